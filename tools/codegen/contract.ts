@@ -1,0 +1,50 @@
+import { parse } from 'yaml';
+
+/** One operation of the REST contract; `path` keeps its `{parameters}`. */
+export interface Operation {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+}
+
+/** What code is made from beyond types: the operations, and the columns of each schema, all in the document's order. */
+export interface Contract {
+  readonly operations: readonly Operation[];
+  readonly columns: (schema: string) => readonly string[];
+}
+
+const methods = new Set(['get', 'post', 'patch', 'put', 'delete']);
+
+/** Reads the OpenAPI document, given as YAML text. */
+export function readContract(text: string): Contract {
+  const document: unknown = parse(text);
+  return {
+    operations: Object.entries(objectAt(document, 'paths')).flatMap(([path, item]) => operationsOf(path, item)),
+    columns: (schema) => Object.keys(objectAt(document, 'components', 'schemas', schema, 'properties')),
+  };
+}
+
+function operationsOf(path: string, item: unknown): Operation[] {
+  return Object.keys(objectAt(item))
+    .filter((name) => methods.has(name))
+    .map((name) => ({ id: stringAt(item, name, 'operationId'), method: name.toUpperCase(), path }));
+}
+
+function objectAt(document: unknown, ...keys: string[]): object {
+  const value = valueAt(document, keys);
+  if (typeof value !== 'object' || value === null) throw new Error(`expected an object at ${keys.join('.')}`);
+  return value;
+}
+
+function stringAt(document: unknown, ...keys: string[]): string {
+  const value = valueAt(document, keys);
+  if (typeof value !== 'string') throw new Error(`expected a string at ${keys.join('.')}`);
+  return value;
+}
+
+function valueAt(document: unknown, keys: readonly string[]): unknown {
+  return keys.reduce<unknown>(
+    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+    document,
+  );
+}

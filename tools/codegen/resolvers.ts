@@ -1,0 +1,41 @@
+import { codegen } from '@graphql-codegen/core';
+import * as typescript from '@graphql-codegen/typescript';
+import * as typescriptResolvers from '@graphql-codegen/typescript-resolvers';
+import { buildASTSchema, parse } from 'graphql';
+
+const records = ['Project', 'Dashboard', 'Event', 'Plugin', 'Organization', 'User'];
+const lists = ['Project', 'Dashboard', 'Event', 'Plugin'];
+
+/** The parent that resolvers of each type are given, as `module#type`, the module seen from the generated file. */
+const mappers: Record<string, string> = {};
+for (const type of records) mappers[type] = `../records.ts#${type}Record`;
+for (const type of lists) {
+  mappers[`${type}Connection`] = '../connections.ts#ConnectionSource';
+  mappers[`${type}Edge`] = '../connections.ts#EdgeSource';
+}
+
+const config = {
+  contextType: '../../context.ts#GatewayContext',
+  mappers,
+  scalars: { ID: 'string', DateTime: 'string', JSON: 'unknown', TimeZone: 'string', UUID: 'string' },
+  strictScalars: true,
+  // A TypeScript `enum` is code, which type stripping cannot run.
+  enumsAsTypes: true,
+  maybeValue: 'T | null | undefined',
+  noSchemaStitching: true,
+  useTypeImports: true,
+};
+
+/** The TypeScript source of the schema's types and of its resolver maps. `sdl` is the whole schema, extensions included. */
+export async function resolversSource(sdl: string): Promise<string> {
+  const schema = parse(sdl);
+  return codegen({
+    filename: 'resolvers.ts',
+    schema,
+    schemaAst: buildASTSchema(schema),
+    documents: [],
+    config,
+    plugins: [{ typescript: {} }, { typescriptResolvers: {} }],
+    pluginMap: { typescript, typescriptResolvers },
+  });
+}
