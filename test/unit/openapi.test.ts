@@ -1,0 +1,221 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { operations, requestColumns, views } from '../../src/rest/generated/views.ts';
+
+/** §4 of the contract, line by line, with the document's own names for the path parameters. */
+const endpoints = [
+  'GET /api/organizations/{parent_lookup_organization_id}/plugins/',
+  'POST /api/organizations/{parent_lookup_organization_id}/plugins/',
+  'GET /api/organizations/{parent_lookup_organization_id}/plugins/{id}/',
+  'PATCH /api/organizations/{parent_lookup_organization_id}/plugins/{id}/',
+  'DELETE /api/organizations/{parent_lookup_organization_id}/plugins/{id}/',
+  'GET /api/organizations/{parent_lookup_organization_id}/plugins/{id}/check_for_updates/',
+  'GET /api/organizations/{parent_lookup_organization_id}/plugins/{id}/source/',
+  'PATCH /api/organizations/{parent_lookup_organization_id}/plugins/{id}/update_source/',
+  'POST /api/organizations/{parent_lookup_organization_id}/plugins/{id}/upgrade/',
+  'GET /api/organizations/{parent_lookup_organization_id}/plugins/activity/',
+  'GET /api/organizations/{parent_lookup_organization_id}/plugins/exports_unsubscribe_configs/',
+  'GET /api/organizations/{parent_lookup_organization_id}/plugins/repository/',
+  'GET /api/organizations/{parent_lookup_organization_id}/plugins/unused/',
+  'GET /api/projects/{project_id}/dashboards/',
+  'POST /api/projects/{project_id}/dashboards/',
+  'GET /api/projects/{project_id}/dashboards/{id}/',
+  'PATCH /api/projects/{project_id}/dashboards/{id}/',
+  'DELETE /api/projects/{project_id}/dashboards/{id}/',
+  'PATCH /api/projects/{project_id}/dashboards/{id}/move_tile/',
+  'POST /api/projects/{project_id}/dashboards/create_from_template_json/',
+  'GET /api/projects/{project_id}/events/',
+  'GET /api/projects/{project_id}/events/{id}/',
+  'GET /api/projects/{project_id}/events/values/',
+  'GET /api/projects/',
+  'POST /api/projects/',
+  'GET /api/projects/{id}/',
+  'PATCH /api/projects/{id}/',
+  'DELETE /api/projects/{id}/',
+];
+
+/** The tables of §2: every field of a noun in order; a `*` follows those that requests accept. */
+const fields = {
+  Plugin: `id plugin_type* name* description* url icon* config_schema* tag* latest_tag is_global* organization_id
+    organization_name capabilities* metrics* public_jobs*`,
+  Dashboard: `id name* description* pinned* created_at created_by is_shared deleted* creation_mode use_template*
+    use_dashboard* delete_insights* filters* tags* tiles restriction_level* effective_restriction_level
+    effective_privilege_level`,
+  Event: 'id distinct_id properties event timestamp person elements elements_chain',
+  Project: `id uuid organization api_token app_urls* name* slack_incoming_webhook* created_at updated_at anonymize_ips*
+    completed_snippet_onboarding* ingested_event test_account_filters* test_account_filters_default_checked*
+    path_cleaning_filters* is_demo* timezone* data_attributes* person_display_name_properties* correlation_config*
+    autocapture_opt_out* autocapture_exceptions_opt_in* autocapture_exceptions_errors_to_ignore*
+    capture_console_log_opt_in* capture_performance_opt_in* session_recording_opt_in* session_recording_sample_rate*
+    session_recording_minimum_duration_milliseconds* session_recording_linked_flag*
+    session_recording_network_payload_capture_config* session_replay_config* effective_membership_level
+    access_control* week_start_day* has_group_types primary_dashboard* live_events_columns* recording_domains*
+    person_on_events_querying_enabled groups_on_events_querying_enabled inject_web_apps* extra_settings*
+    has_completed_onboarding_for* surveys_opt_in*`,
+  User: 'id uuid distinct_id first_name last_name email is_email_verified',
+};
+
+/** The list views of §2 that hold less than the detail view. */
+const listFields = {
+  Dashboard: `id name description pinned created_at created_by is_shared deleted creation_mode tags restriction_level
+    effective_restriction_level effective_privilege_level`,
+  Project: `id uuid organization api_token name completed_snippet_onboarding has_completed_onboarding_for ingested_event
+    is_demo timezone access_control`,
+};
+
+const document: unknown = parse(await readFile('schema/rest.openapi.yaml', 'utf8'));
+
+test('the document has the 28 operations of the contract and no other', () => {
+  const documented = Object.values(operations).map(({ method, path }) => `${method} ${path}`);
+  expect(documented.toSorted()).toEqual(endpoints.toSorted());
+});
+
+test.each(['Plugin', 'Dashboard', 'Event', 'Project', 'User'] as const)('%s has the fields of the contract', (noun) => {
+  const names = words(fields[noun]).map((name) => name.replace('*', ''));
+  expect(views[noun].detail).toEqual(names);
+  expect(views[noun].list).toEqual(noun === 'Dashboard' || noun === 'Project' ? words(listFields[noun]) : names);
+});
+
+test.each(['Plugin', 'Dashboard', 'Project'] as const)('requests accept the %s fields of the contract', (noun) => {
+  const accepted = words(fields[noun]).filter((name) => name.endsWith('*'));
+  expect(requestColumns[noun]).toEqual(accepted.map((name) => name.slice(0, -1)));
+});
+
+test.each([
+  ['listProjects', ['limit', 'offset'], ['200']],
+  ['createProject', [], ['201']],
+  ['getProject', ['id'], ['200']],
+  ['updateProject', ['id'], ['200']],
+  ['deleteProject', ['id'], ['200', '202', '204']],
+  ['listDashboards', ['project_id', 'limit', 'offset'], ['200']],
+  ['createDashboard', ['project_id'], ['201']],
+  ['getDashboard', ['project_id', 'id'], ['200']],
+  ['updateDashboard', ['project_id', 'id'], ['200']],
+  ['deleteDashboard', ['project_id', 'id'], ['405']],
+  ['moveDashboardTile', ['project_id', 'id'], ['200']],
+  ['createDashboardFromTemplate', ['project_id'], ['200']],
+  [
+    'listEvents',
+    words(`project_id after before distinct_id event format limit offset person_id properties select where`),
+    ['200'],
+  ],
+  ['getEvent', ['project_id', 'id', 'format'], ['200']],
+  ['listEventValues', ['project_id', 'key', 'event_name', 'format'], ['200']],
+  ['listPlugins', ['parent_lookup_organization_id', 'limit', 'offset'], ['200']],
+  ['createPlugin', ['parent_lookup_organization_id'], ['201']],
+  ['getPlugin', ['parent_lookup_organization_id', 'id'], ['200']],
+  ['updatePlugin', ['parent_lookup_organization_id', 'id'], ['200']],
+  ['deletePlugin', ['parent_lookup_organization_id', 'id'], ['204']],
+  ['checkPluginForUpdates', ['parent_lookup_organization_id', 'id'], ['200']],
+  ['getPluginSource', ['parent_lookup_organization_id', 'id'], ['200']],
+  ['updatePluginSource', ['parent_lookup_organization_id', 'id'], ['200']],
+  ['upgradePlugin', ['parent_lookup_organization_id', 'id'], ['200']],
+  ['listPluginActivity', ['parent_lookup_organization_id'], ['200']],
+  ['listPluginExportsUnsubscribeConfigs', ['parent_lookup_organization_id'], ['200']],
+  ['listPluginRepository', ['parent_lookup_organization_id'], ['200']],
+  ['listUnusedPlugins', ['parent_lookup_organization_id'], ['200']],
+] as const)('%s takes the parameters and answers the statuses of the contract', (id, parameters, statuses) => {
+  const operation = operationOf(id);
+  expect(new Set(operation.parameters)).toEqual(new Set(parameters));
+  expect(operation.statuses).toEqual([...statuses, 'default']);
+  expect(operation.hasBody).toBe(['POST', 'PATCH'].includes(operations[id].method));
+});
+
+test('every path ends with a slash and declares exactly the parameters of its template', () => {
+  for (const [id, { path }] of Object.entries(operations)) {
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    expect(path.endsWith('/')).toBe(true);
+    expect(new Set(operationOf(id).pathParameters)).toEqual(new Set(named));
+  }
+});
+
+test('requests take the values that the contract lists', () => {
+  const valuesOf = (schema: string, column: string) =>
+    at(document, 'components', 'schemas', schema, 'properties', column, 'enum');
+  expect(valuesOf('PluginRequest', 'plugin_type')).toEqual(['local', 'custom', 'repository', 'source']);
+  expect(valuesOf('DashboardRequest', 'restriction_level')).toEqual([21, 37]);
+  expect(valuesOf('ProjectRequest', 'week_start_day')).toEqual([0, 1, null]);
+});
+
+test('requests let fields through that the contract does not show', () => {
+  for (const schema of ['ProjectRequest', 'DashboardRequest', 'PluginRequest']) {
+    expect(at(document, 'components', 'schemas', schema, 'additionalProperties')).toBe(true);
+    expect(at(document, 'components', 'schemas', schema, 'required')).toBeUndefined();
+  }
+});
+
+test('every reference resolves', () => {
+  const references = [...nodesOf(document)].map(({ node }) => at(node, '$ref')).filter((it) => it !== undefined);
+  expect(references.length).toBeGreaterThan(100);
+  expect(references.filter((reference) => resolve(reference) === undefined)).toEqual([]);
+});
+
+test('every operation, response, parameter, schema and field is described', () => {
+  const undescribed = [...nodesOf(document)]
+    .filter(({ node, path }) => needsDescription(path) && typeof at(deref(node), 'description') !== 'string')
+    .map(({ path }) => path.join(' '));
+  expect(undescribed).toEqual([]);
+});
+
+function words(text: string): string[] {
+  return text.split(/\s+/);
+}
+
+/** What the document says of one operation, the parameters of its path item included. */
+function operationOf(id: string) {
+  for (const item of membersOf(at(document, 'paths'))) {
+    const operation = membersOf(item).find((candidate) => at(candidate, 'operationId') === id);
+    if (operation === undefined) continue;
+    const parameters = [item, operation].flatMap((owner) => membersOf(at(owner, 'parameters'))).map(deref);
+    const inPath = parameters.filter((it) => at(it, 'in') === 'path' && at(it, 'required') === true);
+    return {
+      parameters: parameters.map((it) => at(it, 'name')),
+      pathParameters: inPath.map((it) => at(it, 'name')),
+      statuses: entriesOf(at(operation, 'responses')).map(([status]) => status),
+      hasBody: at(operation, 'requestBody') !== undefined,
+    };
+  }
+  throw new Error(`no operation ${id}`);
+}
+
+/** Whether what stands at this path carries a description: operations, responses, components, and fields of schemas. */
+function needsDescription(path: readonly string[]): boolean {
+  const [section] = path;
+  if (section === 'paths') {
+    return (path.length === 3 && path[2] !== 'parameters') || (path.length === 5 && path[3] === 'responses');
+  }
+  return section === 'components' && (path.length === 3 || isField(path));
+}
+
+/** A field stands under `properties`, unless that is itself a field of that name, as events have one. */
+function isField(path: readonly string[]): boolean {
+  return path.at(-2) === 'properties' && !isField(path.slice(0, -1));
+}
+
+function* nodesOf(node: unknown, path: readonly string[] = []): Generator<{ node: unknown; path: readonly string[] }> {
+  yield { node, path };
+  for (const [key, child] of entriesOf(node)) yield* nodesOf(child, [...path, key]);
+}
+
+function deref(node: unknown): unknown {
+  const reference = at(node, '$ref');
+  return reference === undefined ? node : resolve(reference);
+}
+
+function resolve(reference: unknown): unknown {
+  if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined;
+  return at(document, ...reference.slice(2).split('/'));
+}
+
+function at(node: unknown, ...keys: readonly string[]): unknown {
+  return keys.reduce((value, key) => entriesOf(value).find(([name]) => name === key)?.[1], node);
+}
+
+function membersOf(node: unknown): unknown[] {
+  return entriesOf(node).map(([, member]) => member);
+}
+
+function entriesOf(node: unknown): [string, unknown][] {
+  return typeof node === 'object' && node !== null ? Object.entries(node) : [];
+}
