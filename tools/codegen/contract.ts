@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 
 /** One operation of the REST contract; `path` keeps its `{parameters}`. */
-export interface Operation {
+interface Operation {
   readonly id: string;
   readonly method: string;
   readonly path: string;
