@@ -1,0 +1,79 @@
+import { readdirSync } from 'node:fs';
+import type { OxlintOverride } from 'oxlint';
+
+/** What lies in src/, highest first: each may import what is below it, and nothing beside or above it. */
+const layers = [
+  ['main.ts'],
+  ['server.ts'],
+  ['gateway.ts'],
+  ['config.ts'],
+  ['http', 'schema.ts'],
+  ['resolvers'],
+  ['plan'],
+  ['graphql'],
+  ['context.ts'],
+  ['loaders'],
+  ['rest'],
+];
+
+/** A service of its own beside the gateway: neither knows the other, only main.ts starts it. */
+const service = 'workspace';
+
+/** A module that only some may import. */
+interface Restriction {
+  readonly regex: string;
+  readonly message: string;
+}
+
+const undici: Restriction = { regex: '^undici(/|$)', message: 'Only src/rest/transport.ts knows the HTTP client.' };
+const process: Restriction = {
+  regex: '^(node:)?process$',
+  message: '`process` is a global; only src/config.ts and src/main.ts read its environment.',
+};
+const graphql: Restriction = {
+  regex: '^(@graphql-.+/.+|graphql.*)$',
+  message: 'Rows and calls know nothing of GraphQL.',
+};
+
+/** The rules that keep the imports of `source`, the folder src/, pointing down. Throws for an entry that has no layer. */
+export function importLayers(source: URL): OxlintOverride[] {
+  const known = new Set([...layers.flat(), service]);
+  const stray = readdirSync(source).find((entry) => !known.has(entry));
+  if (stray !== undefined) throw new Error(`src/${stray} has no layer: give it one in tools/import-layers.ts`);
+  return [
+    ...layers.flatMap((layer, height) => layer.map((entry) => rulesOf(entry, layers.slice(0, height + 1).flat()))),
+    restrict('src/rest/transport.ts', [above('rest', layers.flat()), outside('rest'), process, graphql]),
+    restrict(`src/${service}/**`, [above(service, [...layers.flat(), service]), undici, process, graphql]),
+  ];
+}
+
+function rulesOf(entry: string, higher: readonly string[]): OxlintOverride {
+  const files = entry.endsWith('.ts') ? `src/${entry}` : `src/${entry}/**`;
+  const restrictions = [above(entry, higher), undici];
+  if (entry !== 'main.ts') restrictions.push(outside(entry));
+  if (entry !== 'main.ts' && entry !== 'config.ts') restrictions.push(process);
+  if (entry === 'loaders' || entry === 'rest') restrictions.push(graphql);
+  return restrict(files, restrictions);
+}
+
+function restrict(files: string, patterns: Restriction[]): OxlintOverride {
+  return { files: [files], rules: { 'no-restricted-imports': ['error', { patterns }] } };
+}
+
+/** Imports of `entries` by `entry`; itself is one of them, because imports within a folder do not leave it. */
+function above(entry: string, entries: readonly string[]): Restriction {
+  return {
+    regex: importsOf(entry, entries),
+    message: `Imports point down only; src/${entry} is not above ${entries.join(', ')}.`,
+  };
+}
+
+function outside(entry: string): Restriction {
+  return { regex: importsOf(entry, [service]), message: 'Only src/main.ts starts the embedded workspace.' };
+}
+
+/** A pattern of the specifiers by which a file of `entry` names `entries`. */
+function importsOf(entry: string, entries: readonly string[]): string {
+  const names = entries.map((name) => (name.endsWith('.ts') ? name.replace('.', '\\.') : `${name}/`));
+  return `^${entry.endsWith('.ts') ? '\\./' : '(\\.\\./)+'}(${names.join('|')})`;
+}
