@@ -1,0 +1,23 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  // Vite's own resolution would load graphql a second time, as CommonJS: two realms, and every schema check fails.
+  ssr: { resolve: { conditions: ['module-sync', 'node'] } },
+  test: {
+    include: ['test/**/*.test.ts'],
+    // Processes, at most as many as a small CI machine has cores: signals and child processes behave as in production.
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    restoreMocks: true,
+    unstubEnvs: true,
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      exclude: ['src/**/generated/**'],
+      reporter: ['text', 'json-summary'],
+      thresholds: { lines: 95 },
+    },
+  },
+});
