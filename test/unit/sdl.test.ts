@@ -49,7 +49,7 @@ const columns = {
 
 /** The fields that no column answers: they follow from the record's key, or from what the relation itself reads. */
 const beyondColumns: Record<string, string> = {
-  Plugin: 'upstreamId organization updateCheck source',
+  Plugin: 'upstreamId updateCheck source',
   Dashboard: 'upstreamId project',
   User: '',
   Event: 'upstreamId project',

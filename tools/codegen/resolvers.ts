@@ -22,6 +22,8 @@ const config = {
   // A TypeScript `enum` is code, which type stripping cannot run.
   enumsAsTypes: true,
   maybeValue: 'T | null | undefined',
+  // Resolvers of lists may answer a promise for each item.
+  resolverTypeWrapperSignature: 'Promise<T | null> | T',
   noSchemaStitching: true,
   useTypeImports: true,
 };

@@ -835,7 +835,7 @@ export type Plugin = Node & {
   isGlobal?: Maybe<Scalars['Boolean']['output']>;
   /** The id of the organization that owns the plugin. */
   organizationId?: Maybe<Scalars['UUID']['output']>;
-  /** The organization of the plugin. Costs no REST call: an organization is known by its id. */
+  /** The organization that owns the plugin. Costs no REST call: an organization is known by its id. */
   organization?: Maybe<Organization>;
   /** The name of the organization that owns the plugin. */
   organizationName?: Maybe<Scalars['String']['output']>;
@@ -1650,7 +1650,7 @@ export type User = {
 
 
 
-export type ResolverTypeWrapper<T> = Promise<T> | T;
+export type ResolverTypeWrapper<T> = Promise<T | null> | T;
 
 
 export type ResolverWithResolve<TResult, TParent, TContext, TArgs> = {

@@ -1,0 +1,139 @@
+import type { GatewayContext } from '../context.ts';
+import { type ListPage, hasRowsBefore, positionAfter, slicePage } from '../loaders/page.ts';
+import { listView } from '../loaders/row-store.ts';
+import type { ListRef } from '../rest/pages.ts';
+import type { Row } from '../rest/values.ts';
+import type { CursorCodec } from './cursors.ts';
+import { UserInputError } from './input-error.ts';
+import { RowRecord } from './records.ts';
+
+/** A page of a list as the resolvers of connections see it. */
+export interface ConnectionSource {
+  readonly list: ListRef;
+  readonly page: ListPage;
+  /** Whether the list goes on behind the page. */
+  readonly hasNext: boolean;
+  readonly hasPrevious: boolean;
+}
+
+/** One row of a page. */
+export interface EdgeSource {
+  readonly source: ConnectionSource;
+  readonly index: number;
+}
+
+/** The arguments of a connection, as Relay names them. */
+export interface ConnectionArguments {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+}
+
+/** Which stretch of a list a connection asks for: a window, or the last rows from an offset on. */
+export type Stretch =
+  | { readonly kind: 'window'; readonly offset: number; readonly limit: number }
+  | { readonly kind: 'tail'; readonly from: number; readonly limit: number };
+
+/** Rows per page where neither `first` nor `last` says. */
+const defaultPageSize = 50;
+
+/** How many rows `first` or `last` asks for. Refuses what is negative or beyond the maximum. */
+export function pageSizeOf(argument: 'first' | 'last', value: number | null | undefined, maximum: number): number {
+  const size = value ?? Math.min(defaultPageSize, maximum);
+  if (size >= 0 && size <= maximum) return size;
+  throw new UserInputError(`Expected \`${argument}\` to be from 0 to ${maximum}, but got ${size}.`);
+}
+
+/** The stretch that connection arguments ask for, after the Relay cursor connections specification §4.4. */
+export function stretchOf(
+  { first, after, last, before }: ConnectionArguments,
+  offsetBehind: (argument: 'after' | 'before', cursor: string) => number,
+  maximum: number,
+): Stretch {
+  if (isGiven(first) && isGiven(last)) {
+    throw new UserInputError('Expected either `first` or `last`, but got both.');
+  }
+  const limit = isGiven(last) ? pageSizeOf('last', last, maximum) : pageSizeOf('first', first, maximum);
+  const start = isGiven(after) ? offsetBehind('after', after) : 0;
+  const end = isGiven(before) ? offsetBehind('before', before) - 1 : Number.POSITIVE_INFINITY;
+  if (!isGiven(last)) return { kind: 'window', offset: start, limit: clamp(limit, end - start) };
+  if (end === Number.POSITIVE_INFINITY) return { kind: 'tail', from: start, limit };
+  const offset = Math.max(start, end - limit);
+  return { kind: 'window', offset, limit: clamp(limit, end - offset) };
+}
+
+/**
+ * A connection over a list that is walked by offset. With `countOnly` no row is needed, and any page of the list will
+ * do. An empty stretch still reads one row: whether the list goes on there is part of the answer.
+ */
+export async function fetchConnection(
+  { loaders, cursors, maxPageSize }: GatewayContext,
+  list: ListRef,
+  args: ConnectionArguments,
+  countOnly: boolean,
+): Promise<ConnectionSource> {
+  const stretch = stretchOf(args, (argument, cursor) => cursors.decode(list, cursor, argument).offset, maxPageSize);
+  if (countOnly) {
+    const page = await loaders.windows.load({ list, at: { offset: 0 }, limit: 1, countOnly });
+    return { list, page, hasNext: false, hasPrevious: false };
+  }
+  if (stretch.kind === 'tail' && stretch.limit > 0) {
+    const page = await loaders.windows.loadTail(list, stretch.from, stretch.limit);
+    return { list, page, hasNext: page.next !== undefined, hasPrevious: hasRowsBefore(page) };
+  }
+  const offset = stretch.kind === 'window' ? stretch.offset : stretch.from;
+  const page = await loaders.windows.load({ list, at: { offset }, limit: Math.max(stretch.limit, 1) });
+  return stretch.limit === 0 ? emptySource(list, page, stretch.kind) : toSource(list, page);
+}
+
+/** A connection over events, which are walked forward and by time. */
+export async function fetchEvents(
+  { loaders, cursors, maxPageSize }: GatewayContext,
+  list: ListRef,
+  { first, after }: ConnectionArguments,
+): Promise<ConnectionSource> {
+  const limit = pageSizeOf('first', first, maxPageSize);
+  const at = isGiven(after) ? cursors.decode(list, after, 'after') : { offset: 0 };
+  const page = await loaders.windows.load({ list, at, limit: Math.max(limit, 1) });
+  return limit === 0 ? emptySource(list, page, 'window') : toSource(list, page);
+}
+
+/** The record of each row of a page. */
+export function recordsOf({ list, page }: ConnectionSource): RowRecord[] {
+  return page.rows.map((row) => toRecord(list, row));
+}
+
+/** The record of one edge. */
+export function recordOf({ source, index }: EdgeSource): RowRecord {
+  return toRecord(source.list, source.page.rows[index] ?? {});
+}
+
+/** The cursor of row `index`; null where the page has no such row. */
+export function cursorAt({ list, page }: ConnectionSource, index: number, cursors: CursorCodec): string | null {
+  return index < 0 || index >= page.rows.length ? null : cursors.encode(list, positionAfter(page, index));
+}
+
+function toSource(list: ListRef, page: ListPage): ConnectionSource {
+  return { list, page, hasNext: page.next !== undefined, hasPrevious: hasRowsBefore(page) };
+}
+
+/** No rows were asked for; the one that was read tells whether there are any on the side that was asked about. */
+function emptySource(list: ListRef, probe: ListPage, kind: Stretch['kind']): ConnectionSource {
+  const found = probe.rows.length > 0;
+  const before = hasRowsBefore(probe);
+  const page = { ...slicePage(probe, 0, 0), next: undefined };
+  return { list, page, hasNext: found && kind === 'window', hasPrevious: before || (found && kind === 'tail') };
+}
+
+function toRecord({ kind, scope }: ListRef, row: Row): RowRecord {
+  return new RowRecord({ kind, scope, row, view: listView(kind) });
+}
+
+function isGiven<T>(value: T | null | undefined): value is T {
+  return value !== null && value !== undefined;
+}
+
+function clamp(limit: number, available: number): number {
+  return Math.max(Math.min(limit, available), 0);
+}

@@ -1,0 +1,69 @@
+import type { GraphQLField, GraphQLInputField, GraphQLNamedType } from 'graphql';
+import type { View } from '../loaders/row-store.ts';
+import { operations, views } from '../rest/generated/views.ts';
+
+/** The types whose scalar fields are columns of a REST row. */
+export type RowType = keyof typeof views;
+
+/** The `operationId` of a REST operation. */
+export type Operation = keyof typeof operations;
+
+/** What a field of the schema is to the REST API. Said in the SDL by `@column` and `@rest`, and nowhere else. */
+export interface FieldFacts {
+  /** The column that answers the field, or holds the key of the object it refers to. */
+  readonly column: string | undefined;
+  /** The poorest view that has the column. */
+  readonly view: View | undefined;
+  /** The REST operation that answers the field. */
+  readonly operation: Operation | undefined;
+}
+
+/** The facts of a field of an object type. */
+export function factsOf(type: GraphQLNamedType, field: GraphQLField<unknown, unknown>): FieldFacts {
+  const operation = directiveArgument(field, 'rest', 'operation');
+  const named = directiveArgument(field, 'column', 'name');
+  const column = named ?? (operation === undefined ? snakeCase(field.name) : undefined);
+  const known = column !== undefined && isRowType(type.name) && has(views[type.name].detail, column);
+  return {
+    column: known ? column : undefined,
+    view: known && isRowType(type.name) ? viewOfColumn(type.name, column) : undefined,
+    operation: operation !== undefined && isOperation(operation) ? operation : undefined,
+  };
+}
+
+/** The REST name of an input field. */
+export function restNameOf(field: GraphQLInputField): string {
+  return directiveArgument(field, 'column', 'name') ?? snakeCase(field.name);
+}
+
+/** Whether rows of this type have columns. */
+export function isRowType(name: string): name is RowType {
+  return Object.hasOwn(views, name);
+}
+
+/** The poorest view in which rows of a type have a column. */
+export function viewOfColumn(type: RowType, column: string): View {
+  return has(views[type].list, column) ? 'list' : 'detail';
+}
+
+function has(columns: readonly string[], column: string): boolean {
+  return columns.includes(column);
+}
+
+function isOperation(name: string): name is Operation {
+  return Object.hasOwn(operations, name);
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function directiveArgument(
+  { astNode }: GraphQLField<unknown, unknown> | GraphQLInputField,
+  directive: string,
+  argument: string,
+): string | undefined {
+  const node = astNode?.directives?.find(({ name }) => name.value === directive);
+  const value = node?.arguments?.find(({ name }) => name.value === argument)?.value;
+  return value?.kind === 'StringValue' ? value.value : undefined;
+}

@@ -1,0 +1,11 @@
+/** The caller's fault, found before any call went out (`BAD_USER_INPUT`). The message says what was wrong and what was expected. */
+export class UserInputError extends Error {
+  override readonly name = 'UserInputError';
+  readonly code = 'BAD_USER_INPUT';
+}
+
+/** What was got, short enough for a message. */
+export function quoted(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length <= 60 ? text : `${text.slice(0, 60)}… (${text.length} characters)`;
+}

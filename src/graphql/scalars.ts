@@ -1,0 +1,103 @@
+import { GraphQLScalarType, Kind, type ConstValueNode } from 'graphql';
+import { exactNumber } from '../rest/json.ts';
+import { exactDigits } from '../rest/values.ts';
+import { UserInputError, quoted } from './input-error.ts';
+
+/** A date-time: passed on unchanged in answers; as input checked, and turned into UTC with a `Z`. */
+export const DateTime = textScalar('DateTime', 'an ISO 8601 date-time such as 2024-05-01T10:00:00Z', toUtc);
+
+/** An IANA time zone name, legacy aliases included, in its exact spelling. */
+export const TimeZone = textScalar('TimeZone', 'an IANA time zone such as Europe/Berlin', (text) =>
+  isTimeZone(text) ? text : undefined,
+);
+
+/** A UUID in its 36-character form. */
+export const UUID = textScalar('UUID', 'a UUID', (text) =>
+  /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) ? text : undefined,
+);
+
+/** Any JSON value; integers keep every digit in both directions. */
+export const JSONValue = new GraphQLScalarType<unknown, unknown>({
+  name: 'JSON',
+  coerceOutputValue: (value) => value,
+  coerceInputValue: (value) => value,
+  coerceInputLiteral: jsonOfLiteral,
+});
+
+/** A scalar over text: `check` answers what is sent upstream, undefined for what does not fit. */
+function textScalar(
+  name: string,
+  expected: string,
+  check: (text: string) => string | undefined,
+): GraphQLScalarType<string, string> {
+  const parse = (value: unknown): string => {
+    const checked = typeof value === 'string' ? check(value) : undefined;
+    if (checked === undefined) throw new UserInputError(`Expected ${expected}, but got ${quoted(value)}.`);
+    return checked;
+  };
+  return new GraphQLScalarType<string, string>({
+    name,
+    coerceOutputValue: (value) => {
+      if (typeof value !== 'string') throw new TypeError(`${name} cannot represent this value`);
+      return value;
+    },
+    coerceInputValue: parse,
+    coerceInputLiteral: (node) => parse(node.kind === Kind.STRING ? node.value : undefined),
+  });
+}
+
+function jsonOfLiteral(node: ConstValueNode): unknown {
+  switch (node.kind) {
+    case Kind.INT:
+      return exactNumber(node.value);
+    case Kind.FLOAT:
+      return Number(node.value);
+    case Kind.LIST:
+      return node.values.map(jsonOfLiteral);
+    case Kind.OBJECT:
+      return Object.fromEntries(node.fields.map(({ name, value }) => [name.value, jsonOfLiteral(value)]));
+    case Kind.NULL:
+      return null;
+    case Kind.STRING:
+    case Kind.BOOLEAN:
+    case Kind.ENUM:
+      return node.value;
+  }
+}
+
+const dateTime = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?)?$/i;
+
+/** The same instant with a `Z`, its fraction digits as they were; no zone means UTC. */
+function toUtc(text: string): string | undefined {
+  const match = dateTime.exec(text);
+  if (match === null) return undefined;
+  const [, date = '', minutes = '00:00', seconds = ':00', fraction = '', zone = 'Z'] = match;
+  const local = `${date}T${minutes}${seconds}`;
+  // A date such as February 30 would roll over silently.
+  const plain = Date.parse(`${local}Z`);
+  if (Number.isNaN(plain) || new Date(plain).toISOString().slice(0, 19) !== local) return undefined;
+  const instant = new Date(plain - offsetMilliseconds(zone));
+  return Number.isNaN(instant.getTime()) ? undefined : `${instant.toISOString().slice(0, 19)}${fraction}Z`;
+}
+
+function offsetMilliseconds(zone: string): number {
+  const match = /^([+-])(\d\d):?(\d\d)$/.exec(zone);
+  if (match === null) return 0;
+  const minutes = Number(match[2]) * 60 + Number(match[3]);
+  return (match[1] === '-' ? -minutes : minutes) * 60_000;
+}
+
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z][\w+/-]{1,63}$/.test(name)) return false;
+  try {
+    // Both look names up without regard to case; the upstream's list does not.
+    return new Temporal.ZonedDateTime(0n, name).timeZoneId === name;
+  } catch {
+    return false;
+  }
+}
+
+/** Text for a column of type String or ID: exact integers become their digits. */
+export function digitsAsText(value: unknown): unknown {
+  return exactDigits(value) ?? value;
+}

@@ -1,0 +1,47 @@
+import type { RestApi } from '../rest/api.ts';
+import type { ListRef, Position, RestPage } from '../rest/pages.ts';
+import { idText } from '../rest/values.ts';
+import { type ListPage, joinPages, slicePage } from './page.ts';
+
+/** How many further calls a page may cost that the upstream answers in pieces. */
+const maximumFurtherCalls = 10;
+
+/**
+ * Reads `limit` rows from a position. An upstream that answers fewer and names a `next` is asked on until the page is
+ * full, at most ten times; then, or when one of those calls fails, the page is what has come, and goes on at `next`.
+ */
+export async function fetchFilled(api: RestApi, list: ListRef, at: Position, limit: number): Promise<ListPage> {
+  let page = toListPage(await api.fetchPage(list, at, limit), at);
+  for (let calls = 0; calls < maximumFurtherCalls; calls += 1) {
+    if (page.rows.length >= limit || page.next === undefined) break;
+    const further = await fetchFurther(api, list, page.next, limit - page.rows.length);
+    if (further === undefined) break;
+    page = joinPages(page, further);
+  }
+  return page.rows.length > limit ? slicePage(page, 0, limit) : page;
+}
+
+async function fetchFurther(api: RestApi, list: ListRef, at: Position, limit: number): Promise<ListPage | undefined> {
+  try {
+    return toListPage(await api.fetchPage(list, at, limit), at);
+  } catch {
+    return undefined;
+  }
+}
+
+function toListPage({ rows, count, next }: RestPage, at: Position): ListPage {
+  const page = { rows, segments: [{ from: 0, at }], next, count };
+  const seen = at.seen;
+  if (seen === undefined || !rows.some((row) => seen.includes(idText(row['id']) ?? ''))) return page;
+  const before: ListPage = {
+    rows: seen.map((id) => ({ id })),
+    segments: [{ from: 0, at }],
+    next: at,
+    count: undefined,
+  };
+  return withoutFirst(joinPages(before, page), seen.length);
+}
+
+function withoutFirst(page: ListPage, count: number): ListPage {
+  return slicePage(page, count, page.rows.length);
+}

@@ -1,0 +1,30 @@
+/** A stretch of a list by offset: rows `offset` to `offset + limit - 1`. */
+export interface Hull {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A wanted stretch; one that only wants the count is content with any page. */
+interface Wanted {
+  readonly at: { readonly offset: number };
+  readonly limit: number;
+  readonly countOnly?: boolean;
+}
+
+/**
+ * The fewest pages of at most `maximum` rows of which each wanted window lies whole in one. From the left, a page takes
+ * in every window that still fits. Where only the count is wanted, one row is read.
+ */
+export function hullsOf(windows: readonly Wanted[], maximum: number): Hull[] {
+  const wanted = windows.filter(({ countOnly }) => countOnly !== true);
+  if (wanted.length === 0) return windows.length === 0 ? [] : [{ offset: 0, limit: 1 }];
+  const sorted = wanted.toSorted((a, b) => a.at.offset - b.at.offset || b.limit - a.limit);
+  const hulls: { offset: number; limit: number }[] = [];
+  for (const { at, limit } of sorted) {
+    const hull = hulls.at(-1);
+    const end = at.offset + limit;
+    if (hull !== undefined && end <= hull.offset + maximum) hull.limit = Math.max(hull.limit, end - hull.offset);
+    else hulls.push({ offset: at.offset, limit });
+  }
+  return hulls;
+}

@@ -1,0 +1,26 @@
+import type { RestApi } from '../rest/api.ts';
+import { RowStore } from './row-store.ts';
+import { type RowLoader, createRowLoader } from './rows.ts';
+import { type WindowLoader, createWindowLoader } from './windows.ts';
+
+/** What one operation reads through, so that nothing is read twice. */
+export interface Loaders {
+  readonly rows: RowLoader;
+  readonly windows: WindowLoader;
+  readonly store: RowStore;
+  /** After a write: rows and pages read before it answer nothing any more. */
+  readonly forget: () => void;
+}
+
+/** Every loader of one operation. Never share the result: loaders cache. */
+export function createLoaders(api: RestApi, maxPageSize: number): Loaders {
+  const store = new RowStore();
+  const windows = createWindowLoader(api, store, maxPageSize);
+  const rows = createRowLoader(api, store, windows, maxPageSize);
+  const forget = (): void => {
+    store.clear();
+    windows.clear();
+    rows.clear();
+  };
+  return { rows, windows, store, forget };
+}

@@ -1,0 +1,95 @@
+import type { Position } from '../rest/pages.ts';
+import { type Row, idText } from '../rest/values.ts';
+
+/** Rows that stand next to each other in their list, from `from` in the page and from `at` in the list. */
+export interface Segment {
+  readonly from: number;
+  readonly at: Position;
+}
+
+/** A stretch of a list, put together from one REST page or several. */
+export interface ListPage {
+  readonly rows: readonly Row[];
+  /** At least one, also for an empty page: it tells where the page stands. */
+  readonly segments: readonly Segment[];
+  /** Where the list goes on behind the last row; undefined at its end. */
+  readonly next: Position | undefined;
+  /** Rows of the whole list, where the upstream counts them. */
+  readonly count: number | undefined;
+}
+
+/** Where row `index` stands in its list. */
+export function positionOf(page: ListPage, index: number): Position {
+  const segment = page.segments.findLast(({ from }) => from <= index) ?? { from: 0, at: { offset: 0 } };
+  return { ...segment.at, offset: segment.at.offset + index - segment.from };
+}
+
+/** Where the list goes on behind row `index`. */
+export function positionAfter(page: ListPage, index: number): Position {
+  if (index === page.rows.length - 1 && page.next !== undefined) return withBoundary(page, page.next);
+  const at = positionOf(page, index);
+  return { ...at, offset: at.offset + 1 };
+}
+
+/** Whether there are rows before the page. */
+export function hasRowsBefore(page: ListPage): boolean {
+  const { offset, before, after } = positionOf(page, 0);
+  return offset > 0 || before !== undefined || after !== undefined;
+}
+
+/** The part of a page from row `from` on, at most `limit` rows, as if it had been read alone. */
+export function slicePage(page: ListPage, from: number, limit: number): ListPage {
+  if (from === 0 && limit >= page.rows.length) return page;
+  const rows = page.rows.slice(from, from + limit);
+  const end = from + rows.length;
+  const first = { from: 0, at: positionOf(page, from) };
+  const later = page.segments.filter((segment) => segment.from > from && segment.from < end);
+  const segments = [first, ...later.map((segment) => ({ from: segment.from - from, at: segment.at }))];
+  const next = end < page.rows.length ? positionOf(page, end) : page.next;
+  return { rows, segments, next, count: page.count };
+}
+
+/** The last `limit` rows of a page. */
+export function tailOf(page: ListPage, limit: number): ListPage {
+  return slicePage(page, Math.max(page.rows.length - limit, 0), limit);
+}
+
+/** A page and the one that follows it as one page; rows of the second that the first has already are left out. */
+export function joinPages(first: ListPage, second: ListPage): ListPage {
+  const seen = new Set(first.rows.map(({ id }) => idText(id)));
+  const rows = [...first.rows];
+  const segments = [...first.segments];
+  let contiguous = false;
+  second.rows.forEach((row, index) => {
+    const id = idText(row['id']);
+    if (id !== undefined && seen.has(id)) {
+      contiguous = false;
+      return;
+    }
+    if (!contiguous) segments.push({ from: rows.length, at: positionOf(second, index) });
+    contiguous = true;
+    rows.push(row);
+  });
+  return { rows, segments, next: second.next, count: second.count ?? first.count };
+}
+
+/** At most so many ids travel in a cursor. */
+const maximumBoundary = 20;
+
+/**
+ * A position reached by time also names the rows that share the last row's timestamp: whether the upstream's `before`
+ * includes that instant is not promised, so they are recognised when they come again.
+ */
+function withBoundary(page: ListPage, next: Position): Position {
+  if (next.before === undefined || next.offset > 0) return next;
+  const last = page.rows.at(-1)?.['timestamp'];
+  if (last === undefined) return next;
+  const ids: string[] = [];
+  for (let index = page.rows.length - 1; index >= 0 && ids.length < maximumBoundary; index -= 1) {
+    const row = page.rows[index];
+    const id = idText(row?.['id']);
+    if (row?.['timestamp'] !== last || id === undefined) break;
+    ids.push(id);
+  }
+  return { ...next, seen: ids };
+}

@@ -1,0 +1,76 @@
+import { type Collection, type Key, type Kind, keyText } from '../rest/paths.ts';
+import { type Row, idText } from '../rest/values.ts';
+
+/** Which columns a row has: those of a list, or all. */
+export type View = 'list' | 'detail';
+
+/** A row that was read, with the view it was read in. */
+export interface KnownRow {
+  readonly row: Row;
+  readonly view: View;
+}
+
+/** Rows of events and plugins have every column in a list, too. */
+const alwaysWhole: ReadonlySet<Kind> = new Set(['Event', 'Plugin']);
+
+/** The view in which a list answers rows of a kind. */
+export function listView(kind: Kind): View {
+  return alwaysWhole.has(kind) ? 'detail' : 'list';
+}
+
+/** Whether a row of one view has the columns of another. */
+export function suffices(has: View, need: View): boolean {
+  return has === 'detail' || need === 'list';
+}
+
+/**
+ * The rows that one operation has learnt, wherever from. Pages are indexed only when somebody asks for a row by its
+ * key, since most operations never do.
+ */
+export class RowStore {
+  readonly #rows = new Map<string, KnownRow>();
+  #pages: { readonly collection: Collection; readonly rows: readonly Row[] }[] = [];
+
+  /** Keeps a row, unless a fuller view of it is known. */
+  learn(key: Key, known: KnownRow): void {
+    const text = keyText(key);
+    const before = this.#rows.get(text);
+    if (before === undefined || suffices(known.view, before.view)) this.#rows.set(text, known);
+  }
+
+  /** Keeps the rows of a list page. */
+  learnPage(collection: Collection, rows: readonly Row[]): void {
+    if (rows.length > 0) this.#pages.push({ collection, rows });
+  }
+
+  /** The row of a key if it is known in a view that suffices. */
+  find(key: Key, need: View): KnownRow | undefined {
+    this.#index();
+    const known = this.#rows.get(keyText(key));
+    return known !== undefined && suffices(known.view, need) ? known : undefined;
+  }
+
+  /** Any known row of a collection for which the test holds. */
+  findIn(collection: Collection, test: (row: Row) => boolean): Row | undefined {
+    this.#index();
+    const prefix = keyText({ ...collection, id: '' });
+    for (const [text, { row }] of this.#rows) if (text.startsWith(prefix) && test(row)) return row;
+    return undefined;
+  }
+
+  /** Nothing read so far is true any more. */
+  clear(): void {
+    this.#rows.clear();
+    this.#pages = [];
+  }
+
+  #index(): void {
+    for (const { collection, rows } of this.#pages) {
+      for (const row of rows) {
+        const id = idText(row['id']);
+        if (id !== undefined) this.learn({ ...collection, id }, { row, view: listView(collection.kind) });
+      }
+    }
+    this.#pages = [];
+  }
+}

@@ -1,0 +1,44 @@
+import { type GraphQLObjectType, getNamedType, isLeafType } from 'graphql';
+import { factsOf } from '../graphql/facts.ts';
+import type { View } from '../loaders/row-store.ts';
+import type { SelectedField } from './selection.ts';
+
+/** What a selection on one object needs of its own row, and what else it reads. */
+export interface Needs {
+  /** The poorest view that has every column selected; undefined where none is. */
+  readonly view: View | undefined;
+  /** Relations that can be read as soon as the object's key is known. */
+  readonly relations: readonly Relation[];
+}
+
+/** A selected relation. */
+export interface Relation extends SelectedField {
+  /** Whether its answer proves that the object exists: its REST path lies below the object's own. */
+  readonly proves: boolean;
+}
+
+/** The needs of fields selected on an object of a REST noun. */
+export function needsOf(type: GraphQLObjectType, fields: readonly SelectedField[]): Needs {
+  let view: View | undefined;
+  const relations: Relation[] = [];
+  for (const selected of fields) {
+    const facts = factsOf(type, selected.field);
+    if (facts.column !== undefined && selected.field.name !== 'id') {
+      if (view !== 'detail') view = facts.view;
+    } else if (facts.operation !== undefined) {
+      relations.push({ ...selected, proves: !isOwner(selected) });
+    }
+  }
+  return { view, relations };
+}
+
+/** A field without arguments that refers to an object by a key at hand: the owner of the one it stands on. */
+function isOwner({ field }: SelectedField): boolean {
+  const type = getNamedType(field.type);
+  return field.args.length === 0 && !isLeafType(type) && type.name === 'Project';
+}
+
+/** Whether a selection on a connection needs rows, and not only the count of its list. */
+export function needsRows(fields: readonly SelectedField[]): boolean {
+  return fields.some(({ field }) => field.name !== 'totalCount');
+}

@@ -1,0 +1,78 @@
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  GraphQLIncludeDirective,
+  type GraphQLSchema,
+  GraphQLSkipDirective,
+  type SelectionNode,
+  type SelectionSetNode,
+  type VariableValues,
+  getDirectiveValues,
+  isAbstractType,
+} from 'graphql';
+
+/** What has to be known to read a selection: the document around it and the variables of this run. */
+export interface SelectionScope {
+  readonly schema: GraphQLSchema;
+  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+  readonly variableValues: VariableValues;
+}
+
+/** One field of the answer: all its nodes stand for the same response key. */
+export interface SelectedField {
+  readonly responseKey: string;
+  readonly field: GraphQLField<unknown, unknown>;
+  readonly nodes: readonly FieldNode[];
+}
+
+/**
+ * The fields that nodes select on an object of a type: fragments, type conditions, `@skip` and `@include` resolved
+ * (GraphQL specification §6.3.2, CollectFields). `__typename` and its like are left out: they cost nothing.
+ */
+export function selectedFields(
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+  scope: SelectionScope,
+): readonly SelectedField[] {
+  const found = new Map<string, SelectedField & { nodes: FieldNode[] }>();
+  const visited = new Set<string>();
+  const collect = (set: SelectionSetNode): void => {
+    for (const node of set.selections) if (isIncluded(node, scope)) visit(node);
+  };
+  const visit = (node: SelectionNode): void => {
+    if (node.kind === 'Field') return addField(node);
+    if (node.kind === 'InlineFragment') {
+      if (applies(node.typeCondition?.name.value, type, scope)) collect(node.selectionSet);
+      return undefined;
+    }
+    const fragment = scope.fragments[node.name.value];
+    if (fragment === undefined || visited.has(node.name.value)) return undefined;
+    visited.add(node.name.value);
+    if (applies(fragment.typeCondition.name.value, type, scope)) collect(fragment.selectionSet);
+    return undefined;
+  };
+  const addField = (node: FieldNode): void => {
+    const field = type.getFields()[node.name.value];
+    if (field === undefined) return;
+    const responseKey = node.alias?.value ?? node.name.value;
+    const known = found.get(responseKey);
+    if (known === undefined) found.set(responseKey, { responseKey, field, nodes: [node] });
+    else known.nodes.push(node);
+  };
+  for (const { selectionSet } of nodes) if (selectionSet !== undefined) collect(selectionSet);
+  return [...found.values()];
+}
+
+function isIncluded(node: SelectionNode, { variableValues }: SelectionScope): boolean {
+  if (node.directives === undefined || node.directives.length === 0) return true;
+  if (getDirectiveValues(GraphQLSkipDirective, node, variableValues)?.['if'] === true) return false;
+  return getDirectiveValues(GraphQLIncludeDirective, node, variableValues)?.['if'] !== false;
+}
+
+function applies(condition: string | undefined, type: GraphQLObjectType, { schema }: SelectionScope): boolean {
+  if (condition === undefined || condition === type.name) return true;
+  const named = schema.getType(condition);
+  return named !== undefined && isAbstractType(named) && schema.isSubType(named, type);
+}

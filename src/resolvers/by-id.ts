@@ -1,0 +1,92 @@
+import { type GraphQLObjectType, type GraphQLResolveInfo, isObjectType } from 'graphql';
+import type { GatewayContext } from '../context.ts';
+import { current } from '../graphql/ids.ts';
+import { RowRecord } from '../graphql/records.ts';
+import type { KnownRow, View } from '../loaders/row-store.ts';
+import { type Needs, needsOf } from '../plan/needs.ts';
+import { selectedFields } from '../plan/selection.ts';
+import { type Started, startRelations } from '../plan/starting.ts';
+import { isNotFound } from '../rest/errors.ts';
+import type { Key } from '../rest/paths.ts';
+import { idText } from '../rest/values.ts';
+
+/** Whether an object is known to exist. */
+export type Existence =
+  // Somebody named its id; it may be anything.
+  | 'unknown'
+  // A row refers to it, or its owner is at hand.
+  | 'assumed';
+
+/**
+ * The record of an object by its key; null where it does not exist. Its own row is awaited only if the selection needs
+ * a column of it, and what the selection reads beyond the row starts before that.
+ */
+export async function fetchRecord(
+  key: Key,
+  existence: Existence,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<RowRecord | null> {
+  const type = objectType(key, info);
+  const needs = needsOf(type, selectedFields(type, info.fieldNodes, info));
+  const view = viewFor(key, needs, existence);
+  const row = view === undefined ? undefined : context.loaders.rows.load(key, view);
+  const started = startRelations(type, needs.relations, new RowRecord(key), context, info);
+  if (row !== undefined) return awaitRow(key, row, started);
+  if (existence === 'assumed' || (await provesExistence(needs, started))) return new RowRecord({ ...key, started });
+  return awaitRow(key, context.loaders.rows.load(key, 'list'), started);
+}
+
+/** The view of the own row that has to be read before the object can be answered; undefined where none has. */
+function viewFor(key: Key, { view, relations }: Needs, existence: Existence): View | undefined {
+  if (view !== undefined) return view;
+  // Only the row tells which object that is.
+  if (key.id === current) return 'list';
+  return existence === 'assumed' || relations.some(({ proves }) => proves) ? undefined : 'list';
+}
+
+/**
+ * One relation that answers proves the object. So does one that fails otherwise than by 404: it is not for a relation's
+ * failure to make the object vanish. Only when all answer 404 does the row have to decide.
+ */
+async function provesExistence({ relations }: Needs, started: Started): Promise<boolean> {
+  const evidence = relations.filter(({ proves }) => proves).map(({ responseKey }) => started.get(responseKey));
+  const proofs = evidence.map(async (answer) => {
+    const proved = await Promise.resolve(answer).then(
+      (value) => value !== null && value !== undefined,
+      (error: unknown) => !isNotFound(error),
+    );
+    if (!proved) throw new Error('no proof');
+  });
+  return Promise.any(proofs).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function awaitRow(key: Key, row: Promise<KnownRow | undefined>, started: Started): Promise<RowRecord | null> {
+  try {
+    const known = await row;
+    if (known === undefined) return null;
+    return new RowRecord({ ...key, id: idOf(key, known), ...known, started });
+  } catch (error) {
+    // Relations that answer keep their data; the columns fail one by one.
+    if (await hasAnswer(started)) return new RowRecord({ ...key, failure: error, started });
+    throw error;
+  }
+}
+
+function idOf(key: Key, { row }: KnownRow): string {
+  return key.id === current ? (idText(row['id']) ?? key.id) : key.id;
+}
+
+async function hasAnswer(started: Started): Promise<boolean> {
+  const answers = await Promise.allSettled(started.values());
+  return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== null);
+}
+
+function objectType(key: Key, info: GraphQLResolveInfo): GraphQLObjectType {
+  const type = info.schema.getType(key.kind);
+  if (!isObjectType(type)) throw new Error(`the schema has no object type ${key.kind}`);
+  return type;
+}

@@ -1,0 +1,33 @@
+import type { GatewayContext } from '../context.ts';
+import { type ConnectionSource, type EdgeSource, cursorAt, recordOf, recordsOf } from '../graphql/connections.ts';
+import type {
+  EventConnectionResolvers,
+  PageInfo,
+  PluginConnectionResolvers,
+  ProjectEdgeResolvers,
+} from '../graphql/generated/resolvers.ts';
+
+/** The fields that every connection has. */
+export const Connection = {
+  edges: (source: ConnectionSource): EdgeSource[] => source.page.rows.map((_row, index) => ({ source, index })),
+  nodes: recordsOf,
+  pageInfo: (source: ConnectionSource, _args: object, { cursors }: GatewayContext): PageInfo => ({
+    hasNextPage: source.hasNext,
+    hasPreviousPage: source.hasPrevious,
+    startCursor: cursorAt(source, 0, cursors),
+    endCursor: cursorAt(source, source.page.rows.length - 1, cursors),
+  }),
+} satisfies EventConnectionResolvers;
+
+/** A connection over a list that the upstream counts. */
+export const CountedConnection = {
+  ...Connection,
+  totalCount: ({ page }: ConnectionSource): number | null => page.count ?? null,
+} satisfies PluginConnectionResolvers;
+
+/** One edge of any connection. */
+export const Edge = {
+  cursor: ({ source, index }: EdgeSource, _args: object, { cursors }: GatewayContext): string =>
+    cursorAt(source, index, cursors) ?? '',
+  node: recordOf,
+} satisfies ProjectEdgeResolvers;

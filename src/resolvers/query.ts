@@ -1,0 +1,33 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import type { GatewayContext } from '../context.ts';
+import type { QueryResolvers } from '../graphql/generated/resolvers.ts';
+import { parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
+import { UserInputError } from '../graphql/input-error.ts';
+import type { OrganizationRecord, RowRecord } from '../graphql/records.ts';
+import { fetchRecord } from './by-id.ts';
+import { listConnection } from './lists.ts';
+
+export const Query: QueryResolvers = {
+  node: (_root, { id }, context, info) => fetchNode(id, 'id', context, info),
+  nodes: (_root, { ids }, context, info) => {
+    if (ids.length > context.maxPageSize) {
+      throw new UserInputError(`Expected at most ${context.maxPageSize} \`ids\`, but got ${ids.length}.`);
+    }
+    return ids.map((id) => fetchNode(id, 'ids', context, info));
+  },
+  projects: (_root, args, context, info) => listConnection({ kind: 'Project', scope: '' }, args, context, info),
+  project: (_root, { id }, context, info) =>
+    fetchRecord({ kind: 'Project', scope: '', id: parseOwnerId('Project', id, 'id') }, 'unknown', context, info),
+  organization: (_root, { id }) => ({ kind: 'Organization', id: parseOwnerId('Organization', id, 'id') }),
+};
+
+async function fetchNode(
+  globalId: string,
+  argument: string,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<RowRecord | OrganizationRecord | null> {
+  const { type, scope, id } = parseGlobalId(globalId, argument);
+  if (type === 'Organization') return { kind: type, id };
+  return fetchRecord({ kind: type, scope, id }, 'unknown', context, info);
+}

@@ -1,0 +1,36 @@
+import type { Resolvers } from '../graphql/generated/resolvers.ts';
+import { DateTime, JSONValue, TimeZone, UUID } from '../graphql/scalars.ts';
+import { Connection, CountedConnection, Edge } from './connection-types.ts';
+import { Dashboard } from './dashboard.ts';
+import { dashboardMutations } from './dashboard-mutations.ts';
+import { Event } from './event.ts';
+import { Organization } from './organization.ts';
+import { Plugin } from './plugin.ts';
+import { pluginMutations } from './plugin-mutations.ts';
+import { Project } from './project.ts';
+import { projectMutations } from './project-mutations.ts';
+import { Query } from './query.ts';
+
+/** What the fields do that are not columns of a row. */
+export const resolvers: Resolvers = {
+  DateTime,
+  JSON: JSONValue,
+  TimeZone,
+  UUID,
+  Node: { __resolveType: ({ kind }) => kind },
+  Query,
+  Mutation: { ...projectMutations, ...dashboardMutations, ...pluginMutations },
+  Project,
+  Dashboard,
+  Event,
+  Plugin,
+  Organization,
+  ProjectConnection: CountedConnection,
+  DashboardConnection: CountedConnection,
+  PluginConnection: CountedConnection,
+  EventConnection: Connection,
+  ProjectEdge: Edge,
+  DashboardEdge: Edge,
+  PluginEdge: Edge,
+  EventEdge: Edge,
+};

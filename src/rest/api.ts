@@ -1,0 +1,81 @@
+import type { RestClient } from './client.ts';
+import { UpstreamError } from './errors.ts';
+import { type ListRef, type Position, type RestPage, pageTarget, toPage } from './pages.ts';
+import { type Collection, type Key, collectionPath, rowPath, target } from './paths.ts';
+import { type JsonObject, type Row, isObject } from './values.ts';
+
+/** What can be read below one plugin, or below all plugins of an organization. */
+export type PluginReport = 'check_for_updates' | 'source';
+export type PluginsReport = 'activity' | 'exports_unsubscribe_configs' | 'repository' | 'unused';
+
+/** The operations of the REST API, by what they do. Everything above speaks of keys, lists and rows only. */
+export interface RestApi {
+  /** `GET …/{id}/`, the detail view. */
+  readonly fetchRow: (key: Key) => Promise<Row>;
+  /** `GET …/?limit=&offset=`, the list view. */
+  readonly fetchPage: (list: ListRef, at: Position, limit: number) => Promise<RestPage>;
+  /** `GET …/events/?select=…`: rows as the query language returns them. */
+  readonly fetchSelected: (list: ListRef, limit: number) => Promise<readonly unknown[]>;
+  /** `GET …/events/?format=csv`. */
+  readonly fetchCsv: (list: ListRef, limit: number) => Promise<string>;
+  /** `GET …/events/values/`: an array, or `{results, refreshing}`. */
+  readonly fetchEventValues: (projectId: string, key: string, eventName: string | undefined) => Promise<unknown>;
+  /** `GET …/plugins/{id}/<report>/`. */
+  readonly fetchPluginReport: (key: Key, report: PluginReport) => Promise<unknown>;
+  /** `GET …/plugins/<report>/`. */
+  readonly fetchPluginsReport: (organizationId: string, report: PluginsReport) => Promise<unknown>;
+  /** `POST` to a collection. */
+  readonly createRow: (collection: Collection, body: JsonObject, action?: 'create_from_template_json') => Promise<Row>;
+  /** `PATCH` of a row, or of what hangs below it. */
+  readonly changeRow: (key: Key, body: JsonObject, action?: 'move_tile') => Promise<Row>;
+  /** `PATCH …/plugins/{id}/update_source/` and `POST …/plugins/{id}/upgrade/`: any shape, null without a body. */
+  readonly actOnPlugin: (key: Key, action: 'update_source' | 'upgrade', body: JsonObject) => Promise<unknown>;
+  /** `DELETE` of a row: what it answered, if anything. */
+  readonly deleteRow: (key: Key) => Promise<unknown>;
+}
+
+/** The REST API through one operation's client. */
+export function createRestApi(client: RestClient): RestApi {
+  return {
+    fetchRow: async (key) => toRow(await client.getJson(rowPath(key))),
+    fetchPage: async (list, at, limit) => toPage(await client.getJson(pageTarget(list, at, limit)), at),
+    fetchSelected: async (list, limit) => toResults(await client.getJson(pageTarget(list, start, limit))),
+    fetchCsv: (list, limit) => client.getCsv(pageTarget(list, start, limit, 'csv')),
+    fetchEventValues: (projectId, key, eventName) => {
+      const events = collectionPath({ kind: 'Event', scope: projectId });
+      return client.getJson(
+        target(`${events}values/`, [
+          ['key', key],
+          ['event_name', eventName],
+        ]),
+      );
+    },
+    fetchPluginReport: (key, report) => client.getJson(`${rowPath(key)}${report}/`),
+    fetchPluginsReport: (organizationId, report) =>
+      client.getJson(`${collectionPath({ kind: 'Plugin', scope: organizationId })}${report}/`),
+    createRow: async (collection, body, action) =>
+      toRow(await client.write('POST', below(collectionPath(collection), action), body)),
+    changeRow: async (key, body, action) => toRow(await client.write('PATCH', below(rowPath(key), action), body)),
+    actOnPlugin: async (key, action, body) => {
+      const method = action === 'upgrade' ? 'POST' : 'PATCH';
+      return (await client.write(method, below(rowPath(key), action), body)) ?? null;
+    },
+    deleteRow: (key) => client.write('DELETE', rowPath(key)),
+  };
+}
+
+const start: Position = { offset: 0 };
+
+function below(path: string, action: string | undefined): string {
+  return action === undefined ? path : `${path}${action}/`;
+}
+
+function toRow(body: unknown): Row {
+  if (!isObject(body)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+  return body;
+}
+
+function toResults(body: unknown): readonly unknown[] {
+  if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+  return body['results'];
+}

@@ -1,0 +1,43 @@
+import { isUtf8 } from 'node:buffer';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+
+const decoders = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+
+/** More codings than anybody sends; each is a pass over the body. */
+const maximumCodings = 3;
+
+/**
+ * The text of a body: content codings undone, a byte order mark dropped. Throws where it would exceed `limit` bytes
+ * (bombs stop there), names an unknown coding, or is not UTF-8.
+ */
+export async function decodeBody(body: Buffer, contentEncoding: string, limit: number): Promise<string> {
+  const codings = contentEncoding
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity');
+  if (codings.length > maximumCodings) throw new Error('too many content codings');
+  let bytes = body;
+  for (const coding of codings.reverse()) {
+    if (!isKnown(coding)) throw new Error('unknown content coding');
+    bytes = await decoders[coding](bytes, { maxOutputLength: limit });
+  }
+  return textOf(bytes);
+}
+
+/** The UTF-8 text of bytes without its byte order mark. */
+export function textOf(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new Error('not UTF-8');
+  const text = bytes.toString('utf8');
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+function isKnown(coding: string): coding is keyof typeof decoders {
+  return Object.hasOwn(decoders, coding);
+}

@@ -1,0 +1,52 @@
+/** What went wrong with a REST call, in the words of the public contract (`extensions.code`). */
+export type UpstreamErrorCode =
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'CONFLICT'
+  | 'BAD_USER_INPUT'
+  | 'RATE_LIMITED'
+  | 'UPSTREAM_UNAVAILABLE'
+  | 'UPSTREAM_TIMEOUT'
+  | 'UPSTREAM_INVALID_RESPONSE';
+
+/** What of an upstream's error may reach a client (`extensions.upstream`). `retryAfter` is in seconds. */
+export interface UpstreamFacts {
+  readonly status?: number;
+  readonly code?: string;
+  readonly attr?: string;
+  readonly detail?: string;
+  readonly retryAfter?: number;
+}
+
+const messages: Record<UpstreamErrorCode, string> = {
+  UNAUTHENTICATED: 'The request needs a valid key: send the header `Authorization: Bearer <personal API key>`.',
+  FORBIDDEN: 'The key is not allowed to do this.',
+  NOT_FOUND: 'The upstream does not know this object.',
+  METHOD_NOT_ALLOWED: 'The upstream does not offer this operation.',
+  CONFLICT: 'The upstream refused the change because of a conflict.',
+  BAD_USER_INPUT: 'The upstream rejected the input.',
+  RATE_LIMITED: 'The key has used up its rate limit; try again later.',
+  UPSTREAM_UNAVAILABLE: 'The upstream is not available.',
+  UPSTREAM_TIMEOUT: 'The upstream did not answer in time.',
+  UPSTREAM_INVALID_RESPONSE: 'The upstream sent an answer that does not fit its contract.',
+};
+
+/** A REST call that failed. The message is ours and fixed; nothing of the upstream's text is in it. */
+export class UpstreamError extends Error {
+  override readonly name = 'UpstreamError';
+  readonly code: UpstreamErrorCode;
+  readonly upstream: UpstreamFacts | undefined;
+
+  constructor(code: UpstreamErrorCode, upstream?: UpstreamFacts, cause?: unknown) {
+    super(messages[code], cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.upstream = upstream;
+  }
+}
+
+/** The upstream says that the object does not exist. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof UpstreamError && error.code === 'NOT_FOUND';
+}

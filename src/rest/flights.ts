@@ -1,0 +1,100 @@
+import type { UpstreamError } from './errors.ts';
+import type { Lifetime } from './lifetime.ts';
+
+/** Starts the work that a flight shares. `lastsUntil` is when the most patient of its passengers gives up. */
+export type Departure<T> = (flight: Flight) => { readonly result: Promise<T>; readonly cancel: () => void };
+
+/** What the work of a flight may ask about its passengers. */
+export interface Flight {
+  /** On the clock of `performance.now()`. */
+  lastsUntil: number;
+}
+
+interface Shared<T> extends Flight {
+  result: Promise<T>;
+  cancel: () => void;
+  passengers: number;
+}
+
+/**
+ * Single flight: equal reads in flight under the same caller are one call, across operations. The last passenger to
+ * leave cancels it; one that leaves early harms no other. Entries live as long as their call.
+ */
+export class Flights<T> {
+  readonly #byCaller = new Map<string, Map<string, Shared<T>>>();
+
+  /** Joins the flight of (caller, name), or starts it. Fails with the lifetime's error when that ends first. */
+  board(
+    caller: string,
+    name: string,
+    lifetime: Lifetime,
+    depart: Departure<T>,
+  ): { result: Promise<T>; joined: boolean } {
+    const flights = this.#flightsOf(caller);
+    const flying = flights.get(name);
+    const flight = flying ?? this.#start(caller, name, flights, depart, lifetime);
+    flight.lastsUntil = Math.max(flight.lastsUntil, lifetime.endsAt);
+    flight.passengers += 1;
+    return { result: seat(flight, lifetime, () => this.#leave(caller, name, flight)), joined: flying !== undefined };
+  }
+
+  /** No read joins one that began before now: a caller reads its own writes. Those on board stay. */
+  ground(caller: string): void {
+    this.#byCaller.delete(caller);
+  }
+
+  #flightsOf(caller: string): Map<string, Shared<T>> {
+    let flights = this.#byCaller.get(caller);
+    if (flights === undefined) this.#byCaller.set(caller, (flights = new Map()));
+    return flights;
+  }
+
+  #start(
+    caller: string,
+    name: string,
+    flights: Map<string, Shared<T>>,
+    depart: Departure<T>,
+    lifetime: Lifetime,
+  ): Shared<T> {
+    const flight = { lastsUntil: lifetime.endsAt, passengers: 0 };
+    const shared: Shared<T> = Object.assign(flight, depart(flight));
+    flights.set(name, shared);
+    const land = (): void => this.#forget(caller, name, shared);
+    shared.result.then(land, land);
+    return shared;
+  }
+
+  #leave(caller: string, name: string, flight: Shared<T>): void {
+    flight.passengers -= 1;
+    if (flight.passengers > 0) return;
+    this.#forget(caller, name, flight);
+    flight.cancel();
+  }
+
+  #forget(caller: string, name: string, flight: Shared<T>): void {
+    const flights = this.#byCaller.get(caller);
+    if (flights?.get(name) !== flight) return;
+    flights.delete(name);
+    if (flights.size === 0) this.#byCaller.delete(caller);
+  }
+}
+
+/** One passenger's view of a flight: its result, or the end of the passenger's own lifetime. */
+function seat<T>(flight: Shared<T>, lifetime: Lifetime, leave: () => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const forget = lifetime.onEnd((error: UpstreamError) => {
+      reject(error);
+      leave();
+    });
+    flight.result.then(
+      (value) => {
+        forget();
+        resolve(value);
+      },
+      (error: unknown) => {
+        forget();
+        reject(error);
+      },
+    );
+  });
+}

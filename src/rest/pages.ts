@@ -1,0 +1,109 @@
+import { UpstreamError } from './errors.ts';
+import { type Collection, collectionPath, target } from './paths.ts';
+import { type Row, isObject, naturalNumber } from './values.ts';
+
+/** The filter of an event list as REST names it, every value as it is sent (JSON-encoded where REST wants JSON). */
+export interface EventQuery {
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+  readonly distinct_id?: string | undefined;
+  readonly event?: string | undefined;
+  readonly person_id?: string | undefined;
+  readonly properties?: string | undefined;
+  readonly select?: string | undefined;
+  readonly where?: string | undefined;
+}
+
+/** One list: a collection and, for events, what it is narrowed to. Windows of the same list can share pages. */
+export interface ListRef extends Collection {
+  readonly filter?: EventQuery | undefined;
+}
+
+/**
+ * Where in a list a page starts. Lists with a count are walked by `offset`; events by time, `before` and `after`
+ * standing in for the filter's own.
+ */
+export interface Position {
+  readonly offset: number;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+  /** Ids of rows at the boundary that were answered already and may come again. */
+  readonly seen?: readonly string[] | undefined;
+}
+
+/** One page as REST sent it. */
+export interface RestPage {
+  readonly rows: readonly Row[];
+  /** Rows of the whole list; undefined where REST does not count (events) or counts nonsense. */
+  readonly count: number | undefined;
+  /** Where the page behind this one starts; undefined at the end of the list, which `next` decides and nothing else. */
+  readonly next: Position | undefined;
+}
+
+/** The list as text: equal for equal lists. Cursors are bound to it. */
+export function listText(list: ListRef): string {
+  return target(collectionPath(list), filterOf(list, { offset: 0 }));
+}
+
+/** Path and query that read `limit` rows from a position. */
+export function pageTarget(list: ListRef, at: Position, limit: number, format?: 'csv'): string {
+  const offset = at.offset === 0 ? undefined : String(at.offset);
+  return target(collectionPath(list), [
+    ['limit', String(limit)],
+    ['offset', offset],
+    ...filterOf(list, at),
+    ['format', format],
+  ]);
+}
+
+/** Reads a page out of the pagination envelope. */
+export function toPage(body: unknown, at: Position): RestPage {
+  if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+  const results: unknown[] = body['results'];
+  // A row that is no object has no columns; its id says so when it is asked for.
+  const rows = results.map((row) => (isObject(row) ? row : noColumns));
+  return { rows, count: naturalNumber(body['count']), next: nextPosition(body['next'], at, rows.length) };
+}
+
+const noColumns: Row = {};
+
+function filterOf({ filter = {} }: ListRef, at: Position): [string, string | undefined][] {
+  return [
+    ['after', at.after ?? filter.after],
+    ['before', at.before ?? filter.before],
+    ['distinct_id', filter.distinct_id],
+    ['event', filter.event],
+    ['person_id', filter.person_id],
+    ['properties', filter.properties],
+    ['select', filter.select],
+    ['where', filter.where],
+  ];
+}
+
+/**
+ * The position that a `next` URL names. Only its query is read, and of that only what moves through a list; a `next`
+ * that names the place where the page began, or one before it, ends the walk.
+ */
+function nextPosition(next: unknown, at: Position, rows: number): Position | undefined {
+  const query = typeof next === 'string' ? queryOf(next) : undefined;
+  if (query === undefined) return undefined;
+  const before = timeOf(query.get('before'));
+  const after = timeOf(query.get('after'));
+  const moved = (before ?? at.before) !== at.before || (after ?? at.after) !== at.after;
+  // Keyset: the deployment keeps the old offset in the query, which would skip rows behind the new time.
+  if (moved && rows > 0) return { offset: 0, before: before ?? at.before, after: after ?? at.after };
+  const offset = Number(query.get('offset') ?? Number.NaN);
+  if (!Number.isSafeInteger(offset) || offset <= at.offset) return undefined;
+  // A page that was cut shorter than its own `next` believes must not lose the rows between.
+  return { before: at.before, after: at.after, offset: rows > 0 ? Math.min(offset, at.offset + rows) : offset };
+}
+
+function queryOf(url: string): URLSearchParams | undefined {
+  const start = url.indexOf('?');
+  return start === -1 ? undefined : new URLSearchParams(url.slice(start + 1).split('#', 1)[0]);
+}
+
+/** A time from a query in which the plus of its offset may have been left unencoded. */
+function timeOf(text: string | null): string | undefined {
+  return text === null || text === '' ? undefined : text.replace(/ (\d\d:?\d\d)$/, '+$1');
+}

@@ -1,0 +1,148 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Dispatcher, Pool, errors } from 'undici';
+
+/** One HTTP request to the upstream: `target` is path and query, byte for byte. */
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly target: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+}
+
+/** One HTTP response, its body complete and still encoded. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** What can go wrong between sending a request and having its whole response. */
+export type Fault =
+  // A kept-alive socket that the upstream closed before a byte of the response: nothing was answered.
+  | 'stale-socket'
+  // Refused, unknown host, reset, closed in the middle.
+  | 'network'
+  // Larger than allowed, or not HTTP.
+  | 'invalid'
+  // Given up by us.
+  | 'aborted';
+
+/** A request that has no response. */
+export class TransportError extends Error {
+  override readonly name = 'TransportError';
+  readonly fault: Fault;
+
+  constructor(fault: Fault, cause?: unknown) {
+    super(`transport failed: ${fault}`, { cause });
+    this.fault = fault;
+  }
+}
+
+/** Gives up one request. */
+export type Abort = () => void;
+
+/** Sends requests to one upstream. */
+export interface Transport {
+  /** Calls back exactly once, never before it returned. */
+  send(call: Call, done: (error: TransportError | undefined, answer: Answer | undefined) => void): Abort;
+  close(): Promise<void>;
+}
+
+/** Settings of the connection pool. Sizes in bytes, times in milliseconds. */
+export interface TransportOptions {
+  readonly origin: string;
+  readonly connections: number;
+  readonly maxBodyBytes: number;
+}
+
+/** An upstream behind undici's pool of HTTP/1.1 keep-alive connections; the only code that knows the HTTP client. */
+export function createTransport(options: TransportOptions): Transport {
+  const pool = new Pool(options.origin, {
+    connections: options.connections,
+    pipelining: 1,
+    allowH2: false,
+    // The deadline of the operation is the only clock; these timers of undici's are idle timers.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connectTimeout: 5000,
+    keepAliveTimeout: 4000,
+  });
+  return {
+    send: (call, done) => {
+      const exchange = new Exchange(done, options.maxBodyBytes);
+      pool.dispatch(
+        { path: call.target, method: call.method, headers: call.headers, body: call.body ?? null },
+        exchange,
+      );
+      return () => exchange.abort();
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+/** Collects one response; undici calls its methods. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #done: (error: TransportError | undefined, answer: Answer | undefined) => void;
+  readonly #maxBytes: number;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #controller: Dispatcher.DispatchController | undefined;
+  #settled = false;
+
+  constructor(done: (error: TransportError | undefined, answer: Answer | undefined) => void, maxBytes: number) {
+    this.#done = done;
+    this.#maxBytes = maxBytes;
+  }
+
+  abort(): void {
+    this.#fail(new TransportError('aborted'));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#settled) controller.abort(new TransportError('aborted'));
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+    if (Number(headers['content-length']) > this.#maxBytes) this.#fail(new TransportError('invalid', 'body too large'));
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#maxBytes) this.#fail(new TransportError('invalid', 'body too large'));
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    const [only] = this.#chunks;
+    const body = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
+    this.#done(undefined, { status: this.#status, headers: this.#headers, body });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(new TransportError(faultOf(error, this.#status !== 0), error));
+  }
+
+  #fail(error: TransportError): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#chunks.length = 0;
+    this.#controller?.abort(error);
+    // Next tick: the caller may not have what this call returns yet.
+    process.nextTick(this.#done, error, undefined);
+  }
+}
+
+function faultOf(error: Error, answering: boolean): Fault {
+  if (error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError) return 'invalid';
+  if (!answering && error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0) return 'stale-socket';
+  if (!answering && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')) return 'stale-socket';
+  return 'network';
+}

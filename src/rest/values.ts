@@ -1,0 +1,31 @@
+/** A JSON object as it came from outside: nothing of it is known. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A row as REST sent it, under its snake_case names. No column is promised, whatever the contract says. */
+export type Row = JsonObject;
+
+/** Whether a value is a JSON object: neither null, nor an array, nor a scalar. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The digits of a number that `parseJson` kept as text because a double cannot hold it. */
+export function exactDigits(value: unknown): string | undefined {
+  return isRaw(value) ? value.rawJSON : undefined;
+}
+
+/** An id as text: `7`, `"7"` and the 20 digits of an integer over 2^53 alike; undefined where it is no id. */
+export function idText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : value;
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
+  return exactDigits(value);
+}
+
+/** A whole number from 0, or undefined. */
+export function naturalNumber(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+function isRaw(value: unknown): value is { readonly rawJSON: string } {
+  return typeof value === 'object' && value !== null && JSON.isRawJSON(value);
+}
