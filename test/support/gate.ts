@@ -1,0 +1,38 @@
+/** Lets requests wait for each other, so that what a client sends together is in flight together. */
+export interface Gate {
+  /** Resolves when this request may be answered. */
+  pass(): Promise<void>;
+  /** Lets everything through that waits, and from now on holds nothing back. */
+  release(): void;
+}
+
+/** When a gate opens: `hold` requests wait at it or, without that, nothing has come for `quiet` milliseconds. */
+export interface GateOptions {
+  readonly hold?: number;
+  readonly quiet?: number;
+}
+
+export function createGate({ hold, quiet = 5 }: GateOptions): Gate {
+  const waiting: (() => void)[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let released = false;
+  const open = (): void => {
+    clearTimeout(timer);
+    for (const go of waiting.splice(0)) go();
+  };
+  return {
+    pass: () => {
+      if (released) return Promise.resolve();
+      const passed = new Promise<void>((resolve) => void waiting.push(resolve));
+      if (hold === undefined) {
+        clearTimeout(timer);
+        timer = setTimeout(open, quiet);
+      } else if (waiting.length >= hold) open();
+      return passed;
+    },
+    release: () => {
+      released = true;
+      open();
+    },
+  };
+}

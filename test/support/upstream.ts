@@ -1,0 +1,78 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { createGate, type GateOptions } from './gate.ts';
+import { type Handler, type Routes, route, toReply, toRequest } from './routes.ts';
+import { type OpenRequest, type RecordedRequest, Traffic } from './traffic.ts';
+
+/** A scripted REST API on loopback that records what it is asked. */
+export interface Upstream extends AsyncDisposable {
+  readonly url: string;
+  /** `METHOD target` of each request, in order of arrival. */
+  readonly requests: readonly string[];
+  readonly records: readonly RecordedRequest[];
+  /** Largest number of requests that were in flight at the same time. */
+  readonly mostInFlight: number;
+  /** Whether two requests, given as `METHOD target`, were in flight at the same time. Throws for one never received. */
+  overlapped(a: string, b: string): boolean;
+  /** Length of the longest chain of requests in which each started after the one before it had ended. */
+  waves(): number;
+  /** Answers what is held back, and holds back nothing from now on. */
+  release(): void;
+  /** Forgets what was recorded. */
+  reset(): void;
+}
+
+/**
+ * Starts an upstream. Without options, requests are answered once no further one has come for 5 ms, so that those sent
+ * together overlap; with `hold: n`, once n of them wait, or on `release()`. Disposing of it closes every connection and
+ * throws what a handler threw.
+ */
+export async function startUpstream(routes: Routes | Handler, options: GateOptions = {}): Promise<Upstream> {
+  const handler = typeof routes === 'function' ? routes : route(routes);
+  const traffic = new Traffic();
+  const gate = createGate(options);
+  const failures: unknown[] = [];
+  const server = createServer((incoming, response) => {
+    const record = traffic.start(incoming.method ?? '', incoming.url ?? '', incoming.headers);
+    response.on('close', () => traffic.end(record, !response.writableEnded));
+    answer(incoming, response, record).catch((error: unknown) => {
+      // A client that left while it was still sending is no failure of a handler.
+      if (!incoming.complete) return;
+      failures.push(error);
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500).end();
+    });
+  });
+
+  async function answer(incoming: IncomingMessage, response: ServerResponse, record: OpenRequest): Promise<void> {
+    record.body = await text(incoming);
+    await gate.pass();
+    if (response.closed) return;
+    const { write } = toReply(await handler(toRequest(record)));
+    write(response);
+    // Not on an event, which may come later than what the client sends because of this answer.
+    if (response.writableEnded) traffic.end(record, false);
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('expected a TCP address');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    requests: traffic.requests,
+    records: traffic.records,
+    get mostInFlight() {
+      return traffic.mostInFlight;
+    },
+    overlapped: (a, b) => traffic.overlapped(a, b),
+    waves: () => traffic.waves(),
+    release: () => gate.release(),
+    reset: () => traffic.reset(),
+    async [Symbol.asyncDispose]() {
+      gate.release();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      if (failures.length > 0) throw new AggregateError(failures, 'handlers of the fake upstream failed');
+    },
+  };
+}
