@@ -1,6 +1,6 @@
-import type { CursorCodec } from './graphql/cursors.ts';
 import type { Loaders } from './loaders/loaders.ts';
 import type { RestApi } from './rest/api.ts';
+import type { ListRef, Position } from './rest/pages.ts';
 
 /** What one operation has. Nothing of it is shared with another operation but through `rest`'s single flight. */
 export interface GatewayContext {
@@ -9,4 +9,12 @@ export interface GatewayContext {
   readonly cursors: CursorCodec;
   /** The largest `first` or `last`, and the most rows that one REST call asks for. */
   readonly maxPageSize: number;
+}
+
+/** Writes and reads cursors. */
+export interface CursorCodec {
+  /** The cursor of the row behind which the list goes on at `position`. */
+  readonly encode: (list: ListRef, position: Position) => string;
+  /** The position that a cursor of this list holds. A changed or foreign cursor is a UserInputError. */
+  readonly decode: (list: ListRef, cursor: string, argument: string) => Position;
 }

@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { UpstreamError } from '../rest/errors.ts';
-import { type Row, idText, isObject } from '../rest/values.ts';
+import { idText, isObject, type Row } from '../rest/values.ts';
 import { enumName } from './enums.ts';
 import { type FieldFacts, factsOf, isRowType } from './facts.ts';
 import { RowRecord, type UserRecord } from './records.ts';

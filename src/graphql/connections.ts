@@ -1,9 +1,8 @@
-import type { GatewayContext } from '../context.ts';
-import { type ListPage, hasRowsBefore, positionAfter, slicePage } from '../loaders/page.ts';
+import type { CursorCodec, GatewayContext } from '../context.ts';
+import { hasRowsBefore, type ListPage, positionAfter, slicePage } from '../loaders/page.ts';
 import { listView } from '../loaders/row-store.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Row } from '../rest/values.ts';
-import type { CursorCodec } from './cursors.ts';
 import { UserInputError } from './input-error.ts';
 import { RowRecord } from './records.ts';
 

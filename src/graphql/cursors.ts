@@ -1,18 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type ListRef, type Position, listText } from '../rest/pages.ts';
-import { UserInputError, quoted } from './input-error.ts';
+import type { CursorCodec } from '../context.ts';
+import { type ListRef, listText, type Position } from '../rest/pages.ts';
+import { quoted, UserInputError } from './input-error.ts';
 
 /** Bytes of the authentication code that a cursor begins with. */
 const codeBytes = 12;
 const maximumLength = 4096;
-
-/** Writes and reads cursors. */
-export interface CursorCodec {
-  /** The cursor of the row behind which the list goes on at `position`. */
-  readonly encode: (list: ListRef, position: Position) => string;
-  /** The position that a cursor of this list holds. A changed or foreign cursor is a UserInputError. */
-  readonly decode: (list: ListRef, cursor: string, argument: string) => Position;
-}
 
 /**
  * Opaque cursors: base64url of an HMAC-SHA-256 over list and position, and the position itself. They are bound to the

@@ -1,5 +1,5 @@
 import type { Collection, Key, Kind } from '../rest/paths.ts';
-import { UserInputError, quoted } from './input-error.ts';
+import { quoted, UserInputError } from './input-error.ts';
 
 /** The types that a global id can name. */
 export type NodeType = Kind | 'Organization';

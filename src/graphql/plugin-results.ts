@@ -1,5 +1,5 @@
+import { idText, isObject, type Row } from '../rest/values.ts';
 import { RowRecord } from './records.ts';
-import { type Row, idText, isObject } from '../rest/values.ts';
 
 /** The result of a plugin action whose shape the contract does not show: `plugin` where the answer is or holds one. */
 export function toPluginResult(organizationId: string, body: unknown): { plugin: RowRecord | null; body: unknown } {

@@ -1,7 +1,7 @@
 import type { View } from '../loaders/row-store.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import type { Key, Kind } from '../rest/paths.ts';
-import { type Row, idText } from '../rest/values.ts';
+import { idText, type Row } from '../rest/values.ts';
 
 /** What a resolver of a REST object gets as its parent: the object's key, and the row it came with, if any. */
 export class RowRecord {

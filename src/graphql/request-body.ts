@@ -7,11 +7,11 @@ import {
   isInputObjectType,
 } from 'graphql';
 import { exactNumber } from '../rest/json.ts';
-import { type JsonObject, isObject } from '../rest/values.ts';
+import { isObject, type JsonObject } from '../rest/values.ts';
 import { enumRestValue } from './enums.ts';
 import { restNameOf } from './facts.ts';
 import { parseIdWithin, parseReference } from './ids.ts';
-import { UserInputError, quoted } from './input-error.ts';
+import { quoted, UserInputError } from './input-error.ts';
 
 /** Input fields that address the object or carry what the contract does not name; all others are body fields. */
 const notInBody: ReadonlySet<string> = new Set(['id', 'projectId', 'organizationId', 'extra']);

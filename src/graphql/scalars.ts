@@ -1,7 +1,7 @@
-import { GraphQLScalarType, Kind, type ConstValueNode } from 'graphql';
+import { type ConstValueNode, GraphQLScalarType, Kind } from 'graphql';
 import { exactNumber } from '../rest/json.ts';
 import { exactDigits } from '../rest/values.ts';
-import { UserInputError, quoted } from './input-error.ts';
+import { quoted, UserInputError } from './input-error.ts';
 
 /** A date-time: passed on unchanged in answers; as input checked, and turned into UTC with a `Z`. */
 export const DateTime = textScalar('DateTime', 'an ISO 8601 date-time such as 2024-05-01T10:00:00Z', toUtc);

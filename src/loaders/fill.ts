@@ -1,7 +1,7 @@
 import type { RestApi } from '../rest/api.ts';
 import type { ListRef, Position, RestPage } from '../rest/pages.ts';
 import { idText } from '../rest/values.ts';
-import { type ListPage, joinPages, slicePage } from './page.ts';
+import { joinPages, type ListPage, slicePage } from './page.ts';
 
 /** How many further calls a page may cost that the upstream answers in pieces. */
 const maximumFurtherCalls = 10;

@@ -1,7 +1,7 @@
 import type { RestApi } from '../rest/api.ts';
 import { RowStore } from './row-store.ts';
-import { type RowLoader, createRowLoader } from './rows.ts';
-import { type WindowLoader, createWindowLoader } from './windows.ts';
+import { createRowLoader, type RowLoader } from './rows.ts';
+import { createWindowLoader, type WindowLoader } from './windows.ts';
 
 /** What one operation reads through, so that nothing is read twice. */
 export interface Loaders {

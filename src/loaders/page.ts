@@ -1,5 +1,5 @@
 import type { Position } from '../rest/pages.ts';
-import { type Row, idText } from '../rest/values.ts';
+import { idText, type Row } from '../rest/values.ts';
 
 /** Rows that stand next to each other in their list, from `from` in the page and from `at` in the list. */
 export interface Segment {

@@ -1,5 +1,5 @@
 import { type Collection, type Key, type Kind, keyText } from '../rest/paths.ts';
-import { type Row, idText } from '../rest/values.ts';
+import { idText, type Row } from '../rest/values.ts';
 
 /** Which columns a row has: those of a list, or all. */
 export type View = 'list' | 'detail';

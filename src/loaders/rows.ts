@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import type { RestApi } from '../rest/api.ts';
 import { isNotFound } from '../rest/errors.ts';
 import { type Collection, type Key, keyText } from '../rest/paths.ts';
-import { type KnownRow, type RowStore, type View, listView, suffices } from './row-store.ts';
+import { type KnownRow, listView, type RowStore, suffices, type View } from './row-store.ts';
 import type { WindowLoader } from './windows.ts';
 
 /** Rows by key. A row that does not exist is undefined. */

@@ -1,10 +1,10 @@
 import DataLoader from 'dataloader';
 import type { RestApi } from '../rest/api.ts';
-import { type ListRef, type Position, listText } from '../rest/pages.ts';
+import { type ListRef, listText, type Position } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
 import { fetchFilled } from './fill.ts';
 import { type Hull, hullsOf } from './hulls.ts';
-import { type ListPage, joinPages, slicePage, tailOf } from './page.ts';
+import { joinPages, type ListPage, slicePage, tailOf } from './page.ts';
 import type { RowStore } from './row-store.ts';
 
 /** A stretch of a list that somebody wants: `limit` rows from a position, or only the count of the whole list. */

@@ -2,15 +2,15 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
-  type GraphQLObjectType,
   GraphQLIncludeDirective,
+  type GraphQLObjectType,
   type GraphQLSchema,
   GraphQLSkipDirective,
+  getDirectiveValues,
+  isAbstractType,
   type SelectionNode,
   type SelectionSetNode,
   type VariableValues,
-  getDirectiveValues,
-  isAbstractType,
 } from 'graphql';
 
 /** What has to be known to read a selection: the document around it and the variables of this run. */

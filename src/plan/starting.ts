@@ -1,9 +1,9 @@
 import {
+  defaultFieldResolver,
   type GraphQLFieldResolver,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
-  defaultFieldResolver,
   getArgumentValues,
   isObjectType,
 } from 'graphql';

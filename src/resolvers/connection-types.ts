@@ -1,5 +1,5 @@
 import type { GatewayContext } from '../context.ts';
-import { type ConnectionSource, type EdgeSource, cursorAt, recordOf, recordsOf } from '../graphql/connections.ts';
+import { type ConnectionSource, cursorAt, type EdgeSource, recordOf, recordsOf } from '../graphql/connections.ts';
 import type {
   EventConnectionResolvers,
   PageInfo,

@@ -2,7 +2,7 @@ import type { GatewayContext } from '../context.ts';
 import { toGlobalId } from '../graphql/ids.ts';
 import { RowRecord } from '../graphql/records.ts';
 import type { Collection, Key } from '../rest/paths.ts';
-import { type Row, idText } from '../rest/values.ts';
+import { idText, type Row } from '../rest/values.ts';
 
 /** Runs a write. Whatever became of it, nothing that was read before it answers anything after it. */
 export async function write<T>({ loaders }: GatewayContext, send: () => Promise<T>): Promise<T> {

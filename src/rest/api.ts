@@ -1,8 +1,8 @@
 import type { RestClient } from './client.ts';
 import { UpstreamError } from './errors.ts';
-import { type ListRef, type Position, type RestPage, pageTarget, toPage } from './pages.ts';
-import { type Collection, type Key, collectionPath, rowPath, target } from './paths.ts';
-import { type JsonObject, type Row, isObject } from './values.ts';
+import { type ListRef, type Position, pageTarget, type RestPage, toPage } from './pages.ts';
+import { type Collection, collectionPath, type Key, rowPath, target } from './paths.ts';
+import { isObject, type JsonObject, type Row } from './values.ts';
 
 /** What can be read below one plugin, or below all plugins of an organization. */
 export type PluginReport = 'check_for_updates' | 'source';

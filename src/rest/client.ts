@@ -1,9 +1,9 @@
-import { type Sending, sendOnce, sendRead, toDomainError, type Reply } from './attempts.ts';
+import { type Reply, type Sending, sendOnce, sendRead, toDomainError } from './attempts.ts';
 import { UpstreamError } from './errors.ts';
 import { Flights } from './flights.ts';
 import { parseJson } from './json.ts';
 import type { Lifetime } from './lifetime.ts';
-import { type Call, type Transport, createTransport } from './transport.ts';
+import { type Call, createTransport, type Transport } from './transport.ts';
 
 /** Who asks: the personal API key, and what stands for it wherever something is shared or counted. */
 export interface Caller {

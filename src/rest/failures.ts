@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { UpstreamError, type UpstreamErrorCode, type UpstreamFacts } from './errors.ts';
 import type { TransportError } from './transport.ts';
-import { type JsonObject, isObject } from './values.ts';
+import { isObject, type JsonObject } from './values.ts';
 
 /** The longest wait that is believed, in seconds; what is told beyond it is taken for a mistake of the upstream's. */
 const maximumRetryAfter = 3600;

@@ -1,6 +1,6 @@
 import { UpstreamError } from './errors.ts';
 import { type Collection, collectionPath, target } from './paths.ts';
-import { type Row, isObject, naturalNumber } from './values.ts';
+import { isObject, naturalNumber, type Row } from './values.ts';
 
 /** The filter of an event list as REST names it, every value as it is sent (JSON-encoded where REST wants JSON). */
 export interface EventQuery {

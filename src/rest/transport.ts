@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Dispatcher, Pool, errors } from 'undici';
+import { type Dispatcher, errors, Pool } from 'undici';
 
 /** One HTTP request to the upstream: `target` is path and query, byte for byte. */
 export interface Call {

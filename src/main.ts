@@ -1,0 +1,131 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parseArgs, parseEnv } from 'node:util';
+import { pino } from 'pino';
+import { type Config, ConfigError, cursorSecretOf, readConfig, settings } from './config.ts';
+import { createGateway } from './gateway.ts';
+import { type GatewayServer, startServer } from './server.ts';
+import { startWorkspace, type Workspace } from './workspace/workspace.ts';
+
+const usage = `Usage: node src/main.ts [command]
+
+Commands:
+  serve      the gateway; without UPSTREAM_URL over an embedded workspace (default)
+  workspace  the embedded workspace alone
+
+Options:
+  --help     this text
+
+Settings, from the environment or a file .env:
+${Object.entries(settings)
+  .map(
+    ([name, { meaning, fallback }]) =>
+      `  ${name.padEnd(30)} ${meaning}${fallback === undefined ? '' : ` (${fallback})`}`,
+  )
+  .join('\n')}
+`;
+
+const mebibyte = 2 ** 20;
+
+try {
+  await run(process.argv.slice(2));
+} catch (error) {
+  fail(error);
+}
+
+async function run(args: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args,
+    options: { help: { type: 'boolean', short: 'h' } },
+    allowPositionals: true,
+  });
+  const [command = 'serve', ...rest] = positionals;
+  if (values.help === true) return console.log(usage);
+  if (rest.length > 0) throw new ConfigError(`${rest.join(' ')}: expected nothing after ${command}`);
+  const config = readConfig({ ...environmentFile(), ...process.env });
+  if (command === 'serve') return serve(config);
+  if (command === 'workspace') return serveWorkspace(config);
+  throw new ConfigError(`${command}: there is no such command; expected serve or workspace`);
+}
+
+/** The settings of a file `.env` in the folder where the gateway was started; those of the environment win. */
+function environmentFile(): Record<string, string | undefined> {
+  if (!existsSync('.env')) return {};
+  const values = parseEnv(readFileSync('.env', 'utf8'));
+  const unknown = Object.keys(values).find((name) => !Object.hasOwn(settings, name));
+  if (unknown !== undefined) throw new ConfigError(`${unknown}: there is no such setting (in .env); see --help`);
+  return values;
+}
+
+async function serve(config: Config): Promise<void> {
+  const log = pino({ level: config.logLevel });
+  const workspace = config.upstreamUrl === undefined ? await startEmbedded(config) : undefined;
+  const upstreamUrl = config.upstreamUrl ?? workspace?.url ?? '';
+  const gateway = createGateway({
+    ...config,
+    upstreamUrl,
+    cursorSecret: cursorSecretOf(config.cursorSecret, upstreamUrl),
+    maxBodyBytes: 8 * mebibyte,
+    demoKey: workspace?.demoKey,
+    report: (error) => log.error({ err: error }, 'unexpected error'),
+  });
+  const server = await startServer(gateway, { port: config.port, host: config.host, drainMs: 15_000 });
+  console.log(greeting(server, config, workspace));
+  stopOnSignal(async () => {
+    await server.stop();
+    await workspace?.close();
+  });
+}
+
+async function serveWorkspace(config: Config): Promise<void> {
+  const workspace = await startEmbedded(config);
+  console.log(`Workspace  ${workspace.url}\nDemo key   ${workspace.demoKey}`);
+  stopOnSignal(() => workspace.close());
+}
+
+function startEmbedded({
+  host,
+  workspace: { database, pageCap, requestsPerMinute, ...others },
+}: Config): Promise<Workspace> {
+  return startWorkspace({
+    host,
+    ...others,
+    ...(database !== undefined && { database }),
+    ...(pageCap !== undefined && { pageCap }),
+    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+  });
+}
+
+function greeting({ url }: GatewayServer, config: Config, workspace: Workspace | undefined): string {
+  const endpoint = `${url}/graphql`;
+  if (workspace === undefined) return `Gateway    ${endpoint}\nUpstream   ${config.upstreamUrl}`;
+  const body = JSON.stringify({
+    query: '{ projects(first: 2) { nodes { name dashboards(first: 2) { nodes { name } } } } }',
+  });
+  return [
+    `Gateway    ${endpoint}   (GraphiQL in a browser)`,
+    `Workspace  ${workspace.url}`,
+    `Demo key   ${workspace.demoKey}`,
+    '',
+    `curl -s ${endpoint} -H 'content-type: application/json' -H 'authorization: Bearer ${workspace.demoKey}' -d '${body}'`,
+  ].join('\n');
+}
+
+/** The first signal stops gracefully, a second one at once. */
+function stopOnSignal(stop: () => Promise<void>): void {
+  let stopping = false;
+  const onSignal = (): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    stop().then(() => process.exit(0), fail);
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+/** One line that says what is wrong; exit code 2 where the caller can mend it, 1 otherwise. */
+function fail(error: unknown): never {
+  const usageError = error instanceof ConfigError || (error instanceof TypeError && 'code' in error);
+  const message = error instanceof Error ? error.message : String(error);
+  console.error(`error: ${message.replaceAll('\n', ' ')}`);
+  process.exit(usageError ? 2 : 1);
+}

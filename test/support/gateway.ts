@@ -1,0 +1,80 @@
+import { createGateway, type GatewayOptions } from '../../src/gateway.ts';
+import { startServer } from '../../src/server.ts';
+
+/** The key that tests ask with unless they say otherwise. */
+export const key = 'phx_test';
+
+/** What a test asks, beside the query. */
+export interface Request {
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly operationName?: string;
+  readonly extensions?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** An answer of the gateway. `data` is untyped on purpose: tests compare it with what they expect. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- the shape is the query's; a wrong path makes the test fail
+  readonly data: any;
+  readonly errors: readonly GraphQLFailure[] | undefined;
+  readonly extensions: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** One error of an answer. */
+export interface GraphQLFailure {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+/** A gateway that listens on loopback. */
+export interface TestGateway extends AsyncDisposable {
+  /** The URL of its GraphQL endpoint. */
+  readonly url: string;
+  /** Errors that nobody expected; a test that provokes none should find it empty. */
+  readonly reported: readonly unknown[];
+  ask(query: string, request?: Request): Promise<Answer>;
+}
+
+/** Starts a gateway over an upstream. */
+export async function startGateway(
+  upstream: { readonly url: string },
+  options: Partial<GatewayOptions> = {},
+): Promise<TestGateway> {
+  const reported: unknown[] = [];
+  const gateway = createGateway({
+    upstreamUrl: upstream.url,
+    upstreamConnections: 128,
+    maxBodyBytes: 8 * 2 ** 20,
+    operationDeadlineMs: 5000,
+    maxPageSize: 100,
+    cursorSecret: 'secret of the tests',
+    report: (error) => reported.push(error),
+    ...options,
+  });
+  const server = await startServer(gateway, { port: 0, host: '127.0.0.1', drainMs: 100 });
+  const url = `${server.url}/graphql`;
+  return {
+    url,
+    reported,
+    ask: (query, request) => ask(url, query, request),
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+/** Asks a gateway as an ordinary client does: POST, JSON. */
+export async function ask(url: string, query: string, { headers, signal, ...params }: Request = {}): Promise<Answer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
+    body: JSON.stringify({ query, ...params }),
+    ...(signal !== undefined && { signal }),
+  });
+  const body = await response.text();
+  const { data, errors, extensions } = JSON.parse(body);
+  return { status: response.status, headers: response.headers, body, data, errors, extensions };
+}
