@@ -127,9 +127,9 @@ function refuseMisspelt(environment: Readonly<Record<string, unknown>>): void {
 function isNear(name: string, known: string): boolean {
   if (Math.abs(name.length - known.length) > 2) return false;
   let distances = Array.from({ length: known.length + 1 }, (_, index) => index);
-  for (const [row, letter] of [...name].entries()) {
+  for (const [row, letter] of name.split('').entries()) {
     const next = [row + 1];
-    for (const [column, other] of [...known].entries()) {
+    for (const [column, other] of known.split('').entries()) {
       const replaced = (distances[column] ?? 0) + (letter === other ? 0 : 1);
       next.push(Math.min(replaced, (distances[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
     }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createYoga, type Plugin } from 'graphql-yoga';
+import { createYoga } from 'graphql-yoga';
 import type { GatewayContext } from './context.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { callerOf, traceContextOf } from './http/caller.ts';
@@ -63,7 +63,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const yoga = createYoga<NodeContext, GatewayContext>({
     schema: createSchema(),
     context: contextOf,
-    plugins: [useJsonBodies(), useExecution() as Plugin],
+    plugins: [useJsonBodies(), useExecution()],
     maskedErrors: { maskError: (error) => toPublicError(error, options.report) },
     renderGraphiQL: () => page,
     cors: false,

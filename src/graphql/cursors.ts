@@ -45,7 +45,8 @@ function fromPayload(payload: string): Position {
   // The code has proved that `toPayload` wrote it.
   const value: unknown = JSON.parse(payload);
   if (!Array.isArray(value)) return { offset: Number(value) };
-  const [offset, before, after, seen]: unknown[] = value;
+  const parts: readonly unknown[] = value;
+  const [offset, before, after, seen] = parts;
   return {
     offset: Number(offset),
     before: typeof before === 'string' ? before : undefined,

@@ -6,6 +6,6 @@ export class UserInputError extends Error {
 
 /** What was got, short enough for a message. */
 export function quoted(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  const text = JSON.stringify(value ?? null);
   return text.length <= 60 ? text : `${text.slice(0, 60)}… (${text.length} characters)`;
 }

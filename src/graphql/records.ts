@@ -11,7 +11,7 @@ export class RowRecord {
   readonly row: Row | undefined;
   readonly view: View | undefined;
   /** Why the row could not be read although relations of the object could: its columns fail with it. */
-  readonly failure: unknown;
+  readonly failure: Error | undefined;
   /** Relations that are under way already, by response key. */
   readonly started: ReadonlyMap<string, Promise<unknown>> | undefined;
   readonly #id: string | undefined;
@@ -22,7 +22,7 @@ export class RowRecord {
     readonly id?: string | undefined;
     readonly row?: Row | undefined;
     readonly view?: View | undefined;
-    readonly failure?: unknown;
+    readonly failure?: Error | undefined;
     readonly started?: ReadonlyMap<string, Promise<unknown>> | undefined;
   }) {
     this.kind = parts.kind;

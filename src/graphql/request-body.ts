@@ -42,9 +42,9 @@ function inputFieldsOf({ parentType, fieldName }: GraphQLResolveInfo): Readonly<
 function toRestValue(field: GraphQLInputField, value: unknown, projectId: string | undefined): unknown {
   if (value === null) return null;
   const type = getNamedType(field.type);
-  if (isEnumType(type)) return enumRestValue(type.name, value) ?? refuseUnknown(field.name);
-  if (type.name !== 'ID') return value;
-  const text = String(value);
+  if (type.name !== 'ID' && !isEnumType(type)) return value;
+  const text = typeof value === 'string' ? value : '';
+  if (isEnumType(type)) return enumRestValue(type.name, text) ?? refuseUnknown(field.name);
   if (projectId === undefined) return exactNumber(parseReference('Dashboard', text, field.name));
   return exactNumber(parseIdWithin({ kind: 'Dashboard', scope: projectId }, text, field.name).id);
 }

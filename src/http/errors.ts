@@ -28,9 +28,7 @@ const invalid: GraphQLErrorExtensions = { code: 'UPSTREAM_INVALID_RESPONSE' };
 /** The innermost error: graphql wraps what resolvers throw, more than once where lists are in between. */
 function causeOf(error: unknown): unknown {
   let cause = error;
-  while (cause instanceof GraphQLError && cause.originalError !== undefined && cause.originalError !== null) {
-    cause = cause.originalError;
-  }
+  while (cause instanceof GraphQLError && cause.cause !== undefined && cause.cause !== null) cause = cause.cause;
   return cause;
 }
 

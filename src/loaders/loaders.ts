@@ -1,7 +1,7 @@
 import type { RestApi } from '../rest/api.ts';
 import { RowStore } from './row-store.ts';
-import { createRowLoader, type RowLoader } from './rows.ts';
-import { createWindowLoader, type WindowLoader } from './windows.ts';
+import { RowLoader } from './rows.ts';
+import { WindowLoader } from './windows.ts';
 
 /** What one operation reads through, so that nothing is read twice. */
 export interface Loaders {
@@ -15,8 +15,8 @@ export interface Loaders {
 /** Every loader of one operation. Never share the result: loaders cache. */
 export function createLoaders(api: RestApi, maxPageSize: number): Loaders {
   const store = new RowStore();
-  const windows = createWindowLoader(api, store, maxPageSize);
-  const rows = createRowLoader(api, store, windows, maxPageSize);
+  const windows = new WindowLoader(api, store, maxPageSize);
+  const rows = new RowLoader(api, store, windows, maxPageSize);
   const forget = (): void => {
     store.clear();
     windows.clear();

@@ -21,15 +21,90 @@ interface Reading extends Hull {
   settled: boolean;
 }
 
-/** Windows of lists. Those of one list that are wanted at once are read as few pages as their hulls allow. */
-export interface WindowLoader {
-  readonly load: (window: Window) => Promise<ListPage>;
-  /** The last rows of a list, from an offset on, for lists with a count. */
-  readonly loadTail: (list: ListRef, from: number, limit: number) => Promise<ListPage>;
+/** Pages that a tail may cost beyond the first two, where the list turned out longer than its count. */
+const maximumTailPages = 10;
+
+/**
+ * Windows of lists for one operation; never share it: it caches. Windows of one list that are wanted at once are read
+ * as few pages as their hulls allow, and a window within a page that was read already costs nothing.
+ */
+export class WindowLoader {
+  readonly #api: RestApi;
+  readonly #store: RowStore;
+  readonly #maxPageSize: number;
+  readonly #readings = new Map<string, Reading[]>();
+  // The values are promises, so that no window waits for the page of another list.
+  readonly #loader = new DataLoader<Window, Promise<ListPage>>((windows) => Promise.resolve(this.#loadAll(windows)), {
+    cache: false,
+  });
+
+  /** `maxPageSize` is the most rows that one call asks for. */
+  constructor(api: RestApi, store: RowStore, maxPageSize: number) {
+    this.#api = api;
+    this.#store = store;
+    this.#maxPageSize = maxPageSize;
+  }
+
+  /** The page of a window; for a count, any page of its list. */
+  async load(window: Window): Promise<ListPage> {
+    return this.#loader.load(window);
+  }
+
+  /**
+   * The last rows of a list with a count, from an offset on. A page of the maximum size comes first, since most lists
+   * end in it; else the count says where the tail begins.
+   */
+  async loadTail(list: ListRef, from: number, limit: number): Promise<ListPage> {
+    let page = await this.load({ list, at: { offset: from }, limit: this.#maxPageSize });
+    if (page.next !== undefined && page.count !== undefined) {
+      const start = Math.max(page.count - limit, from);
+      const jumped = await this.load({ list, at: { offset: start }, limit });
+      // A count that is too high leads past the end; then the list is walked instead.
+      if (jumped.rows.length > 0) page = jumped;
+    }
+    for (let pages = 0; page.next !== undefined && pages < maximumTailPages; pages += 1) {
+      page = joinPages(page, await this.load({ list, at: page.next, limit: this.#maxPageSize }));
+    }
+    return tailOf(page, limit);
+  }
+
   /** Settles when no page of the collection is under way any more; undefined where none is. */
-  readonly underWay: (collection: Collection) => Promise<unknown> | undefined;
+  underWay({ kind, scope }: Collection): Promise<unknown> | undefined {
+    const readings = this.#readings.get(baseText({ list: { kind, scope }, at: { offset: 0 }, limit: 0 })) ?? [];
+    const pages = readings.filter(({ settled }) => !settled).map(({ page }) => page);
+    return pages.length === 0 ? undefined : Promise.allSettled(pages);
+  }
+
   /** Nothing read so far answers later windows. */
-  readonly clear: () => void;
+  clear(): void {
+    this.#readings.clear();
+  }
+
+  #loadAll(windows: readonly Window[]): Promise<ListPage>[] {
+    for (const [base, [first, ...others]] of Map.groupBy(windows, baseText)) {
+      if (first === undefined) continue;
+      const missing = [first, ...others].filter((window) => this.#readingFor(base, window) === undefined);
+      for (const hull of hullsOf(missing, this.#maxPageSize)) this.#read(base, first, hull);
+    }
+    return windows.map(async (window) => answer(this.#readingFor(baseText(window), window), window));
+  }
+
+  #read(base: string, { list, at }: Window, hull: Hull): void {
+    const page = fetchFilled(this.#api, list, { ...at, offset: hull.offset }, hull.limit);
+    const reading: Reading = { ...hull, page, settled: false };
+    const settle = (): void => {
+      reading.settled = true;
+    };
+    page.then(({ rows }) => this.#store.learnPage(list, rows)).then(settle, settle);
+    this.#readings.set(base, [...(this.#readings.get(base) ?? []), reading]);
+  }
+
+  /** The reading that answers a window: any page for a count, one that holds the whole window for rows. */
+  #readingFor(base: string, { at, limit, countOnly }: Window): Reading | undefined {
+    const readings = this.#readings.get(base);
+    if (countOnly === true) return readings?.[0];
+    return readings?.find((hull) => hull.offset <= at.offset && at.offset + limit <= hull.offset + hull.limit);
+  }
 }
 
 /** Windows that stand on the same filter and the same instant share pages; this is what they have in common. */
@@ -37,91 +112,8 @@ function baseText({ list, at }: Window): string {
   return `${listText(list)} ${at.before ?? ''} ${at.after ?? ''} ${at.seen?.join() ?? ''}`;
 }
 
-/** The windows of one operation. Never share the result: it caches. `maxPageSize` is the most rows one call asks for. */
-export function createWindowLoader(api: RestApi, store: RowStore, maxPageSize: number): WindowLoader {
-  const readings = new Map<string, Reading[]>();
-
-  const read = (window: Window, base: string, hull: Hull): Reading => {
-    const at = { ...window.at, offset: hull.offset };
-    const page = fetchFilled(api, window.list, at, hull.limit);
-    const reading: Reading = { ...hull, page, settled: false };
-    const settle = (): void => {
-      reading.settled = true;
-    };
-    page.then((done) => store.learnPage(window.list, done.rows)).then(settle, settle);
-    const known = readings.get(base);
-    if (known === undefined) readings.set(base, [reading]);
-    else known.push(reading);
-    return reading;
-  };
-
-  const loadAll = (windows: readonly Window[]): Promise<ListPage>[] => {
-    const byBase = Map.groupBy(windows, baseText);
-    for (const [base, wanted] of byBase) {
-      const [first] = wanted;
-      const missing = wanted.filter((window) => readingFor(readings.get(base), window) === undefined);
-      if (first !== undefined) for (const hull of hullsOf(missing, maxPageSize)) read(first, base, hull);
-    }
-    return windows.map((window) => answer(readingFor(readings.get(baseText(window)), window), window));
-  };
-
-  // The values are promises, so that no window waits for the page of another list.
-  const loader = new DataLoader<Window, Promise<ListPage>>((windows) => Promise.resolve(loadAll(windows)), {
-    cache: false,
-  });
-  const load = async (window: Window): Promise<ListPage> => loader.load(window);
-
-  return {
-    load,
-    loadTail: (list, from, limit) => loadTail(load, list, from, limit, maxPageSize),
-    underWay: (collection) => {
-      const pages = (
-        readings.get(
-          baseText({ list: { kind: collection.kind, scope: collection.scope }, at: { offset: 0 }, limit: 0 }),
-        ) ?? []
-      )
-        .filter(({ settled }) => !settled)
-        .map(({ page }) => page);
-      return pages.length === 0 ? undefined : Promise.allSettled(pages);
-    },
-    clear: () => readings.clear(),
-  };
-}
-
-/** The reading that answers a window: any page for a count, one that holds the whole window for rows. */
-function readingFor(readings: readonly Reading[] | undefined, window: Window): Reading | undefined {
-  if (window.countOnly === true) return readings?.[0];
-  const end = window.at.offset + window.limit;
-  return readings?.find(({ offset, limit }) => offset <= window.at.offset && end <= offset + limit);
-}
-
-async function answer(reading: Reading | undefined, window: Window): Promise<ListPage> {
+async function answer(reading: Reading | undefined, { at, limit, countOnly }: Window): Promise<ListPage> {
   if (reading === undefined) throw new Error('a window was left out of every hull');
   const page = await reading.page;
-  if (window.countOnly === true) return page;
-  return slicePage(page, window.at.offset - reading.offset, window.limit);
-}
-
-/** Pages that a tail may cost beyond the first two, where the list turned out longer than its count. */
-const maximumTailPages = 10;
-
-/** A page of the maximum size first: most lists end in it. Else the count says where the tail begins. */
-async function loadTail(
-  load: (window: Window) => Promise<ListPage>,
-  list: ListRef,
-  from: number,
-  limit: number,
-  maxPageSize: number,
-): Promise<ListPage> {
-  let page = await load({ list, at: { offset: from }, limit: maxPageSize });
-  if (page.next !== undefined && page.count !== undefined) {
-    const start = Math.max(page.count - limit, from);
-    const jumped = await load({ list, at: { offset: start }, limit });
-    // A count that is too high leads past the end; then the list is walked instead.
-    if (jumped.rows.length > 0) page = jumped;
-  }
-  for (let pages = 0; page.next !== undefined && pages < maximumTailPages; pages += 1) {
-    page = joinPages(page, await load({ list, at: page.next, limit: maxPageSize }));
-  }
-  return tailOf(page, limit);
+  return countOnly === true ? page : slicePage(page, at.offset - reading.offset, limit);
 }

@@ -71,7 +71,7 @@ async function awaitRow(key: Key, row: Promise<KnownRow | undefined>, started: S
     return new RowRecord({ ...key, id: idOf(key, known), ...known, started });
   } catch (error) {
     // Relations that answer keep their data; the columns fail one by one.
-    if (await hasAnswer(started)) return new RowRecord({ ...key, failure: error, started });
+    if (error instanceof Error && (await hasAnswer(started))) return new RowRecord({ ...key, failure: error, started });
     throw error;
   }
 }

@@ -23,7 +23,7 @@ export function sendOnce(transport: Transport, call: Call, key: string, maxBodyB
   let cancel = (): void => undefined;
   const result = new Promise<Reply>((resolve, reject) => {
     cancel = transport.send(call, (error, answer) => {
-      if (answer === undefined) reject(error);
+      if (answer === undefined) reject(error ?? new TransportError('network'));
       else settle(answer, key, maxBodyBytes).then(resolve, reject);
     });
   });

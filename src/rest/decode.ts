@@ -24,7 +24,7 @@ export async function decodeBody(body: Buffer, contentEncoding: string, limit: n
     .filter((coding) => coding !== '' && coding !== 'identity');
   if (codings.length > maximumCodings) throw new Error('too many content codings');
   let bytes = body;
-  for (const coding of codings.reverse()) {
+  for (const coding of codings.toReversed()) {
     if (!isKnown(coding)) throw new Error('unknown content coding');
     bytes = await decoders[coding](bytes, { maxOutputLength: limit });
   }

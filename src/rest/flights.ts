@@ -44,8 +44,10 @@ export class Flights<T> {
   }
 
   #flightsOf(caller: string): Map<string, Shared<T>> {
-    let flights = this.#byCaller.get(caller);
-    if (flights === undefined) this.#byCaller.set(caller, (flights = new Map()));
+    const flying = this.#byCaller.get(caller);
+    if (flying !== undefined) return flying;
+    const flights = new Map<string, Shared<T>>();
+    this.#byCaller.set(caller, flights);
     return flights;
   }
 

@@ -133,7 +133,7 @@ test('every field is nullable but ids, the list that `nodes` answers and the bod
     .filter((type) => isObjectType(type) && !/(Edge|Connection|PageInfo)$/.test(type.name))
     .flatMap((type) => fieldsOf(type.name).map((field) => ({ name: `${type.name}.${field.name}`, type: field.type })))
     .filter(({ type, name }) => isNonNullType(type) && !/\.(id|upstreamId)$/.test(name));
-  expect(required.map(({ name }) => name).sort()).toEqual(['PluginActionResult.body', 'Query.nodes']);
+  expect(required.map(({ name }) => name).toSorted()).toEqual(['PluginActionResult.body', 'Query.nodes']);
 });
 
 test('arguments have no default where they page, and are non-null where they have one', () => {
@@ -161,7 +161,7 @@ test('a connection of events goes forward only and does not count', () => {
 test('the queries and relations are those of the contract', () => {
   const page = 'first: Int, after: String, last: Int, before: String';
   const answers = 'PluginActionResult';
-  expect(signaturesOf('Query').sort()).toEqual([
+  expect(signaturesOf('Query').toSorted()).toEqual([
     'node(id: ID!): Node',
     'nodes(ids: [ID!]!): [Node]!',
     'organization(id: ID!): Organization',
@@ -276,5 +276,5 @@ function words(text: string): string[] {
 }
 
 function sorted(names: Iterable<string>): string[] {
-  return [...names].sort();
+  return [...names].toSorted();
 }
