@@ -1,16 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createYoga } from 'graphql-yoga';
 import type { GatewayContext } from './context.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
-import { callerOf, traceContextOf } from './http/caller.ts';
-import { toPublicError } from './http/errors.ts';
-import { useExecution } from './http/execution.ts';
 import { graphiqlPage } from './http/graphiql.ts';
-import { useJsonBodies } from './http/requests.ts';
+import { createLane } from './http/lane.ts';
+import { createRunOperation, type RequestFacts } from './http/operations.ts';
+import { createPrepare } from './http/prepare.ts';
+import { createYogaHandler } from './http/yoga.ts';
 import { createLoaders } from './loaders/loaders.ts';
 import { createRestApi } from './rest/api.ts';
 import { createUpstream } from './rest/client.ts';
-import { Lifetime } from './rest/lifetime.ts';
+import type { Lifetime } from './rest/lifetime.ts';
 import { createSchema } from './schema.ts';
 
 /** What a gateway is made of. Times in milliseconds, sizes in rows or bytes. */
@@ -18,7 +17,10 @@ export interface GatewayOptions {
   /** Base URL of the REST API. */
   readonly upstreamUrl: string;
   readonly upstreamConnections: number;
-  readonly maxBodyBytes: number;
+  /** Largest response of the upstream, decoded. */
+  readonly maxResponseBytes: number;
+  /** Largest body of a client. */
+  readonly maxRequestBytes: number;
   readonly operationDeadlineMs: number;
   readonly maxPageSize: number;
   readonly cursorSecret: string;
@@ -36,43 +38,41 @@ export interface Gateway {
   readonly close: () => Promise<void>;
 }
 
-/** What the HTTP server knows of a request beside its WHATWG form. */
-interface NodeContext {
-  readonly req: IncomingMessage;
-}
+/** Memory that remembered operations may take. */
+const preparedBytes = 64 * 2 ** 20;
 
 /** Composes a gateway. Opens no socket until it is asked something. */
 export function createGateway(options: GatewayOptions): Gateway {
+  const { maxPageSize, maxRequestBytes, report } = options;
+  const schema = createSchema();
   const upstream = createUpstream({
     url: options.upstreamUrl,
     connections: options.upstreamConnections,
-    maxBodyBytes: options.maxBodyBytes,
+    maxBodyBytes: options.maxResponseBytes,
   });
   const cursors = createCursorCodec(options.cursorSecret);
-  const page = graphiqlPage(options);
-
-  const contextOf = ({ req, request }: NodeContext & { request: Request }): GatewayContext & { lifetime: Lifetime } => {
-    const lifetime = new Lifetime(options.operationDeadlineMs);
-    request.signal.addEventListener('abort', () => lifetime.end('left'), { once: true });
-    const headers = (name: string): readonly string[] => req.headersDistinct[name] ?? [];
-    const rest = createRestApi(upstream.clientFor(callerOf(headers), lifetime, traceContextOf(headers)));
-    const { maxPageSize } = options;
-    return { rest, loaders: createLoaders(rest, maxPageSize), cursors, maxPageSize, lifetime };
+  const createContext = ({ caller, trace }: RequestFacts, lifetime: Lifetime): GatewayContext => {
+    const rest = createRestApi(upstream.clientFor(caller, lifetime, trace));
+    return { rest, loaders: createLoaders(rest, maxPageSize), cursors, maxPageSize };
   };
-
-  const yoga = createYoga<NodeContext, GatewayContext>({
-    schema: createSchema(),
-    context: contextOf,
-    plugins: [useJsonBodies(), useExecution()],
-    maskedErrors: { maskError: (error) => toPublicError(error, options.report) },
-    renderGraphiQL: () => page,
-    cors: false,
-    multipart: false,
-    logging: false,
-    landingPage: false,
+  const run = createRunOperation({
+    prepare: createPrepare({ schema, cacheBytes: preparedBytes }),
+    createContext,
+    deadlineMs: options.operationDeadlineMs,
+    report,
+  });
+  const lane = createLane({ run, maxBodyBytes: maxRequestBytes, report });
+  const yoga = createYogaHandler({
+    schema,
+    run,
+    maxBodyBytes: maxRequestBytes,
+    graphiql: graphiqlPage(options),
+    report,
   });
   return {
-    handle: (request, response) => void yoga(request, response),
+    handle: (request, response) => {
+      if (!lane(request, response)) yoga(request, response);
+    },
     close: () => upstream.close(),
   };
 }

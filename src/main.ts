@@ -64,7 +64,8 @@ async function serve(config: Config): Promise<void> {
     ...config,
     upstreamUrl,
     cursorSecret: cursorSecretOf(config.cursorSecret, upstreamUrl),
-    maxBodyBytes: 8 * mebibyte,
+    maxResponseBytes: 8 * mebibyte,
+    maxRequestBytes: mebibyte,
     demoKey: workspace?.demoKey,
     report: (error) => log.error({ err: error }, 'unexpected error'),
   });

@@ -1,6 +1,7 @@
 import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
 import { UserInputError } from '../graphql/input-error.ts';
 import { UpstreamError } from '../rest/errors.ts';
+import { relocated } from './request-error.ts';
 
 /** Longer messages only repeat input: graphql quotes invalid values whole. */
 const maximumMessage = 500;
@@ -37,7 +38,7 @@ function isRequestError(error: GraphQLError): boolean {
   return error.path === undefined || error.extensions['code'] !== undefined;
 }
 
-/** Parse and validation errors are coded by the server; variables that do not fit are the caller's input. */
+/** Errors without a code of their own are variables that do not fit: the caller's input. */
 function withCode(error: GraphQLError): GraphQLError {
   return publicError(error, error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
 }
@@ -60,11 +61,5 @@ function publicError(
   extensions: GraphQLErrorExtensions,
 ): GraphQLError {
   const short = message.length > maximumMessage ? `${message.slice(0, maximumMessage)}…` : message;
-  return new GraphQLError(short, {
-    nodes: located?.nodes,
-    source: located?.source,
-    positions: located?.positions,
-    path: located?.path,
-    extensions,
-  });
+  return located === undefined ? new GraphQLError(short, { extensions }) : relocated(located, short, extensions);
 }

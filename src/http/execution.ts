@@ -1,17 +1,24 @@
-import { type ExecutionArgs, execute } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
-import type { Lifetime } from '../rest/lifetime.ts';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  execute,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
+import type { GatewayContext } from '../context.ts';
 
-/** Runs operations with graphql's own executor, and stops their clocks when they are done. */
-export function useExecution(): Plugin<{ lifetime?: Lifetime }> {
-  return {
-    onExecute: ({ setExecuteFn }) => {
-      setExecuteFn((args: ExecutionArgs) => execute(args));
-      return {
-        onExecuteDone: ({ args }) => {
-          args.contextValue.lifetime?.finish();
-        },
-      };
-    },
-  };
+/** Runs one prepared operation. */
+export type Execute = (
+  context: GatewayContext,
+  variables: Readonly<Record<string, unknown>> | undefined,
+) => Promise<ExecutionResult> | ExecutionResult;
+
+/** What runs an operation of a valid document: graphql's own executor. */
+export function createExecution(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): Execute {
+  const operationName = operation.name?.value;
+  return (contextValue, variableValues) => execute({ schema, document, contextValue, variableValues, operationName });
 }

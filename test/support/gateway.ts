@@ -49,7 +49,8 @@ export async function startGateway(
   const gateway = createGateway({
     upstreamUrl: upstream.url,
     upstreamConnections: 128,
-    maxBodyBytes: 8 * 2 ** 20,
+    maxResponseBytes: 8 * 2 ** 20,
+    maxRequestBytes: 2 ** 20,
     operationDeadlineMs: 5000,
     maxPageSize: 100,
     cursorSecret: 'secret of the tests',

@@ -1,0 +1,66 @@
+import type { DocumentNode, GraphQLError } from 'graphql';
+import { httpFactsOf } from './request-error.ts';
+import { stringifyResult } from './stringify.ts';
+
+/** What became of an operation. Without `data` nothing was executed. */
+export interface OperationResult {
+  readonly data?: unknown;
+  readonly errors?: readonly GraphQLError[];
+  readonly extensions?: Readonly<Record<string, unknown>>;
+  /** What was executed; it is not answered. */
+  readonly document?: DocumentNode;
+}
+
+/** The media types in which a result is answered (GraphQL over HTTP §4.1). */
+export type MediaType = 'application/json' | 'application/graphql-response+json';
+
+/** A complete HTTP response. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The media type that a client accepts first; undefined where it accepts neither, or wants a stream. */
+export function negotiate(accept: string | undefined): MediaType | undefined {
+  if (accept === undefined || accept === '' || accept === 'application/json' || accept === '*/*')
+    return 'application/json';
+  const ranges = accept.toLowerCase().split(',').map(rangeOf);
+  if (ranges.some((range) => range === 'text/event-stream' || range === 'multipart/mixed')) return undefined;
+  return ranges.map(mediaTypeOf).find((mediaType) => mediaType !== undefined);
+}
+
+/** The media range, empty where it asks for another charset than UTF-8. */
+function rangeOf(item: string): string {
+  const [range = '', ...parameters] = item.split(';').map((part) => part.trim());
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='));
+  return charset === undefined || charset === 'charset=utf-8' ? range : '';
+}
+
+function mediaTypeOf(range: string): MediaType | undefined {
+  if (range === 'application/graphql-response+json') return range;
+  return range === 'application/json' || range === 'application/*' || range === '*/*' ? 'application/json' : undefined;
+}
+
+/** Headers of every GraphQL answer, errors included. */
+export const answerHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
+
+/** The HTTP response of a result. */
+export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAnswer {
+  const headers: Record<string, string> = { 'content-type': `${mediaType}; charset=utf-8`, ...answerHeaders };
+  for (const error of result.errors ?? []) Object.assign(headers, httpFactsOf(error)?.headers);
+  return { status: statusOf(result, mediaType), headers, body: stringifyResult(result) };
+}
+
+/**
+ * 200 once something was executed. Before that the status of the error: where the client takes `application/json`,
+ * errors of the document are 200 (GraphQL over HTTP §6.4.1), with `application/graphql-response+json` never (§6.4.2).
+ */
+function statusOf({ data, errors = [] }: OperationResult, mediaType: MediaType): number {
+  if (data !== undefined || errors.length === 0) return 200;
+  const statuses = errors.map((error) => {
+    const { status = 400, spec = true } = httpFactsOf(error) ?? {};
+    return spec && mediaType === 'application/json' ? 200 : status;
+  });
+  return Math.max(...statuses);
+}

@@ -1,0 +1,77 @@
+import type { GraphQLError } from 'graphql';
+import { parseJson } from '../rest/json.ts';
+import { isObject, type JsonObject } from '../rest/values.ts';
+import { requestError } from './request-error.ts';
+
+/** What a client asks, whichever transport brought it (GraphQL over HTTP §5). Members it does not know are kept in `all`. */
+export interface GraphQLParams {
+  readonly query: string | undefined;
+  readonly variables: JsonObject | undefined;
+  readonly operationName: string | undefined;
+  readonly extensions: JsonObject | undefined;
+  readonly all: JsonObject;
+}
+
+/** The parameters in a JSON body; integers keep every digit. */
+export function paramsOfBody(text: string): GraphQLParams {
+  const value = parsed(text, 'the body');
+  if (!isObject(value)) {
+    throw badRequest(`Expected the body to be one JSON object with the member \`query\`, but got ${kindOf(value)}.`);
+  }
+  return toParams(value);
+}
+
+/** The parameters in the query of a URL, `variables` and `extensions` JSON-encoded. */
+export function paramsOfUrl(url: string): GraphQLParams {
+  const start = url.indexOf('?');
+  const search = new URLSearchParams(start === -1 ? '' : url.slice(start));
+  const all: Record<string, unknown> = Object.fromEntries(search);
+  for (const name of ['variables', 'extensions']) {
+    const text = search.get(name);
+    if (text !== null) all[name] = text === '' ? undefined : parsed(text, `\`${name}\``);
+  }
+  return toParams(all);
+}
+
+function toParams(all: JsonObject): GraphQLParams {
+  return {
+    query: member(all, 'query', isString, 'a string'),
+    variables: member(all, 'variables', isObject, 'an object'),
+    operationName: member(all, 'operationName', isString, 'a string'),
+    extensions: member(all, 'extensions', isObject, 'an object'),
+    all,
+  };
+}
+
+function member<T>(
+  all: JsonObject,
+  name: string,
+  accepts: (value: unknown) => value is T,
+  expected: string,
+): T | undefined {
+  const value = all[name];
+  if (value === null || value === undefined) return undefined;
+  if (accepts(value)) return value;
+  throw badRequest(`Expected \`${name}\` to be ${expected}, but got ${kindOf(value)}.`);
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function parsed(text: string, what: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    throw badRequest(`Expected ${what} to be JSON, but it cannot be parsed.`);
+  }
+}
+
+function badRequest(message: string): GraphQLError {
+  return requestError(message, { code: 'BAD_USER_INPUT', status: 400 });
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+}

@@ -1,0 +1,87 @@
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  type OperationDefinitionNode,
+  parse,
+  validate,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { createExecution, type Execute } from './execution.ts';
+import { relocated, requestError } from './request-error.ts';
+
+/** An operation that is ready to run: parsed, valid, within the limits. */
+export interface PreparedOperation {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly execute: Execute;
+}
+
+/** A document that is refused; each error says why. */
+export class RefusedDocument extends Error {
+  override readonly name = 'RefusedDocument';
+  readonly errors: readonly GraphQLError[];
+
+  constructor(errors: readonly GraphQLError[]) {
+    super('the document is refused');
+    this.errors = errors;
+  }
+}
+
+/** Settings of the preparation. `cacheBytes` bounds the texts of the operations that are remembered. */
+export interface PrepareOptions {
+  readonly schema: GraphQLSchema;
+  readonly cacheBytes: number;
+}
+
+/** Makes operations ready from their text. Throws a RefusedDocument for one that cannot be run. */
+export type Prepare = (query: string, operationName: string | undefined) => PreparedOperation;
+
+/** Prepares each operation once while it is remembered. What is refused is not remembered: it could crowd out the rest. */
+export function createPrepare({ schema, cacheBytes }: PrepareOptions): Prepare {
+  const prepared = new LRUCache<string, PreparedOperation>({
+    maxSize: cacheBytes,
+    // A document takes about thirty times the memory of its text.
+    sizeCalculation: (_operation, key) => key.length * 30 + 1000,
+  });
+  return (query, operationName) => {
+    const key = operationName === undefined ? query : `${operationName}\n${query}`;
+    const known = prepared.get(key);
+    if (known !== undefined) return known;
+    const operation = prepareOperation(schema, query, operationName);
+    prepared.set(key, operation);
+    return operation;
+  };
+}
+
+function prepareOperation(schema: GraphQLSchema, query: string, operationName: string | undefined): PreparedOperation {
+  const document = parseQuery(query);
+  const errors = validate(schema, document);
+  if (errors.length > 0) throw new RefusedDocument(errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED')));
+  const operation = operationOf(document, operationName);
+  return { document, operation, execute: createExecution(schema, document, operation) };
+}
+
+function parseQuery(query: string): DocumentNode {
+  try {
+    return parse(query);
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    throw new RefusedDocument([coded(error, 'GRAPHQL_PARSE_FAILED')]);
+  }
+}
+
+function operationOf(document: DocumentNode, operationName: string | undefined): OperationDefinitionNode {
+  const operation = getOperationAST(document, operationName);
+  if (operation !== null && operation !== undefined) return operation;
+  const message =
+    operationName === undefined
+      ? 'Expected `operationName`, because the document has not exactly one operation.'
+      : `Expected \`operationName\` to be an operation of the document, but got ${JSON.stringify(operationName.slice(0, 100))}.`;
+  throw new RefusedDocument([requestError(message, { code: 'BAD_USER_INPUT', status: 400, lenient: true })]);
+}
+
+function coded(error: GraphQLError, code: string): GraphQLError {
+  return relocated(error, error.message, { code, http: { status: 400, spec: true } });
+}

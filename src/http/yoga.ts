@@ -1,0 +1,94 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GraphQLSchema } from 'graphql';
+import { createYoga, type Plugin, type ResultProcessorInput } from 'graphql-yoga';
+import { answerHeaders, negotiate, type OperationResult, toAnswer } from './answer.ts';
+import { toPublicError } from './errors.ts';
+import { factsOf, isJson } from './lane.ts';
+import type { RunOperation } from './operations.ts';
+import { type GraphQLParams, paramsOfBody, paramsOfUrl } from './params.ts';
+
+/** What Yoga needs to answer what the lane leaves: GraphiQL, streams, and requests that are no GraphQL. */
+export interface YogaOptions {
+  readonly schema: GraphQLSchema;
+  readonly run: RunOperation;
+  readonly maxBodyBytes: number;
+  /** The page of GraphiQL; undefined where it is switched off. */
+  readonly graphiql: string | undefined;
+  readonly report: (error: unknown) => void;
+}
+
+/** What Yoga knows of a request beside its WHATWG form. */
+interface NodeContext {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+}
+
+/** Answers any request to the GraphQL endpoint. Operations take the same path as in the lane. */
+export function createYogaHandler(options: YogaOptions): (request: IncomingMessage, response: ServerResponse) => void {
+  const { schema, run, maxBodyBytes, graphiql, report } = options;
+  const paramsOf: ParamsOf = new WeakMap();
+  const yoga = createYoga<NodeContext>({
+    schema,
+    plugins: [useParams(paramsOf), useOperations(run, paramsOf), useAnswers()],
+    maskedErrors: { maskError: (error) => toPublicError(error, report) },
+    maxRequestBodySize: maxBodyBytes,
+    graphiql: graphiql !== undefined,
+    renderGraphiQL: () => graphiql ?? '',
+    cors: false,
+    multipart: false,
+    logging: false,
+    landingPage: false,
+  });
+  return (request, response) => void yoga(request, response);
+}
+
+/** Parameters by the request they came with: Yoga's own are less. */
+type ParamsOf = WeakMap<Request, GraphQLParams>;
+
+/** Reads parameters as the lane does, and refuses every body but JSON. */
+function useParams(paramsOf: ParamsOf): Plugin {
+  return {
+    onRequestParse: ({ request, setRequestParser, endResponse, fetchAPI }) => {
+      if (request.method !== 'GET' && request.method !== 'POST') return;
+      if (request.method === 'POST' && !isJson(request.headers.get('content-type'))) {
+        endResponse(
+          new fetchAPI.Response(null, { status: 415, headers: { accept: 'application/json', ...answerHeaders } }),
+        );
+        return;
+      }
+      setRequestParser(async (got) => {
+        paramsOf.set(request, got.method === 'GET' ? paramsOfUrl(got.url) : paramsOfBody(await got.text()));
+        return {};
+      });
+    },
+  };
+}
+
+/** Runs operations as the lane does. */
+function useOperations(run: RunOperation, paramsOf: ParamsOf): Plugin<object, NodeContext> {
+  return {
+    onParams: async ({ request, setResult, context: { req, res } }) => {
+      const params = paramsOf.get(request);
+      if (params !== undefined) setResult(await run(params, factsOf(req, res)));
+    },
+  };
+}
+
+/** Answers as the lane does, where the client takes what the lane answers. */
+function useAnswers(): Plugin {
+  return {
+    onResultProcess: ({ request, setResultProcessor }) => {
+      const mediaType = negotiate(request.headers.get('accept') ?? undefined);
+      if (mediaType === undefined) return;
+      setResultProcessor((result, fetchAPI) => {
+        const { status, headers, body } = toAnswer(toOperationResult(result), mediaType);
+        return new fetchAPI.Response(body, { status, headers });
+      }, mediaType);
+    },
+  };
+}
+
+/** What `useOperations` answered, or the errors of a request that never became an operation. */
+function toOperationResult(result: object): OperationResult {
+  return result;
+}
