@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
-import { createYoga, type Plugin, type ResultProcessorInput } from 'graphql-yoga';
+import { createYoga, type Plugin } from 'graphql-yoga';
 import { answerHeaders, negotiate, type OperationResult, toAnswer } from './answer.ts';
 import { toPublicError } from './errors.ts';
 import { factsOf, isJson } from './lane.ts';
