@@ -1,7 +1,7 @@
 import type { RestApi } from '../rest/api.ts';
 import type { ListRef, Position, RestPage } from '../rest/pages.ts';
 import { idText } from '../rest/values.ts';
-import { joinPages, type ListPage, slicePage } from './page.ts';
+import { joinPages, type ListPage, positionAfter, slicePage } from './page.ts';
 
 /** How many further calls a page may cost that the upstream answers in pieces. */
 const maximumFurtherCalls = 10;
@@ -14,7 +14,8 @@ export async function fetchFilled(api: RestApi, list: ListRef, at: Position, lim
   let page = toListPage(await api.fetchPage(list, at, limit), at);
   for (let calls = 0; calls < maximumFurtherCalls; calls += 1) {
     if (page.rows.length >= limit || page.next === undefined) break;
-    const further = await fetchFurther(api, list, page.next, limit - page.rows.length);
+    const next = positionAfter(page, page.rows.length - 1);
+    const further = await fetchFurther(api, list, next, limit - page.rows.length);
     if (further === undefined) break;
     page = joinPages(page, further);
   }

@@ -38,7 +38,7 @@ export interface RestApi {
 export function createRestApi(client: RestClient): RestApi {
   return {
     fetchRow: async (key) => toRow(await client.getJson(rowPath(key))),
-    fetchPage: async (list, at, limit) => toPage(await client.getJson(pageTarget(list, at, limit)), at),
+    fetchPage: async (list, at, limit) => toPage(await client.getJson(pageTarget(list, at, limit)), list, at),
     fetchSelected: async (list, limit) => toResults(await client.getJson(pageTarget(list, start, limit))),
     fetchCsv: (list, limit) => client.getCsv(pageTarget(list, start, limit, 'csv')),
     fetchEventValues: (projectId, key, eventName) => {

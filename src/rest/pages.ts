@@ -1,6 +1,6 @@
 import { UpstreamError } from './errors.ts';
 import { type Collection, collectionPath, target } from './paths.ts';
-import { isObject, naturalNumber, type Row } from './values.ts';
+import { idText, isObject, naturalNumber, type Row } from './values.ts';
 
 /** The filter of an event list as REST names it, every value as it is sent (JSON-encoded where REST wants JSON). */
 export interface EventQuery {
@@ -57,12 +57,12 @@ export function pageTarget(list: ListRef, at: Position, limit: number, format?: 
 }
 
 /** Reads a page out of the pagination envelope. */
-export function toPage(body: unknown, at: Position): RestPage {
+export function toPage(body: unknown, list: ListRef, at: Position): RestPage {
   if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
   const results: unknown[] = body['results'];
   // A row that is no object has no columns; its id says so when it is asked for.
   const rows = results.map((row) => (isObject(row) ? row : noColumns));
-  return { rows, count: naturalNumber(body['count']), next: nextPosition(body['next'], at, rows.length) };
+  return { rows, count: naturalNumber(body['count']), next: nextPosition(body['next'], list, at, rows) };
 }
 
 const noColumns: Row = {};
@@ -84,18 +84,36 @@ function filterOf({ filter = {} }: ListRef, at: Position): [string, string | und
  * The position that a `next` URL names. Only its query is read, and of that only what moves through a list; a `next`
  * that names the place where the page began, or one before it, ends the walk.
  */
-function nextPosition(next: unknown, at: Position, rows: number): Position | undefined {
+function nextPosition(next: unknown, { filter }: ListRef, at: Position, rows: readonly Row[]): Position | undefined {
   const query = typeof next === 'string' ? queryOf(next) : undefined;
   if (query === undefined) return undefined;
-  const before = timeOf(query.get('before'));
-  const after = timeOf(query.get('after'));
-  const moved = (before ?? at.before) !== at.before || (after ?? at.after) !== at.after;
+  const from = { before: at.before ?? filter?.before, after: at.after ?? filter?.after };
+  const before = timeOf(query.get('before')) ?? from.before;
+  const after = timeOf(query.get('after')) ?? from.after;
+  const moved = before !== from.before || after !== from.after;
   // Keyset: the deployment keeps the old offset in the query, which would skip rows behind the new time.
-  if (moved && rows > 0) return { offset: 0, before: before ?? at.before, after: after ?? at.after };
+  if (moved && rows.length > 0) return { offset: 0, before, after };
   const offset = Number(query.get('offset') ?? Number.NaN);
-  if (!Number.isSafeInteger(offset) || offset <= at.offset) return undefined;
+  if (!Number.isSafeInteger(offset) || offset <= at.offset) return withinInstant(from.before, at, rows);
   // A page that was cut shorter than its own `next` believes must not lose the rows between.
-  return { before: at.before, after: at.after, offset: rows > 0 ? Math.min(offset, at.offset + rows) : offset };
+  return {
+    before: at.before,
+    after: at.after,
+    offset: rows.length > 0 ? Math.min(offset, at.offset + rows.length) : offset,
+  };
+}
+
+/**
+ * Where a list goes on whose `before` includes that instant: a page that holds nothing else cannot move on by time, so
+ * it is counted through. Rows that come again although they were counted show that the upstream heeds no offset.
+ */
+function withinInstant(instant: string | undefined, at: Position, rows: readonly Row[]): Position | undefined {
+  if (instant === undefined || rows.length === 0) return undefined;
+  if (!rows.every(({ timestamp }) => timestamp === instant)) return undefined;
+  const offset = at.offset + rows.length;
+  const seen = at.seen ?? [];
+  const isNew = rows.some(({ id }) => !seen.includes(idText(id) ?? ''));
+  return isNew || offset <= seen.length ? { ...at, offset } : undefined;
 }
 
 function queryOf(url: string): URLSearchParams | undefined {
