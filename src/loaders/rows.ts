@@ -62,12 +62,21 @@ export class RowLoader {
 
   /** Waits for pages that may hold rows of one list, and reads one where enough of them are wanted. */
   async #readPages({ kind, scope }: Collection, keys: readonly Key[]): Promise<void> {
+    const pages = this.#windows.underWay({ kind, scope });
+    if (pages !== undefined) await pages;
+    // Asked for at once, so that a window of the same list that is wanted now becomes part of the page.
+    if (this.#unknown(keys).length >= substitutionThreshold) return this.#readPage({ kind, scope });
+    await this.#windows.wanted();
     await this.#windows.underWay({ kind, scope });
-    const unknown = keys.filter((key) => !this.#readingById.has(keyText(key)) && !this.#store.find(key, 'list'));
-    if (unknown.length < substitutionThreshold) return;
-    const page = this.#windows.load({ list: { kind, scope }, at: { offset: 0 }, limit: this.#maxPageSize });
-    // Its failure is nobody's: each key is read by id then.
-    await page.catch(() => undefined);
+  }
+
+  /** A page of the list. Its failure is nobody's: each key is read by id then. */
+  async #readPage(list: Collection): Promise<void> {
+    await this.#windows.load({ list, at: { offset: 0 }, limit: this.#maxPageSize }).catch(() => undefined);
+  }
+
+  #unknown(keys: readonly Key[]): readonly Key[] {
+    return keys.filter((key) => !this.#readingById.has(keyText(key)) && !this.#store.find(key, 'list'));
   }
 
   async #readById(key: Key): Found {

@@ -36,6 +36,7 @@ export class WindowLoader {
   // The values are promises, so that no window waits for the page of another list.
   readonly #loader = new DataLoader<Window, Promise<ListPage>>((windows) => Promise.resolve(this.#loadAll(windows)), {
     cache: false,
+    batchScheduleFn: (dispatch) => afterLoads(() => process.nextTick(dispatch)),
   });
 
   /** `maxPageSize` is the most rows that one call asks for. */
@@ -66,6 +67,11 @@ export class WindowLoader {
       page = joinPages(page, await this.load({ list, at: page.next, limit: this.#maxPageSize }));
     }
     return tailOf(page, limit);
+  }
+
+  /** Settles when every window that is wanted by now has been asked for. */
+  async wanted(): Promise<void> {
+    await new Promise<void>((resolve) => afterLoads(() => process.nextTick(() => process.nextTick(resolve))));
   }
 
   /** Settles when no page of the collection is under way any more; undefined where none is. */
@@ -105,6 +111,11 @@ export class WindowLoader {
     if (countOnly === true) return readings?.[0];
     return readings?.find((hull) => hull.offset <= at.offset && at.offset + limit <= hull.offset + hull.limit);
   }
+}
+
+/** Calls back when everything that is resolved by now has asked for what it needs, as DataLoader's own schedule does. */
+function afterLoads(callback: () => void): void {
+  Promise.resolve().then(() => process.nextTick(callback), callback);
 }
 
 /** Windows that stand on the same filter and the same instant share pages; this is what they have in common. */
