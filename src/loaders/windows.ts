@@ -92,10 +92,24 @@ export class WindowLoader {
       const missing = [first, ...others].filter((window) => this.#readingFor(base, window) === undefined);
       for (const hull of hullsOf(missing, this.#maxPageSize)) this.#read(base, first, hull);
     }
-    return windows.map(async (window) => answer(this.#readingFor(baseText(window), window), window));
+    return windows.map((window) => this.#answer(window));
   }
 
-  #read(base: string, { list, at }: Window, hull: Hull): void {
+  async #answer(window: Window): Promise<ListPage> {
+    const base = baseText(window);
+    const reading = this.#readingFor(base, window);
+    if (reading === undefined) throw new Error('a window was left out of every hull');
+    const page = await reading.page;
+    if (window.countOnly === true) return page;
+    const { at, limit } = window;
+    const from = at.offset - reading.offset;
+    if (from === 0 || page.next === undefined || from + limit <= page.rows.length) return slicePage(page, from, limit);
+    // The upstream capped the page before this window had all the rows that it gets alone.
+    const own = this.#readings.get(base)?.find((hull) => hull.offset === at.offset && hull.limit >= limit);
+    return slicePage(await (own ?? this.#read(base, window, { offset: at.offset, limit })).page, 0, limit);
+  }
+
+  #read(base: string, { list, at }: Window, hull: Hull): Reading {
     const page = fetchFilled(this.#api, list, { ...at, offset: hull.offset }, hull.limit);
     const reading: Reading = { ...hull, page, settled: false };
     const settle = (): void => {
@@ -103,6 +117,7 @@ export class WindowLoader {
     };
     page.then(({ rows }) => this.#store.learnPage(list, rows)).then(settle, settle);
     this.#readings.set(base, [...(this.#readings.get(base) ?? []), reading]);
+    return reading;
   }
 
   /** The reading that answers a window: any page for a count, one that holds the whole window for rows. */
@@ -118,13 +133,11 @@ function afterLoads(callback: () => void): void {
   Promise.resolve().then(() => process.nextTick(callback), callback);
 }
 
-/** Windows that stand on the same filter and the same instant share pages; this is what they have in common. */
+/**
+ * Windows that stand on the same filter and the same instant share pages; this is what they have in common. Where rows
+ * may be left out because they were seen, offsets do not count the page's rows, and only equal ones share.
+ */
 function baseText({ list, at }: Window): string {
-  return `${listText(list)} ${at.before ?? ''} ${at.after ?? ''} ${at.seen?.join() ?? ''}`;
-}
-
-async function answer(reading: Reading | undefined, { at, limit, countOnly }: Window): Promise<ListPage> {
-  if (reading === undefined) throw new Error('a window was left out of every hull');
-  const page = await reading.page;
-  return countOnly === true ? page : slicePage(page, at.offset - reading.offset, limit);
+  const boundary = at.seen === undefined ? '' : `${at.offset} ${at.seen.join()}`;
+  return `${listText(list)} ${at.before ?? ''} ${at.after ?? ''} ${boundary}`;
 }
