@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { askPage, idsOf, type Place, rowsOf, textAt, walkForward } from '../support/connections.ts';
+import {
+  askPage,
+  at,
+  idsOf,
+  type Place,
+  pageField,
+  rowsOf,
+  textAt,
+  toPage,
+  walkForward,
+} from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { inTurn, listOf } from '../support/lists.ts';
 import type { JsonObject } from '../support/replies.ts';
@@ -82,6 +92,19 @@ describe('events at the same instant', () => {
       `limit 1 before ${secondOf(3)}`,
       `limit 1 offset 1 before ${secondOf(3)}`,
     ]);
+  });
+
+  test('are not skipped where windows behind several of them are asked at once', async () => {
+    const rows = eventsInGroups(12, 3);
+    await using upstream = await startUpstream({ [path]: inclusiveEvents(rows) });
+    upstream.release();
+    await using gateway = await startGateway(upstream);
+    const { endCursor } = await askPage(gateway, events, { first: 2 });
+    const { cursors } = await askPage(gateway, events, { first: 4, after: endCursor });
+    const fields = [endCursor, ...cursors].map((after, index) => pageField(events, { first: 2, after }, `p${index}`));
+    const answer = await gateway.ask(`{ project(id: 1) { ${fields.join('\n')} } }`);
+    const pages = fields.map((_field, index) => toPage(at(answer.data, 'project', `p${index}`)).rows);
+    expect(pages).toEqual(fields.map((_field, index) => idsOf(rows.slice(index + 2, index + 4))));
   });
 
   test('the offset of a request is dropped from the position that its `next` names', async () => {

@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import { askPage, type Place, pageField, rowsOf } from '../support/connections.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { eventsOf, listOf } from '../support/lists.ts';
+import { event, listedDashboard, listedProject, plugin } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const projects: Place = { field: 'projects' };
+const dashboards: Place = { field: 'dashboards', under: 'project(id: 1)' };
+const events: Place = { field: 'events', under: 'project(id: 1)' };
+const plugins: Place = { field: 'plugins', under: 'organization(id: "@current")' };
+
+const routes = {
+  'GET /api/projects/': listOf(rowsOf(9, listedProject)),
+  'GET /api/projects/@current/': listedProject(1),
+  'GET /api/projects/:id/dashboards/': listOf(rowsOf(9, listedDashboard)),
+  'GET /api/projects/:id/events/': eventsOf(rowsOf(9, event)),
+  'GET /api/organizations/:id/plugins/': listOf(rowsOf(9, plugin)),
+};
+
+/** Every text that differs from a cursor in one character, by another letter of its alphabet or by what is none. */
+function changed(cursor: string): string[] {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const at = (index: number, letter: string): string => cursor.slice(0, index) + letter + cursor.slice(index + 1);
+  const replaced = cursor.split('').flatMap((letter, index) => {
+    const next = alphabet[(alphabet.indexOf(letter) + 1) % alphabet.length] ?? '';
+    return [at(index, next), at(index, ''), at(index, '='), at(index, letter + letter)];
+  });
+  // The last character may hold bits that no byte needs: all of its values.
+  const lasts = alphabet.split('').map((letter) => at(cursor.length - 1, letter));
+  const around = [`${cursor}A`, `${cursor}=`, `${cursor}\n`, ` ${cursor}`, `A${cursor}`, cursor + cursor, '🙂', 'null'];
+  const others = [...replaced, ...lasts, ...around, 'MA', '0', 'eyJvZmZzZXQiOjF9', 'x'.repeat(5000)];
+  return [...new Set(others)].filter((text) => text !== cursor);
+}
+
+async function refusalsOf(gateway: TestGateway, place: Place, argument: string, cursors: readonly string[]) {
+  const codes: unknown[] = [];
+  for (let start = 0; start < cursors.length; start += 50) {
+    const fields = cursors
+      .slice(start, start + 50)
+      .map((cursor, index) => pageField(place, { [argument]: cursor, first: 1 }, `p${index}`));
+    const { errors = [] } = await gateway.ask(`{ ${place.under ?? '... on Query'} { ${fields.join('\n')} } }`);
+    for (const { message, extensions } of errors) {
+      expect(message).toMatch(/^Expected `(after|before)` to be a cursor of this list with these filters, but got "/);
+      expect(message.length).toBeLessThan(200);
+      codes.push(extensions['code']);
+    }
+  }
+  return codes;
+}
+
+describe('a tampered cursor', () => {
+  test.each([
+    ['projects', projects, 'after'],
+    ['dashboards', dashboards, 'before'],
+    ['plugins', plugins, 'after'],
+    ['events', events, 'after'],
+  ] as const)('of %s is refused without a call, whichever character was changed', async (_name, place, argument) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    // Beyond the first page a cursor of events also holds a time and an id.
+    const { endCursor } = await askPage(gateway, place, { first: 3 });
+    const { cursors } = await askPage(gateway, place, { first: 3, after: endCursor });
+    upstream.reset();
+    for (const cursor of [endCursor, ...cursors]) {
+      const tampered = changed(cursor ?? '');
+      expect(tampered.length).toBeGreaterThan(100);
+      expect(await refusalsOf(gateway, place, argument, tampered)).toEqual(tampered.map(() => 'BAD_USER_INPUT'));
+    }
+    expect(upstream.requests).toEqual([]);
+  });
+});
+
+describe('a foreign cursor', () => {
+  test('is refused without a call: of another list, another project, another organization, another filter', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const filter = { event: '$pageview' };
+    const lists: readonly (readonly [Place, object])[] = [
+      [projects, {}],
+      [dashboards, {}],
+      [{ ...dashboards, under: 'project(id: 2)' }, {}],
+      [{ ...dashboards, under: 'project(id: "@current")' }, {}],
+      [plugins, {}],
+      [{ ...plugins, under: 'organization(id: "018f1c4e-0000-7000-8000-00000000000a")' }, {}],
+      [events, {}],
+      [events, { filter }],
+      [events, { filter: { event: '$pageleave' } }],
+      [events, { filter: { ...filter, distinctId: '1' } }],
+      [events, { filter: { distinctId: '$pageview' } }],
+      [events, { filter: { ...filter, where: ['1'] } }],
+      [events, { filter: { occurredAfter: '2024-01-01T00:00:00Z' } }],
+      [{ ...events, under: 'project(id: 2)' }, {}],
+    ];
+    const cursors: (string | null)[] = [];
+    for (const [place, args] of lists) cursors.push((await askPage(gateway, place, { ...args, first: 2 })).endCursor);
+    upstream.reset();
+    for (const [index, [place, args]] of lists.entries()) {
+      for (const [other, after] of cursors.entries()) {
+        if (other === index) continue;
+        const field = pageField(place, { ...args, after });
+        const { errors } = await gateway.ask(`{ ${place.under ?? '... on Query'} { ${field} } }`);
+        expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+      }
+    }
+    // The row of `@current` is read all the same: only it tells which project that is.
+    expect(new Set(upstream.requests)).toEqual(new Set(['GET /api/projects/@current/']));
+    upstream.reset();
+    for (const [index, [place, args]] of lists.entries()) {
+      expect((await askPage(gateway, place, { ...args, after: cursors[index] })).hasPreviousPage).toBe(true);
+    }
+    expect(upstream.requests).toHaveLength(lists.length + 1);
+  });
+
+  test('of a gateway with another secret is refused, and one with the same secret takes over', async () => {
+    await using upstream = await startUpstream(routes);
+    await using one = await startGateway(upstream, { cursorSecret: 'one' });
+    await using replica = await startGateway(upstream, { cursorSecret: 'one' });
+    await using other = await startGateway(upstream, { cursorSecret: 'other' });
+    const { endCursor } = await askPage(one, projects, { first: 2 });
+    expect((await askPage(replica, projects, { first: 2, after: endCursor })).rows).toEqual(['3', '4']);
+    await expect(askPage(other, projects, { first: 2, after: endCursor })).rejects.toThrow('BAD_USER_INPUT');
+    expect(upstream.requests).toEqual(['GET /api/projects/?limit=2', 'GET /api/projects/?limit=2&offset=2']);
+  });
+});
+
+describe('a cursor', () => {
+  test('is bound to the list and not to the caller', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const { endCursor } = await askPage(gateway, projects, { first: 2 });
+    const answer = await gateway.ask(`{ ${pageField(projects, { first: 1, after: endCursor })} }`, {
+      headers: { authorization: 'Bearer phx_somebody_else' },
+    });
+    expect(answer.data).toMatchObject({ projects: { nodes: [{ upstreamId: '3' }] } });
+  });
+
+  test('is bound to the same list, whichever form the owner was named in', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const { endCursor } = await askPage(gateway, dashboards, { first: 2 });
+    const globalId = Buffer.from('Project:1').toString('base64url');
+    const byNode: Place = { ...dashboards, under: `node(id: "${globalId}") { ... on Project` };
+    const answer = await gateway.ask(`{ ${byNode.under} { ${pageField(byNode, { first: 1, after: endCursor })} } } }`);
+    expect(answer.data).toMatchObject({ node: { dashboards: { nodes: [{ upstreamId: '3' }] } } });
+  });
+
+  test('that the list has shrunk behind gives an empty page, at the cost of one call', async () => {
+    const rows = rowsOf(9, listedDashboard);
+    await using upstream = await startUpstream({ 'GET /api/projects/1/dashboards/': listOf(rows) });
+    await using gateway = await startGateway(upstream);
+    const { cursors } = await askPage(gateway, dashboards, { first: 9 });
+    rows.length = 4;
+    upstream.reset();
+    const nothing = { rows: [], cursors: [], startCursor: null, endCursor: null, totalCount: 4 };
+    const beyond = { ...nothing, hasNextPage: false, hasPreviousPage: true };
+    expect(await askPage(gateway, dashboards, { first: 2, after: cursors[6] })).toEqual(beyond);
+    expect(await askPage(gateway, dashboards, { last: 2, after: cursors[6] })).toEqual(beyond);
+    expect(await askPage(gateway, dashboards, { last: 2, before: cursors[8] })).toEqual(beyond);
+    // Exactly at the end, as if the last page were asked for once more.
+    expect(await askPage(gateway, dashboards, { first: 2, after: cursors[3] })).toEqual(beyond);
+    expect(upstream.requests).toHaveLength(4);
+  });
+
+  test('of events that the list has shrunk behind gives an empty page', async () => {
+    const rows = rowsOf(9, event);
+    await using upstream = await startUpstream({ 'GET /api/projects/1/events/': eventsOf(rows) });
+    await using gateway = await startGateway(upstream);
+    const { endCursor, cursors } = await askPage(gateway, events, { first: 5 });
+    rows.length = 2;
+    const beyond = { rows: [], hasNextPage: false, hasPreviousPage: true, endCursor: null };
+    expect(await askPage(gateway, events, { first: 2, after: endCursor })).toMatchObject(beyond);
+    expect(await askPage(gateway, events, { first: 2, after: cursors[3] })).toMatchObject(beyond);
+  });
+});
