@@ -4,7 +4,7 @@ import { type ListRef, listText, type Position } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
 import { fetchFilled } from './fill.ts';
 import { type Hull, hullsOf } from './hulls.ts';
-import { joinPages, type ListPage, slicePage, tailOf } from './page.ts';
+import { joinPages, type ListPage, positionOf, slicePage, tailOf } from './page.ts';
 import type { RowStore } from './row-store.ts';
 
 /** A stretch of a list that somebody wants: `limit` rows from a position, or only the count of the whole list. */
@@ -66,7 +66,11 @@ export class WindowLoader {
     for (let pages = 0; page.next !== undefined && pages < maximumTailPages; pages += 1) {
       page = joinPages(page, await this.load({ list, at: page.next, limit: this.#maxPageSize }));
     }
-    return tailOf(page, limit);
+    const tail = tailOf(page, limit);
+    const start = positionOf(tail, 0).offset;
+    if (tail.rows.length === limit || start <= from) return tail;
+    // A count that is a little too high led into the tail, and not to where it begins.
+    return this.load({ list, at: { offset: Math.max(start + tail.rows.length - limit, from) }, limit });
   }
 
   /** Settles when every window that is wanted by now has been asked for. */
