@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { askPage, idsOf, type Place, rowsOf, walkForward } from '../support/connections.ts';
+import { startGateway } from '../support/gateway.ts';
+import { inTurn } from '../support/lists.ts';
+import type { Json, JsonObject } from '../support/replies.ts';
+import { listedDashboard } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const dashboards: Place = { field: 'dashboards', under: 'project(id: 1)' };
+const path = 'GET /api/projects/1/dashboards/';
+
+function page(ids: readonly number[], next: Json): JsonObject {
+  return { count: 20, next, previous: null, results: ids.map((id) => listedDashboard(id)) };
+}
+
+describe('the `next` of a list', () => {
+  test.each([
+    ['repeats the request', '/api/projects/1/dashboards/?limit=5'],
+    ['names the start of its own page', '/api/projects/1/dashboards/?limit=5&offset=0'],
+    ['goes back', '/api/projects/1/dashboards/?limit=5&offset=-5'],
+    ['has no query', 'https://api.example.com/api/projects/1/dashboards/'],
+    ['has an empty offset', '?offset='],
+    ['has an offset that is no number', '?offset=two'],
+    ['has a broken offset', '?offset=2.5'],
+    ['has an offset beyond 2^53', '?offset=99999999999999999999'],
+    ['has an offset that is no JSON number either', '?offset=NaN'],
+    ['has a broken escape', '?offset=%E0%A4%A'],
+    ['is garbage', 'garbage'],
+    ['is empty', ''],
+    ['is a number', 2],
+    ['is an object', { offset: 2 }],
+    ['is a list', ['?offset=2']],
+    ['is true', true],
+  ] as const)('that %s ends the list', async (_fault, next) => {
+    await using upstream = await startUpstream({ [path]: page([1, 2], next) });
+    await using gateway = await startGateway(upstream);
+    expect(await askPage(gateway, dashboards, { first: 5 })).toMatchObject({ rows: ['1', '2'], hasNextPage: false });
+    expect(upstream.requests).toEqual([`${path}?limit=5`]);
+    expect(gateway.reported).toEqual([]);
+  });
+
+  test('that stops advancing ends the list there', async () => {
+    await using upstream = await startUpstream({
+      [path]: inTurn(page([1, 2], '?offset=2'), page([3, 4], '?offset=2')),
+    });
+    await using gateway = await startGateway(upstream);
+    const { rows, hasNextPage } = await askPage(gateway, dashboards, { first: 9 });
+    expect([rows, hasNextPage]).toEqual([['1', '2', '3', '4'], false]);
+    expect(upstream.requests).toEqual([`${path}?limit=9`, `${path}?limit=7&offset=2`]);
+  });
+
+  test('that leaps over rows loses none of them', async () => {
+    const rows = rowsOf(20, listedDashboard);
+    await using upstream = await startUpstream({
+      [path]: ({ query }) => {
+        const [from, limit] = [Number(query.get('offset') ?? 0), Number(query.get('limit'))];
+        const end = from + Math.min(limit, 4);
+        // It believes that the page was as long as `limit` said, but the page was cut.
+        const next = end < rows.length ? `?offset=${from + limit}` : null;
+        return { count: rows.length, next, previous: null, results: rows.slice(from, end) };
+      },
+    });
+    upstream.release();
+    await using gateway = await startGateway(upstream);
+    const pages = await walkForward(gateway, dashboards, 9);
+    expect(pages.flatMap((each) => each.rows)).toEqual(idsOf(rows));
+  });
+
+  test.each(['http://127.0.0.1:1/', '//127.0.0.1:1/', 'https://user:password@127.0.0.1:1/', 'file:///etc/passwd'])(
+    'of the host %s is taken for its query only',
+    async (host) => {
+      await using elsewhere = await startUpstream({});
+      const next = `${host.replace('127.0.0.1:1', new URL(elsewhere.url).host)}?limit=1&offset=2&api_key=x`;
+      await using upstream = await startUpstream({ [path]: inTurn(page([1, 2], next), page([3], null)) });
+      await using gateway = await startGateway(upstream);
+      expect((await askPage(gateway, dashboards, { first: 5 })).rows).toEqual(['1', '2', '3']);
+      expect(upstream.requests).toEqual([`${path}?limit=5`, `${path}?limit=3&offset=2`]);
+      expect(elsewhere.requests).toEqual([]);
+    },
+  );
+
+  test('decides the end of the list, and not that a page is shorter or longer than asked for', async () => {
+    await using upstream = await startUpstream({ [path]: page([1, 2, 3], null) });
+    await using gateway = await startGateway(upstream);
+    expect((await askPage(gateway, dashboards, { first: 3 })).hasNextPage).toBe(false);
+    expect((await askPage(gateway, dashboards, { first: 9 })).hasNextPage).toBe(false);
+    expect((await askPage(gateway, dashboards, { first: 2 })).hasNextPage).toBe(true);
+    expect(upstream.requests).toHaveLength(3);
+  });
+});
+
+describe('the count of a list', () => {
+  const rows = rowsOf(12, listedDashboard);
+  const answering =
+    (count: Json | undefined) =>
+    ({ query }: { readonly query: URLSearchParams }): JsonObject => {
+      const from = Number(query.get('offset') ?? 0);
+      const end = from + Number(query.get('limit'));
+      const next = end < rows.length ? `?offset=${end}` : null;
+      return { ...(count !== undefined && { count }), next, previous: null, results: rows.slice(from, end) };
+    };
+
+  test.each([
+    ['right', 12, 12],
+    ['missing', undefined, null],
+    ['null', null, null],
+    ['negative', -1, null],
+    ['a text', '12', null],
+    ['a fraction', 1.5, null],
+    ['a little too high', 13, 13],
+    ['too high by more than the rows asked for', 15, 15],
+    ['far too high', 5000, 5000],
+    ['too low', 7, 7],
+    ['zero', 0, 0],
+  ])('does not keep `last` from the true tail where it is %s', async (_fault, count, totalCount) => {
+    await using upstream = await startUpstream({ [path]: answering(count) });
+    upstream.release();
+    await using gateway = await startGateway(upstream, { maxPageSize: 5 });
+    const tail = await askPage(gateway, dashboards, { last: 3 });
+    expect(tail).toMatchObject({ rows: ['10', '11', '12'], hasNextPage: false, hasPreviousPage: true });
+    expect(upstream.requests.length).toBeLessThanOrEqual(4);
+    upstream.reset();
+    const before = await askPage(gateway, dashboards, { last: 3, before: tail.startCursor });
+    expect(before).toMatchObject({ rows: ['7', '8', '9'], hasNextPage: true, hasPreviousPage: true });
+    expect(upstream.requests).toEqual([`${path}?limit=3&offset=6`]);
+    const answer = await gateway.ask('{ project(id: 1) { dashboards { totalCount } } }');
+    expect(answer.data).toEqual({ project: { dashboards: { totalCount } } });
+    expect(gateway.reported).toEqual([]);
+  });
+
+  test('beyond what GraphQL can say as an Int is an error of that field only', async () => {
+    await using upstream = await startUpstream({ [path]: answering(3_000_000_000) });
+    await using gateway = await startGateway(upstream);
+    const answer = await gateway.ask('{ project(id: 1) { dashboards(first: 1) { totalCount nodes { upstreamId } } } }');
+    expect(answer.data).toEqual({ project: { dashboards: { totalCount: null, nodes: [{ upstreamId: '1' }] } } });
+    expect(answer.errors).toMatchObject([{ extensions: { code: 'UPSTREAM_INVALID_RESPONSE' } }]);
+  });
+
+  test('where more rows follow than it says, `last` is asked behind a cursor for the rows behind it only', async () => {
+    await using upstream = await startUpstream({ [path]: answering(12) });
+    upstream.release();
+    await using gateway = await startGateway(upstream, { maxPageSize: 5 });
+    const { cursors } = await askPage(gateway, dashboards, { first: 5 });
+    const { endCursor } = await askPage(gateway, dashboards, { first: 5, after: cursors[4] });
+    const tail = await askPage(gateway, dashboards, { last: 5, after: endCursor });
+    expect(tail).toMatchObject({ rows: ['11', '12'], hasNextPage: false, hasPreviousPage: true });
+  });
+});
