@@ -1,10 +1,7 @@
 import type { CursorCodec, GatewayContext } from '../context.ts';
 import { hasRowsBefore, type ListPage, positionAfter, slicePage } from '../loaders/page.ts';
-import { listView } from '../loaders/row-store.ts';
 import type { ListRef } from '../rest/pages.ts';
-import type { Row } from '../rest/values.ts';
 import { UserInputError } from './input-error.ts';
-import { RowRecord } from './records.ts';
 
 /** A page of a list as the resolvers of connections see it. */
 export interface ConnectionSource {
@@ -98,16 +95,6 @@ export async function fetchEvents(
   return limit === 0 ? emptySource(list, page, 'window') : toSource(list, page);
 }
 
-/** The record of each row of a page. */
-export function recordsOf({ list, page }: ConnectionSource): RowRecord[] {
-  return page.rows.map((row) => toRecord(list, row));
-}
-
-/** The record of one edge. */
-export function recordOf({ source, index }: EdgeSource): RowRecord {
-  return toRecord(source.list, source.page.rows[index] ?? {});
-}
-
 /** The cursor of row `index`; null where the page has no such row. */
 export function cursorAt({ list, page }: ConnectionSource, index: number, cursors: CursorCodec): string | null {
   return index < 0 || index >= page.rows.length ? null : cursors.encode(list, positionAfter(page, index));
@@ -123,10 +110,6 @@ function emptySource(list: ListRef, probe: ListPage, kind: Stretch['kind']): Con
   const before = hasRowsBefore(probe);
   const page = { ...slicePage(probe, 0, 0), next: undefined };
   return { list, page, hasNext: found && kind === 'window', hasPrevious: before || (found && kind === 'tail') };
-}
-
-function toRecord({ kind, scope }: ListRef, row: Row): RowRecord {
-  return new RowRecord({ kind, scope, row, view: listView(kind) });
 }
 
 function isGiven<T>(value: T | null | undefined): value is T {

@@ -1,11 +1,11 @@
 import { idText, isObject, type Row } from '../rest/values.ts';
-import { RowRecord } from './records.ts';
+import { type RowRecord, toRecord } from './records.ts';
 
 /** The result of a plugin action whose shape the contract does not show: `plugin` where the answer is or holds one. */
 export function toPluginResult(organizationId: string, body: unknown): { plugin: RowRecord | null; body: unknown } {
   const row = pluginIn(body);
   const plugin =
-    row === undefined ? null : new RowRecord({ kind: 'Plugin', scope: organizationId, row, view: 'detail' });
+    row === undefined ? null : toRecord({ kind: 'Plugin', scope: organizationId }, { row, view: 'detail' });
   return { plugin, body };
 }
 

@@ -1,65 +1,96 @@
 import type { View } from '../loaders/row-store.ts';
 import { UpstreamError } from '../rest/errors.ts';
-import type { Key, Kind } from '../rest/paths.ts';
+import type { Collection, Key, Kind } from '../rest/paths.ts';
 import { idText, type Row } from '../rest/values.ts';
 
-/** What a resolver of a REST object gets as its parent: the object's key, and the row it came with, if any. */
+/** Relations that are under way already, by response key. */
+export type Started = ReadonlyMap<string, Promise<unknown>>;
+
+/** What a record can be made of beside its collection. */
+export interface RecordParts {
+  /** The upstream id, where it is known without the row. */
+  readonly id?: string | undefined;
+  readonly row?: Row | undefined;
+  readonly view?: View | undefined;
+  readonly failure?: Error | undefined;
+  readonly started?: Started | undefined;
+}
+
+/**
+ * What a resolver of a REST object gets as its parent: the object's key and the row that has every column its selection
+ * needs. The fields that are columns are getters of the classes below, put there by `attachColumns`.
+ */
 export class RowRecord {
   readonly kind: Kind;
   /** The id of the owning project or organization; empty for projects. */
   readonly scope: string;
-  readonly row: Row | undefined;
+  readonly row: Row;
+  /** The view that the row has; undefined where there is none. */
   readonly view: View | undefined;
-  /** Why the row could not be read although relations of the object could: its columns fail with it. */
+  /** Why columns that the row lacks could not be read. */
   readonly failure: Error | undefined;
-  /** Relations that are under way already, by response key. */
-  readonly started: ReadonlyMap<string, Promise<unknown>> | undefined;
-  readonly #id: string | undefined;
+  readonly started: Started | undefined;
+  readonly knownId: string | undefined;
 
-  constructor(parts: {
-    readonly kind: Kind;
-    readonly scope: string;
-    readonly id?: string | undefined;
-    readonly row?: Row | undefined;
-    readonly view?: View | undefined;
-    readonly failure?: Error | undefined;
-    readonly started?: ReadonlyMap<string, Promise<unknown>> | undefined;
-  }) {
-    this.kind = parts.kind;
-    this.scope = parts.scope;
-    this.#id = parts.id;
-    this.row = parts.row;
-    this.view = parts.view;
-    this.failure = parts.failure;
-    this.started = parts.started;
+  constructor({ kind, scope }: Collection, { id, row = noColumns, view, failure, started }: RecordParts) {
+    this.kind = kind;
+    this.scope = scope;
+    this.row = row;
+    this.view = view;
+    this.failure = failure;
+    this.started = started;
+    this.knownId = id;
   }
 
-  /** The upstream id. A row without one fails here, and only where its id is needed. */
-  get id(): string {
-    const id = this.#id ?? idText(this.row?.['id']);
-    if (id === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
-    return id;
-  }
-
+  /** Throws for a row without an id, and only where its key is needed. */
   get key(): Key {
-    return { kind: this.kind, scope: this.scope, id: this.id };
+    const id = this.knownId ?? idText(this.row['id']);
+    if (id === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+    return { kind: this.kind, scope: this.scope, id };
   }
+}
+
+const noColumns: Row = {};
+
+/** Each noun has a class of its own, so that its columns can be getters. */
+class Project extends RowRecord {}
+class Dashboard extends RowRecord {}
+class Event extends RowRecord {}
+class Plugin extends RowRecord {}
+
+/** A user as a dashboard's `created_by` shows it; nothing can read one again. */
+export class UserRecord {
+  readonly row: Row;
+  readonly failure = undefined;
+
+  constructor(row: Row) {
+    this.row = row;
+  }
+}
+
+/** The class whose instances answer the fields of a type. */
+export const recordClasses = { Project, Dashboard, Event, Plugin, User: UserRecord } as const;
+
+/** The record of an object of a collection. */
+export function toRecord(collection: Collection, parts: RecordParts): RowRecord {
+  return new recordClasses[collection.kind](collection, parts);
 }
 
 /** An organization is known by its id alone. */
 export interface OrganizationRecord {
   readonly kind: 'Organization';
   readonly id: string;
-  readonly started?: ReadonlyMap<string, Promise<unknown>> | undefined;
-}
-
-/** A user as a dashboard's `created_by` shows it; nothing can read one again. */
-export interface UserRecord {
-  readonly kind: 'User';
-  readonly row: Row;
+  readonly started?: Started | undefined;
 }
 
 export type ProjectRecord = RowRecord;
 export type DashboardRecord = RowRecord;
 export type EventRecord = RowRecord;
 export type PluginRecord = RowRecord;
+
+/** What an action on a plugin answered: the plugin, or anything else. */
+export interface PluginActionSource {
+  readonly key: Key;
+  readonly plugin: RowRecord | null;
+  readonly body: unknown;
+}

@@ -1,6 +1,5 @@
-import { type ConstValueNode, GraphQLScalarType, Kind } from 'graphql';
+import { type ConstValueNode, GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { exactNumber } from '../rest/json.ts';
-import { exactDigits } from '../rest/values.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
 /** A date-time: passed on unchanged in answers; as input checked, and turned into UTC with a `Z`. */
@@ -38,7 +37,7 @@ function textScalar(
   return new GraphQLScalarType<string, string>({
     name,
     coerceOutputValue: (value) => {
-      if (typeof value !== 'string') throw new TypeError(`${name} cannot represent this value`);
+      if (typeof value !== 'string') throw new GraphQLError(`${name} cannot represent this value`);
       return value;
     },
     coerceInputValue: parse,
@@ -95,9 +94,4 @@ function isTimeZone(name: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Text for a column of type String or ID: exact integers become their digits. */
-export function digitsAsText(value: unknown): unknown {
-  return exactDigits(value) ?? value;
 }

@@ -1,11 +1,11 @@
-import type { DocumentNode, GraphQLError } from 'graphql';
-import { httpFactsOf } from './request-error.ts';
+import type { DocumentNode } from 'graphql';
+import type { PublicError } from './errors.ts';
 import { stringifyResult } from './stringify.ts';
 
 /** What became of an operation. Without `data` nothing was executed. */
 export interface OperationResult {
   readonly data?: unknown;
-  readonly errors?: readonly GraphQLError[];
+  readonly errors?: readonly PublicError[];
   readonly extensions?: Readonly<Record<string, unknown>>;
   /** What was executed; it is not answered. */
   readonly document?: DocumentNode;
@@ -48,7 +48,7 @@ export const answerHeaders = { 'cache-control': 'no-store', 'x-content-type-opti
 /** The HTTP response of a result. */
 export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAnswer {
   const headers: Record<string, string> = { 'content-type': `${mediaType}; charset=utf-8`, ...answerHeaders };
-  for (const error of result.errors ?? []) Object.assign(headers, httpFactsOf(error)?.headers);
+  for (const error of result.errors ?? []) Object.assign(headers, error.http?.headers);
   return { status: statusOf(result, mediaType), headers, body: stringifyResult(result) };
 }
 
@@ -58,8 +58,9 @@ export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAns
  */
 function statusOf({ data, errors = [] }: OperationResult, mediaType: MediaType): number {
   if (data !== undefined || errors.length === 0) return 200;
-  const statuses = errors.map((error) => {
-    const { status = 400, spec = true } = httpFactsOf(error) ?? {};
+  const statuses = errors.map(({ extensions, http }) => {
+    if (extensions['code'] === 'INTERNAL_SERVER_ERROR') return 500;
+    const { status = 400, spec = true } = http ?? {};
     return spec && mediaType === 'application/json' ? 200 : status;
   });
   return Math.max(...statuses);

@@ -1,16 +1,25 @@
-import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
+import { GraphQLError, type SourceLocation } from 'graphql';
 import { UserInputError } from '../graphql/input-error.ts';
 import { UpstreamError } from '../rest/errors.ts';
-import { relocated } from './request-error.ts';
+import { type HttpFacts, httpFactsOf } from './request-error.ts';
+
+/** An error as a client sees it; `extensions.code` is always there. `http` says what it means for the HTTP response. */
+export interface PublicError {
+  readonly message: string;
+  readonly locations: readonly SourceLocation[] | undefined;
+  readonly path: readonly (string | number)[] | undefined;
+  readonly extensions: Readonly<Record<string, unknown>>;
+  readonly http: HttpFacts | undefined;
+}
 
 /** Longer messages only repeat input: graphql quotes invalid values whole. */
 const maximumMessage = 500;
 
 /**
- * What a client may see of an error, always with `extensions.code`. Domain errors keep their fixed messages; anything
- * unexpected is handed to `report` and becomes `INTERNAL_SERVER_ERROR` without a trace of what it was.
+ * What a client may see of an error. Domain errors keep their fixed messages; anything unexpected is handed to `report`
+ * and becomes `INTERNAL_SERVER_ERROR` without a trace of what it was.
  */
-export function toPublicError(error: unknown, report: (error: unknown) => void): GraphQLError {
+export function toPublicError(error: unknown, report: (error: unknown) => void): PublicError {
   const located = error instanceof GraphQLError ? error : undefined;
   const cause = causeOf(error);
   if (cause instanceof UpstreamError) {
@@ -18,35 +27,46 @@ export function toPublicError(error: unknown, report: (error: unknown) => void):
     return publicError(located, cause.message, { code: cause.code, ...upstream });
   }
   if (cause instanceof UserInputError) return publicError(located, messageOf(located, cause), { code: cause.code });
-  if (located !== undefined && isRequestError(located)) return withCode(located);
-  if (isBadValue(cause)) return publicError(located, new UpstreamError('UPSTREAM_INVALID_RESPONSE').message, invalid);
+  if (located !== undefined && isRequestError(located)) return requestErrorOf(located);
+  if (isBadValue(cause)) return publicError(located, badValue.message, { code: badValue.code });
   report(cause);
   return publicError(located, 'Something went wrong inside the gateway.', { code: 'INTERNAL_SERVER_ERROR' });
 }
 
-const invalid: GraphQLErrorExtensions = { code: 'UPSTREAM_INVALID_RESPONSE' };
+const badValue = new UpstreamError('UPSTREAM_INVALID_RESPONSE');
 
-/** The innermost error: graphql wraps what resolvers throw, more than once where lists are in between. */
+/** The innermost error: executors wrap what resolvers throw, more than once where lists are in between. */
 function causeOf(error: unknown): unknown {
   let cause = error;
-  while (cause instanceof GraphQLError && cause.cause !== undefined && cause.cause !== null) cause = cause.cause;
+  while (cause instanceof GraphQLError) {
+    // The second name is graphql-jit's.
+    const inner: unknown = cause.cause ?? Reflect.get(cause, 'originalError');
+    if (inner === undefined || inner === null) break;
+    cause = inner;
+  }
   return cause;
 }
 
-/** Errors about the request itself: found before any field was executed, or coded where they were made. */
+/** Errors about the request itself: found before any field was executed. */
 function isRequestError(error: GraphQLError): boolean {
-  return error.path === undefined || error.extensions['code'] !== undefined;
+  return error.path === undefined;
 }
 
 /** Errors without a code of their own are variables that do not fit: the caller's input. */
-function withCode(error: GraphQLError): GraphQLError {
-  return publicError(error, error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
+function requestErrorOf(error: GraphQLError): PublicError {
+  const { http: _http, ...extensions } = extensionsOf(error);
+  return { ...publicError(error, error.message, { code: 'BAD_USER_INPUT', ...extensions }), http: httpFactsOf(error) };
+}
+
+/** graphql-jit leaves extensions out where there are none. */
+function extensionsOf(error: GraphQLError): Readonly<Record<string, unknown>> {
+  const extensions: unknown = error.extensions;
+  return typeof extensions === 'object' && extensions !== null ? { ...extensions } : {};
 }
 
 /** Leaf types, lists and non-null fields refuse what the upstream sent; their messages quote it. */
 function isBadValue(error: unknown): boolean {
-  if (error instanceof GraphQLError || error instanceof TypeError)
-    return / cannot represent |^Expected Iterable/.test(error.message);
+  if (error instanceof GraphQLError) return true;
   return error instanceof Error && error.message.startsWith('Cannot return null for non-nullable field');
 }
 
@@ -58,8 +78,8 @@ function messageOf(located: GraphQLError | undefined, cause: Error): string {
 function publicError(
   located: GraphQLError | undefined,
   message: string,
-  extensions: GraphQLErrorExtensions,
-): GraphQLError {
+  extensions: Readonly<Record<string, unknown>>,
+): PublicError {
   const short = message.length > maximumMessage ? `${message.slice(0, maximumMessage)}…` : message;
-  return located === undefined ? new GraphQLError(short, { extensions }) : relocated(located, short, extensions);
+  return { message: short, locations: located?.locations, path: located?.path, extensions, http: undefined };
 }

@@ -1,4 +1,4 @@
-import type { ExecutionResult, GraphQLError } from 'graphql';
+import type { ExecutionResult } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { Caller, TraceContext } from '../rest/client.ts';
 import { Lifetime } from '../rest/lifetime.ts';
@@ -67,7 +67,7 @@ function toResult(
   return {
     document,
     ...(data !== undefined && { data }),
-    ...(errors !== undefined && { errors: errors.map((error): GraphQLError => toPublicError(error, report)) }),
+    ...(errors !== undefined && { errors: errors.map((error) => toPublicError(error, report)) }),
   };
 }
 

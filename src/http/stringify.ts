@@ -1,7 +1,8 @@
-import type { DocumentNode, GraphQLError, GraphQLFormattedError, SelectionSetNode } from 'graphql';
+import type { DocumentNode, GraphQLFormattedError, SelectionSetNode } from 'graphql';
 import { UpstreamError } from '../rest/errors.ts';
 import { isObject } from '../rest/values.ts';
 import type { OperationResult } from './answer.ts';
+import type { PublicError } from './errors.ts';
 
 /** Deepest JSON value that is answered: writers and readers of JSON recurse. */
 const maximumDepth = 500;
@@ -77,7 +78,6 @@ function isDeeperThan(value: unknown, depth: number): boolean {
   return false;
 }
 
-function formatted(error: GraphQLError): GraphQLFormattedError {
-  const { http: _http, ...extensions } = error.extensions;
-  return { ...error.toJSON(), extensions };
+function formatted({ message, locations, path, extensions }: PublicError): GraphQLFormattedError {
+  return { message, ...(locations !== undefined && { locations }), ...(path !== undefined && { path }), extensions };
 }

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { GraphQLSchema } from 'graphql';
+import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
+import { isObject } from '../rest/values.ts';
 import { answerHeaders, negotiate, type OperationResult, toAnswer } from './answer.ts';
-import { toPublicError } from './errors.ts';
+import { type PublicError, toPublicError } from './errors.ts';
 import { factsOf, isJson } from './lane.ts';
 import type { RunOperation } from './operations.ts';
 import { type GraphQLParams, paramsOfBody, paramsOfUrl } from './params.ts';
@@ -27,10 +28,11 @@ interface NodeContext {
 export function createYogaHandler(options: YogaOptions): (request: IncomingMessage, response: ServerResponse) => void {
   const { schema, run, maxBodyBytes, graphiql, report } = options;
   const paramsOf: ParamsOf = new WeakMap();
+  const results: Results = new WeakMap();
   const yoga = createYoga<NodeContext>({
     schema,
-    plugins: [useParams(paramsOf), useOperations(run, paramsOf), useAnswers()],
-    maskedErrors: { maskError: (error) => toPublicError(error, report) },
+    plugins: [useParams(paramsOf), useOperations(run, paramsOf, results), useAnswers(results, report)],
+    maskedErrors: false,
     maxRequestBodySize: maxBodyBytes,
     graphiql: graphiql !== undefined,
     renderGraphiQL: () => graphiql ?? '',
@@ -44,6 +46,9 @@ export function createYogaHandler(options: YogaOptions): (request: IncomingMessa
 
 /** Parameters by the request they came with: Yoga's own are less. */
 type ParamsOf = WeakMap<Request, GraphQLParams>;
+
+/** Results by the request that they answer. */
+type Results = WeakMap<Request, OperationResult>;
 
 /** Reads parameters as the lane does, and refuses every body but JSON. */
 function useParams(paramsOf: ParamsOf): Plugin {
@@ -65,30 +70,45 @@ function useParams(paramsOf: ParamsOf): Plugin {
 }
 
 /** Runs operations as the lane does. */
-function useOperations(run: RunOperation, paramsOf: ParamsOf): Plugin<object, NodeContext> {
+function useOperations(run: RunOperation, paramsOf: ParamsOf, results: Results): Plugin<object, NodeContext> {
   return {
     onParams: async ({ request, setResult, context: { req, res } }) => {
       const params = paramsOf.get(request);
-      if (params !== undefined) setResult(await run(params, factsOf(req, res)));
+      if (params === undefined) return;
+      const result = await run(params, factsOf(req, res));
+      results.set(request, result);
+      // For streams, which Yoga writes itself.
+      const { data, errors } = result;
+      setResult({
+        ...(isObject(data) && { data }),
+        ...(errors !== undefined && { errors: errors.map(toGraphQLError) }),
+      });
     },
   };
 }
 
 /** Answers as the lane does, where the client takes what the lane answers. */
-function useAnswers(): Plugin {
+function useAnswers(results: Results, report: (error: unknown) => void): Plugin {
   return {
-    onResultProcess: ({ request, setResultProcessor }) => {
-      const mediaType = negotiate(request.headers.get('accept') ?? undefined);
+    onResultProcess: (payload) => {
+      const mediaType = negotiate(payload.request.headers.get('accept') ?? undefined);
       if (mediaType === undefined) return;
-      setResultProcessor((result, fetchAPI) => {
-        const { status, headers, body } = toAnswer(toOperationResult(result), mediaType);
+      payload.setResultProcessor((result, fetchAPI) => {
+        const answered = results.get(payload.request) ?? {
+          errors: errorsOf(result).map((error) => toPublicError(error, report)),
+        };
+        const { status, headers, body } = toAnswer(answered, mediaType);
         return new fetchAPI.Response(body, { status, headers });
       }, mediaType);
     },
   };
 }
 
-/** What `useOperations` answered, or the errors of a request that never became an operation. */
-function toOperationResult(result: object): OperationResult {
-  return result;
+/** The errors of a request that never became an operation. */
+function errorsOf(result: object): readonly unknown[] {
+  return 'errors' in result && Array.isArray(result.errors) ? result.errors : [];
+}
+
+function toGraphQLError({ message, path, extensions }: PublicError): GraphQLError {
+  return new GraphQLError(message, { path, extensions });
 }

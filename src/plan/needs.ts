@@ -1,7 +1,7 @@
-import { type GraphQLObjectType, getNamedType, isLeafType } from 'graphql';
+import { type FieldNode, type GraphQLObjectType, getNamedType, isLeafType } from 'graphql';
 import { factsOf } from '../graphql/facts.ts';
 import type { View } from '../loaders/row-store.ts';
-import type { SelectedField } from './selection.ts';
+import { isConstant, type SelectedField, type SelectionScope, selectedFields } from './selection.ts';
 
 /** What a selection on one object needs of its own row, and what else it reads. */
 export interface Needs {
@@ -17,8 +17,24 @@ export interface Relation extends SelectedField {
   readonly proves: boolean;
 }
 
-/** The needs of fields selected on an object of a REST noun. */
-export function needsOf(type: GraphQLObjectType, fields: readonly SelectedField[]): Needs {
+/** The needs of a selection, for as long as its document lives. */
+const known = new WeakMap<FieldNode, Map<GraphQLObjectType, Needs>>();
+
+/** The needs of what nodes select on an object of a REST noun. Worked out once where no variable decides about it. */
+export function needsOf(type: GraphQLObjectType, nodes: readonly FieldNode[], scope: SelectionScope): Needs {
+  const [node] = nodes;
+  const cacheable = node !== undefined && nodes.length === 1;
+  const cached = cacheable ? known.get(node)?.get(type) : undefined;
+  if (cached !== undefined) return cached;
+  const needs = findNeeds(type, selectedFields(type, nodes, scope));
+  if (cacheable && isConstant(node, scope)) {
+    const types = known.get(node) ?? new Map<GraphQLObjectType, Needs>();
+    known.set(node, types.set(type, needs));
+  }
+  return needs;
+}
+
+function findNeeds(type: GraphQLObjectType, fields: readonly SelectedField[]): Needs {
   let view: View | undefined;
   const relations: Relation[] = [];
   for (const selected of fields) {

@@ -4,6 +4,7 @@ import {
   type GraphQLField,
   GraphQLIncludeDirective,
   type GraphQLObjectType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   GraphQLSkipDirective,
   getDirectiveValues,
@@ -25,6 +26,15 @@ export interface SelectedField {
   readonly responseKey: string;
   readonly field: GraphQLField<unknown, unknown>;
   readonly nodes: readonly FieldNode[];
+}
+
+/** What an executor tells a resolver, where graphql-jit gives variables without their sources. */
+export type ExecutionInfo = GraphQLResolveInfo & { readonly plainVariables?: boolean };
+
+/** The scope of the selections below a field that is being executed. */
+export function scopeOf({ schema, fragments, variableValues, plainVariables }: ExecutionInfo): SelectionScope {
+  if (plainVariables !== true) return { schema, fragments, variableValues };
+  return { schema, fragments, variableValues: { sources: {}, coerced: { ...variableValues } } };
 }
 
 /**
@@ -63,6 +73,21 @@ export function selectedFields(
   };
   for (const { selectionSet } of nodes) if (selectionSet !== undefined) collect(selectionSet);
   return [...found.values()];
+}
+
+/** Whether no variable decides about what a node selects: then it selects the same in every run of its document. */
+export function isConstant({ selectionSet }: FieldNode, { fragments }: SelectionScope): boolean {
+  const visited = new Set<string>();
+  const constant = (node: SelectionNode): boolean => {
+    const conditions = node.directives?.flatMap((directive) => directive.arguments ?? []) ?? [];
+    if (conditions.some(({ value }) => value.kind === 'Variable')) return false;
+    if (node.kind === 'Field') return true;
+    if (node.kind === 'InlineFragment') return node.selectionSet.selections.every(constant);
+    if (visited.has(node.name.value)) return true;
+    visited.add(node.name.value);
+    return fragments[node.name.value]?.selectionSet.selections.every(constant) ?? true;
+  };
+  return selectionSet?.selections.every(constant) ?? true;
 }
 
 function isIncluded(node: SelectionNode, { variableValues }: SelectionScope): boolean {

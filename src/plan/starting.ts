@@ -9,11 +9,9 @@ import {
 } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { factsOf } from '../graphql/facts.ts';
-import type { RowRecord } from '../graphql/records.ts';
+import type { RowRecord, Started } from '../graphql/records.ts';
 import type { Relation } from './needs.ts';
-
-/** What goes on for the relations of an object before its own row has come, by response key. */
-export type Started = ReadonlyMap<string, Promise<unknown>>;
+import { scopeOf } from './selection.ts';
 
 /**
  * Starts the relations of an object whose key is known. Their resolvers run with a record that holds nothing but the
@@ -45,7 +43,7 @@ async function startRelation(
 ): Promise<unknown> {
   const [node] = nodes;
   if (node === undefined) return undefined;
-  const args = getArgumentValues(field, node, info.variableValues);
+  const args = getArgumentValues(field, node, scopeOf(info).variableValues);
   const path = { prev: info.path, key: responseKey, typename: type.name };
   const childInfo = {
     ...info,

@@ -1,14 +1,14 @@
 import { type GraphQLObjectType, type GraphQLResolveInfo, isObjectType } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { current } from '../graphql/ids.ts';
-import { RowRecord } from '../graphql/records.ts';
-import type { KnownRow, View } from '../loaders/row-store.ts';
+import { type RowRecord, type Started, toRecord } from '../graphql/records.ts';
+import { type KnownRow, listView, suffices, type View } from '../loaders/row-store.ts';
 import { type Needs, needsOf } from '../plan/needs.ts';
-import { selectedFields } from '../plan/selection.ts';
-import { type Started, startRelations } from '../plan/starting.ts';
+import { scopeOf } from '../plan/selection.ts';
+import { startRelations } from '../plan/starting.ts';
 import { isNotFound } from '../rest/errors.ts';
-import type { Key } from '../rest/paths.ts';
-import { idText } from '../rest/values.ts';
+import type { Collection, Key, Kind } from '../rest/paths.ts';
+import { idText, type Row } from '../rest/values.ts';
 
 /** Whether an object is known to exist. */
 export type Existence =
@@ -27,14 +27,44 @@ export async function fetchRecord(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
-  const type = objectType(key, info);
-  const needs = needsOf(type, selectedFields(type, info.fieldNodes, info));
+  const type = objectType(key.kind, info);
+  const needs = needsOf(type, info.fieldNodes, scopeOf(info));
   const view = viewFor(key, needs, existence);
   const row = view === undefined ? undefined : context.loaders.rows.load(key, view);
-  const started = startRelations(type, needs.relations, new RowRecord(key), context, info);
+  const started = startRelations(type, needs.relations, toRecord(key, key), context, info);
   if (row !== undefined) return awaitRow(key, row, started);
-  if (existence === 'assumed' || (await provesExistence(needs, started))) return new RowRecord({ ...key, started });
+  if (existence === 'assumed' || (await provesExistence(needs, started))) return toRecord(key, { id: key.id, started });
   return awaitRow(key, context.loaders.rows.load(key, 'list'), started);
+}
+
+/**
+ * The record of a row of a list. Where the selection needs columns that lists do not have, the object's own row is read
+ * too; what the selection reads beyond it starts before that.
+ */
+export function listedRecord(
+  collection: Collection,
+  row: Row,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): RowRecord | Promise<RowRecord> {
+  const view = listView(collection.kind);
+  const listed = toRecord(collection, { row, view });
+  const type = objectType(collection.kind, info);
+  const needs = needsOf(type, info.fieldNodes, scopeOf(info));
+  if (needs.view === undefined || suffices(view, needs.view)) return listed;
+  const started = startRelations(type, needs.relations, listed, context, info);
+  return withDetail(listed, started, context);
+}
+
+async function withDetail(listed: RowRecord, started: Started, { loaders }: GatewayContext): Promise<RowRecord> {
+  const { row, view } = listed;
+  try {
+    const known = await loaders.rows.load(listed.key, 'detail');
+    // The object may have gone since the list was read.
+    return toRecord(listed, { row: known?.row ?? row, view: known?.view ?? view, started });
+  } catch (error) {
+    return toRecord(listed, { row, view, started, failure: toError(error) });
+  }
 }
 
 /** The view of the own row that has to be read before the object can be answered; undefined where none has. */
@@ -68,10 +98,10 @@ async function awaitRow(key: Key, row: Promise<KnownRow | undefined>, started: S
   try {
     const known = await row;
     if (known === undefined) return null;
-    return new RowRecord({ ...key, id: idOf(key, known), ...known, started });
+    return toRecord(key, { id: idOf(key, known), ...known, started });
   } catch (error) {
     // Relations that answer keep their data; the columns fail one by one.
-    if (error instanceof Error && (await hasAnswer(started))) return new RowRecord({ ...key, failure: error, started });
+    if (await hasAnswer(started)) return toRecord(key, { id: key.id, failure: toError(error), started });
     throw error;
   }
 }
@@ -85,8 +115,13 @@ async function hasAnswer(started: Started): Promise<boolean> {
   return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== null);
 }
 
-function objectType(key: Key, info: GraphQLResolveInfo): GraphQLObjectType {
-  const type = info.schema.getType(key.kind);
-  if (!isObjectType(type)) throw new Error(`the schema has no object type ${key.kind}`);
+/** What was thrown, as an Error. */
+export function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error('not an Error was thrown', { cause: error });
+}
+
+function objectType(kind: Kind, info: GraphQLResolveInfo): GraphQLObjectType {
+  const type = info.schema.getType(kind);
+  if (!isObjectType(type)) throw new Error(`the schema has no object type ${kind}`);
   return type;
 }

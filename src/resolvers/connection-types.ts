@@ -1,16 +1,19 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
-import { type ConnectionSource, cursorAt, type EdgeSource, recordOf, recordsOf } from '../graphql/connections.ts';
+import { type ConnectionSource, cursorAt, type EdgeSource } from '../graphql/connections.ts';
 import type {
   EventConnectionResolvers,
   PageInfo,
   PluginConnectionResolvers,
   ProjectEdgeResolvers,
 } from '../graphql/generated/resolvers.ts';
+import { listedRecord } from './by-id.ts';
 
 /** The fields that every connection has. */
 export const Connection = {
   edges: (source: ConnectionSource): EdgeSource[] => source.page.rows.map((_row, index) => ({ source, index })),
-  nodes: recordsOf,
+  nodes: ({ list, page }: ConnectionSource, _args: object, context: GatewayContext, info: GraphQLResolveInfo) =>
+    page.rows.map((row) => listedRecord(list, row, context, info)),
   pageInfo: (source: ConnectionSource, _args: object, { cursors }: GatewayContext): PageInfo => ({
     hasNextPage: source.hasNext,
     hasPreviousPage: source.hasPrevious,
@@ -29,5 +32,10 @@ export const CountedConnection = {
 export const Edge = {
   cursor: ({ source, index }: EdgeSource, _args: object, { cursors }: GatewayContext): string =>
     cursorAt(source, index, cursors) ?? '',
-  node: recordOf,
+  node: (
+    { source: { list, page }, index }: EdgeSource,
+    _args: object,
+    context: GatewayContext,
+    info: GraphQLResolveInfo,
+  ) => listedRecord(list, page.rows[index] ?? {}, context, info),
 } satisfies ProjectEdgeResolvers;

@@ -1,11 +1,8 @@
 import type { DashboardResolvers } from '../graphql/generated/resolvers.ts';
-import { toGlobalId } from '../graphql/ids.ts';
 import { fetchRecord } from './by-id.ts';
 import { fetchReferred } from './references.ts';
 
 export const Dashboard: DashboardResolvers = {
-  id: ({ scope, id }) => toGlobalId({ type: 'Dashboard', scope, id }),
-  upstreamId: ({ id }) => id,
   project: ({ scope }, _args, context, info) =>
     fetchRecord({ kind: 'Project', scope: '', id: scope }, 'assumed', context, info),
   useDashboard: (dashboard, _args, context, info) =>

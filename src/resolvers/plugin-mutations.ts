@@ -3,9 +3,10 @@ import type { GatewayContext } from '../context.ts';
 import type { MutationResolvers } from '../graphql/generated/resolvers.ts';
 import { parseIdWithOwner, parseOwnerId } from '../graphql/ids.ts';
 import { toPluginResult } from '../graphql/plugin-results.ts';
-import { RowRecord } from '../graphql/records.ts';
+import type { PluginActionSource, RowRecord } from '../graphql/records.ts';
 import { toRequestBody } from '../graphql/request-body.ts';
 import type { Key } from '../rest/paths.ts';
+import { fetchRecord } from './by-id.ts';
 import { deletedId, write, writeRow } from './writes.ts';
 
 type PluginMutation = 'createPlugin' | 'updatePlugin' | 'deletePlugin' | 'updatePluginSource' | 'upgradePlugin';
@@ -36,19 +37,28 @@ export const pluginMutations: Pick<MutationResolvers, PluginMutation> = {
   upgradePlugin: (_root, { input }, context, info) => act('upgrade', input, context, info),
 };
 
-/** The answer may be the plugin or anything else; where it is not, the plugin is read when it is asked for. */
+/** The payload of an action: where the upstream did not answer the plugin, it is read when it is asked for. */
+export const ActionPayload = {
+  plugin: async (
+    { key, plugin }: PluginActionSource,
+    _args: object,
+    context: GatewayContext,
+    info: GraphQLResolveInfo,
+  ): Promise<RowRecord | null> => plugin ?? fetchRecord(key, 'assumed', context, info),
+};
+
 async function act(
   action: 'update_source' | 'upgrade',
   input: PluginInput,
   context: GatewayContext,
   info: GraphQLResolveInfo,
-): Promise<{ plugin: RowRecord; body: unknown }> {
+): Promise<PluginActionSource> {
   const key = keyOf(input);
   const body = toRequestBody(input, info);
   const answer = await write(context, () => context.rest.actOnPlugin(key, action, body));
   const { plugin } = toPluginResult(key.scope, answer);
-  if (plugin?.row !== undefined) context.loaders.store.learn(plugin.key, { row: plugin.row, view: 'detail' });
-  return { plugin: plugin ?? new RowRecord(key), body: answer };
+  if (plugin !== null) context.loaders.store.learn(plugin.key, { row: plugin.row, view: 'detail' });
+  return { key, plugin, body: answer };
 }
 
 function keyOf({ id, organizationId }: PluginInput): Key {

@@ -1,6 +1,6 @@
 import type { MutationResolvers } from '../graphql/generated/resolvers.ts';
 import { parseOwnerId } from '../graphql/ids.ts';
-import { RowRecord } from '../graphql/records.ts';
+import { toRecord } from '../graphql/records.ts';
 import { toRequestBody } from '../graphql/request-body.ts';
 import type { Collection, Key } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
@@ -21,7 +21,7 @@ export const projectMutations: Pick<MutationResolvers, 'createProject' | 'update
   deleteProject: async (_root, { input }, context) => {
     const key = keyOf(input.id);
     const row = await write(context, () => context.rest.deleteRow(key));
-    const project = isObject(row) ? new RowRecord({ ...projects, id: key.id, row, view: 'detail' }) : null;
+    const project = isObject(row) ? toRecord(projects, { id: key.id, row, view: 'detail' }) : null;
     return { deletedId: deletedId(key), project };
   },
 };

@@ -4,7 +4,7 @@ import type { QueryResolvers } from '../graphql/generated/resolvers.ts';
 import { parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import type { OrganizationRecord, RowRecord } from '../graphql/records.ts';
-import { fetchRecord } from './by-id.ts';
+import { fetchRecord, toError } from './by-id.ts';
 import { listConnection } from './lists.ts';
 
 export const Query: QueryResolvers = {
@@ -13,7 +13,8 @@ export const Query: QueryResolvers = {
     if (ids.length > context.maxPageSize) {
       throw new UserInputError(`Expected at most ${context.maxPageSize} \`ids\`, but got ${ids.length}.`);
     }
-    return ids.map((id) => fetchNode(id, 'ids', context, info));
+    // An item that fails is an Error in its place; the others keep their data.
+    return ids.map(async (id) => fetchNode(id, 'ids', context, info).catch(toError));
   },
   projects: (_root, args, context, info) => listConnection({ kind: 'Project', scope: '' }, args, context, info),
   project: (_root, { id }, context, info) =>

@@ -1,18 +1,13 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
-import { viewOfColumn } from '../graphql/facts.ts';
 import type { OrganizationRecord, RowRecord } from '../graphql/records.ts';
 import type { Collection } from '../rest/paths.ts';
 import { idText } from '../rest/values.ts';
 import { fetchRecord } from './by-id.ts';
 
 /** The organization that a column of a row names; null where it names none. Costs no call. */
-export async function fetchOrganization(
-  record: RowRecord,
-  column: string,
-  context: GatewayContext,
-): Promise<OrganizationRecord | null> {
-  const id = await referredId(record, column, context);
+export function organizationIn(record: RowRecord, column: string): OrganizationRecord | null {
+  const id = referredId(record, column);
   return id === undefined ? null : { kind: 'Organization', id };
 }
 
@@ -24,14 +19,12 @@ export async function fetchReferred(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
-  const id = await referredId(record, column, context);
+  const id = referredId(record, column);
   return id === undefined ? null : fetchRecord({ ...collection, id }, 'assumed', context, info);
 }
 
-async function referredId(record: RowRecord, column: string, { loaders }: GatewayContext): Promise<string | undefined> {
-  if (record.failure !== undefined) throw record.failure;
-  const view = viewOfColumn(record.kind, column);
-  const at = record.row?.[column];
-  if (at !== undefined || record.view === 'detail' || record.view === view) return idText(at);
-  return idText((await loaders.rows.load(record.key, view))?.row[column]);
+function referredId({ row, failure }: RowRecord, column: string): string | undefined {
+  const value = row[column];
+  if (value === undefined && failure !== undefined) throw failure;
+  return idText(value);
 }

@@ -6,7 +6,7 @@ import { dashboardMutations } from './dashboard-mutations.ts';
 import { Event } from './event.ts';
 import { Organization } from './organization.ts';
 import { Plugin } from './plugin.ts';
-import { pluginMutations } from './plugin-mutations.ts';
+import { ActionPayload, pluginMutations } from './plugin-mutations.ts';
 import { Project } from './project.ts';
 import { projectMutations } from './project-mutations.ts';
 import { Query } from './query.ts';
@@ -25,6 +25,8 @@ export const resolvers: Resolvers = {
   Event,
   Plugin,
   Organization,
+  UpdatePluginSourcePayload: ActionPayload,
+  UpgradePluginPayload: ActionPayload,
   ProjectConnection: CountedConnection,
   DashboardConnection: CountedConnection,
   PluginConnection: CountedConnection,

@@ -1,6 +1,6 @@
 import type { GatewayContext } from '../context.ts';
 import { toGlobalId } from '../graphql/ids.ts';
-import { RowRecord } from '../graphql/records.ts';
+import { type RowRecord, toRecord } from '../graphql/records.ts';
 import type { Collection, Key } from '../rest/paths.ts';
 import { idText, type Row } from '../rest/values.ts';
 
@@ -22,7 +22,7 @@ export async function writeRow(
   const row = await write(context, send);
   const id = idText(row['id']);
   if (id !== undefined) context.loaders.store.learn({ ...collection, id }, { row, view: 'detail' });
-  return new RowRecord({ kind: collection.kind, scope: collection.scope, row, view: 'detail' });
+  return toRecord(collection, { row, view: 'detail' });
 }
 
 /** The global id of an object that was deleted. */

@@ -13,6 +13,8 @@ for (const type of lists) {
   mappers[`${type}Connection`] = '../connections.ts#ConnectionSource';
   mappers[`${type}Edge`] = '../connections.ts#EdgeSource';
 }
+for (const type of ['UpdatePluginSourcePayload', 'UpgradePluginPayload'])
+  mappers[type] = '../records.ts#PluginActionSource';
 
 const config = {
   contextType: '../../context.ts#GatewayContext',
@@ -22,8 +24,8 @@ const config = {
   // A TypeScript `enum` is code, which type stripping cannot run.
   enumsAsTypes: true,
   maybeValue: 'T | null | undefined',
-  // Resolvers of lists may answer a promise for each item.
-  resolverTypeWrapperSignature: 'Promise<T | null> | T',
+  // Resolvers of lists may answer a promise for each item, and an Error for one that failed.
+  resolverTypeWrapperSignature: 'Promise<T | Error | null> | T',
   noSchemaStitching: true,
   useTypeImports: true,
 };
