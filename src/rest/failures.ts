@@ -14,8 +14,9 @@ export function toUpstreamError(
   key: string,
 ): UpstreamError {
   const body = bodyOf(text);
-  const code = word(body['code'], /^[\w.-]{1,64}$/);
-  const attr = word(body['attr'], /^[\w.[\]-]{1,200}$/);
+  const told = word(body['code'], /^[\w.-]{1,64}$/);
+  const code = safe(told, key);
+  const attr = safe(word(body['attr'], /^[\w.[\]-]{1,200}$/), key);
   const detail = status < 500 ? detailOf(body, key) : undefined;
   const retryAfter = retryAfterSeconds(headers['retry-after']);
   const facts: UpstreamFacts = {
@@ -25,7 +26,7 @@ export function toUpstreamError(
     ...(detail !== undefined && { detail }),
     ...(retryAfter !== undefined && { retryAfter }),
   };
-  return new UpstreamError(codeOf(status, code), facts);
+  return new UpstreamError(codeOf(status, told), facts);
 }
 
 /** The error of a request that got no response. */
@@ -82,12 +83,28 @@ function word(value: unknown, shape: RegExp): string | undefined {
   return typeof value === 'string' && shape.test(value) ? value : undefined;
 }
 
-/** The upstream's sentence for people, unless something in it looks like markup, an address, a stack or a key. */
+/** The upstream's sentence for people. */
 function detailOf(body: JsonObject, key: string): string | undefined {
   const detail = body['detail'] ?? body['error'];
-  if (typeof detail !== 'string' || detail === '' || detail.length > 500) return undefined;
-  return unsafeText.test(detail) || detail.includes(key) ? undefined : detail;
+  return typeof detail === 'string' && detail !== '' && detail.length <= 500 ? safe(detail, key) : undefined;
 }
 
-const unsafeText =
-  /<[a-z!/]|\/\/|\b\d{1,3}(?:\.\d{1,3}){3}\b|\[?[0-9a-f]*::[0-9a-f]|\b(?:localhost|[\w-]+\.(?:internal|local|svc|lan))\b|:\d{2,5}\b|\bph[xc]_|bearer|\bat \S+ ?\(|Traceback|File "/i;
+/** A text, unless something in it looks like markup, an address, a stack or a key. */
+function safe(text: string | undefined, key: string): string | undefined {
+  return text === undefined || text.includes(key) || unsafeTexts.some((unsafe) => unsafe.test(text)) ? undefined : text;
+}
+
+const unsafeTexts: readonly RegExp[] = [
+  // Markup.
+  /<[a-z!/]/i,
+  // URLs, IPv4 and IPv6 addresses, internal names, and names with a port; the minutes of a date-time are no port.
+  /\/\//,
+  /\b\d{1,3}(?:\.\d{1,3}){3}\b/,
+  /::[0-9a-f]|[0-9a-f]::|(?:\b[0-9a-f]{1,4}:){5}/i,
+  /\b(?:localhost|[\w-]+\.(?:internal|local|svc|lan))\b/i,
+  /\b(?![\d-]+T)[\w-]*[a-z][\w-]*:\d{2,5}\b/i,
+  // Keys.
+  /\bph[xc]_|bearer/i,
+  // Stacks.
+  /\bat \S+(?: ?\(|:\d)|Traceback|File "/i,
+];
