@@ -42,9 +42,14 @@ export function fromTransport(error: TransportError): UpstreamError {
 export function retryAfterSeconds(header: string | undefined, now = Date.now()): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
-  const seconds = /^\d+(\.\d+)?$/.test(text) ? Math.ceil(Number(text)) : Math.ceil((Date.parse(text) - now) / 1000);
-  if (!Number.isFinite(seconds) || /^[+-]/.test(text)) return undefined;
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Math.ceil(Number(text)) : Math.ceil((timeOf(text) - now) / 1000);
+  if (!Number.isFinite(seconds)) return undefined;
   return Math.min(Math.max(seconds, 0), maximumRetryAfter);
+}
+
+/** `Date.parse` alone takes `in 5 minutes` for a day in May 2001, so the text has to begin like an HTTP date. */
+function timeOf(text: string): number {
+  return /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d\d:\d\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 function codeOf(status: number, code: string | undefined): UpstreamErrorCode {
