@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest';
+import type { UpstreamErrorCode } from '../../src/rest/errors.ts';
+import { retryAfterSeconds, toUpstreamError } from '../../src/rest/failures.ts';
+
+const key = 'phx_K3y';
+
+function factsOf(status: number, body: unknown, secret = key): unknown {
+  return toUpstreamError(status, {}, JSON.stringify(body), secret).upstream;
+}
+
+describe('the code of a failed call', () => {
+  const codes: [status: number, code: UpstreamErrorCode][] = [
+    [300, 'UPSTREAM_INVALID_RESPONSE'],
+    [302, 'UPSTREAM_INVALID_RESPONSE'],
+    [400, 'BAD_USER_INPUT'],
+    [401, 'UNAUTHENTICATED'],
+    [402, 'FORBIDDEN'],
+    [403, 'FORBIDDEN'],
+    [404, 'NOT_FOUND'],
+    [405, 'METHOD_NOT_ALLOWED'],
+    [406, 'BAD_USER_INPUT'],
+    [408, 'UPSTREAM_TIMEOUT'],
+    [409, 'CONFLICT'],
+    [410, 'NOT_FOUND'],
+    [412, 'CONFLICT'],
+    [413, 'BAD_USER_INPUT'],
+    [418, 'BAD_USER_INPUT'],
+    [422, 'BAD_USER_INPUT'],
+    [423, 'CONFLICT'],
+    [429, 'RATE_LIMITED'],
+    [451, 'FORBIDDEN'],
+    [499, 'BAD_USER_INPUT'],
+    [500, 'UPSTREAM_UNAVAILABLE'],
+    [503, 'UPSTREAM_UNAVAILABLE'],
+    [524, 'UPSTREAM_UNAVAILABLE'],
+    [599, 'UPSTREAM_UNAVAILABLE'],
+  ];
+  test.each(codes)('follows from status %i: %s', (status, code) => {
+    const error = toUpstreamError(status, {}, '', key);
+    expect(error.code).toBe(code);
+    expect(error.upstream).toEqual({ status });
+  });
+
+  test.each(['not_authenticated', 'authentication_failed'])(
+    'is UNAUTHENTICATED for %s, whatever the status',
+    (code) => {
+      const statuses = [400, 401, 403, 404];
+      const errors = statuses.map((status) => toUpstreamError(status, {}, JSON.stringify({ code }), key));
+      expect(errors.map((error) => error.code)).toEqual(statuses.map(() => 'UNAUTHENTICATED'));
+    },
+  );
+
+  test('stays UNAUTHENTICATED where the key is short enough to be part of the word', () => {
+    const error = toUpstreamError(403, {}, '{"code": "authentication_failed"}', 'a');
+    expect([error.code, error.upstream]).toEqual(['UNAUTHENTICATED', { status: 403 }]);
+  });
+
+  test('comes with a message of ours that holds nothing of the body', () => {
+    const body = JSON.stringify({ code: 'invalid', detail: 'Too long.', attr: 'name' });
+    expect(toUpstreamError(400, {}, body, key).message).toBe('The upstream rejected the input.');
+    expect(toUpstreamError(400, {}, '', key).message).toBe('The upstream rejected the input.');
+  });
+});
+
+describe('the detail of a failed call', () => {
+  const kept = [
+    "API key missing required scope 'dashboard:write'",
+    'Not found.',
+    'This field may not be blank.',
+    'Ensure this field has no more than 400 characters.',
+    '"banana" is not a valid choice.',
+    'Request was throttled. Expected available in 27 seconds.',
+    'You can only have 3 projects (limit: 3); upgrade to version 2.0.1 or ask ada@example.com.',
+    'Expected a date such as 2024-05-01T10:00:00Z or 10:30, but got 2024-05-01T10:00:00.123456+00:00.',
+    'A value < 5 and > 3 & not 4, at most 7 (seven).',
+    'The file index.ts is missing in plugin.json.',
+    'Feld „Name“ ist zu lang – höchstens 400 Zeichen 🙂',
+    'Invalid JSON: {"key": [1, 2]}',
+    'x'.repeat(500),
+  ];
+  test.each(kept)('is kept: %s', (detail) => {
+    expect(factsOf(400, { detail })).toEqual({ status: 400, detail });
+    expect(factsOf(400, { error: detail })).toEqual({ status: 400, detail });
+  });
+
+  const dropped = [
+    // Markup.
+    '<html><body>Bad gateway</body></html>',
+    '<!DOCTYPE html>',
+    'Expected text but got <b>bold</b>',
+    'closing </div>',
+    // Addresses.
+    'see https://internal.example.com/api/',
+    'connect to postgres://user@db failed',
+    'see //cdn.example.com/x',
+    'connect to 10.0.0.5 failed',
+    'server at "172.16.254.1", port 5432',
+    'listening on [::1]:8000',
+    'no route to fe80::1ff:fe23:4567:890a',
+    'peer fd00:: is down',
+    'peer 2001:db8:0:1:1:1:1:1 is down',
+    'localhost refused',
+    'posthog-web.internal refused',
+    'web.default.svc.cluster.local refused',
+    'cannot reach web-1:8000',
+    'cannot reach api.example.com:443',
+    'redis:6379 is down',
+    // Keys.
+    `${key} is unknown`,
+    `unknown key "${key}"`,
+    'another key phx_abcdef',
+    'project token phc_abcdef',
+    'Header was: Bearer abcdef',
+    // Stacks.
+    'TypeError: x is not a function at handler (/app/server.js:1:2)',
+    'at /app/server.js:1:2',
+    'at Object.<anonymous>(x)',
+    'Traceback (most recent call last):',
+    'File "/code/posthog/api.py", line 3, in get',
+    'com.example.Api.get(Api.java:42)',
+    // Not one sentence.
+    '',
+    'x'.repeat(501),
+  ];
+  test.each(dropped)('is dropped: %s', (detail) => {
+    expect(factsOf(400, { detail })).toEqual({ status: 400 });
+    expect(factsOf(400, { error: detail })).toEqual({ status: 400 });
+  });
+
+  test.each([{ detail: ['a', 'list'] }, { detail: { detail: 'in an object' } }, { detail: 7 }, { detail: null }])(
+    'is dropped: %j',
+    ({ detail }) => {
+      expect(factsOf(400, { detail })).toEqual({ status: 400 });
+    },
+  );
+
+  test('is never that of a server error', () => {
+    for (const status of [500, 502, 503, 512, 524])
+      expect(factsOf(status, { detail: 'Query too complex.', code: 'timeout' })).toEqual({ status, code: 'timeout' });
+  });
+});
+
+describe('code and attr of a failed call', () => {
+  test('are kept where they are words', () => {
+    const words = { code: 'invalid_input', attr: 'filters__date_from' };
+    expect(factsOf(400, { type: 'validation_error', ...words, extra: { more: 1 } })).toEqual({ status: 400, ...words });
+    expect(factsOf(400, { code: 'a.b-c', attr: 'tiles[0].name' })).toEqual({
+      status: 400,
+      code: 'a.b-c',
+      attr: 'tiles[0].name',
+    });
+  });
+
+  const notWords = ['', 'two words', '<b>', 'a/b', 'http://x', 'x'.repeat(201), 7, null, ['a'], { a: 1 }];
+  const secrets = [key, `${key}.suffix`, 'phx_other', 'posthog-web.internal', '10.0.0.5'];
+  test.each([...notWords, ...secrets])('are dropped: %j', (text) => {
+    expect(factsOf(400, { code: text, attr: text })).toEqual({ status: 400 });
+  });
+});
+
+describe('a body that is no JSON object', () => {
+  test.each(['', ' ', '<html></html>', '{"detail": "cut o', '[]', '["a"]', 'null', '"text"', '7', '\u0000'])(
+    'leaves only the status: %j',
+    (text) => {
+      expect(toUpstreamError(404, { 'content-type': 'application/json' }, text, key).upstream).toEqual({ status: 404 });
+    },
+  );
+});
+
+describe('Retry-After', () => {
+  const now = Date.UTC(2026, 0, 1, 12);
+  const forms: [header: string | undefined, seconds: number | undefined][] = [
+    ['0', 0],
+    ['7', 7],
+    [' 7 ', 7],
+    ['007', 7],
+    ['1.2', 2],
+    ['3600', 3600],
+    ['3601', 3600],
+    ['99999999999', 3600],
+    ['Thu, 01 Jan 2026 12:00:30 GMT', 30],
+    ['Thursday, 01-Jan-26 12:00:30 GMT', 30],
+    ['Thu, 01 Jan 2026 11:59:00 GMT', 0],
+    ['Fri, 02 Jan 2026 12:00:00 GMT', 3600],
+    [undefined, undefined],
+    ['', undefined],
+    ['-1', undefined],
+    ['+1', undefined],
+    ['1e3', undefined],
+    ['0x10', undefined],
+    ['1, 2', undefined],
+    ['1;2', undefined],
+    ['soon', undefined],
+    ['in 5 minutes', undefined],
+    ['May 1', undefined],
+    ['Thu, 99 Foo 2026 99:99:99 GMT', undefined],
+    ['Infinity', undefined],
+    ['NaN', undefined],
+    ['9'.repeat(400), undefined],
+  ];
+  test.each(forms)('of %j is %j seconds', (header, seconds) => {
+    expect(retryAfterSeconds(header, now)).toBe(seconds);
+    const headers = header === undefined ? {} : { 'retry-after': header };
+    const told = toUpstreamError(429, headers, '', key).upstream?.retryAfter;
+    expect(told === undefined).toBe(seconds === undefined);
+  });
+});
