@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ConfigError, fraction, oneOf, onOff, type Setting, text, url, whole } from './settings.ts';
 
 /** Everything that can be set from outside, checked and frozen. Times in milliseconds, sizes in rows or bytes. */
 export interface Config {
@@ -11,7 +12,23 @@ export interface Config {
   readonly cursorSecret: string | undefined;
   readonly logLevel: LogLevel;
   readonly upstreamConnections: number;
+  readonly maxRequestBytes: number;
+  readonly documentLimits: DocumentLimits;
+  /** Whether clients may read the schema. */
+  readonly introspection: boolean;
   readonly workspace: WorkspaceConfig;
+}
+
+/** What a document may hold at most; fragments count as often as they are spread. */
+export interface DocumentLimits {
+  readonly tokens: number;
+  readonly aliases: number;
+  readonly rootFields: number;
+  readonly directives: number;
+  readonly depth: number;
+  readonly introspectionDepth: number;
+  readonly fragments: number;
+  readonly operations: number;
 }
 
 /** The embedded workspace, and the faults it can play for tests and demonstrations. */
@@ -26,20 +43,6 @@ export interface WorkspaceConfig {
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
-
-/** A setting that cannot be used. The message names the variable, what is wrong with it and what is expected. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
-
-/** One environment variable. */
-interface Setting<T> {
-  readonly fallback: string | undefined;
-  readonly meaning: string;
-  readonly expected: string;
-  /** The value; undefined where the text is none. */
-  readonly read: (text: string) => T | undefined;
-}
 
 /** Every environment variable, as README and `--help` show it. */
 export const settings = {
@@ -56,6 +59,16 @@ export const settings = {
   CURSOR_SECRET: text('Secret that signs cursors; unset: derived from UPSTREAM_URL, so that replicas agree', undefined),
   LOG_LEVEL: oneOf('How much is logged', 'info', logLevels),
   UPSTREAM_CONNECTIONS: whole('Most connections to the upstream', '512', 1, 10_000),
+  INTROSPECTION: onOff('Whether clients may read the schema; unset: on, but off with NODE_ENV=production', undefined),
+  MAX_REQUEST_BYTES: whole('Largest request body, in bytes', '1048576', 1024, 100_000_000),
+  MAX_TOKENS: whole('Most tokens in a document', '2000', 10, 1_000_000),
+  MAX_ALIASES: whole('Most aliases in an operation', '30', 0, 10_000),
+  MAX_ROOT_FIELDS: whole('Most fields at the root of an operation', '20', 1, 10_000),
+  MAX_DIRECTIVES: whole('Most directives in an operation', '50', 0, 10_000),
+  MAX_DEPTH: whole('Deepest nesting of fields', '14', 1, 1000),
+  MAX_INTROSPECTION_DEPTH: whole('Deepest nesting of fields below `__schema` and `__type`', '20', 1, 1000),
+  MAX_FRAGMENTS: whole('Most fragments in a document', '50', 0, 10_000),
+  MAX_OPERATIONS: whole('Most operations in a document', '10', 1, 10_000),
   WORKSPACE_PORT: whole('Port of the embedded workspace; 0 takes a free one', '4001', 0, 65_535),
   WORKSPACE_DB: text('File that keeps the embedded workspace; unset: in memory', undefined),
   WORKSPACE_LATENCY_MS: whole('How long each answer of the workspace is held back, in milliseconds', '0', 0, 60_000),
@@ -72,40 +85,67 @@ export const settings = {
 /** Any variable that the gateway reads. */
 export type SettingName = keyof typeof settings;
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Reads the settings from an environment. Throws a ConfigError for a wrong value, or for a name that is nearly one. */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(environment: Environment): Config {
   refuseMisspelt(environment);
-  const given = <T>(name: SettingName, { fallback, expected, read }: Setting<T>): T | undefined => {
-    const value = environment[name];
-    const source = value === undefined || value === '' ? fallback : value;
-    if (source === undefined) return undefined;
-    const result = read(source);
-    if (result === undefined) throw new ConfigError(`${name}: expected ${expected}, but got ${JSON.stringify(source)}`);
-    return result;
-  };
-  const required = <T>(name: SettingName, setting: Setting<T>): T => {
-    const value = given(name, setting);
-    if (value === undefined) throw new ConfigError(`${name}: expected ${setting.expected}, but it is not set`);
-    return value;
-  };
   return Object.freeze({
-    port: required('PORT', settings.PORT),
-    host: required('HOST', settings.HOST),
-    upstreamUrl: given('UPSTREAM_URL', settings.UPSTREAM_URL),
-    operationDeadlineMs: required('OPERATION_DEADLINE_MS', settings.OPERATION_DEADLINE_MS),
-    maxPageSize: required('MAX_PAGE_SIZE', settings.MAX_PAGE_SIZE),
-    cursorSecret: given('CURSOR_SECRET', settings.CURSOR_SECRET),
-    logLevel: required('LOG_LEVEL', settings.LOG_LEVEL),
-    upstreamConnections: required('UPSTREAM_CONNECTIONS', settings.UPSTREAM_CONNECTIONS),
-    workspace: Object.freeze({
-      port: required('WORKSPACE_PORT', settings.WORKSPACE_PORT),
-      database: given('WORKSPACE_DB', settings.WORKSPACE_DB),
-      latencyMs: required('WORKSPACE_LATENCY_MS', settings.WORKSPACE_LATENCY_MS),
-      errorRate: required('WORKSPACE_ERROR_RATE', settings.WORKSPACE_ERROR_RATE),
-      pageCap: given('WORKSPACE_PAGE_CAP', settings.WORKSPACE_PAGE_CAP),
-      requestsPerMinute: given('WORKSPACE_REQUESTS_PER_MINUTE', settings.WORKSPACE_REQUESTS_PER_MINUTE),
-    }),
+    port: required(environment, 'PORT', settings.PORT),
+    host: required(environment, 'HOST', settings.HOST),
+    upstreamUrl: given(environment, 'UPSTREAM_URL', settings.UPSTREAM_URL),
+    operationDeadlineMs: required(environment, 'OPERATION_DEADLINE_MS', settings.OPERATION_DEADLINE_MS),
+    maxPageSize: required(environment, 'MAX_PAGE_SIZE', settings.MAX_PAGE_SIZE),
+    cursorSecret: given(environment, 'CURSOR_SECRET', settings.CURSOR_SECRET),
+    logLevel: required(environment, 'LOG_LEVEL', settings.LOG_LEVEL),
+    upstreamConnections: required(environment, 'UPSTREAM_CONNECTIONS', settings.UPSTREAM_CONNECTIONS),
+    maxRequestBytes: required(environment, 'MAX_REQUEST_BYTES', settings.MAX_REQUEST_BYTES),
+    introspection:
+      given(environment, 'INTROSPECTION', settings.INTROSPECTION) ?? environment['NODE_ENV'] !== 'production',
+    documentLimits: readLimits(environment),
+    workspace: readWorkspace(environment),
   });
+}
+
+function readLimits(environment: Environment): DocumentLimits {
+  return Object.freeze({
+    tokens: required(environment, 'MAX_TOKENS', settings.MAX_TOKENS),
+    aliases: required(environment, 'MAX_ALIASES', settings.MAX_ALIASES),
+    rootFields: required(environment, 'MAX_ROOT_FIELDS', settings.MAX_ROOT_FIELDS),
+    directives: required(environment, 'MAX_DIRECTIVES', settings.MAX_DIRECTIVES),
+    depth: required(environment, 'MAX_DEPTH', settings.MAX_DEPTH),
+    introspectionDepth: required(environment, 'MAX_INTROSPECTION_DEPTH', settings.MAX_INTROSPECTION_DEPTH),
+    fragments: required(environment, 'MAX_FRAGMENTS', settings.MAX_FRAGMENTS),
+    operations: required(environment, 'MAX_OPERATIONS', settings.MAX_OPERATIONS),
+  });
+}
+
+function readWorkspace(environment: Environment): WorkspaceConfig {
+  return Object.freeze({
+    port: required(environment, 'WORKSPACE_PORT', settings.WORKSPACE_PORT),
+    database: given(environment, 'WORKSPACE_DB', settings.WORKSPACE_DB),
+    latencyMs: required(environment, 'WORKSPACE_LATENCY_MS', settings.WORKSPACE_LATENCY_MS),
+    errorRate: required(environment, 'WORKSPACE_ERROR_RATE', settings.WORKSPACE_ERROR_RATE),
+    pageCap: given(environment, 'WORKSPACE_PAGE_CAP', settings.WORKSPACE_PAGE_CAP),
+    requestsPerMinute: given(environment, 'WORKSPACE_REQUESTS_PER_MINUTE', settings.WORKSPACE_REQUESTS_PER_MINUTE),
+  });
+}
+
+/** The value of a setting, its fallback where it is not set; undefined where it has none. */
+function given<T>(environment: Environment, name: SettingName, setting: Setting<T>): T | undefined {
+  const { fallback, expected, read } = setting;
+  const value = environment[name];
+  const source = value === undefined || value === '' ? fallback : value;
+  if (source === undefined) return undefined;
+  const result = read(source);
+  if (result === undefined) throw new ConfigError(`${name}: expected ${expected}, but got ${JSON.stringify(source)}`);
+  return result;
+}
+
+function required<T>(environment: Environment, name: SettingName, setting: Setting<T>): T {
+  const value = given(environment, name, setting);
+  if (value === undefined) throw new ConfigError(`${name}: expected ${setting.expected}, but it is not set`);
+  return value;
 }
 
 /** The secret that cursors are signed with: replicas of the same upstream have the same. */
@@ -136,51 +176,4 @@ function isNear(name: string, known: string): boolean {
     distances = next;
   }
   return (distances[known.length] ?? 3) <= 2;
-}
-
-function whole(meaning: string, fallback: string | undefined, minimum: number, maximum: number): Setting<number> {
-  return {
-    fallback,
-    meaning,
-    expected: `a whole number from ${minimum} to ${maximum}`,
-    read: (source) => {
-      const value = /^\d{1,10}$/.test(source) ? Number(source) : Number.NaN;
-      return value >= minimum && value <= maximum ? value : undefined;
-    },
-  };
-}
-
-function fraction(meaning: string, fallback: string): Setting<number> {
-  return {
-    fallback,
-    meaning,
-    expected: 'a number from 0 to 1',
-    read: (source) => (/^(0(\.\d+)?|1(\.0+)?)$/.test(source) ? Number(source) : undefined),
-  };
-}
-
-function text(meaning: string, fallback: string | undefined): Setting<string> {
-  return { fallback, meaning, expected: 'text', read: (source) => source };
-}
-
-function oneOf<T extends string>(meaning: string, fallback: T, values: readonly T[]): Setting<T> {
-  return {
-    fallback,
-    meaning,
-    expected: `one of ${values.join(', ')}`,
-    read: (source) => values.find((value) => value === source),
-  };
-}
-
-function url(meaning: string): Setting<string> {
-  return {
-    fallback: undefined,
-    meaning,
-    expected: 'an absolute http or https URL without user, query or fragment',
-    read: (source) => {
-      const parsed = URL.parse(source);
-      const plain = parsed !== null && /^https?:$/.test(parsed.protocol);
-      return plain && `${parsed.username}${parsed.password}${parsed.search}${parsed.hash}` === '' ? source : undefined;
-    },
-  };
 }

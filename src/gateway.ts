@@ -3,6 +3,7 @@ import type { GatewayContext } from './context.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { graphiqlPage } from './http/graphiql.ts';
 import { createLane } from './http/lane.ts';
+import type { DocumentLimits } from './http/limits.ts';
 import { createRunOperation, type RequestFacts } from './http/operations.ts';
 import { createPrepare } from './http/prepare.ts';
 import { createYogaHandler } from './http/yoga.ts';
@@ -24,6 +25,9 @@ export interface GatewayOptions {
   readonly operationDeadlineMs: number;
   readonly maxPageSize: number;
   readonly cursorSecret: string;
+  readonly documentLimits: DocumentLimits;
+  /** Whether clients may read the schema. */
+  readonly introspection: boolean;
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
   /** Hears of errors that nobody expected. */
@@ -56,7 +60,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     return { rest, loaders: createLoaders(rest, maxPageSize), cursors, maxPageSize };
   };
   const run = createRunOperation({
-    prepare: createPrepare({ schema, cacheBytes: preparedBytes }),
+    prepare: createPrepare({
+      schema,
+      cacheBytes: preparedBytes,
+      limits: options.documentLimits,
+      introspection: options.introspection,
+    }),
     createContext,
     deadlineMs: options.operationDeadlineMs,
     report,

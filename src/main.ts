@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs, parseEnv } from 'node:util';
 import { pino } from 'pino';
-import { type Config, ConfigError, cursorSecretOf, readConfig, settings } from './config.ts';
+import { type Config, cursorSecretOf, readConfig, settings } from './config.ts';
 import { createGateway } from './gateway.ts';
 import { type GatewayServer, startServer } from './server.ts';
+import { ConfigError } from './settings.ts';
 import { startWorkspace, type Workspace } from './workspace/workspace.ts';
 
 const usage = `Usage: node src/main.ts [command]
@@ -65,7 +66,6 @@ async function serve(config: Config): Promise<void> {
     upstreamUrl,
     cursorSecret: cursorSecretOf(config.cursorSecret, upstreamUrl),
     maxResponseBytes: 8 * mebibyte,
-    maxRequestBytes: mebibyte,
     demoKey: workspace?.demoKey,
     report: (error) => log.error({ err: error }, 'unexpected error'),
   });

@@ -7,6 +7,7 @@ const layers = [
   ['server.ts'],
   ['gateway.ts'],
   ['config.ts'],
+  ['settings.ts'],
   ['http', 'schema.ts'],
   ['resolvers'],
   ['plan'],

@@ -3,12 +3,15 @@ import {
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
+  NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
   parse,
+  specifiedRules,
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { createExecution, type Execute } from './execution.ts';
+import { type DocumentLimits, limitError, limitErrors } from './limits.ts';
 import { relocated, requestError } from './request-error.ts';
 
 /** An operation that is ready to run: parsed, valid, within the limits. */
@@ -33,15 +36,18 @@ export class RefusedDocument extends Error {
 export interface PrepareOptions {
   readonly schema: GraphQLSchema;
   readonly cacheBytes: number;
+  readonly limits: DocumentLimits;
+  /** Whether clients may read the schema, and get suggestions from it where they misspell a name. */
+  readonly introspection: boolean;
 }
 
 /** Makes operations ready from their text. Throws a RefusedDocument for one that cannot be run. */
 export type Prepare = (query: string, operationName: string | undefined) => PreparedOperation;
 
 /** Prepares each operation once while it is remembered. What is refused is not remembered: it could crowd out the rest. */
-export function createPrepare({ schema, cacheBytes }: PrepareOptions): Prepare {
+export function createPrepare(options: PrepareOptions): Prepare {
   const prepared = new LRUCache<string, PreparedOperation>({
-    maxSize: cacheBytes,
+    maxSize: options.cacheBytes,
     // A document takes about thirty times the memory of its text.
     sizeCalculation: (_operation, key) => key.length * 30 + 1000,
   });
@@ -49,25 +55,34 @@ export function createPrepare({ schema, cacheBytes }: PrepareOptions): Prepare {
     const key = operationName === undefined ? query : `${operationName}\n${query}`;
     const known = prepared.get(key);
     if (known !== undefined) return known;
-    const operation = prepareOperation(schema, query, operationName);
+    const operation = prepareOperation(options, query, operationName);
     prepared.set(key, operation);
     return operation;
   };
 }
 
-function prepareOperation(schema: GraphQLSchema, query: string, operationName: string | undefined): PreparedOperation {
-  const document = parseQuery(query);
-  const errors = validate(schema, document);
+function prepareOperation(
+  { schema, limits, introspection }: PrepareOptions,
+  query: string,
+  operationName: string | undefined,
+): PreparedOperation {
+  const document = parseQuery(query, limits.tokens);
+  // Before validation, which takes longer the more there is.
+  const exceeded = limitErrors(document, limits);
+  if (exceeded.length > 0) throw new RefusedDocument(exceeded);
+  const rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
+  const errors = validate(schema, document, rules, { hideSuggestions: !introspection, maxErrors: 20 });
   if (errors.length > 0) throw new RefusedDocument(errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED')));
   const operation = operationOf(document, operationName);
   return { document, operation, execute: createExecution(schema, document, operation) };
 }
 
-function parseQuery(query: string): DocumentNode {
+function parseQuery(query: string, maxTokens: number): DocumentNode {
   try {
-    return parse(query);
+    return parse(query, { maxLexicalTokens: maxTokens });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
+    if (error.message.includes('tokens')) throw new RefusedDocument([limitError('tokens', maxTokens, 'more')]);
     throw new RefusedDocument([coded(error, 'GRAPHQL_PARSE_FAILED')]);
   }
 }

@@ -54,6 +54,17 @@ export async function startGateway(
     operationDeadlineMs: 5000,
     maxPageSize: 100,
     cursorSecret: 'secret of the tests',
+    documentLimits: {
+      tokens: 2000,
+      aliases: 30,
+      rootFields: 20,
+      directives: 50,
+      depth: 14,
+      introspectionDepth: 20,
+      fragments: 50,
+      operations: 10,
+    },
+    introspection: true,
     report: (error) => reported.push(error),
     ...options,
   });

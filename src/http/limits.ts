@@ -1,0 +1,132 @@
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLError,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { requestError } from './request-error.ts';
+
+/** What a document may hold at most. Fragments count as often as they are spread: that is what is executed. */
+export interface DocumentLimits {
+  readonly tokens: number;
+  readonly aliases: number;
+  readonly rootFields: number;
+  readonly directives: number;
+  /** Nesting of fields, introspection apart. */
+  readonly depth: number;
+  /** Nesting of fields below `__schema` and `__type`: the query of GraphiQL itself needs 15. */
+  readonly introspectionDepth: number;
+  readonly fragments: number;
+  readonly operations: number;
+}
+
+/** Limits that are found by walking a document; tokens are counted by the parser. */
+type Measure = Exclude<keyof DocumentLimits, 'tokens'>;
+
+const names: Record<Measure, string> = {
+  aliases: 'aliases',
+  rootFields: 'root fields',
+  directives: 'directives',
+  depth: 'levels of nesting',
+  introspectionDepth: 'levels of nesting in introspection',
+  fragments: 'fragments',
+  operations: 'operations',
+};
+
+/** An error for each limit that the document exceeds, naming the limit and what was found. */
+export function limitErrors(document: DocumentNode, limits: DocumentLimits): GraphQLError[] {
+  const measures = measure(document);
+  return measures
+    .filter(({ name, found }) => found > limits[name])
+    .map(({ name, found }) => limitError(names[name], limits[name], found));
+}
+
+/** The error of a document that exceeds a limit. */
+export function limitError(what: string, limit: number, found: number | string): GraphQLError {
+  return requestError(`The document exceeds a limit: at most ${limit} ${what} are allowed, but it has ${found}.`, {
+    code: 'LIMIT_EXCEEDED',
+    status: 400,
+    lenient: true,
+  });
+}
+
+/** What one selection set amounts to with its fragments spread. */
+interface Tally {
+  aliases: number;
+  directives: number;
+  depth: number;
+  introspectionDepth: number;
+  fields: number;
+}
+
+const nothing: Readonly<Tally> = { aliases: 0, directives: 0, depth: 0, introspectionDepth: 0, fields: 0 };
+
+function measure({ definitions }: DocumentNode): { readonly name: Measure; readonly found: number }[] {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  const operations: OperationDefinitionNode[] = [];
+  for (const definition of definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+    else if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(definition);
+  }
+  const tallies = operations.map(createTally(fragments));
+  const most = (read: (tally: Tally) => number): number => Math.max(0, ...tallies.map(read));
+  return [
+    { name: 'operations', found: operations.length },
+    { name: 'fragments', found: fragments.size },
+    { name: 'rootFields', found: most(({ fields }) => fields) },
+    { name: 'depth', found: most(({ depth }) => depth) },
+    { name: 'introspectionDepth', found: most(({ introspectionDepth }) => introspectionDepth) },
+    { name: 'aliases', found: most(({ aliases }) => aliases) },
+    { name: 'directives', found: most(({ directives }) => directives) },
+  ];
+}
+
+/** Tallies selection sets. Each fragment is tallied once, so that fragments of fragments cannot multiply the work. */
+function createTally(fragments: ReadonlyMap<string, FragmentDefinitionNode>): (node: OperationDefinitionNode) => Tally {
+  const known = new Map<string, Readonly<Tally>>();
+  const ofFragment = (name: string): Readonly<Tally> => {
+    const tally = known.get(name);
+    if (tally !== undefined) return tally;
+    // A fragment that spreads itself counts nothing there; validation refuses it.
+    known.set(name, nothing);
+    const fragment = fragments.get(name);
+    const found = fragment === undefined ? nothing : ofSet(fragment.selectionSet);
+    known.set(name, found);
+    return found;
+  };
+  const ofSet = ({ selections }: SelectionSetNode): Tally => {
+    const total: Tally = { ...nothing };
+    for (const node of selections) {
+      total.directives += node.directives?.length ?? 0;
+      if (node.kind !== Kind.FIELD) {
+        add(total, node.kind === Kind.FRAGMENT_SPREAD ? ofFragment(node.name.value) : ofSet(node.selectionSet));
+        continue;
+      }
+      const below = node.selectionSet === undefined ? nothing : ofSet(node.selectionSet);
+      const introspects = node.name.value === '__schema' || node.name.value === '__type';
+      const deepest = Math.max(below.depth, below.introspectionDepth) + 1;
+      add(total, {
+        ...below,
+        fields: 1,
+        aliases: below.aliases + (node.alias === undefined ? 0 : 1),
+        depth: introspects ? 1 : below.depth + 1,
+        introspectionDepth: introspects ? deepest : below.introspectionDepth,
+      });
+    }
+    return total;
+  };
+  return ({ selectionSet, directives = [] }) => {
+    const tally = ofSet(selectionSet);
+    return { ...tally, directives: tally.directives + directives.length };
+  };
+}
+
+function add(total: Tally, part: Readonly<Tally>): void {
+  total.aliases += part.aliases;
+  total.directives += part.directives;
+  total.fields += part.fields;
+  total.depth = Math.max(total.depth, part.depth);
+  total.introspectionDepth = Math.max(total.introspectionDepth, part.introspectionDepth);
+}
