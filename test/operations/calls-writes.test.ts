@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest';
+import { rowsOf } from '../support/connections.ts';
+import { startGateway } from '../support/gateway.ts';
+import { listOf } from '../support/lists.ts';
+import { reply } from '../support/replies.ts';
+import type { Handler } from '../support/routes.ts';
+import { dashboard, listedDashboard, plugin, project } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
+
+/** Answers with the row, its name the number of answers so far: who reads twice sees two names. */
+function renamed(row: (name: string) => ReturnType<typeof project>): Handler {
+  let reads = 0;
+  return () => {
+    reads += 1;
+    return row(`Read ${reads}`);
+  };
+}
+
+describe('the calls of a mutation', () => {
+  const plugins = `/api/organizations/${organizationId}/plugins/`;
+  const one = '{ id name upstreamId }';
+  const mutations: readonly (readonly [query: string, call: string, body: string])[] = [
+    [
+      `createProject(input: { name: "P" }) { project { name createdAt organization { id } } }`,
+      'POST /api/projects/',
+      '{"name":"P"}',
+    ],
+    [
+      `updateProject(input: { id: 1, isDemo: null }) { project { name weekStartDay } }`,
+      'PATCH /api/projects/1/',
+      '{"is_demo":null}',
+    ],
+    [`deleteProject(input: { id: 1 }) { deletedId project { name } }`, 'DELETE /api/projects/1/', ''],
+    [
+      `createDashboard(input: { projectId: 1, name: "D" }) { dashboard { name tiles filters project { id } } }`,
+      'POST /api/projects/1/dashboards/',
+      '{"name":"D"}',
+    ],
+    [
+      `createDashboardFromTemplate(input: { projectId: 1, extra: { template: {} } }) { dashboard { tiles } }`,
+      'POST /api/projects/1/dashboards/create_from_template_json/',
+      '{"template":{}}',
+    ],
+    [
+      `updateDashboard(input: { id: 2, projectId: 1, pinned: true }) { dashboard { name tiles } }`,
+      'PATCH /api/projects/1/dashboards/2/',
+      '{"pinned":true}',
+    ],
+    [
+      `deleteDashboard(input: { id: 2, projectId: 1 }) { deletedId dashboard { deleted tiles } }`,
+      'PATCH /api/projects/1/dashboards/2/',
+      '{"deleted":true}',
+    ],
+    [
+      `restoreDashboard(input: { id: 2, projectId: 1 }) { dashboard { deleted tiles } }`,
+      'PATCH /api/projects/1/dashboards/2/',
+      '{"deleted":false}',
+    ],
+    [
+      `moveDashboardTile(input: { id: 2, projectId: 1, extra: { toDashboard: 3 } }) { dashboard { tiles } }`,
+      'PATCH /api/projects/1/dashboards/2/move_tile/',
+      '{"toDashboard":3}',
+    ],
+    [
+      `createPlugin(input: { organizationId: "${organizationId}", name: "G" }) { plugin { name publicJobs } }`,
+      `POST ${plugins}`,
+      '{"name":"G"}',
+    ],
+    [
+      `updatePlugin(input: { id: 2, organizationId: "${organizationId}", tag: "2" }) { plugin ${one} }`,
+      `PATCH ${plugins}2/`,
+      '{"tag":"2"}',
+    ],
+    [`deletePlugin(input: { id: 2, organizationId: "${organizationId}" }) { deletedId }`, `DELETE ${plugins}2/`, ''],
+    [
+      `updatePluginSource(input: { id: 2, organizationId: "${organizationId}", extra: { a: null } }) { body plugin ${one} }`,
+      `PATCH ${plugins}2/update_source/`,
+      '{"a":null}',
+    ],
+    [
+      `upgradePlugin(input: { id: 2, organizationId: "${organizationId}" }) { body plugin ${one} }`,
+      `POST ${plugins}2/upgrade/`,
+      '{}',
+    ],
+  ];
+
+  test.each(mutations)(
+    '%s are the write alone, which answers every column of the payload',
+    async (mutation, call, body) => {
+      const answerTo: Handler = ({ method, path }) => {
+        if (method === 'DELETE') return reply({ status: 204 });
+        if (path.includes('/plugins/')) return plugin(2);
+        return path.includes('/dashboards/') ? dashboard(2) : project(1);
+      };
+      await using upstream = await startUpstream(answerTo);
+      await using gateway = await startGateway(upstream);
+      const answer = await gateway.ask(`mutation { ${mutation} }`);
+      expect(answer.errors).toBeUndefined();
+      expect(upstream.requests).toEqual([call]);
+      expect(upstream.records[0]?.body).toBe(body);
+    },
+  );
+
+  test('are one more read for what the payload refers to', async () => {
+    await using upstream = await startUpstream({
+      'PATCH /api/projects/1/dashboards/2/': dashboard(2),
+      'GET /api/projects/1/': project(1),
+      'GET /api/projects/1/dashboards/': listOf(rowsOf(2, listedDashboard)),
+    });
+    await using gateway = await startGateway(upstream);
+    const answer = await gateway.ask(`mutation { updateDashboard(input: { id: 2, projectId: 1 }) {
+      dashboard { name project { name dashboards(first: 2) { nodes { name } } } } } }`);
+    expect(answer.errors).toBeUndefined();
+    expect(upstream.requests[0]).toBe('PATCH /api/projects/1/dashboards/2/');
+    expect(upstream.requests.slice(1).toSorted()).toEqual([
+      'GET /api/projects/1/',
+      'GET /api/projects/1/dashboards/?limit=2',
+    ]);
+    expect(upstream.waves()).toBe(2);
+  });
+});
+
+describe('mutations of one operation', () => {
+  test('run one after the other, each with its payload before the next', async () => {
+    await using upstream = await startUpstream({
+      'PATCH /api/projects/1/': project(1),
+      'PATCH /api/projects/2/': project(2),
+      'GET /api/projects/:id/dashboards/': listOf([listedDashboard(1)]),
+    });
+    await using gateway = await startGateway(upstream);
+    const payload = '{ project { dashboards(first: 1) { nodes { name } } } }';
+    await gateway.ask(`mutation {
+      a: updateProject(input: { id: 1 }) ${payload}
+      b: updateProject(input: { id: 2 }) ${payload}
+    }`);
+    expect(upstream.requests).toEqual([
+      'PATCH /api/projects/1/',
+      'GET /api/projects/1/dashboards/?limit=1',
+      'PATCH /api/projects/2/',
+      'GET /api/projects/2/dashboards/?limit=1',
+    ]);
+    expect(upstream.waves()).toBe(4);
+  });
+
+  test('do not answer with rows or pages that were read before the last of them', async () => {
+    await using upstream = await startUpstream({
+      'PATCH /api/projects/1/dashboards/2/': dashboard(2),
+      'GET /api/projects/1/': renamed((name) => project(1, { name })),
+      'GET /api/projects/1/dashboards/': renamed((name) => ({
+        count: 1,
+        next: null,
+        previous: null,
+        results: [listedDashboard(1, { name })],
+      })),
+    });
+    await using gateway = await startGateway(upstream);
+    const read = '{ dashboard { project { name dashboards(first: 1) { nodes { name } } } } }';
+    const answer = await gateway.ask(`mutation {
+      a: updateDashboard(input: { id: 2, projectId: 1 }) ${read}
+      b: updateDashboard(input: { id: 2, projectId: 1 }) ${read}
+    }`);
+    const seen = (name: string) => ({ dashboard: { project: { name, dashboards: { nodes: [{ name }] } } } });
+    expect(answer.data).toEqual({ a: seen('Read 1'), b: seen('Read 2') });
+    expect(upstream.requests).toHaveLength(6);
+  });
+
+  test('keep the answer of one that was done where the next fails, after which nothing read before is true', async () => {
+    await using upstream = await startUpstream({
+      'PATCH /api/projects/1/dashboards/2/': dashboard(2),
+      'PATCH /api/projects/1/dashboards/3/': reply({ status: 500 }),
+      'GET /api/projects/1/': renamed((name) => project(1, { name })),
+    });
+    await using gateway = await startGateway(upstream);
+    const answer = await gateway.ask(`mutation {
+      a: updateDashboard(input: { id: 2, projectId: 1 }) { dashboard { project { name } } }
+      b: updateDashboard(input: { id: 3, projectId: 1 }) { dashboard { name } }
+      c: updateDashboard(input: { id: 2, projectId: 1 }) { dashboard { project { name } } }
+    }`);
+    expect(answer.data).toEqual({
+      a: { dashboard: { project: { name: 'Read 1' } } },
+      b: null,
+      c: { dashboard: { project: { name: 'Read 2' } } },
+    });
+    expect(answer.errors).toMatchObject([{ path: ['b'], extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
+    // A write is never sent twice.
+    expect(upstream.requests.filter((line) => line.endsWith('/3/'))).toHaveLength(1);
+  });
+
+  test('whose payload selects nothing of the object read nothing', async () => {
+    await using upstream = await startUpstream({ 'POST /api/projects/': project(3) });
+    await using gateway = await startGateway(upstream);
+    const answer = await gateway.ask('mutation { createProject(input: {}) { __typename } }');
+    expect(answer.data).toEqual({ createProject: { __typename: 'CreateProjectPayload' } });
+    expect(upstream.requests).toEqual(['POST /api/projects/']);
+  });
+
+  test('whose action answers no plugin read the plugin only where it is asked for', async () => {
+    await using upstream = await startUpstream({
+      [`POST /api/organizations/${organizationId}/plugins/2/upgrade/`]: { detail: 'ok' },
+      [`GET /api/organizations/${organizationId}/plugins/2/`]: plugin(2),
+    });
+    await using gateway = await startGateway(upstream);
+    const upgrade = `upgradePlugin(input: { id: 2, organizationId: "${organizationId}" })`;
+    await gateway.ask(`mutation { ${upgrade} { body plugin { upstreamId } } }`);
+    expect(upstream.requests).toHaveLength(1);
+    const answer = await gateway.ask(`mutation { ${upgrade} { plugin { name tag } } }`);
+    expect(answer.data).toEqual({ upgradePlugin: { plugin: { name: 'Plugin 2', tag: 'v1.0.0' } } });
+    expect(upstream.requests.slice(2)).toEqual([`GET /api/organizations/${organizationId}/plugins/2/`]);
+  });
+});
