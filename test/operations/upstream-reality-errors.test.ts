@@ -1,0 +1,246 @@
+import { expect, test, vi } from 'vitest';
+import { at, textAt } from '../support/connections.ts';
+import { startGateway } from '../support/gateway.ts';
+import { codesOf, expectNothingLeaks, factsOf } from '../support/outcomes.ts';
+import { type Reply, refusal, reply } from '../support/replies.ts';
+import type { Answer as UpstreamAnswer } from '../support/routes.ts';
+import { dashboard, listedDashboard, project } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const one = '{ project(id: 1) { name } }';
+const read = 'GET /api/projects/1/';
+
+const writes = {
+  'POST /api/projects/': 'mutation { createProject(input: { name: "New" }) { project { name } } }',
+  'PATCH /api/projects/1/': 'mutation { updateProject(input: { id: 1, name: "New" }) { project { name } } }',
+  'DELETE /api/projects/1/': 'mutation { deleteProject(input: { id: 1 }) { deletedId } }',
+};
+
+test('1. sends exactly Authorization: Bearer <key>, and puts the key into no URL, body, log or error', async () => {
+  const key = 'phx_S3cret.Key-17';
+  let answer: UpstreamAnswer = project(1);
+  await using upstream = await startUpstream(() => answer);
+  await using gateway = await startGateway(upstream);
+  const printed = [vi.spyOn(process.stdout, 'write'), vi.spyOn(process.stderr, 'write')];
+  const headers = { authorization: `Bearer ${key}` };
+  const operations = [one, '{ project(id: 1) { eventsCsv eventValues(key: "a") } }', ...Object.values(writes)];
+
+  const bodies = [];
+  for (const query of operations) bodies.push((await gateway.ask(query, { headers })).body);
+  // The scheme is case-insensitive for clients; the service knows one spelling.
+  for (const scheme of ['bearer', 'BEARER']) await gateway.ask(one, { headers: { authorization: `${scheme} ${key}` } });
+  answer = refusal(400, key, `The key ${key} is unknown`, key);
+  for (const query of operations) bodies.push((await gateway.ask(query, { headers })).body);
+  answer = reply({ status: 500, body: `Bearer ${key}` });
+  for (const query of operations) bodies.push((await gateway.ask(query, { headers })).body);
+
+  expect(upstream.records.length).toBeGreaterThanOrEqual(operations.length * 3 + 2);
+  for (const record of upstream.records) {
+    expect(record.headers.authorization).toBe(`Bearer ${key}`);
+    const rest = { ...record, headers: { ...record.headers, authorization: '' } };
+    expect(JSON.stringify(rest)).not.toContain(key);
+  }
+  expect(bodies.join()).not.toContain(key);
+  expect(gateway.reported).toEqual([]);
+  expect(JSON.stringify(printed.map(({ mock }) => mock.calls))).not.toContain(key);
+});
+
+test('2. not_authenticated and authentication_failed are UNAUTHENTICATED with 401 and with 403', async () => {
+  let answer: UpstreamAnswer = {};
+  await using upstream = await startUpstream(() => answer);
+  await using gateway = await startGateway(upstream);
+  for (const status of [401, 403]) {
+    for (const code of ['not_authenticated', 'authentication_failed']) {
+      answer = refusal(status, code, 'Invalid personal API key.');
+      const asked = await gateway.ask(one);
+      expect(codesOf(asked)).toEqual(['project UNAUTHENTICATED']);
+      expect(factsOf(asked)).toEqual({ status, code, detail: 'Invalid personal API key.' });
+      const written = await gateway.ask(writes['PATCH /api/projects/1/']);
+      expect(codesOf(written)).toEqual(['updateProject UNAUTHENTICATED']);
+    }
+  }
+  // The code decides, not the status: the same 403 with another code is another failure.
+  answer = refusal(403, 'permission_denied', 'No.');
+  expect(codesOf(await gateway.ask(one))).toEqual(['project FORBIDDEN']);
+  answer = reply({ status: 401 });
+  expect(codesOf(await gateway.ask(one))).toEqual(['project UNAUTHENTICATED']);
+});
+
+test('3. permission_denied is FORBIDDEN and keeps the detail that says what is missing', async () => {
+  let answer: UpstreamAnswer = {};
+  await using upstream = await startUpstream(() => answer);
+  await using gateway = await startGateway(upstream);
+  const details = [
+    "API key missing required scope 'dashboard:write'",
+    'You do not have permission to perform this action.',
+    "You don't have sufficient permissions in the project (needs 8, has 1).",
+    'Dieses Projekt gehört zu einer anderen Organisation.',
+  ];
+  for (const detail of details) {
+    answer = refusal(403, 'permission_denied', detail);
+    for (const [query, path] of [
+      [one, 'project'],
+      [writes['POST /api/projects/'], 'createProject'],
+    ] as const) {
+      const asked = await gateway.ask(query);
+      expect(codesOf(asked)).toEqual([`${path} FORBIDDEN`]);
+      expect(factsOf(asked)).toEqual({ status: 403, code: 'permission_denied', detail });
+    }
+  }
+});
+
+test('4. 402 and 409 are client errors although their type says server_error, and are not repeated', async () => {
+  let answer: UpstreamAnswer = {};
+  await using upstream = await startUpstream(() => answer);
+  await using gateway = await startGateway(upstream);
+  const cases = [
+    { status: 402, code: 'payment_required', detail: 'Upgrade your plan.', expected: 'FORBIDDEN' },
+    { status: 409, code: 'conflict', detail: 'Somebody else changed this.', expected: 'CONFLICT' },
+  ];
+  for (const { status, code, detail, expected } of cases) {
+    for (const type of ['server_error', 'validation_error', undefined]) {
+      answer = reply({ status, body: { ...(type !== undefined && { type }), code, detail, attr: null } });
+      upstream.reset();
+      const asked = await gateway.ask(one);
+      expect(codesOf(asked)).toEqual([`project ${expected}`]);
+      expect(factsOf(asked)).toEqual({ status, code, detail });
+      expect(codesOf(await gateway.ask(writes['PATCH /api/projects/1/']))).toEqual([`updateProject ${expected}`]);
+      expect(upstream.requests).toEqual([read, 'PATCH /api/projects/1/']);
+    }
+  }
+});
+
+test('5. an error body that is empty, HTML, truncated, partial or unknown still gives a typed error with its status', async () => {
+  let answer: Reply = reply({});
+  await using upstream = await startUpstream(() => answer);
+  await using gateway = await startGateway(upstream);
+  const bodies: [body: string | undefined, facts: { code?: string; detail?: string }][] = [
+    [undefined, {}],
+    ['', {}],
+    ['<html><body>Bad gateway</body></html>', {}],
+    ['{"type": "validation_error", "code": "inv', {}],
+    ['{"type":"validation_error","code":"invalid","detail":"Too long."}', { code: 'invalid', detail: 'Too long.' }],
+    ['{"error": "No such thing"}', { detail: 'No such thing' }],
+    ['{"message": "?", "status_code": 1, "nested": {"deep": []}}', {}],
+    ['{"code": 7, "detail": ["a"], "attr": {"x": 1}}', {}],
+    ['{"code": null, "detail": null, "attr": null}', {}],
+    ['[{"detail": "in a list"}]', {}],
+    ['null', {}],
+    ['"text"', {}],
+  ];
+  const statuses: [number, string][] = [
+    [400, 'BAD_USER_INPUT'],
+    [403, 'FORBIDDEN'],
+    [422, 'BAD_USER_INPUT'],
+    [500, 'UPSTREAM_UNAVAILABLE'],
+  ];
+  for (const [status, code] of statuses) {
+    for (const [body, facts] of bodies) {
+      for (const type of ['application/json', 'text/html', undefined]) {
+        answer = reply({ status, headers: { 'content-type': type }, ...(body !== undefined && { body }) });
+        const asked = await gateway.ask(one);
+        expect({ body, codes: codesOf(asked) }).toEqual({ body, codes: [`project ${code}`] });
+        // What a broken service says of itself is not for clients.
+        const { detail, ...others } = facts;
+        expect(factsOf(asked)).toEqual({ status, ...others, ...(status < 500 && detail !== undefined && { detail }) });
+      }
+    }
+  }
+  answer = refusal(400, 'invalid_input', 'Not a date.', 'filters__date_from');
+  expect(factsOf(await gateway.ask(one))).toMatchObject({ attr: 'filters__date_from', detail: 'Not a date.' });
+});
+
+test("6. the upstream's HTML, its internal addresses and the key never reach a client", {
+  timeout: 60_000,
+}, async () => {
+  let answer: UpstreamAnswer = {};
+  await using upstream = await startUpstream(() => answer);
+  await using gateway = await startGateway(upstream);
+  const secret = 'posthog-web.internal';
+  const texts = [
+    `<html><h1>${secret}</h1></html>`,
+    `see http://${secret}:8000/api/`,
+    `cannot reach ${secret}`,
+    `connect to 10.20.30.40 for ${secret} failed`,
+    `[fd00::1]:80 ${secret}`,
+    `${secret} at handler (/app/${secret}.py)`,
+    `Traceback (most recent call last): ${secret}`,
+    `key phx_test of ${secret}`,
+  ];
+  for (const status of [200, 302, 400, 403, 500]) {
+    for (const text of texts) {
+      for (const body of [text, { code: 'invalid', detail: text, attr: text }, { error: text }, { code: text }]) {
+        answer = reply({ status, body, headers: { location: `http://${secret}/`, server: secret } });
+        const queries = [one, '{ projects { totalCount nodes { id } } }', ...Object.values(writes)];
+        for (const asked of await Promise.all(queries.map((query) => gateway.ask(query))))
+          expectNothingLeaks(asked, secret, 'phx_test', '10.20.30.40', 'fd00');
+      }
+    }
+  }
+  const next = `http://${secret}:8000/api/projects/1/dashboards/?limit=1&offset=1`;
+  answer = { count: 3, next, previous: next, results: [listedDashboard(1)] };
+  const listed = await gateway.ask(
+    '{ project(id: 1) { dashboards(first: 1) { pageInfo { hasNextPage endCursor } edges { cursor } } } }',
+  );
+  expectNothingLeaks(listed, secret);
+  const cursor = textAt(listed.data, 'project', 'dashboards', 'pageInfo', 'endCursor');
+  expect(Buffer.from(cursor, 'base64url').toString('latin1')).not.toContain(secret);
+});
+
+test('7. an empty 405 is METHOD_NOT_ALLOWED, and dashboards are deleted by PATCH {"deleted": true}', async () => {
+  await using upstream = await startUpstream({
+    'PATCH /api/projects/1/dashboards/5/': dashboard(5, { deleted: true }),
+    'DELETE /api/projects/1/': reply({ status: 405 }),
+    'GET /api/projects/1/': reply({ status: 405, headers: { 'content-type': 'text/html', allow: 'GET' }, body: '' }),
+  });
+  await using gateway = await startGateway(upstream);
+  const deleted = await gateway.ask(
+    'mutation { deleteDashboard(input: { id: 5, projectId: 1 }) { deletedId dashboard { deleted name } } }',
+  );
+  expect(deleted.errors).toBeUndefined();
+  expect(at(deleted.data, 'deleteDashboard', 'dashboard')).toEqual({ deleted: true, name: 'Dashboard 5' });
+  const deletedId = textAt(deleted.data, 'deleteDashboard', 'deletedId');
+  await gateway.ask(`mutation { deleteDashboard(input: { id: "${deletedId}" }) { deletedId } }`);
+  expect(upstream.requests).toEqual(Array(2).fill('PATCH /api/projects/1/dashboards/5/'));
+  expect(upstream.records.map(({ body }) => body)).toEqual(['{"deleted":true}', '{"deleted":true}']);
+
+  const refused = await gateway.ask(writes['DELETE /api/projects/1/']);
+  expect([codesOf(refused), factsOf(refused)]).toEqual([['deleteProject METHOD_NOT_ALLOWED'], { status: 405 }]);
+  expect(codesOf(await gateway.ask(one))).toEqual(['project METHOD_NOT_ALLOWED']);
+});
+
+test('8. restoring a dashboard sends a body that holds only `deleted`', async () => {
+  await using upstream = await startUpstream({ 'PATCH /api/projects/1/dashboards/5/': dashboard(5) });
+  await using gateway = await startGateway(upstream);
+  const id = Buffer.from('Dashboard:1:5').toString('base64url');
+  const inputs = ['id: 5, projectId: 1', 'id: "5", projectId: "1"', `id: "${id}"`, `id: "${id}", projectId: 1`];
+  for (const input of inputs) {
+    const restored = await gateway.ask(
+      `mutation { restoreDashboard(input: { ${input} }) { dashboard { id deleted useTemplate tiles } } }`,
+    );
+    expect(restored.errors).toBeUndefined();
+    expect(at(restored.data, 'restoreDashboard', 'dashboard')).toMatchObject({ id, deleted: false });
+  }
+  expect(upstream.records.map(({ method, body }) => `${method} ${body}`)).toEqual(
+    Array(inputs.length).fill('PATCH {"deleted":false}'),
+  );
+});
+
+test('11. 512 and 524 are upstream failures like any other 5xx', async () => {
+  let answer: UpstreamAnswer = {};
+  await using upstream = await startUpstream(() => answer);
+  await using gateway = await startGateway(upstream);
+  for (const status of [500, 512, 520, 524, 529, 599]) {
+    for (const body of [
+      undefined,
+      'error code: 524',
+      { type: 'server_error', code: 'query_timeout', detail: 'Slow.' },
+    ]) {
+      answer = reply({ status, ...(body !== undefined && { body }) });
+      const asked = await gateway.ask(one);
+      expect(codesOf(asked)).toEqual(['project UPSTREAM_UNAVAILABLE']);
+      expect(factsOf(asked)).toEqual({ status, ...(typeof body === 'object' && { code: 'query_timeout' }) });
+      expect(codesOf(await gateway.ask(writes['POST /api/projects/']))).toEqual(['createProject UPSTREAM_UNAVAILABLE']);
+    }
+  }
+});

@@ -1,0 +1,22 @@
+import { expect } from 'vitest';
+import type { Answer } from './gateway.ts';
+
+/** The place and the code of each error: `project.name FORBIDDEN`; the code alone where there is no path. */
+export function codesOf({ errors = [] }: Answer): string[] {
+  return errors
+    .map(({ path, extensions }) => [...(path === undefined ? [] : [path.join('.')]), String(extensions['code'])])
+    .map((words) => words.join(' '))
+    .toSorted();
+}
+
+/** `extensions.upstream` of the first error. */
+export function factsOf({ errors = [] }: Answer): unknown {
+  return errors[0]?.extensions['upstream'];
+}
+
+/** Nothing of what only the inside may know is in an answer: the texts given, stacks, addresses and markup. */
+export function expectNothingLeaks({ body, headers }: Answer, ...secrets: readonly string[]): void {
+  const all = `${body} ${JSON.stringify([...headers])}`;
+  for (const secret of secrets) expect(all).not.toContain(secret);
+  expect(all).not.toMatch(/<html|<!doctype|127\.0\.0\.1|localhost|node:internal|\.ts:\d|\\n {4}at |ECONN|undici/i);
+}
