@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ConfigError, fraction, oneOf, onOff, type Setting, text, url, whole } from './settings.ts';
+import { ConfigError, fraction, list, oneOf, onOff, type Setting, text, url, whole } from './settings.ts';
 
 /** Everything that can be set from outside, checked and frozen. Times in milliseconds, sizes in rows or bytes. */
 export interface Config {
@@ -16,6 +16,10 @@ export interface Config {
   readonly documentLimits: DocumentLimits;
   /** Whether clients may read the schema. */
   readonly introspection: boolean;
+  readonly graphiql: boolean;
+  readonly corsOrigins: readonly string[];
+  /** How long requests are still taken after `/readyz` has begun to fail. */
+  readonly stopDelayMs: number;
   readonly workspace: WorkspaceConfig;
 }
 
@@ -59,6 +63,9 @@ export const settings = {
   CURSOR_SECRET: text('Secret that signs cursors; unset: derived from UPSTREAM_URL, so that replicas agree', undefined),
   LOG_LEVEL: oneOf('How much is logged', 'info', logLevels),
   UPSTREAM_CONNECTIONS: whole('Most connections to the upstream', '512', 1, 10_000),
+  GRAPHIQL: onOff('Whether browsers get GraphiQL; unset: on, but off with NODE_ENV=production', undefined),
+  CORS_ORIGINS: list('Origins whose pages may call, separated by commas; unset: none'),
+  STOP_DELAY_MS: whole('How long requests are still taken after SIGTERM, in milliseconds', '500', 0, 60_000),
   INTROSPECTION: onOff('Whether clients may read the schema; unset: on, but off with NODE_ENV=production', undefined),
   MAX_REQUEST_BYTES: whole('Largest request body, in bytes', '1048576', 1024, 100_000_000),
   MAX_TOKENS: whole('Most tokens in a document', '2000', 10, 1_000_000),
@@ -90,6 +97,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Reads the settings from an environment. Throws a ConfigError for a wrong value, or for a name that is nearly one. */
 export function readConfig(environment: Environment): Config {
   refuseMisspelt(environment);
+  const isProduction = environment['NODE_ENV'] === 'production';
   return Object.freeze({
     port: required(environment, 'PORT', settings.PORT),
     host: required(environment, 'HOST', settings.HOST),
@@ -100,8 +108,10 @@ export function readConfig(environment: Environment): Config {
     logLevel: required(environment, 'LOG_LEVEL', settings.LOG_LEVEL),
     upstreamConnections: required(environment, 'UPSTREAM_CONNECTIONS', settings.UPSTREAM_CONNECTIONS),
     maxRequestBytes: required(environment, 'MAX_REQUEST_BYTES', settings.MAX_REQUEST_BYTES),
-    introspection:
-      given(environment, 'INTROSPECTION', settings.INTROSPECTION) ?? environment['NODE_ENV'] !== 'production',
+    introspection: given(environment, 'INTROSPECTION', settings.INTROSPECTION) ?? !isProduction,
+    graphiql: given(environment, 'GRAPHIQL', settings.GRAPHIQL) ?? !isProduction,
+    corsOrigins: given(environment, 'CORS_ORIGINS', settings.CORS_ORIGINS) ?? [],
+    stopDelayMs: required(environment, 'STOP_DELAY_MS', settings.STOP_DELAY_MS),
     documentLimits: readLimits(environment),
     workspace: readWorkspace(environment),
   });

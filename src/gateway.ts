@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayContext } from './context.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
+import { createCors } from './http/cors.ts';
 import { graphiqlPage } from './http/graphiql.ts';
 import { createLane } from './http/lane.ts';
 import type { DocumentLimits } from './http/limits.ts';
@@ -9,7 +10,7 @@ import { createPrepare } from './http/prepare.ts';
 import { createYogaHandler } from './http/yoga.ts';
 import { createLoaders } from './loaders/loaders.ts';
 import { createRestApi } from './rest/api.ts';
-import { createUpstream } from './rest/client.ts';
+import { createUpstream, type UpstreamOptions } from './rest/client.ts';
 import type { Lifetime } from './rest/lifetime.ts';
 import { createSchema } from './schema.ts';
 
@@ -28,6 +29,10 @@ export interface GatewayOptions {
   readonly documentLimits: DocumentLimits;
   /** Whether clients may read the schema. */
   readonly introspection: boolean;
+  /** Whether browsers get GraphiQL. */
+  readonly graphiql: boolean;
+  /** Origins whose pages may call. */
+  readonly corsOrigins: readonly string[];
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
   /** Hears of errors that nobody expected. */
@@ -49,11 +54,7 @@ const preparedBytes = 64 * 2 ** 20;
 export function createGateway(options: GatewayOptions): Gateway {
   const { maxPageSize, maxRequestBytes, report } = options;
   const schema = createSchema();
-  const upstream = createUpstream({
-    url: options.upstreamUrl,
-    connections: options.upstreamConnections,
-    maxBodyBytes: options.maxResponseBytes,
-  });
+  const upstream = createUpstream(upstreamOptionsOf(options));
   const cursors = createCursorCodec(options.cursorSecret);
   const createContext = ({ caller, trace }: RequestFacts, lifetime: Lifetime): GatewayContext => {
     const rest = createRestApi(upstream.clientFor(caller, lifetime, trace));
@@ -70,18 +71,28 @@ export function createGateway(options: GatewayOptions): Gateway {
     deadlineMs: options.operationDeadlineMs,
     report,
   });
+  const cors = createCors(options.corsOrigins);
   const lane = createLane({ run, maxBodyBytes: maxRequestBytes, report });
   const yoga = createYogaHandler({
     schema,
     run,
     maxBodyBytes: maxRequestBytes,
-    graphiql: graphiqlPage(options),
+    graphiql: options.graphiql ? graphiqlPage(options) : undefined,
     report,
   });
   return {
     handle: (request, response) => {
+      if (cors(request, response)) return;
       if (!lane(request, response)) yoga(request, response);
     },
     close: () => upstream.close(),
+  };
+}
+
+function upstreamOptionsOf(options: GatewayOptions): UpstreamOptions {
+  return {
+    url: options.upstreamUrl,
+    connections: options.upstreamConnections,
+    maxBodyBytes: options.maxResponseBytes,
   };
 }

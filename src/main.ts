@@ -69,7 +69,12 @@ async function serve(config: Config): Promise<void> {
     demoKey: workspace?.demoKey,
     report: (error) => log.error({ err: error }, 'unexpected error'),
   });
-  const server = await startServer(gateway, { port: config.port, host: config.host, drainMs: 15_000 });
+  const server = await startServer(gateway, {
+    port: config.port,
+    host: config.host,
+    stopDelayMs: config.stopDelayMs,
+    drainMs: 15_000,
+  });
   console.log(greeting(server, config, workspace));
   stopOnSignal(async () => {
     await server.stop();

@@ -1,10 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Gateway } from './gateway.ts';
 
-/** Where the server listens, and how long it waits for answers in flight when it stops, in milliseconds. */
+/** Where the server listens, and how it stops. Times in milliseconds. */
 export interface ServerOptions {
   readonly port: number;
   readonly host: string;
+  /** How long it goes on taking requests after it has said that it is not ready. */
+  readonly stopDelayMs: number;
+  /** How long it waits in all for answers in flight. */
   readonly drainMs: number;
 }
 
@@ -12,30 +17,67 @@ export interface ServerOptions {
 export interface GatewayServer {
   /** Such as `http://127.0.0.1:4000`. */
   readonly url: string;
-  /** Refuses new work, answers what is in flight, then closes. */
+  /** Says that it is not ready, waits, refuses new connections, answers what is in flight, then closes. */
   readonly stop: () => Promise<void>;
 }
 
+/** Slow and oversized requests end here, before anything of the gateway sees them. Sizes in bytes. */
+const httpLimits = {
+  maxHeaderSize: 16_384,
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  connectionsCheckingInterval: 1000,
+  keepAliveTimeout: 65_000,
+  noDelay: true,
+} as const;
+
+/** More header lines than any client or proxy sends. */
+const maximumHeaders = 100;
+
 /** Serves a gateway over HTTP: `/graphql`, `/healthz` (alive) and `/readyz` (not stopping). */
-export async function startServer(gateway: Gateway, { port, host, drainMs }: ServerOptions): Promise<GatewayServer> {
-  let draining = false;
-  const server = createServer((request, response) => {
-    const path = request.url?.split('?', 1)[0];
-    if (draining) response.setHeader('connection', 'close');
-    if (path === '/graphql') gateway.handle(request, response);
-    else if (path === '/healthz') sendJson(response, 200, { status: 'alive' });
-    else if (path === '/readyz') sendJson(response, draining ? 503 : 200, { status: draining ? 'stopping' : 'ready' });
-    else refuseUnknownPath(request, response);
+export async function startServer(gateway: Gateway, options: ServerOptions): Promise<GatewayServer> {
+  let stopping = false;
+  const server = createServer(httpLimits, (request, response) => {
+    if (stopping) response.setHeader('connection', 'close');
+    route(gateway, request, response, stopping);
   });
-  await listen(server, port, host);
+  server.on('clientError', refuseMalformed);
+  await listen(server, options.port, options.host);
   return {
-    url: urlOf(server, host),
+    url: urlOf(server, options.host),
     stop: async () => {
-      draining = true;
-      await closeGracefully(server, drainMs);
+      const cut = setTimeout(() => server.closeAllConnections(), options.drainMs);
+      stopping = true;
+      await delay(options.stopDelayMs);
+      await close(server);
+      clearTimeout(cut);
       await gateway.close();
     },
   };
+}
+
+function route(gateway: Gateway, request: IncomingMessage, response: ServerResponse, stopping: boolean): void {
+  const url = request.url ?? '';
+  const end = url.indexOf('?');
+  const path = end === -1 ? url : url.slice(0, end);
+  if (request.rawHeaders.length > maximumHeaders * 2) sendError(response, 431, 'The request has too many headers.');
+  else if (path === '/graphql') gateway.handle(request, response);
+  else if (path === '/healthz') sendJson(response, 200, { status: 'alive' });
+  else if (path === '/readyz') sendJson(response, stopping ? 503 : 200, { status: stopping ? 'stopping' : 'ready' });
+  else if (path === '/') response.writeHead(302, { location: '/graphql' }).end();
+  else sendError(response, 404, 'There is nothing here: the endpoint is /graphql.');
+}
+
+/** What is not HTTP, too large or too slow gets a bare answer and loses its connection. */
+function refuseMalformed(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || socket.bytesWritten > 0) {
+    socket.destroy();
+    return;
+  }
+  const slow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const large = error.code === 'HPE_HEADER_OVERFLOW';
+  const status = slow ? '408 Request Timeout' : large ? '431 Request Header Fields Too Large' : '400 Bad Request';
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {
@@ -51,27 +93,22 @@ function urlOf(server: Server, host: string): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Waits for requests in flight; what is not answered after `drainMs` is cut off. */
-function closeGracefully(server: Server, drainMs: number): Promise<void> {
+function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), drainMs);
-    server.close(() => {
-      clearTimeout(cut);
-      resolve();
-    });
+    server.close(() => resolve());
     server.closeIdleConnections();
   });
 }
 
 function sendJson(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
   response.end(JSON.stringify(body));
 }
 
-function refuseUnknownPath(request: IncomingMessage, response: ServerResponse): void {
-  if (request.url === '/') {
-    response.writeHead(302, { location: '/graphql' }).end();
-    return;
-  }
-  sendJson(response, 404, { errors: [{ message: 'There is nothing here: the endpoint is /graphql.' }] });
+function sendError(response: ServerResponse, status: number, message: string): void {
+  sendJson(response, status, { errors: [{ message }] });
 }

@@ -78,3 +78,16 @@ export function onOff(meaning: string, fallback: 'on' | 'off' | undefined): Sett
     read: (source) => (source === 'on' || source === 'off' ? source === 'on' : undefined),
   };
 }
+
+/** Origins such as `https://app.example.com`, separated by commas. */
+export function list(meaning: string): Setting<readonly string[]> {
+  return {
+    fallback: undefined,
+    meaning,
+    expected: 'origins such as https://app.example.com, separated by commas',
+    read: (source) => {
+      const origins = source.split(',').map((item) => item.trim());
+      return origins.every((origin) => URL.parse(origin)?.origin === origin) ? origins : undefined;
+    },
+  };
+}

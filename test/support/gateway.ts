@@ -65,10 +65,12 @@ export async function startGateway(
       operations: 10,
     },
     introspection: true,
+    graphiql: true,
+    corsOrigins: [],
     report: (error) => reported.push(error),
     ...options,
   });
-  const server = await startServer(gateway, { port: 0, host: '127.0.0.1', drainMs: 100 });
+  const server = await startServer(gateway, { port: 0, host: '127.0.0.1', stopDelayMs: 0, drainMs: 100 });
   const url = `${server.url}/graphql`;
   return {
     url,
