@@ -35,9 +35,9 @@ function changed(cursor: string): string[] {
 
 async function refusalsOf(gateway: TestGateway, place: Place, argument: string, cursors: readonly string[]) {
   const codes: unknown[] = [];
-  for (let start = 0; start < cursors.length; start += 50) {
+  for (let start = 0; start < cursors.length; start += 20) {
     const fields = cursors
-      .slice(start, start + 50)
+      .slice(start, start + 20)
       .map((cursor, index) => pageField(place, { [argument]: cursor, first: 1 }, `p${index}`));
     const { errors = [] } = await gateway.ask(`{ ${place.under ?? '... on Query'} { ${fields.join('\n')} } }`);
     for (const { message, extensions } of errors) {

@@ -1,0 +1,321 @@
+import { type GraphQLInputType, type GraphQLObjectType, getNamedType, isInputObjectType, isObjectType } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { createSchema } from '../../src/schema.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
+const otherOrganization = '018f1c4e-0000-7000-8000-00000000000b';
+
+const globalId = (text: string): string => Buffer.from(text).toString('base64url');
+
+/** What an argument takes beside global ids. */
+type Form = 'global only' | 'Project' | 'Organization' | 'Dashboard' | 'any Dashboard' | 'Plugin' | 'Event';
+
+/** Where the id `$id` goes in: by `Type.field(argument)` or `Input.field`, the field of the operation. */
+const places: Readonly<Record<string, readonly [form: Form, selection: string]>> = {
+  'Query.node(id)': ['global only', 'node(id: $id) { id }'],
+  'Query.nodes(ids)': ['global only', 'nodes(ids: [$id]) { id }'],
+  'Query.project(id)': ['Project', 'project(id: $id) { name dashboards { totalCount } }'],
+  'Query.organization(id)': ['Organization', 'organization(id: $id) { name plugins { totalCount } }'],
+  'Project.dashboard(id)': ['Dashboard', 'project(id: 1) { dashboard(id: $id) { name tiles } }'],
+  'Project.event(id)': ['Event', 'project(id: 1) { event(id: $id) { event } }'],
+  'Organization.plugin(id)': [
+    'Plugin',
+    `organization(id: "${organizationId}") { plugin(id: $id) { name source { body } } }`,
+  ],
+  // A project that does not exist yet has no dashboards: whose it is, the upstream has to say.
+  'CreateProjectInput.primaryDashboardId': [
+    'any Dashboard',
+    'createProject(input: { primaryDashboardId: $id }) { project { id } }',
+  ],
+  'UpdateProjectInput.id': ['Project', 'updateProject(input: { id: $id }) { project { id } }'],
+  'UpdateProjectInput.primaryDashboardId': [
+    'Dashboard',
+    'updateProject(input: { id: 1, primaryDashboardId: $id }) { project { id } }',
+  ],
+  'DeleteProjectInput.id': ['Project', 'deleteProject(input: { id: $id }) { deletedId }'],
+  'CreateDashboardInput.projectId': ['Project', 'createDashboard(input: { projectId: $id }) { dashboard { id } }'],
+  'CreateDashboardInput.useDashboardId': [
+    'Dashboard',
+    'createDashboard(input: { projectId: 1, useDashboardId: $id }) { dashboard { id } }',
+  ],
+  'CreateDashboardFromTemplateInput.projectId': [
+    'Project',
+    'createDashboardFromTemplate(input: { projectId: $id }) { dashboard { id } }',
+  ],
+  'CreateDashboardFromTemplateInput.useDashboardId': [
+    'Dashboard',
+    'createDashboardFromTemplate(input: { projectId: 1, useDashboardId: $id }) { dashboard { id } }',
+  ],
+  ...dashboardPlaces('UpdateDashboardInput', 'updateDashboard', true),
+  ...dashboardPlaces('MoveDashboardTileInput', 'moveDashboardTile', true),
+  ...dashboardPlaces('DeleteDashboardInput', 'deleteDashboard', false),
+  ...dashboardPlaces('RestoreDashboardInput', 'restoreDashboard', false),
+  'CreatePluginInput.organizationId': [
+    'Organization',
+    'createPlugin(input: { organizationId: $id }) { plugin { id } }',
+  ],
+  ...pluginPlaces('UpdatePluginInput', 'updatePlugin', 'plugin { id }'),
+  ...pluginPlaces('DeletePluginInput', 'deletePlugin', 'deletedId'),
+  ...pluginPlaces('UpdatePluginSourceInput', 'updatePluginSource', 'body'),
+  ...pluginPlaces('UpgradePluginInput', 'upgradePlugin', 'body'),
+};
+
+function dashboardPlaces(input: string, field: string, refers: boolean): Record<string, readonly [Form, string]> {
+  return {
+    [`${input}.id`]: ['Dashboard', `${field}(input: { id: $id, projectId: 1 }) { dashboard { id } }`],
+    [`${input}.projectId`]: ['Project', `${field}(input: { id: 2, projectId: $id }) { dashboard { id } }`],
+    ...(refers && {
+      [`${input}.useDashboardId`]: [
+        'Dashboard',
+        `${field}(input: { id: 2, projectId: 1, useDashboardId: $id }) { dashboard { id } }`,
+      ] as const,
+    }),
+  };
+}
+
+function pluginPlaces(input: string, field: string, payload: string): Record<string, readonly [Form, string]> {
+  return {
+    [`${input}.id`]: ['Plugin', `${field}(input: { id: $id, organizationId: "${organizationId}" }) { ${payload} }`],
+    [`${input}.organizationId`]: ['Organization', `${field}(input: { id: 2, organizationId: $id }) { ${payload} }`],
+  };
+}
+
+/** What is no id of anything, and would be another path, query or header if it were put into a request as it is. */
+const hostile = [
+  '',
+  '.',
+  '..',
+  '...%2f',
+  '/',
+  '//',
+  '1/',
+  '/1',
+  '1/../2',
+  '1/..',
+  '../1',
+  '..\\1',
+  '1\\..\\2',
+  '1/./2',
+  '%2e',
+  '%2e%2e',
+  '%2E%2E%2F2',
+  '1%2f..%2f2',
+  '1%2F2',
+  '%252e%252e',
+  '1%00',
+  '1%0d%0aX-Evil:%201',
+  '1?x=',
+  '1?limit=1',
+  '1#x',
+  '1&x=1',
+  '1;x',
+  '1,2',
+  '1 ',
+  ' 1',
+  '1\t',
+  '1\n',
+  '\r\n1',
+  '1\r\nX-Evil: 1',
+  '1\u0000',
+  '\u0000',
+  '1\u2028',
+  '１',
+  '١',
+  '1\u0301',
+  '\u200b1',
+  '\ufeff1',
+  '🙂',
+  'é',
+  '\ud800',
+  '@current/',
+  '@current/../1',
+  '@CURRENT',
+  '@',
+  '@me',
+  'http://127.0.0.1/',
+  '//127.0.0.1',
+  '{id}',
+  '$id',
+  '*',
+  "1' or '1'='1",
+  '"1"',
+  '[1]',
+  'x'.repeat(201),
+  '__proto__/',
+] as const;
+
+/** Texts that are no integer; as the id of an event, which may be any word, they are harmless. */
+const noInteger = [
+  '+1',
+  '-1',
+  '-0',
+  '01',
+  '00',
+  '1e3',
+  '0x1',
+  '1.0',
+  '1_000',
+  '1n',
+  'NaN',
+  'Infinity',
+  'null',
+  'undefined',
+  'true',
+  'values',
+  '1'.repeat(25),
+  organizationId,
+  '__proto__',
+  'constructor',
+];
+
+/** Not the one spelling of a global id, or not the id of anything that exists. */
+const brokenGlobalIds = [
+  `${globalId('Project:1')}=`,
+  `${globalId('Dashboard:1:2')}==`,
+  `${globalId('Project:12')}\n`,
+  globalId('Project:1').replace(/.$/, 'R'),
+  Buffer.from('Dashboard:1:2>?').toString('base64'),
+  globalId('Project:01'),
+  globalId('Project:1/../2'),
+  globalId('Project:1 '),
+  globalId('Project:\u0000'),
+  globalId('Project:'),
+  globalId('Project'),
+  globalId('project:1'),
+  globalId('Dashboard:2'),
+  globalId('Dashboard::2'),
+  globalId('Dashboard:1:'),
+  globalId('Dashboard:1:2:3'),
+  globalId('Dashboard:1/../2:3'),
+  globalId('Event:1:values'),
+  globalId('Event:1:..'),
+  globalId('Event:1:a/b'),
+  globalId('Plugin:1:2'),
+  globalId(`Plugin:${organizationId}:x`),
+  globalId('Organization:1'),
+  globalId('User:1'),
+  globalId('Query:1'),
+  globalId('Mutation:1:2'),
+  globalId('__proto__:1'),
+  globalId('constructor:1'),
+];
+
+/** Global ids of what the argument does not take: other types, and objects of other owners than the one given. */
+const others: Readonly<Record<Form, readonly string[]>> = {
+  'global only': [],
+  Project: ['Dashboard:1:2', 'Event:1:e', `Plugin:${organizationId}:2`, `Organization:${organizationId}`],
+  Organization: ['Project:1', 'Dashboard:1:2', 'Event:1:e', `Plugin:${organizationId}:2`],
+  Dashboard: ['Project:2', 'Dashboard:7:2', 'Event:1:2', `Plugin:${organizationId}:2`],
+  'any Dashboard': ['Project:2', 'Event:1:2', `Plugin:${organizationId}:2`],
+  Event: ['Project:2', 'Event:7:2', 'Dashboard:1:2', `Organization:${organizationId}`],
+  Plugin: ['Project:2', `Plugin:${otherOrganization}:2`, 'Dashboard:1:2', `Organization:${organizationId}`],
+};
+
+function refusedBy(form: Form): string[] {
+  // A project and an organization may be the current one; nothing else may.
+  const current = form === 'Project' || form === 'Organization' ? [] : ['@current'];
+  const words = form === 'Event' ? ['values'] : noInteger;
+  const broken = form === 'Event' ? brokenGlobalIds.filter((text) => !/^[\w-]{1,200}$/.test(text)) : brokenGlobalIds;
+  const numbers = form === 'global only' || form === 'Organization' ? ['1', '0'] : [];
+  const uuid = form === 'Organization' ? noInteger.filter((text) => text !== organizationId) : words;
+  return [...hostile, ...uuid, ...broken, ...numbers, ...current, ...others[form].map(globalId)];
+}
+
+/** Asks once for each id, ten in one operation. */
+async function askAll(gateway: TestGateway, selection: string, ids: readonly string[]) {
+  const kind = /^\w+\(input/.test(selection) ? 'mutation' : 'query';
+  const errors: { readonly code: unknown; readonly message: string }[] = [];
+  for (let start = 0; start < ids.length; start += 10) {
+    const some = ids.slice(start, start + 10);
+    const declared = some.map((_id, index) => `$id${index}: ID!`).join(', ');
+    const fields = some.map((_id, index) => `f${index}: ${selection.replace('$id', `$id${index}`)}`).join('\n');
+    const variables = Object.fromEntries(some.map((id, index) => [`id${index}`, id]));
+    const answer = await gateway.ask(`${kind} (${declared}) { ${fields} }`, { variables });
+    for (const { message, extensions } of answer.errors ?? []) errors.push({ code: extensions['code'], message });
+  }
+  return errors;
+}
+
+describe('an id that is none', () => {
+  test.each(Object.entries(places))(
+    'is refused by %s with a short message and without a call',
+    async (_place, where) => {
+      const [form, selection] = where;
+      await using upstream = await startUpstream({});
+      await using gateway = await startGateway(upstream);
+      const ids = refusedBy(form);
+      expect(ids.length).toBeGreaterThan(60);
+      const errors = await askAll(gateway, selection, ids);
+      expect(upstream.requests).toEqual([]);
+      expect(errors.map(({ code }) => code)).toEqual(ids.map(() => 'BAD_USER_INPUT'));
+      expect(errors.filter(({ message }) => message.length > 250)).toEqual([]);
+      expect(gateway.reported).toEqual([]);
+    },
+  );
+
+  test('is refused everywhere with a short message where it is a megabyte long', async () => {
+    await using upstream = await startUpstream({});
+    // Larger than the default, which refuses so long a body before it is read.
+    await using gateway = await startGateway(upstream, { maxRequestBytes: 4 * 2 ** 20 });
+    for (const [form, selection] of Object.values(places)) {
+      for (const text of [`1${'/..'.repeat(350_000)}`, (form === 'Event' ? '/' : '1').repeat(2 ** 20)]) {
+        const [error] = await askAll(gateway, selection, [text]);
+        expect(error?.code).toBe('BAD_USER_INPUT');
+        expect(error?.message.length).toBeLessThan(300);
+      }
+    }
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test('is refused where it is no text', async () => {
+    await using upstream = await startUpstream({});
+    await using gateway = await startGateway(upstream);
+    for (const id of [1.5, true, null, {}, { id: 1 }, [], ['1'], -1, 1e21]) {
+      const answer = await gateway.ask('query ($id: ID!) { project(id: $id) { name } }', { variables: { id } });
+      expect(answer.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    }
+    for (const literal of ['1.5', 'true', 'null', '{}', '[]', '["1"]', 'ENUM']) {
+      const answer = await gateway.ask(`{ project(id: ${literal}) { name } }`);
+      expect(answer.errors).toMatchObject([{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }]);
+    }
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test('is refused beside a global id that says otherwise', async () => {
+    await using upstream = await startUpstream({});
+    await using gateway = await startGateway(upstream);
+    const inputs = [
+      `updateDashboard(input: { id: "${globalId('Dashboard:1:2')}", projectId: 3 }) { dashboard { id } }`,
+      `updateDashboard(input: { id: "${globalId('Dashboard:1:2')}", projectId: "../1" }) { dashboard { id } }`,
+      `deleteDashboard(input: { id: 2 }) { deletedId }`,
+      `deletePlugin(input: { id: 2 }) { deletedId }`,
+      `deletePlugin(input: { id: "${globalId('Dashboard:1:2')}" }) { deletedId }`,
+      `deletePlugin(input: { id: "${globalId(`Plugin:${organizationId}:2`)}", organizationId: "${otherOrganization}" }) { deletedId }`,
+    ];
+    for (const input of inputs) {
+      const { errors } = await gateway.ask(`mutation { ${input} }`);
+      expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    }
+    expect(upstream.requests).toEqual([]);
+  });
+});
+
+describe('the table of places', () => {
+  test('has every argument and every input field that takes an id', () => {
+    const isId = (type: GraphQLInputType): boolean => getNamedType(type).name === 'ID';
+    const ofObject = (type: GraphQLObjectType): string[] =>
+      Object.values(type.getFields()).flatMap((field) =>
+        field.args.filter(({ type: each }) => isId(each)).map(({ name }) => `${type.name}.${field.name}(${name})`),
+      );
+    const types = Object.values(createSchema().getTypeMap()).filter(({ name }) => !name.startsWith('__'));
+    const inArguments = types.filter(isObjectType).flatMap(ofObject);
+    const inInputs = types.filter(isInputObjectType).flatMap((type) =>
+      Object.values(type.getFields())
+        .filter(({ type: each }) => isId(each))
+        .map(({ name }) => `${type.name}.${name}`),
+    );
+    expect(Object.keys(places).toSorted()).toEqual([...inArguments, ...inInputs].toSorted());
+  });
+});
