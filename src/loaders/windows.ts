@@ -48,6 +48,8 @@ export class WindowLoader {
 
   /** The page of a window; for a count, any page of its list. */
   async load(window: Window): Promise<ListPage> {
+    // A list whose path is refused fails here, alone, and not with the others of its batch.
+    baseText(window);
     return this.#loader.load(window);
   }
 

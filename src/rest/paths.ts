@@ -51,10 +51,11 @@ export function target(path: string, query: readonly (readonly [name: string, va
 }
 
 /**
- * A path segment, refused where it could become another path. Ids are checked with a proper message long before; this
- * is the last gate before the wire.
+ * A path segment, refused where it could become another path. A caller's ids are checked with a proper message long
+ * before; what arrives here is an id that an upstream's row holds.
  */
 function segment(text: string): string {
-  if (!/^[\w.~:@-]{1,200}$/.test(text) || text === '.' || text === '..') throw new UpstreamError('BAD_USER_INPUT');
+  if (!/^[\w.~:@-]{1,200}$/.test(text) || text === '.' || text === '..')
+    throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
   return text;
 }
