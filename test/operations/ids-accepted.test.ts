@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import { listOf } from '../support/lists.ts';
+import type { Json } from '../support/replies.ts';
+import { dashboard, event, listedDashboard, listedProject, plugin, project } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
+const globalId = (text: string): string => Buffer.from(text).toString('base64url');
+
+const routes = {
+  'GET /api/projects/:id/': project(1),
+  'GET /api/projects/:id/dashboards/:dashboard/': dashboard(2),
+  'GET /api/projects/:id/events/:event/': event(3),
+  'GET /api/organizations/:id/plugins/:plugin/': plugin(4),
+  'GET /api/organizations/:id/plugins/': listOf([plugin(4)]),
+};
+
+describe('an id', () => {
+  const accepted: readonly (readonly [query: string, id: string, call: string])[] = [
+    ['project(id: $id) { name }', '1', '/api/projects/1/'],
+    ['project(id: $id) { name }', '0', '/api/projects/0/'],
+    ['project(id: $id) { name }', '12345678901234567890', '/api/projects/12345678901234567890/'],
+    ['project(id: $id) { name }', '@current', '/api/projects/@current/'],
+    ['project(id: $id) { name }', globalId('Project:1'), '/api/projects/1/'],
+    ['project(id: $id) { name }', globalId('Project:@current'), '/api/projects/@current/'],
+    ['project(id: 1) { dashboard(id: $id) { name } }', '2', '/api/projects/1/dashboards/2/'],
+    ['project(id: 1) { dashboard(id: $id) { name } }', globalId('Dashboard:1:2'), '/api/projects/1/dashboards/2/'],
+    ['project(id: 1) { event(id: $id) { event } }', 'a.b~c:d-e_f', '/api/projects/1/events/a.b~c:d-e_f/'],
+    ['project(id: 1) { event(id: $id) { event } }', '...', '/api/projects/1/events/.../'],
+    ['project(id: 1) { event(id: $id) { event } }', 'VALUES', '/api/projects/1/events/VALUES/'],
+    ['project(id: 1) { event(id: $id) { event } }', 'x'.repeat(200), `/api/projects/1/events/${'x'.repeat(200)}/`],
+    ['project(id: 1) { event(id: $id) { event } }', globalId('Event:1:a:b'), '/api/projects/1/events/a:b/'],
+    ['organization(id: $id) { name }', organizationId, `/api/organizations/${organizationId}/plugins/?limit=1`],
+    ['organization(id: $id) { name }', '@current', '/api/organizations/@current/plugins/?limit=1'],
+    [
+      'node(id: $id) { ... on Plugin { name } }',
+      globalId('Plugin:@current:4'),
+      '/api/organizations/@current/plugins/4/',
+    ],
+    ['node(id: $id) { ... on Event { event } }', globalId('Event:1:a:b'), '/api/projects/1/events/a:b/'],
+  ];
+
+  test.each(accepted)('goes into one path segment as it is: %s', async (query, id, call) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const { errors } = await gateway.ask(`query ($id: ID!) { ${query} }`, { variables: { id } });
+    expect(errors).toBeUndefined();
+    expect(upstream.requests).toEqual([`GET ${call}`]);
+  });
+
+  test('may be an integer of the query or of the variables', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    await gateway.ask('{ project(id: 12345678901234567890) { name } }');
+    await gateway.ask('query ($id: ID!) { project(id: $id) { name } }', { variables: { id: 7 } });
+    expect(upstream.requests).toEqual(['GET /api/projects/12345678901234567890/', 'GET /api/projects/7/']);
+  });
+
+  test('in a body is a number, with every digit', async () => {
+    await using upstream = await startUpstream({ 'PATCH /api/projects/1/': project(1) });
+    await using gateway = await startGateway(upstream);
+    for (const id of ['9', globalId('Dashboard:1:9'), '9007199254740993']) {
+      await gateway.ask(
+        'mutation ($id: ID) { updateProject(input: { id: 1, primaryDashboardId: $id }) { __typename } }',
+        {
+          variables: { id },
+        },
+      );
+    }
+    expect(upstream.records.map(({ body }) => body)).toEqual([
+      '{"primary_dashboard":9}',
+      '{"primary_dashboard":9}',
+      '{"primary_dashboard":9007199254740993}',
+    ]);
+  });
+});
+
+describe('an id that a row holds', () => {
+  const hostile: readonly Json[] = ['1/../2', '..', '%2e%2e', '2?x=', '', '2\r\nX: 1', {}, [2], true, 1.5, -1.5, 1e300];
+
+  test.each(hostile.map((id) => [JSON.stringify(id), id] as const))(
+    'never becomes another path: %s',
+    async (_text, id) => {
+      await using upstream = await startUpstream({
+        'GET /api/projects/1/': project(1, { primary_dashboard: id, organization: id }),
+        'GET /api/projects/1/dashboards/': listOf([listedDashboard(1, { id })]),
+      });
+      await using gateway = await startGateway(upstream);
+      const answer = await gateway.ask(`{ project(id: 1) {
+      name
+      primaryDashboard { name }
+      organization { plugins { totalCount } }
+      dashboards(first: 1) { nodes { name tiles project { name } } }
+    } }`);
+      expect(upstream.requests.toSorted()).toEqual(['GET /api/projects/1/', 'GET /api/projects/1/dashboards/?limit=1']);
+      expect(answer.data).toMatchObject({
+        project: { name: 'Project 1', dashboards: { nodes: [{ name: 'Dashboard 1', tiles: null }] } },
+      });
+      const codes = new Set(answer.errors?.map(({ extensions }) => extensions['code']));
+      expect(codes).toEqual(new Set(['UPSTREAM_INVALID_RESPONSE']));
+      expect(gateway.reported).toEqual([]);
+    },
+  );
+
+  test('fails alone where it cannot be followed, and not with the lists of the other rows', async () => {
+    await using upstream = await startUpstream({
+      'GET /api/projects/': listOf([listedProject(1), listedProject(2, { organization: '../2' }), listedProject(3)]),
+      'GET /api/organizations/:id/plugins/': listOf([plugin(4)]),
+    });
+    await using gateway = await startGateway(upstream);
+    const answer = await gateway.ask('{ projects { nodes { organization { plugins(first: 1) { totalCount } } } } }');
+    const found = { organization: { plugins: { totalCount: 1 } } };
+    expect(answer.data).toEqual({ projects: { nodes: [found, { organization: { plugins: null } }, found] } });
+    expect(upstream.requests).toHaveLength(2);
+  });
+});
+
+describe('other text of an operation', () => {
+  test('is encoded once in a query, and never leaves its parameter', async () => {
+    await using upstream = await startUpstream({
+      'GET /api/projects/1/events/values/': [],
+      'GET /api/projects/1/events/': { next: null, results: [] },
+    });
+    await using gateway = await startGateway(upstream);
+    const text = 'a&limit=1#/../?x=%2e+é\r\n';
+    const encoded = 'a%26limit%3D1%23%2F..%2F%3Fx%3D%252e%2B%C3%A9%0D%0A';
+    await gateway.ask('query ($text: String!) { project(id: 1) { eventValues(key: $text, eventName: $text) } }', {
+      variables: { text },
+    });
+    await gateway.ask(
+      'query ($text: String!) { project(id: 1) { events(filter: { event: $text, distinctId: $text, personId: $text }) { nodes { id } } } }',
+      { variables: { text } },
+    );
+    expect(upstream.requests).toEqual([
+      `GET /api/projects/1/events/values/?key=${encoded}&event_name=${encoded}`,
+      `GET /api/projects/1/events/?limit=50&distinct_id=${encoded}&event=${encoded}&person_id=${encoded}`,
+    ]);
+  });
+});
