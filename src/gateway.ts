@@ -12,7 +12,7 @@ import { createLoaders } from './loaders/loaders.ts';
 import { createRestApi } from './rest/api.ts';
 import { createUpstream, type UpstreamOptions } from './rest/client.ts';
 import type { Lifetime } from './rest/lifetime.ts';
-import { createSchema } from './schema.ts';
+import { createCompilerSchema, createSchema } from './schema.ts';
 
 /** What a gateway is made of. Times in milliseconds, sizes in rows or bytes. */
 export interface GatewayOptions {
@@ -62,7 +62,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
   const run = createRunOperation({
     prepare: createPrepare({
-      schema,
+      schemas: { schema, compilerSchema: createCompilerSchema() },
       cacheBytes: preparedBytes,
       limits: options.documentLimits,
       introspection: options.introspection,

@@ -1,7 +1,18 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeExecutableSchema } from '@graphql-tools/schema';
-import type { GraphQLSchema } from 'graphql';
+import {
+  GraphQLList,
+  GraphQLNonNull,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  GraphQLString,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
+} from 'graphql';
 import { attachColumns } from './graphql/columns.ts';
 import { attachStarted } from './plan/starting.ts';
 import { resolvers } from './resolvers/resolvers.ts';
@@ -21,4 +32,23 @@ export function createSchema(): GraphQLSchema {
   attachColumns(schema);
   attachStarted(schema);
   return schema;
+}
+
+/**
+ * The same schema for compiled operations: results of our own scalars pass as they are, because columns have checked
+ * their values and nothing else answers them. Not for validation or introspection.
+ */
+export function createCompilerSchema(): GraphQLSchema {
+  const schema = createSchema();
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) field.type = passingOn(field.type);
+  }
+  return schema;
+}
+
+function passingOn(type: GraphQLOutputType): GraphQLOutputType {
+  if (isNonNullType(type)) return new GraphQLNonNull(passingOn(type.ofType));
+  if (isListType(type)) return new GraphQLList(passingOn(type.ofType));
+  return isScalarType(type) && !isSpecifiedScalarType(type) ? GraphQLString : type;
 }

@@ -1,18 +1,10 @@
-import {
-  type GraphQLField,
-  type GraphQLObjectType,
-  type GraphQLSchema,
-  getNamedType,
-  isEnumType,
-  isLeafType,
-  isObjectType,
-} from 'graphql';
+import { type GraphQLField, type GraphQLObjectType, type GraphQLSchema, isObjectType } from 'graphql';
 import { UpstreamError } from '../rest/errors.ts';
-import { exactDigits, idText, isObject, type Row } from '../rest/values.ts';
-import { enumName } from './enums.ts';
+import { idText, type Row } from '../rest/values.ts';
+import { converterOf } from './column-values.ts';
 import { factsOf, isRowType, type RowType } from './facts.ts';
 import { toGlobalId } from './ids.ts';
-import { RowRecord, recordClasses, UserRecord } from './records.ts';
+import { RowRecord, recordClasses } from './records.ts';
 
 /** What a column getter stands on. */
 interface WithRow {
@@ -44,17 +36,18 @@ function defineGetter(type: RowType, name: string, read: (record: WithRow) => un
 }
 
 function getterOf(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): (record: WithRow) => unknown {
-  const isRoot = type.name !== 'User';
-  if (isRoot && field.name === 'id') return globalIdOf;
-  if (isRoot && field.name === 'upstreamId') return upstreamIdOf;
+  const isNode = type.name !== 'User';
+  if (isNode && field.name === 'id') return globalIdOf;
+  if (isNode && field.name === 'upstreamId') return upstreamIdOf;
   const { column, operation } = factsOf(type, field);
   if (column === undefined || operation !== undefined) {
     throw new Error(`${type.name}.${field.name} has neither a resolver nor a REST column`);
   }
-  const convert = converterOf(field);
+  const convert = converterOf(field.type);
   return ({ row, failure }) => {
     const value = row[column];
-    return value === null || value === undefined ? (value === null ? null : (failure ?? null)) : convert(value);
+    if (value === undefined) return failure ?? null;
+    return value === null ? null : convert(value);
   };
 }
 
@@ -68,20 +61,5 @@ function globalIdOf(record: WithRow): string | Error {
 /** Executors take an Error for a failed field. */
 function upstreamIdOf(record: WithRow): string | Error {
   const known = record instanceof RowRecord ? record.knownId : undefined;
-  return known ?? idText(record.row['id']) ?? invalid();
-}
-
-/** What becomes of a column's value, by the field's type; GraphQL's own leaf types check the rest. */
-function converterOf(field: GraphQLField<unknown, unknown>): (value: unknown) => unknown {
-  const type = getNamedType(field.type);
-  if (isEnumType(type)) return (value) => enumName(type.name, value);
-  if (type.name === 'ID') return (value) => idText(value) ?? invalid();
-  if (type.name === 'String') return (value) => (typeof value === 'object' ? (exactDigits(value) ?? value) : value);
-  if (type.name === 'User') return (value) => (isObject(value) ? new UserRecord(value) : invalid());
-  if (!isLeafType(type)) throw new Error(`${field.name} is no column: it needs a resolver`);
-  return (value) => value;
-}
-
-function invalid(): UpstreamError {
-  return new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+  return known ?? idText(record.row['id']) ?? new UpstreamError('UPSTREAM_INVALID_RESPONSE');
 }

@@ -64,7 +64,7 @@ function jsonOfLiteral(node: ConstValueNode): unknown {
   }
 }
 
-const dateTime = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?)?$/i;
+const dateTime = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,9})?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/i;
 
 /** The same instant with a `Z`, its fraction digits as they were; no zone means UTC. */
 function toUtc(text: string): string | undefined {

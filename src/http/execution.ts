@@ -20,38 +20,41 @@ export type Execute = (
   variables: Variables | undefined,
 ) => Promise<ExecutionResult> | ExecutionResult;
 
+/** The schema, and what compiled operations run on (see `createCompilerSchema`). */
+export interface Schemas {
+  readonly schema: GraphQLSchema;
+  readonly compilerSchema: GraphQLSchema;
+}
+
 /**
  * What runs an operation of a valid document: graphql's own executor the first time, code compiled for it from the
- * second time on. What cannot be compiled stays with graphql's executor.
+ * second time on, or at once. What cannot be compiled stays with graphql's executor.
  */
-export function createExecution(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-): Execute {
-  const interpret = interpreted(schema, document, operation);
+export function createExecution(schemas: Schemas, document: DocumentNode, operation: OperationDefinitionNode): Execute {
+  const interpret = interpreted(schemas, document, operation);
   let runs = 0;
   let run = interpret;
   return (context, variables) => {
     runs += 1;
-    if (runs === 2) run = compiled(schema, document, operation) ?? interpret;
+    if (runs === 2) run = compiled(schemas, document, operation) ?? interpret;
     return run(context, variables);
   };
 }
 
-function interpreted(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Execute {
+function interpreted({ schema }: Schemas, document: DocumentNode, operation: OperationDefinitionNode): Execute {
   const operationName = operation.name?.value;
   return (contextValue, variableValues) => execute({ schema, document, contextValue, variableValues, operationName });
 }
 
 /** Compiled code for an operation; undefined where graphql-jit cannot compile it. */
 export function compiled(
-  schema: GraphQLSchema,
+  { schema, compilerSchema }: Schemas,
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): Execute | undefined {
-  const query = compileQuery(schema, withRawVariables(document, operation), operation.name?.value, {
+  const query = compileQuery(compilerSchema, withRawVariables(document, operation), operation.name?.value, {
     disablingCapturingStackErrors: true,
+    disableLeafSerialization: true,
     resolverInfoEnricher: () => ({ plainVariables: true }),
   });
   if (!isCompiledQuery(query)) return undefined;

@@ -78,6 +78,7 @@ export function factsOf(request: IncomingMessage, response: ServerResponse): Req
 
 function send(response: ServerResponse, { status, headers, body }: HttpAnswer): void {
   if (response.destroyed || response.headersSent) return;
-  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
-  response.end(body);
+  const bytes = Buffer.from(body);
+  response.writeHead(status, { ...headers, 'content-length': bytes.length });
+  response.end(bytes);
 }

@@ -1,8 +1,8 @@
 import {
   type DocumentNode,
   GraphQLError,
-  type GraphQLSchema,
   getOperationAST,
+  Kind,
   NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
   parse,
@@ -10,7 +10,7 @@ import {
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { createExecution, type Execute } from './execution.ts';
+import { createExecution, type Execute, type Schemas } from './execution.ts';
 import { type DocumentLimits, limitError, limitErrors } from './limits.ts';
 import { relocated, requestError } from './request-error.ts';
 
@@ -19,6 +19,8 @@ export interface PreparedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly execute: Execute;
+  /** Whether its owner listed the document in a manifest: of all limits only deadline and number of calls apply. */
+  readonly listed: boolean;
 }
 
 /** A document that is refused; each error says why. */
@@ -34,7 +36,7 @@ export class RefusedDocument extends Error {
 
 /** Settings of the preparation. `cacheBytes` bounds the texts of the operations that are remembered. */
 export interface PrepareOptions {
-  readonly schema: GraphQLSchema;
+  readonly schemas: Schemas;
   readonly cacheBytes: number;
   readonly limits: DocumentLimits;
   /** Whether clients may read the schema, and get suggestions from it where they misspell a name. */
@@ -62,7 +64,7 @@ export function createPrepare(options: PrepareOptions): Prepare {
 }
 
 function prepareOperation(
-  { schema, limits, introspection }: PrepareOptions,
+  { schemas, limits, introspection }: PrepareOptions,
   query: string,
   operationName: string | undefined,
 ): PreparedOperation {
@@ -71,18 +73,18 @@ function prepareOperation(
   const exceeded = limitErrors(document, limits);
   if (exceeded.length > 0) throw new RefusedDocument(exceeded);
   const rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
-  const errors = validate(schema, document, rules, { hideSuggestions: !introspection, maxErrors: 20 });
+  const errors = validate(schemas.schema, document, rules, { hideSuggestions: !introspection, maxErrors: 20 });
   if (errors.length > 0) throw new RefusedDocument(errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED')));
   const operation = operationOf(document, operationName);
-  return { document, operation, execute: createExecution(schema, document, operation) };
+  return { document, operation, execute: createExecution(schemas, document, operation) };
 }
 
-function parseQuery(query: string, maxTokens: number): DocumentNode {
+function parseQuery(query: string, maxTokens: number | undefined): DocumentNode {
   try {
     return parse(query, { maxLexicalTokens: maxTokens });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    if (error.message.includes('tokens')) throw new RefusedDocument([limitError('tokens', maxTokens, 'more')]);
+    if (maxTokens !== undefined && error.message.includes('tokens')) throw new RefusedDocument([limitError('tokens', maxTokens, 'more')]);
     throw new RefusedDocument([coded(error, 'GRAPHQL_PARSE_FAILED')]);
   }
 }
@@ -90,11 +92,19 @@ function parseQuery(query: string, maxTokens: number): DocumentNode {
 function operationOf(document: DocumentNode, operationName: string | undefined): OperationDefinitionNode {
   const operation = getOperationAST(document, operationName);
   if (operation !== null && operation !== undefined) return operation;
-  const message =
+  throw new RefusedDocument([wrongOperation(operationName)]);
+}
+
+function wrongOperation(operationName: string | undefined): GraphQLError {
+  return refusal(
     operationName === undefined
       ? 'Expected `operationName`, because the document has not exactly one operation.'
-      : `Expected \`operationName\` to be an operation of the document, but got ${JSON.stringify(operationName.slice(0, 100))}.`;
-  throw new RefusedDocument([requestError(message, { code: 'BAD_USER_INPUT', status: 400, lenient: true })]);
+      : `Expected \`operationName\` to be an operation of the document, but got ${JSON.stringify(operationName.slice(0, 100))}.`,
+  );
+}
+
+function refusal(message: string): GraphQLError {
+  return requestError(message, { code: 'BAD_USER_INPUT', status: 400, lenient: true });
 }
 
 function coded(error: GraphQLError, code: string): GraphQLError {
