@@ -1,0 +1,45 @@
+import type { JsonObject } from './json.ts';
+import type { Store } from './store.ts';
+
+/** Whoever holds the key of a request. */
+export interface User {
+  readonly id: number;
+  readonly organization: { readonly id: string; readonly name: string };
+  /** As in `created_by` of a dashboard. */
+  readonly profile: JsonObject;
+}
+
+/** One request, authenticated, and validated against the document. */
+export interface Call {
+  readonly store: Store;
+  readonly user: User;
+  /** Absolute, as the caller sent it. */
+  readonly url: URL;
+  readonly params: JsonObject;
+  readonly query: JsonObject;
+  readonly body: JsonObject;
+  /** Largest page of any list, whatever `limit` says. */
+  readonly pageCap: number;
+}
+
+/** What is sent back. A body that is absent is no body, and a string is CSV. */
+export interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+}
+
+/** Carries out one operation. What it throws as ApiError is what the caller is told, and undoes what it wrote. */
+export type Handler = (call: Call) => Answer;
+
+/** 200 with `body`. */
+export function ok(body: unknown): Answer {
+  return { status: 200, body };
+}
+
+/** 201 with `body`. */
+export function created(body: unknown): Answer {
+  return { status: 201, body };
+}
+
+/** 204. */
+export const noContent: Answer = { status: 204 };

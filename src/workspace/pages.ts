@@ -1,0 +1,43 @@
+import { type Answer, type Call, ok } from './call.ts';
+import type { JsonObject } from './json.ts';
+import type { Owner, Records, Stored } from './records.ts';
+
+/** The part of a list that a request asks for. */
+export interface Window {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+const defaultLimit = 100;
+
+/** Reads `limit` and `offset`, and falls back silently where they are bad, as the known deployment does. */
+export function windowOf({ query, pageCap }: Call, maximum = Number.POSITIVE_INFINITY): Window {
+  const limit = naturalOf(query.limit);
+  const wanted = limit === undefined || limit === 0 ? defaultLimit : limit;
+  return { limit: Math.min(wanted, maximum, pageCap), offset: naturalOf(query.offset) ?? 0 };
+}
+
+function naturalOf(value: unknown): number | undefined {
+  return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+}
+
+/** Answers a page of what `owner` has, each object as `toRow` shows it. */
+export function pageOf(call: Call, records: Records, owner: Owner, toRow: (stored: Stored) => JsonObject): Answer {
+  const { limit, offset } = windowOf(call);
+  const count = records.count(owner);
+  return ok({
+    count,
+    next: offset + limit < count ? linkTo(call.url, limit, offset + limit) : null,
+    previous: offset > 0 ? linkTo(call.url, limit, offset - limit) : null,
+    results: records.list(owner, limit, offset).map(toRow),
+  });
+}
+
+/** An offset at or before the start is left out. */
+function linkTo(url: URL, limit: number, offset: number): string {
+  const link = new URL(url);
+  link.searchParams.set('limit', String(limit));
+  if (offset > 0) link.searchParams.set('offset', String(offset));
+  else link.searchParams.delete('offset');
+  return link.href;
+}

@@ -1,0 +1,70 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { createAuthenticator, keyOf } from './auth.ts';
+import type { Answer, Call, Handler, User } from './call.ts';
+import { transact } from './database.ts';
+import { type Operation, operationsOf } from './document.ts';
+import { handlers } from './handlers.ts';
+import { type JsonObject, objectOf } from './json.ts';
+import type { Store } from './store.ts';
+import { createFaults, type Switches } from './switches.ts';
+import { decode, schemaOf } from './validation.ts';
+
+/** Who is asking, known before anything else is looked at. */
+type Identify = (request: FastifyRequest) => Promise<User>;
+
+/** Gives every operation of the document a route. Throws for an operation that has no handler. */
+export function addRoutes(app: FastifyInstance, document: JsonObject, store: Store, switches: Switches): void {
+  const users = new WeakMap<FastifyRequest, User>();
+  const identify = createIdentify(store, switches);
+  const { pageCap = Number.POSITIVE_INFINITY } = switches;
+  for (const operation of operationsOf(document)) {
+    const handler = handlers[operation.id];
+    if (handler === undefined) throw new Error(`${operation.id} has no handler`);
+    app.route({
+      method: operation.method,
+      url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      schema: schemaOf(operation),
+      onRequest: async (request) => void users.set(request, await identify(request)),
+      preValidation: async (request) => prepare(operation, request),
+      handler: async (request, reply) => {
+        const user = users.get(request);
+        if (user === undefined) throw new Error('expected an authenticated request');
+        const answer = answerWith(handler, operation, { ...partsOf(request), store, user, pageCap });
+        if (typeof answer.body === 'string') reply.type('text/csv; charset=utf-8');
+        return reply.code(answer.status).send(answer.body);
+      },
+    });
+  }
+}
+
+function createIdentify(store: Store, switches: Switches): Identify {
+  const authenticate = createAuthenticator(store);
+  const { strike, throttle } = createFaults(switches);
+  return async ({ headers }) => {
+    await strike();
+    const key = keyOf(headers.authorization);
+    const user = authenticate(key);
+    throttle(key);
+    return user;
+  };
+}
+
+/** Leaves what the document knows of the request, in the form that it describes. A missing body is an empty one. */
+async function prepare(operation: Operation, request: FastifyRequest): Promise<void> {
+  request.params = decode(operation, 'path', objectOf(request.params));
+  request.query = decode(operation, 'query', objectOf(request.query));
+  if (operation.body !== undefined) request.body ??= {};
+}
+
+function partsOf(request: FastifyRequest): Pick<Call, 'url' | 'params' | 'query' | 'body'> {
+  return {
+    url: new URL(request.url, `${request.protocol}://${request.host}`),
+    params: objectOf(request.params),
+    query: objectOf(request.query),
+    body: objectOf(request.body),
+  };
+}
+
+function answerWith(handler: Handler, { method }: Operation, call: Call): Answer {
+  return method === 'GET' ? handler(call) : transact(call.store.database, () => handler(call));
+}

@@ -1,0 +1,28 @@
+import { integerIn, transact } from '../database.ts';
+import type { Store } from '../store.ts';
+import { dashboardsPerProject, seedDashboards } from './dashboards.ts';
+import { seedEvents } from './events.ts';
+import { seedOrganizations } from './organizations.ts';
+import { seedPersons } from './persons.ts';
+import { seedPlugins } from './plugins.ts';
+import { seedProject, seedProjects } from './projects.ts';
+
+/** What `user_version` of a database says once it holds the demonstration data. */
+const seeded = 1;
+
+/** Stores the demonstration data, the same every time, in a database that is new; all of it or nothing. */
+export function seedOnce(store: Store): void {
+  const { database } = store;
+  const row = database.prepare('PRAGMA user_version').get();
+  if (row !== undefined && integerIn(row, 'user_version') === seeded) return;
+  transact(database, () => {
+    seedOrganizations(store);
+    for (const [index, project] of seedProjects.entries()) {
+      seedProject(store, project, index * dashboardsPerProject + 1);
+      seedDashboards(store, project);
+      seedEvents(store, project, seedPersons(store, project));
+    }
+    seedPlugins(store);
+    database.exec(`PRAGMA user_version = ${seeded}`);
+  });
+}

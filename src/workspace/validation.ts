@@ -1,0 +1,65 @@
+import type { FastifySchema, FastifySchemaValidationError } from 'fastify';
+import type { Operation, Parameter } from './document.ts';
+import { type ApiError, invalid, notFound, required } from './errors.ts';
+import { type JsonObject, parseJson } from './json.ts';
+
+/** The id under which schemas refer to the document. */
+export const documentId = 'rest';
+
+/** Lists fall back silently where these are bad, so that they are not validated. */
+const lenient = new Set(['limit', 'offset']);
+
+/** What the document asks of a request of `operation`. */
+export function schemaOf(operation: Operation): FastifySchema {
+  const { parameters, body } = operation;
+  return {
+    params: membersOf(parameters.filter(({ place }) => place === 'path')),
+    querystring: membersOf(parameters.filter(({ place, name }) => place === 'query' && !lenient.has(name))),
+    ...(body !== undefined && { body: { type: 'object', allOf: [{ $ref: documentId + body }] } }),
+  };
+}
+
+function membersOf(parameters: readonly Parameter[]): object {
+  return {
+    type: 'object',
+    required: parameters.filter((parameter) => parameter.required).map(({ name }) => name),
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, { $ref: documentId + schema }])),
+  };
+}
+
+/** The declared parameters in one part of a URL, decoded; what cannot be decoded stays text, which validation refuses. */
+export function decode(operation: Operation, place: Parameter['place'], values: JsonObject): JsonObject {
+  const declared = operation.parameters.filter((parameter) => parameter.place === place && parameter.name in values);
+  return Object.fromEntries(
+    declared.map((parameter) => [parameter.name, decodeOne(parameter, values[parameter.name])]),
+  );
+}
+
+function decodeOne({ name, encoding }: Parameter, value: unknown): unknown {
+  if (encoding === 'text' || lenient.has(name) || typeof value !== 'string') return value;
+  if (encoding === 'integer') return /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  try {
+    return parseJson(value);
+  } catch {
+    throw invalid(name, 'Value must be valid JSON.');
+  }
+}
+
+/** What the caller is told of a request that the document does not allow: the first error only. */
+export function toApiError(error: FastifySchemaValidationError, context: string | undefined): ApiError {
+  // An id that cannot be one names nothing.
+  if (context === 'params') return notFound();
+  const path = error.instancePath.split('/').slice(1);
+  const { missingProperty: missing } = error.params;
+  if (typeof missing === 'string') return required([...path, missing].join('__'));
+  const attr = path.length === 0 ? undefined : path.join('__');
+  const code = codes[error.keyword] ?? 'invalid_input';
+  return invalid(attr, detailOf(error), code);
+}
+
+const codes: Readonly<Record<string, string>> = { enum: 'invalid_choice' };
+
+function detailOf({ keyword, params, message }: FastifySchemaValidationError): string {
+  if (keyword === 'enum') return `Not a valid choice. Allowed: ${String(params.allowedValues)}.`;
+  return `Not valid: it ${message ?? 'has the wrong form'}.`;
+}
