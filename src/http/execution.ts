@@ -30,8 +30,14 @@ export interface Schemas {
  * What runs an operation of a valid document: graphql's own executor the first time, code compiled for it from the
  * second time on, or at once. What cannot be compiled stays with graphql's executor.
  */
-export function createExecution(schemas: Schemas, document: DocumentNode, operation: OperationDefinitionNode): Execute {
+export function createExecution(
+  schemas: Schemas,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  compile: 'when repeated' | 'at once' = 'when repeated',
+): Execute {
   const interpret = interpreted(schemas, document, operation);
+  if (compile === 'at once') return compiled(schemas, document, operation) ?? interpret;
   let runs = 0;
   let run = interpret;
   return (context, variables) => {

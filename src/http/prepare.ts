@@ -64,7 +64,7 @@ export function createPrepare(options: PrepareOptions): Prepare {
 }
 
 function prepareOperation(
-  { schemas, limits, introspection }: PrepareOptions,
+  { limits, ...options }: PrepareOptions,
   query: string,
   operationName: string | undefined,
 ): PreparedOperation {
@@ -72,11 +72,43 @@ function prepareOperation(
   // Before validation, which takes longer the more there is.
   const exceeded = limitErrors(document, limits);
   if (exceeded.length > 0) throw new RefusedDocument(exceeded);
-  const rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
-  const errors = validate(schemas.schema, document, rules, { hideSuggestions: !introspection, maxErrors: 20 });
-  if (errors.length > 0) throw new RefusedDocument(errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED')));
+  refuseInvalid(document, options);
   const operation = operationOf(document, operationName);
-  return { document, operation, execute: createExecution(schemas, document, operation) };
+  return { document, operation, execute: createExecution(options.schemas, document, operation), listed: false };
+}
+
+/** The operations of a listed document, by name. Throws a RefusedDocument where the name says none. */
+export type ListedOperations = (operationName: string | undefined) => PreparedOperation;
+
+/** Makes all operations of a listed document ready, compiled already. Throws a RefusedDocument for one that cannot run. */
+export type PrepareListed = (query: string) => ListedOperations;
+
+type ListedOptions = Pick<PrepareOptions, 'schemas' | 'introspection'>;
+
+/** Prepares documents that their owner listed: no limit applies, and the first request finds everything done. */
+export function createPrepareListed(options: ListedOptions): PrepareListed {
+  return (query) => {
+    const document = parseQuery(query, undefined);
+    refuseInvalid(document, options);
+    const operations = new Map<string | undefined, PreparedOperation>();
+    for (const operation of document.definitions) {
+      if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
+      const execute = createExecution(options.schemas, document, operation, 'at once');
+      operations.set(operation.name?.value, { document, operation, execute, listed: true });
+    }
+    const [only] = operations.size === 1 ? operations.values() : [];
+    return (operationName) => {
+      const found = operationName === undefined ? only : operations.get(operationName);
+      if (found !== undefined) return found;
+      throw new RefusedDocument([wrongOperation(operationName)]);
+    };
+  };
+}
+
+function refuseInvalid(document: DocumentNode, { schemas: { schema }, introspection }: ListedOptions): void {
+  const rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
+  const errors = validate(schema, document, rules, { hideSuggestions: !introspection, maxErrors: 20 });
+  if (errors.length > 0) throw new RefusedDocument(errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED')));
 }
 
 function parseQuery(query: string, maxTokens: number | undefined): DocumentNode {
@@ -96,14 +128,10 @@ function operationOf(document: DocumentNode, operationName: string | undefined):
 }
 
 function wrongOperation(operationName: string | undefined): GraphQLError {
-  return refusal(
+  const message =
     operationName === undefined
       ? 'Expected `operationName`, because the document has not exactly one operation.'
-      : `Expected \`operationName\` to be an operation of the document, but got ${JSON.stringify(operationName.slice(0, 100))}.`,
-  );
-}
-
-function refusal(message: string): GraphQLError {
+      : `Expected \`operationName\` to be an operation of the document, but got ${JSON.stringify(operationName.slice(0, 100))}.`;
   return requestError(message, { code: 'BAD_USER_INPUT', status: 400, lenient: true });
 }
 

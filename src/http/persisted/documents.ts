@@ -1,0 +1,108 @@
+import { stripIgnoredCharacters } from 'graphql';
+import { type ListedOperations, type PrepareListed, RefusedDocument } from '../prepare.ts';
+import { type ManifestEntry, ManifestError } from './manifest.ts';
+import type { DocumentUse, DocumentUses } from './uses.ts';
+
+/** A document that its owner listed: every operation of it is prepared. */
+export interface ListedDocument {
+  readonly id: string;
+  readonly text: string;
+  readonly file: string;
+  readonly operations: ListedOperations;
+  readonly use: DocumentUse;
+}
+
+/** The documents of all manifests at one time. It never changes: a reload makes another. */
+export interface DocumentSet {
+  readonly byId: ReadonlyMap<string, ListedDocument>;
+  /** By the text as it is listed, and by the text without what GraphQL ignores. */
+  readonly byText: ReadonlyMap<string, ListedDocument>;
+  /** Length of the longest text. */
+  readonly longest: number;
+  /** What is wrong with documents that are listed but not valid: file, id and error. */
+  readonly problems: readonly string[];
+}
+
+/** Where there is no manifest. */
+export const noDocuments: DocumentSet = { byId: new Map(), byText: new Map(), longest: 0, problems: [] };
+
+/** What a set is made with. `previous` lends what it has prepared already. */
+export interface DocumentSetOptions {
+  readonly prepare: PrepareListed;
+  readonly uses: DocumentUses;
+  readonly previous: DocumentSet;
+}
+
+/**
+ * Prepares the documents of manifests, one in each step, so that whoever reloads can do other work in between. Throws
+ * a ManifestError where one id has two texts. Documents that are not valid are in the set: they answer what is wrong.
+ */
+export function* prepareSet(
+  entries: readonly ManifestEntry[],
+  { prepare, uses, previous }: DocumentSetOptions,
+): Generator<void, DocumentSet> {
+  const byId = new Map<string, ListedDocument>();
+  const byText = new Map<string, ListedDocument>();
+  const problems: string[] = [];
+  let longest = 0;
+  for (const { id, text, file } of entries) {
+    const known = byId.get(id);
+    if (known !== undefined && known.text !== text) throw twoTexts(id, known.file, file);
+    if (known !== undefined) continue;
+    const prepared = previous.byText.get(text)?.operations ?? byText.get(text)?.operations ?? prepareOne(prepare, text);
+    if ('refused' in prepared) problems.push(`${file}: ${id}: ${prepared.refused.errors.map(messageOf).join(' ')}`);
+    const operations = 'refused' in prepared ? refusing(prepared.refused) : prepared;
+    const document = { id, text, file, operations, use: uses.of(id) };
+    byId.set(id, document);
+    longest = Math.max(longest, text.length);
+    if (!('refused' in prepared)) for (const key of [text, withoutIgnored(text) ?? text]) byText.set(key, document);
+    yield;
+  }
+  return { byId, byText, longest, problems };
+}
+
+/** The listed document that a text is, white space and comments aside; undefined where there is none. */
+export function listedByText({ byText, longest }: DocumentSet, text: string): ListedDocument | undefined {
+  const exact = byText.get(text);
+  // Reading through a long text only to refuse it would be a present to attackers.
+  if (exact !== undefined || text.length > longest * 10 + 1000) return exact;
+  const bare = withoutIgnored(text);
+  return bare === undefined ? undefined : byText.get(bare);
+}
+
+/** The text without insignificant white space, commas and comments; undefined where it is no GraphQL. */
+export function withoutIgnored(text: string): string | undefined {
+  try {
+    return stripIgnoredCharacters(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Refused {
+  readonly refused: RefusedDocument;
+}
+
+function prepareOne(prepare: PrepareListed, text: string): ListedOperations | Refused {
+  try {
+    return prepare(text);
+  } catch (error) {
+    if (error instanceof RefusedDocument) return { refused: error };
+    throw error;
+  }
+}
+
+function refusing(refused: RefusedDocument): ListedOperations {
+  return () => {
+    throw refused;
+  };
+}
+
+function messageOf({ message }: Error): string {
+  return message;
+}
+
+function twoTexts(id: string, file: string, other: string): ManifestError {
+  const where = file === other ? file : `${file} and ${other}`;
+  return new ManifestError(`${where}: the id ${JSON.stringify(id)} has two different documents`);
+}

@@ -1,0 +1,48 @@
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { glob, stat } from 'node:fs/promises';
+import { ManifestError } from './manifest.ts';
+
+/** A file as it was read. */
+export interface ManifestFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** The files at a path, or matching a glob, in the order of their names. Throws a ManifestError where there is none. */
+export function readFiles(pattern: string): ManifestFile[] {
+  return findFiles(pattern).map((file) => {
+    try {
+      return { file, text: readFileSync(file, 'utf8') };
+    } catch (error) {
+      throw new ManifestError(`${file}: it cannot be read (${codeOf(error)})`, { cause: error });
+    }
+  });
+}
+
+/** A text that is another one as soon as any of the files is. It reads no contents. */
+export async function fingerprint(pattern: string): Promise<string> {
+  const files = await Array.fromAsync(glob(pattern)).catch(() => []);
+  const found = files.length === 0 ? [pattern] : files.toSorted();
+  const states = found.map(async (file) => {
+    const stats = await stat(file).catch(() => undefined);
+    return `${file}:${stats?.ino}:${stats?.mtimeMs}:${stats?.size}`;
+  });
+  return (await Promise.all(states)).join('\n');
+}
+
+function findFiles(pattern: string): string[] {
+  const stats = statSync(pattern, { throwIfNoEntry: false });
+  if (stats?.isDirectory() === true) {
+    throw new ManifestError(`${pattern}: expected a file or a glob such as ${pattern}/*.json, but it is a folder`);
+  }
+  if (stats !== undefined) return [pattern];
+  const files = globSync(pattern)
+    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile())
+    .toSorted();
+  if (files.length > 0) return files;
+  throw new ManifestError(`${pattern}: there is no such file, and as a glob it matches none`);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+}

@@ -1,0 +1,62 @@
+import { hash } from 'node:crypto';
+import { isObject } from '../../rest/values.ts';
+import type { GraphQLParams } from '../params.ts';
+import { requestError } from '../request-error.ts';
+
+/** The id of a document in a request, and the dialect in which a miss must be answered. */
+export interface DocumentId {
+  /** Normalised by `toDocumentId`. */
+  readonly id: string;
+  /** Whether it stood in `extensions.persistedQuery`: only there a client sends the text after a miss. */
+  readonly automatic: boolean;
+}
+
+/**
+ * Members of a request that hold an id: `documentId` of GraphQL over HTTP, appendix A (graphql-codegen, urql), and what
+ * network layers of Relay are written to send (https://relay.dev/docs/guides/persisted-queries/).
+ */
+const members = ['documentId', 'doc_id', 'id', 'documentID'] as const;
+
+/** The id of the document that a request asks for; undefined where it names none. Throws for one that is malformed. */
+export function documentIdOf({ all, extensions }: GraphQLParams): DocumentId | undefined {
+  const persistedQuery = extensions?.['persistedQuery'];
+  const automatic = persistedQuery === undefined || persistedQuery === null ? undefined : automaticId(persistedQuery);
+  let id = automatic;
+  for (const name of members) {
+    const value = all[name];
+    if (value === undefined || value === null || value === '') continue;
+    if (typeof value !== 'string') throw malformed(`Expected \`${name}\` to be a string.`);
+    const other = toDocumentId(value);
+    if (id !== undefined && id !== other) throw malformed('Expected one id of a document, but got two different ones.');
+    id = other;
+  }
+  return id === undefined ? undefined : { id, automatic: automatic !== undefined };
+}
+
+/** One spelling of each id: `sha256:H`, `H` and H in capitals are the same SHA-256 (appendix A, Document identifier). */
+export function toDocumentId(id: string): string {
+  return /^(?:sha256:)?[\da-f]{64}$/i.test(id) ? id.slice(-64).toLowerCase() : id;
+}
+
+/** Whether an id, normalised, is a SHA-256: the only kind that proves its text. */
+export function isHash(id: string): boolean {
+  return /^[\da-f]{64}$/.test(id);
+}
+
+/** The id of a text by itself: the SHA-256 of its UTF-8 (appendix A, SHA256 Hex Document Identifier). */
+export function hashOf(text: string): string {
+  return hash('sha256', text, 'hex');
+}
+
+/** `extensions.persistedQuery` of automatic persisted queries (https://www.apollographql.com/docs/apollo-server/performance/apq). */
+function automaticId(persistedQuery: unknown): string {
+  if (!isObject(persistedQuery)) throw malformed('Expected `extensions.persistedQuery` to be an object.');
+  const { version, sha256Hash } = persistedQuery;
+  if (version !== 1) throw malformed('Expected `extensions.persistedQuery.version` to be 1.');
+  if (typeof sha256Hash === 'string' && sha256Hash !== '') return toDocumentId(sha256Hash);
+  throw malformed('Expected `extensions.persistedQuery.sha256Hash` to be the SHA-256 of the document.');
+}
+
+function malformed(message: string): Error {
+  return requestError(message, { code: 'BAD_USER_INPUT', status: 400 });
+}

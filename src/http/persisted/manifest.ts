@@ -1,0 +1,80 @@
+import { isObject, type JsonObject } from '../../rest/values.ts';
+import { hashOf, toDocumentId } from './ids.ts';
+
+/** A document of a manifest. */
+export interface ManifestEntry {
+  /** Normalised. */
+  readonly id: string;
+  readonly text: string;
+  /** Where it is listed. */
+  readonly file: string;
+}
+
+/** A manifest that cannot be used. The message names the file and what is wrong with it. */
+export class ManifestError extends Error {
+  override readonly name = 'ManifestError';
+}
+
+/** The documents in a file: a manifest in JSON of any known shape, or one document in GraphQL. Throws a ManifestError. */
+export function readManifest(file: string, text: string): ManifestEntry[] {
+  const pairs = /\.(?:graphql|gql)$/i.test(file) ? ofGraphQL(text) : ofJson(file, text);
+  return pairs.map(([id, document]) => ({ id: toDocumentId(id), text: document, file }));
+}
+
+type Pair = readonly [id: string, text: string];
+
+/** Clients hash the text with or without what surrounds it; editors end files with a line break. */
+function ofGraphQL(text: string): Pair[] {
+  const ids = new Set([hashOf(text), hashOf(text.trim())]);
+  return [...ids].map((id) => [id, text]);
+}
+
+function ofJson(file: string, text: string): Pair[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    throw unusable(file, 'it is not JSON');
+  }
+  if (Array.isArray(value)) return value.map((pair, index) => ofPair(file, pair, index));
+  if (!isObject(value)) throw unusable(file, 'expected an object or a list');
+  if ('format' in value || Array.isArray(value['operations'])) return ofApollo(file, value);
+  return Object.entries(value).map(([id, document]) => ofMember(file, id, document));
+}
+
+/** https://www.apollographql.com/docs/graphos/platform/security/persisted-queries#manifest-format */
+function ofApollo(file: string, { format, version, operations }: JsonObject): Pair[] {
+  if (format !== 'apollo-persisted-query-manifest' || version !== 1) {
+    const found = `format ${JSON.stringify(format)}, version ${JSON.stringify(version)}`;
+    throw unusable(file, `expected format "apollo-persisted-query-manifest", version 1, but got ${found}`);
+  }
+  if (!Array.isArray(operations)) throw unusable(file, 'expected `operations` to be a list');
+  return operations.map((operation: unknown, index) => {
+    const { id, body } = isObject(operation) ? operation : {};
+    return toPair(file, id, body, `operations[${index}]`, '`id` and `body`');
+  });
+}
+
+/** `[[id, text], …]`, as servers of Relay's remote persisting keep it. */
+function ofPair(file: string, pair: unknown, index: number): Pair {
+  const [id, text]: unknown[] = Array.isArray(pair) ? pair : [];
+  return toPair(file, id, text, `[${index}]`, 'a pair of an id and a text');
+}
+
+/**
+ * `{id: text}` of relay-compiler (`persistConfig.file`) and of graphql-codegen's client preset (`persistedDocuments`), or
+ * `{id: {name, source}}` of Apollo iOS (`legacyAPQ`) and Apollo Kotlin (`operationOutput`).
+ */
+function ofMember(file: string, id: string, value: unknown): Pair {
+  const text = isObject(value) ? value['source'] : value;
+  return toPair(file, id, text, JSON.stringify(id), 'a text, or an object with a `source`');
+}
+
+function toPair(file: string, id: unknown, text: unknown, where: string, expected: string): Pair {
+  if (typeof id === 'string' && id !== '' && typeof text === 'string') return [id, text];
+  throw unusable(file, `expected ${where} to be ${expected}`);
+}
+
+function unusable(file: string, reason: string): ManifestError {
+  return new ManifestError(`${file}: ${reason}`);
+}

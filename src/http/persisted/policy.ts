@@ -1,0 +1,63 @@
+import type { SelectionNode } from 'graphql';
+import type { GraphQLParams } from '../params.ts';
+import type { Prepare, PreparedOperation } from '../prepare.ts';
+import { hashOf } from './ids.ts';
+import type { Log } from './list.ts';
+import { documentRequired } from './refusals.ts';
+import type { Policy } from './resolve.ts';
+
+/** What may run beside listed documents. */
+export type DocumentMode =
+  // Manifests are ignored.
+  | 'off'
+  // Any text.
+  | 'allow'
+  // Any text, but what `only` would refuse is logged.
+  | 'log'
+  // Nothing; a listed document may come as text.
+  | 'only';
+
+/** What the policy of a mode needs. */
+export interface PolicyOptions {
+  readonly mode: DocumentMode;
+  readonly introspection: boolean;
+  readonly prepare: Prepare;
+  readonly log: Log;
+}
+
+/** The policy of a mode. */
+export function createPolicy({ mode, introspection, prepare, log }: PolicyOptions): Policy {
+  switch (mode) {
+    case 'off':
+    case 'allow':
+      return { readsText: false, admit: () => undefined };
+    case 'log':
+      return {
+        readsText: true,
+        admit: (text, { operationName }) =>
+          log('warn', 'not a listed document', { operationName, documentId: `sha256:${hashOf(text)}` }),
+      };
+    case 'only':
+      return {
+        readsText: true,
+        admit: (text, params) => {
+          if (!introspection || !asksOnlyForSchema(text, params, prepare)) throw documentRequired();
+        },
+      };
+  }
+}
+
+/** Tools that read the schema send texts of their own. */
+function asksOnlyForSchema(text: string, { operationName }: GraphQLParams, prepare: Prepare): boolean {
+  let prepared: PreparedOperation;
+  try {
+    prepared = prepare(text, operationName);
+  } catch {
+    return false;
+  }
+  return prepared.operation.selectionSet.selections.every(isIntrospection);
+}
+
+function isIntrospection(node: SelectionNode): boolean {
+  return node.kind === 'Field' && ['__schema', '__type', '__typename'].includes(node.name.value);
+}
