@@ -78,7 +78,8 @@ export function factsOf(request: IncomingMessage, response: ServerResponse): Req
 
 function send(response: ServerResponse, { status, headers, body }: HttpAnswer): void {
   if (response.destroyed || response.headersSent) return;
-  const bytes = Buffer.from(body);
-  response.writeHead(status, { ...headers, 'content-length': bytes.length });
-  response.end(bytes);
+  const length = Buffer.byteLength(body);
+  response.writeHead(status, { ...headers, 'content-length': length });
+  // As many bytes as characters: it is ASCII, which is copied instead of encoded.
+  response.end(body, length === body.length ? 'latin1' : 'utf8');
 }
