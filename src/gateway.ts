@@ -2,10 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayContext } from './context.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { createCors } from './http/cors.ts';
+import type { Schemas } from './http/execution.ts';
 import { graphiqlPage } from './http/graphiql.ts';
 import { createLane } from './http/lane.ts';
 import type { DocumentLimits } from './http/limits.ts';
 import { createRunOperation, type RequestFacts } from './http/operations.ts';
+import type { Log } from './http/persisted/list.ts';
+import {
+  createPersisted,
+  defaultPersistedSettings,
+  type Persisted,
+  type PersistedSettings,
+} from './http/persisted/persisted.ts';
+import { countingClient, type DocumentUse, type DocumentUses } from './http/persisted/uses.ts';
 import { createPrepare } from './http/prepare.ts';
 import { createYogaHandler } from './http/yoga.ts';
 import { createLoaders } from './loaders/loaders.ts';
@@ -35,14 +44,22 @@ export interface GatewayOptions {
   readonly corsOrigins: readonly string[];
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
+  /** Persisted documents; what is left out is as in `defaultPersistedSettings`. */
+  readonly persisted?: Partial<PersistedSettings>;
   /** Hears of errors that nobody expected. */
   readonly report: (error: unknown) => void;
+  /** Hears of what an operator should know. */
+  readonly log?: Log;
 }
 
 /** A gateway without a socket of its own. */
 export interface Gateway {
   /** Answers `/graphql`, for `node:http`. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Counters of persisted documents. */
+  readonly documentUses: DocumentUses;
+  /** Reads the manifests of persisted documents again; what is wrong with them is logged, and changes nothing. */
+  readonly reload: () => Promise<void>;
   /** Closes the connections to the upstream; what is in flight fails. */
   readonly close: () => Promise<void>;
 }
@@ -50,23 +67,28 @@ export interface Gateway {
 /** Memory that remembered operations may take. */
 const preparedBytes = 64 * 2 ** 20;
 
-/** Composes a gateway. Opens no socket until it is asked something. */
+/**
+ * Composes a gateway. Opens no socket until it is asked something, but to Redis. Throws a ManifestError for persisted
+ * documents that cannot be used.
+ */
 export function createGateway(options: GatewayOptions): Gateway {
   const { maxPageSize, maxRequestBytes, report } = options;
   const schema = createSchema();
   const upstream = createUpstream(upstreamOptionsOf(options));
   const cursors = createCursorCodec(options.cursorSecret);
-  const createContext = ({ caller, trace }: RequestFacts, lifetime: Lifetime): GatewayContext => {
-    const rest = createRestApi(upstream.clientFor(caller, lifetime, trace));
+  const createContext = (
+    { caller, trace }: RequestFacts,
+    lifetime: Lifetime,
+    use: DocumentUse | undefined,
+  ): GatewayContext => {
+    const client = upstream.clientFor(caller, lifetime, trace);
+    const rest = createRestApi(caller === undefined || use === undefined ? client : countingClient(client, use));
     return { rest, loaders: createLoaders(rest, maxPageSize), cursors, maxPageSize };
   };
+  const persisted = createPersistedDocuments(options, { schema, compilerSchema: createCompilerSchema() });
   const run = createRunOperation({
-    prepare: createPrepare({
-      schemas: { schema, compilerSchema: createCompilerSchema() },
-      cacheBytes: preparedBytes,
-      limits: options.documentLimits,
-      introspection: options.introspection,
-    }),
+    resolve: persisted.resolve,
+    getMaxAge: options.persisted?.getMaxAge ?? 0,
     createContext,
     deadlineMs: options.operationDeadlineMs,
     report,
@@ -82,11 +104,23 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   return {
     handle: (request, response) => {
+      if (request.method === 'GET') response.appendHeader('vary', 'Authorization, Accept');
       if (cors(request, response)) return;
       if (!lane(request, response)) yoga(request, response);
     },
-    close: () => upstream.close(),
+    documentUses: persisted.uses,
+    reload: persisted.reload,
+    close: () => {
+      persisted.close();
+      return upstream.close();
+    },
   };
+}
+
+function createPersistedDocuments(options: GatewayOptions, schemas: Schemas): Persisted {
+  const { introspection, documentLimits: limits, log = () => undefined } = options;
+  const prepare = createPrepare({ schemas, cacheBytes: preparedBytes, limits, introspection });
+  return createPersisted({ ...defaultPersistedSettings, ...options.persisted, schemas, introspection, prepare, log });
 }
 
 function upstreamOptionsOf(options: GatewayOptions): UpstreamOptions {

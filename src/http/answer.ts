@@ -7,6 +7,8 @@ export interface OperationResult {
   readonly data?: unknown;
   readonly errors?: readonly PublicError[];
   readonly extensions?: Readonly<Record<string, unknown>>;
+  /** How long the client may cache the answer, in seconds; undefined: not at all. */
+  readonly maxAge?: number;
   /** What was executed; it is not answered. */
   readonly document?: DocumentNode;
 }
@@ -48,6 +50,7 @@ export const answerHeaders = { 'cache-control': 'no-store', 'x-content-type-opti
 /** The HTTP response of a result. */
 export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAnswer {
   const headers: Record<string, string> = { 'content-type': `${mediaType}; charset=utf-8`, ...answerHeaders };
+  if (result.maxAge !== undefined) headers['cache-control'] = `private, max-age=${result.maxAge}`;
   for (const error of result.errors ?? []) Object.assign(headers, error.http?.headers);
   return { status: statusOf(result, mediaType), headers, body: stringifyResult(result) };
 }

@@ -5,7 +5,9 @@ import { Lifetime } from '../rest/lifetime.ts';
 import type { OperationResult } from './answer.ts';
 import { toPublicError } from './errors.ts';
 import type { GraphQLParams } from './params.ts';
-import { type Prepare, type PreparedOperation, RefusedDocument } from './prepare.ts';
+import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
+import type { DocumentUse } from './persisted/uses.ts';
+import { type PreparedOperation, RefusedDocument } from './prepare.ts';
 import { requestError } from './request-error.ts';
 
 /** What an operation may know of the request that brought it, whichever transport that was. */
@@ -19,9 +21,12 @@ export interface RequestFacts {
 
 /** Collaborators and settings of the operations. */
 export interface OperationsOptions {
-  readonly prepare: Prepare;
-  readonly createContext: (facts: RequestFacts, lifetime: Lifetime) => GatewayContext;
+  readonly resolve: ResolveDocument;
+  /** `use` counts the calls of a listed document. */
+  readonly createContext: (facts: RequestFacts, lifetime: Lifetime, use: DocumentUse | undefined) => GatewayContext;
   readonly deadlineMs: number;
+  /** How long a GET by id without errors may be cached by its client, in seconds. */
+  readonly getMaxAge: number;
   /** Hears of errors that nobody expected. */
   readonly report: (error: unknown) => void;
 }
@@ -31,12 +36,16 @@ export type RunOperation = (params: GraphQLParams, facts: RequestFacts) => Promi
 
 /** The one path that every operation takes, whichever transport brought it. */
 export function createRunOperation(options: OperationsOptions): RunOperation {
-  const { prepare, report } = options;
+  const { resolve, report } = options;
   return async (params, facts) => {
     try {
-      const prepared = prepare(queryOf(params), params.operationName);
+      const resolved = await resolve(params);
+      const { prepared, use } = resolved;
       refuseMutationByGet(prepared, facts);
-      return toResult(await execute(prepared, params, facts, options), prepared, report);
+      if (use !== undefined) use.hits += 1;
+      const result = toResult(await execute(resolved, params, facts, options), prepared, report);
+      if (use !== undefined && result.errors !== undefined) use.errors += 1;
+      return isCacheable(resolved, facts, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
     } catch (error) {
       const errors = error instanceof RefusedDocument ? error.errors : [error];
       return { errors: errors.map((one) => toPublicError(one, report)) };
@@ -45,7 +54,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
 }
 
 async function execute(
-  prepared: PreparedOperation,
+  { prepared, use }: Resolved,
   { variables }: GraphQLParams,
   facts: RequestFacts,
   { createContext, deadlineMs }: OperationsOptions,
@@ -53,7 +62,7 @@ async function execute(
   const lifetime = new Lifetime(deadlineMs);
   facts.onLeave(() => lifetime.end('left'));
   try {
-    return await prepared.execute(createContext(facts, lifetime), variables);
+    return await prepared.execute(createContext(facts, lifetime, use), variables);
   } finally {
     lifetime.finish();
   }
@@ -71,12 +80,14 @@ function toResult(
   };
 }
 
-function queryOf({ query }: GraphQLParams): string {
-  if (query !== undefined && query !== '') return query;
-  throw requestError('Expected `query` to be a GraphQL document, but there is none.', {
-    code: 'BAD_USER_INPUT',
-    status: 400,
-  });
+/** A URL that names its document by an id stands for the same question always. */
+function isCacheable(
+  { byId }: Resolved,
+  { method }: RequestFacts,
+  { errors }: OperationResult,
+  { getMaxAge }: OperationsOptions,
+): boolean {
+  return byId && method === 'GET' && getMaxAge > 0 && errors === undefined;
 }
 
 /** A link or an image could otherwise change something. */

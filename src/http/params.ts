@@ -37,7 +37,8 @@ function toParams(all: JsonObject): GraphQLParams {
   return {
     query: member(all, 'query', isString, 'a string'),
     variables: member(all, 'variables', isObject, 'an object'),
-    operationName: member(all, 'operationName', isString, 'a string'),
+    // An empty name is none (GraphQL over HTTP §5.2).
+    operationName: member(all, 'operationName', isString, 'a string') || undefined,
     extensions: member(all, 'extensions', isObject, 'an object'),
     all,
   };

@@ -116,7 +116,8 @@ function parseQuery(query: string, maxTokens: number | undefined): DocumentNode 
     return parse(query, { maxLexicalTokens: maxTokens });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    if (maxTokens !== undefined && error.message.includes('tokens')) throw new RefusedDocument([limitError('tokens', maxTokens, 'more')]);
+    if (maxTokens !== undefined && error.message.includes('tokens'))
+      throw new RefusedDocument([limitError('tokens', maxTokens, 'more')]);
     throw new RefusedDocument([coded(error, 'GRAPHQL_PARSE_FAILED')]);
   }
 }

@@ -109,6 +109,7 @@ function errorsOf(result: object): readonly unknown[] {
   return 'errors' in result && Array.isArray(result.errors) ? result.errors : [];
 }
 
-function toGraphQLError({ message, path, extensions }: PublicError): GraphQLError {
-  return new GraphQLError(message, { path, extensions });
+/** Yoga takes status and headers from `extensions.http`, and leaves it out of the answer. */
+function toGraphQLError({ message, path, extensions, http }: PublicError): GraphQLError {
+  return new GraphQLError(message, { path, extensions: { ...extensions, ...(http !== undefined && { http }) } });
 }

@@ -84,7 +84,8 @@ export function createPersisted(options: PersistedOptions): Persisted {
 function createList(options: PersistedOptions, uses: DocumentUses): DocumentList | undefined {
   const { files, mode } = options;
   if (mode === 'off') return undefined;
-  if (files !== undefined) return createDocumentList({ ...options, files, uses, prepare: createPrepareListed(options) });
+  if (files !== undefined)
+    return createDocumentList({ ...options, files, uses, prepare: createPrepareListed(options) });
   if (mode === 'allow') return undefined;
   throw new ManifestError(`PERSISTED_DOCUMENTS_MODE=${mode} needs a manifest: set PERSISTED_DOCUMENTS`);
 }

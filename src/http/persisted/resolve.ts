@@ -4,13 +4,7 @@ import { requestError } from '../request-error.ts';
 import type { DocumentSet, ListedDocument } from './documents.ts';
 import { listedByText } from './documents.ts';
 import { type DocumentId, documentIdOf, hashOf, isHash } from './ids.ts';
-import {
-  automaticMiss,
-  automaticOff,
-  hashMismatch,
-  textMismatch,
-  unknownDocument,
-} from './refusals.ts';
+import { automaticMiss, automaticOff, hashMismatch, textMismatch, unknownDocument } from './refusals.ts';
 import type { TextStore } from './store.ts';
 import type { AutomaticUse, DocumentUse } from './uses.ts';
 
@@ -55,7 +49,6 @@ export function createResolve(options: ResolveOptions): ResolveDocument {
     return query === undefined || query === '' ? ofStored(id, params, options) : ofProven(query, id, params, options);
   };
 }
-
 
 function requiredText({ query }: GraphQLParams): string {
   if (query !== undefined && query !== '') return query;
