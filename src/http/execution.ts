@@ -8,6 +8,7 @@ import {
   type NamedTypeNode,
   type OperationDefinitionNode,
   type VariableDefinitionNode,
+  visit,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { GatewayContext } from '../context.ts';
@@ -58,6 +59,7 @@ export function compiled(
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): Execute | undefined {
+  if (hasVariablesInLiterals(document)) return undefined;
   const query = compileQuery(compilerSchema, withRawVariables(document, operation), operation.name?.value, {
     disablingCapturingStackErrors: true,
     disableLeafSerialization: true,
@@ -72,6 +74,18 @@ export function compiled(
     if (values.variableValues === undefined) return { errors: values.errors };
     return query.query(undefined, context, values.variableValues.coerced);
   };
+}
+
+/**
+ * Whether a variable is a part of an argument, as in `input: { name: $name }`. Compiled code would set it to null where
+ * it is not given, and lose it in literals of type JSON.
+ */
+function hasVariablesInLiterals(document: DocumentNode): boolean {
+  let depth = 0;
+  let found = false;
+  const literal = { enter: () => void (depth += 1), leave: () => void (depth -= 1) };
+  visit(document, { ObjectValue: literal, ListValue: literal, Variable: () => void (found ||= depth > 0) });
+  return found;
 }
 
 /** The document with variables of a type that graphql-jit passes on as they are: they are coerced already. */
