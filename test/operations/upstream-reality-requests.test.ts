@@ -1,0 +1,371 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { at } from '../support/connections.ts';
+import { startGateway } from '../support/gateway.ts';
+import { codesOf } from '../support/outcomes.ts';
+import { sendRaw } from '../support/raw-http.ts';
+import { type Json, type Reply, reply } from '../support/replies.ts';
+import type { Routes } from '../support/routes.ts';
+import { dashboard, event, plugin, project } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
+const eventsPath = '/api/projects/1/events/';
+const pluginsPath = `/api/organizations/${organizationId}/plugins/`;
+const one = '{ project(id: 1) { name } }';
+
+test('22. properties, select and where are each one singly encoded JSON parameter', async () => {
+  const properties = [
+    { key: '$browser', value: ['Firefox', 'Chrome & Co'], operator: 'exact', type: 'event' },
+    { key: 'a"b', value: 'ü%20+=', type: 'person' },
+  ];
+  const select = ['event', 'properties.$browser', "concat('a', 'b & c')"];
+  const where = ["event = '$pageview'", 'timestamp > now() - 1', 'a % 2 = 1'];
+  await using upstream = await startUpstream({ [`GET ${eventsPath}`]: { next: null, results: [] } });
+  await using gateway = await startGateway(upstream);
+  const asked = await gateway.ask(
+    `query ($properties: [JSON!], $select: [String!]!, $where: [String!]) { project(id: 1) {
+      events(filter: { properties: $properties, where: $where }) { nodes { id } }
+      eventRows(select: $select, filter: { where: $where, properties: $properties }) } }`,
+    { variables: { properties, select, where } },
+  );
+  expect(asked.errors).toBeUndefined();
+  const encoded = (value: unknown): string => encodeURIComponent(JSON.stringify(value));
+  const [listed, selected] = [`properties=${encoded(properties)}`, `where=${encoded(where)}`];
+  expect(upstream.requests.toSorted()).toEqual([
+    `GET ${eventsPath}?limit=50&${listed}&select=${encoded(select)}&${selected}`,
+    `GET ${eventsPath}?limit=50&${listed}&${selected}`,
+  ]);
+
+  upstream.reset();
+  await gateway.ask(`{ project(id: 1) {
+    events(first: 1, filter: { properties: [{ key: "a", value: 1 }], where: ["a", "b"] }) { nodes { id } }
+    other: events(first: 2, filter: { properties: [], where: null }) { nodes { id } } } }`);
+  expect(upstream.requests.toSorted()).toEqual([
+    `GET ${eventsPath}?limit=1&properties=%5B%7B%22key%22%3A%22a%22%2C%22value%22%3A1%7D%5D&where=%5B%22a%22%2C%22b%22%5D`,
+    `GET ${eventsPath}?limit=2`,
+  ]);
+});
+
+test('23. event values are accepted as an array or as {results, refreshing}, and key and event_name are forwarded', async () => {
+  const bodies: Json[] = [
+    [{ name: 'Firefox' }, { name: 'Chrome' }],
+    [],
+    { results: [{ name: 'Firefox' }], refreshing: true },
+    { results: [], refreshing: false },
+    [{ name: null }, { name: 7 }, { name: ['a'] }],
+  ];
+  for (const body of bodies) {
+    await using upstream = await startUpstream({ [`GET ${eventsPath}values/`]: reply({ body: JSON.stringify(body) }) });
+    await using gateway = await startGateway(upstream);
+    const asked = await gateway.ask(`{ project(id: 1) { eventValues(key: "$browser", eventName: "$pageview")
+      plain: eventValues(key: "a b&c+d/ü") empty: eventValues(key: "k", eventName: null) } }`);
+    expect(asked.errors).toBeUndefined();
+    expect(asked.data).toEqual({ project: { eventValues: body, plain: body, empty: body } });
+    expect(upstream.requests.toSorted()).toEqual([
+      `GET ${eventsPath}values/?key=%24browser&event_name=%24pageview`,
+      `GET ${eventsPath}values/?key=a%20b%26c%2Bd%2F%C3%BC`,
+      `GET ${eventsPath}values/?key=k`,
+    ]);
+    const refused = await gateway.ask('{ project(id: 1) { eventValues } }');
+    expect(refused.errors?.[0]?.extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED');
+  }
+});
+
+test('24. JSON is asked for except for CSV, and text/csv is never parsed as JSON', async () => {
+  await using everything = await startUpstream({
+    [`GET ${eventsPath}?limit=50&format=csv`]: reply({ headers: { 'content-type': 'text/csv' }, body: 'id\n1\n' }),
+    [`GET ${eventsPath}`]: { next: null, results: [event(1)] },
+    'GET /api/projects/1/': project(1),
+    'PATCH /api/projects/1/': project(1),
+    'POST /api/projects/': project(1),
+    'DELETE /api/projects/1/': reply({ status: 204 }),
+  });
+  await using busy = await startGateway(everything);
+  await busy.ask('{ project(id: 1) { name eventsCsv events { nodes { id } } eventValues(key: "a") } }');
+  await busy.ask(`mutation { createProject(input: {}) { project { id } } updateProject(input: { id: 1 }) { project { id } }
+    deleteProject(input: { id: 1 }) { deletedId } }`);
+  expect(everything.records).toHaveLength(7);
+  for (const { target, headers } of everything.records)
+    expect([target, headers.accept]).toEqual([target, target.includes('csv') ? 'text/csv' : 'application/json']);
+
+  const tables = ['uuid,event\n1,"a ""b"""\n', '[1, 2]', '{"id": 9007199254740993}', '"text"', 'null', '17', ''];
+  for (const body of tables) {
+    for (const type of ['text/csv', 'text/csv; charset=utf-8', 'text/plain', undefined]) {
+      const headers = { 'content-type': type };
+      await using upstream = await startUpstream({ [`GET ${eventsPath}`]: reply({ headers, body }) });
+      await using gateway = await startGateway(upstream);
+      const asked = await gateway.ask('{ project(id: 1) { eventsCsv } }');
+      expect([type, asked.data as unknown]).toEqual([type, { project: { eventsCsv: body } }]);
+    }
+  }
+  for (const type of ['text/csv', 'Text/CSV;charset=UTF-8']) {
+    const csv = reply({ headers: { 'content-type': type }, body: JSON.stringify(project(1)) });
+    await using upstream = await startUpstream(() => csv);
+    await using gateway = await startGateway(upstream);
+    expect(codesOf(await gateway.ask(one))).toEqual(['project UPSTREAM_INVALID_RESPONSE']);
+  }
+  // Errors of CSV have no body; a proxy's page is no table.
+  for (const [answer, code] of [
+    [reply({ status: 400 }), 'BAD_USER_INPUT'],
+    [reply({ status: 401 }), 'UNAUTHENTICATED'],
+    [reply({ headers: { 'content-type': 'text/html' }, body: '<p>' }), 'UPSTREAM_INVALID_RESPONSE'],
+    [reply({ headers: { 'content-type': 'text/csv' }, body: '<!doctype html>' }), 'UPSTREAM_INVALID_RESPONSE'],
+    [reply({ body: { results: [] } }), 'UPSTREAM_INVALID_RESPONSE'],
+  ] as const) {
+    await using upstream = await startUpstream(() => answer);
+    await using gateway = await startGateway(upstream);
+    expect(codesOf(await gateway.ask('{ project(id: 1) { eventsCsv } }'))).toEqual([`project.eventsCsv ${code}`]);
+  }
+});
+
+test('28. fields that nobody knows are ignored, in rows and around them', async () => {
+  const unknown =
+    '"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":"x","then":1,"toJSON":"y",' +
+    '"hasOwnProperty":null,"kind":"Dashboard","row":{},"new_feature":{"deep":[1]},"9":9,"":""';
+  const extended = (row: object): Reply => reply({ body: `{${unknown},${JSON.stringify(row).slice(1)}` });
+  const page = (row: object): string => `{${unknown},${JSON.stringify(row).slice(1)}`;
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/': extended(project(1)),
+    'PATCH /api/projects/1/': extended(project(1)),
+    [`GET ${eventsPath}`]: reply({ body: `{${unknown},"next":null,"results":[${page(event(1))}]}` }),
+    [`GET ${pluginsPath}`]: reply({ body: `{"count":1,"next":null,"results":[${page(plugin(1))}],${unknown}}` }),
+    'GET /api/projects/1/dashboards/5/': extended(dashboard(5, { created_by: { email: 'a@example.com', rôle: 1 } })),
+  });
+  await using gateway = await startGateway(upstream);
+  const asked = await gateway.ask(`{
+    project(id: 1) { name timezone events { nodes { event } } dashboard(id: 5) { name createdBy { email } tiles } }
+    organization(id: "${organizationId}") { plugins { totalCount nodes { name } } } }`);
+  expect(asked.errors).toBeUndefined();
+  expect(asked.data).toEqual({
+    project: {
+      name: 'Project 1',
+      timezone: 'Europe/Berlin',
+      events: { nodes: [{ event: '$pageview' }] },
+      dashboard: { name: 'Dashboard 5', createdBy: { email: 'a@example.com' }, tiles: dashboard(5)['tiles'] },
+    },
+    organization: { plugins: { totalCount: 1, nodes: [{ name: 'Plugin 1' }] } },
+  });
+  const written = await gateway.ask('mutation { updateProject(input: { id: 1 }) { project { name } } }');
+  expect(written.data).toEqual({ updateProject: { project: { name: 'Project 1' } } });
+  expect({}).not.toHaveProperty('polluted');
+});
+
+test('29. cookies, Origin, Referer and undeclared query parameters are not forwarded, nor anything else but trace context', async () => {
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/': project(1),
+    'PATCH /api/projects/1/': project(1),
+    [`GET ${eventsPath}`]: reply({ headers: { 'content-type': 'text/csv', 'set-cookie': 'a=b' }, body: 'id\n' }),
+  });
+  await using gateway = await startGateway(upstream);
+  const strays = ['cookie', 'origin', 'referer', 'x-forwarded-for', 'x-forwarded-host', 'x-csrftoken', 'user-agent'];
+  strays.push(
+    'accept-language',
+    'forwarded',
+    'baggage',
+    'x-api-key',
+    'proxy-authorization',
+    'if-none-match',
+    'te',
+    'via',
+  );
+  const headers = [
+    ...strays.flatMap((name) => [name, 'stray']),
+    ...['content-type', 'application/json', 'authorization', 'Bearer phx_test'],
+  ];
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const trace = ['traceparent', traceparent, 'tracestate', 'vendor=1'];
+  const queries = [
+    one,
+    '{ project(id: 1) { eventsCsv } }',
+    'mutation { updateProject(input: { id: 1, name: "a" }) { project { name } } }',
+  ];
+  const sent = async (query: string, more: readonly string[]) => {
+    upstream.reset();
+    const path = '/graphql?project=2&limit=9&personal_api_key=phx_other&format=csv';
+    const response = await sendRaw(gateway.url, {
+      path,
+      headers: [...headers, ...more],
+      body: JSON.stringify({ query }),
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers).not.toHaveProperty('set-cookie');
+    expect(upstream.requests.join()).not.toMatch(/phx_other|limit=9|project=2/);
+    expect(upstream.requests).toHaveLength(1);
+    const { connection, ...rest } = upstream.records[0]?.headers ?? {};
+    expect(connection).toBe('keep-alive');
+    return rest;
+  };
+  const base = {
+    host: new URL(upstream.url).host,
+    authorization: 'Bearer phx_test',
+    'accept-encoding': 'gzip, deflate, br',
+  };
+  const content = { 'content-type': 'application/json', 'content-length': '12' };
+  const expected = [
+    { ...base, accept: 'application/json' },
+    { ...base, accept: 'text/csv' },
+    { ...base, accept: 'application/json', ...content },
+  ];
+  for (const [index, query] of queries.entries()) {
+    expect(await sent(query, [])).toEqual(expected[index]);
+    expect(await sent(query, trace)).toEqual({ ...expected[index], traceparent, tracestate: 'vendor=1' });
+    expect(await sent(query, ['traceparent', 'no trace', 'tracestate', 'vendor=1'])).toEqual(expected[index]);
+  }
+});
+
+test('31. gzip and br bodies, a missing charset, 204 without content type, and a DELETE of 200, 202 or 204 are accepted', async () => {
+  const row = JSON.stringify(project(1, { name: 'Größe 🙂' }));
+  const codings: [coding: string | undefined, body: Buffer][] = [
+    ['gzip', gzipSync(row)],
+    ['GZIP', gzipSync(row)],
+    ['x-gzip', gzipSync(row)],
+    ['br', brotliCompressSync(row)],
+    ['deflate', deflateSync(row)],
+    ['gzip, br', brotliCompressSync(gzipSync(row))],
+    ['identity', Buffer.from(row)],
+    ['', Buffer.from(row)],
+    [undefined, Buffer.from(row)],
+  ];
+  for (const [coding, body] of codings) {
+    for (const type of [
+      'application/json',
+      'application/json; charset=utf-8',
+      'application/json;charset="UTF-8"',
+      undefined,
+    ]) {
+      const answer = reply({ headers: { 'content-encoding': coding, 'content-type': type }, body });
+      await using upstream = await startUpstream(() => answer);
+      await using gateway = await startGateway(upstream);
+      const read = await gateway.ask(one);
+      expect([coding, type, read.data as unknown]).toEqual([coding, type, { project: { name: 'Größe 🙂' } }]);
+      const written = await gateway.ask('mutation { createProject(input: {}) { project { name } } }');
+      expect(at(written.data, 'createProject')).toEqual({ project: { name: 'Größe 🙂' } });
+    }
+  }
+  const deletes: [status: number, body: Json | undefined, name: string | null][] = [
+    [200, project(1), 'Project 1'],
+    [202, project(1), 'Project 1'],
+    [200, {}, null],
+    [200, undefined, null],
+    [202, undefined, null],
+    [202, 'Accepted', null],
+    [204, undefined, null],
+  ];
+  for (const [status, body, name] of deletes) {
+    const answer = reply({ status, ...(body !== undefined && { body }) });
+    await using upstream = await startUpstream({ 'DELETE /api/projects/1/': answer });
+    await using gateway = await startGateway(upstream);
+    const asked = await gateway.ask('mutation { deleteProject(input: { id: 1 }) { deletedId project { name } } }');
+    expect([status, codesOf(asked)]).toEqual([status, []]);
+    expect(at(asked.data, 'deleteProject', 'deletedId')).toBe(Buffer.from('Project:1').toString('base64url'));
+    expect(asked.body.includes(`"name":${JSON.stringify(name)}`) || name === null).toBe(true);
+    expect(upstream.records.map(({ method, body: sent }) => `${method} ${sent}`)).toEqual(['DELETE ']);
+  }
+  await using upstream = await startUpstream(() => reply({ status: 204 }));
+  await using gateway = await startGateway(upstream);
+  const removed = await gateway.ask(
+    `mutation { deletePlugin(input: { id: 3, organizationId: "${organizationId}" }) { deletedId } }`,
+  );
+  expect(removed.errors).toBeUndefined();
+  expect(upstream.requests).toEqual([`DELETE ${pluginsPath}3/`]);
+});
+
+test('33. only what the caller gave is sent: what is omitted is not null, and null is sent as null', async () => {
+  const routes: Routes = {
+    'POST /api/projects/': project(1),
+    'PATCH /api/projects/1/': project(1),
+    'POST /api/projects/1/dashboards/': dashboard(5),
+    'PATCH /api/projects/1/dashboards/5/': dashboard(5),
+    [`POST ${pluginsPath}`]: plugin(7),
+    [`PATCH ${pluginsPath}7/`]: plugin(7),
+  };
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  const inputs: { mutation: string; type: string; address: object; given: object; sent: string }[] = [];
+  const updateProject = { mutation: 'updateProject', type: 'UpdateProjectInput', address: { id: 1 } };
+  const updateDashboard = {
+    mutation: 'updateDashboard',
+    type: 'UpdateDashboardInput',
+    address: { projectId: 1, id: 5 },
+  };
+  const updatePlugin = { mutation: 'updatePlugin', type: 'UpdatePluginInput', address: { organizationId, id: 7 } };
+  const targets = [
+    { mutation: 'createProject', type: 'CreateProjectInput', address: {} },
+    updateProject,
+    { mutation: 'createDashboard', type: 'CreateDashboardInput', address: { projectId: 1 } },
+    updateDashboard,
+    { mutation: 'createPlugin', type: 'CreatePluginInput', address: { organizationId } },
+    updatePlugin,
+  ];
+  for (const target of targets) {
+    inputs.push({ ...target, given: {}, sent: '{}' });
+    inputs.push({ ...target, given: { name: 'New' }, sent: '{"name":"New"}' });
+    inputs.push({ ...target, given: { name: null }, sent: '{"name":null}' });
+    inputs.push({ ...target, given: { name: '' }, sent: '{"name":""}' });
+    inputs.push({ ...target, given: { extra: null }, sent: '{}' });
+    inputs.push({ ...target, given: { extra: {} }, sent: '{}' });
+    const extra = { name: 'New', extra: { unseen: null, deep: { a: [] } } };
+    inputs.push({ ...target, given: extra, sent: '{"name":"New","unseen":null,"deep":{"a":[]}}' });
+  }
+  const falsy = [
+    {
+      ...updateProject,
+      given: { isDemo: false, accessControl: null, appUrls: [] },
+      sent: '{"is_demo":false,"access_control":null,"app_urls":[]}',
+    },
+    {
+      ...updateProject,
+      given: { sessionRecordingMinimumDurationMilliseconds: 0 },
+      sent: '{"session_recording_minimum_duration_milliseconds":0}',
+    },
+    {
+      ...updateProject,
+      given: { weekStartDay: 'SUNDAY', primaryDashboardId: null },
+      sent: '{"week_start_day":0,"primary_dashboard":null}',
+    },
+    {
+      ...updateProject,
+      given: { primaryDashboardId: '5', weekStartDay: null },
+      sent: '{"primary_dashboard":5,"week_start_day":null}',
+    },
+    { ...updateDashboard, given: { filters: {}, tags: [null] }, sent: '{"filters":{},"tags":[null]}' },
+    {
+      ...updateDashboard,
+      given: { deleted: false, restrictionLevel: 'ONLY_INVITED_CAN_EDIT' },
+      sent: '{"deleted":false,"restriction_level":37}',
+    },
+    {
+      ...updatePlugin,
+      given: { configSchema: null, pluginType: 'LOCAL' },
+      sent: '{"config_schema":null,"plugin_type":"local"}',
+    },
+    { ...updatePlugin, given: { isGlobal: false, metrics: 0 }, sent: '{"is_global":false,"metrics":0}' },
+  ];
+  for (const { mutation, type, address, given, sent } of [...inputs, ...falsy]) {
+    upstream.reset();
+    const query = `mutation ($input: ${type}!) { ${mutation}(input: $input) { __typename } }`;
+    const asked = await gateway.ask(query, { variables: { input: { ...address, ...given } } });
+    expect({ mutation, given, codes: codesOf(asked) }).toEqual({ mutation, given, codes: [] });
+    // Members of a body have no order.
+    expect(upstream.records.map(({ body }) => JSON.parse(body) as unknown)).toEqual([JSON.parse(sent)]);
+  }
+  // A variable that is not given is a field that is not given; one that is null is null. However often it is asked.
+  const [name, demo, value] = ['$name: String', '$demo: Boolean = true', '$value: JSON'];
+  const operation = `mutation (${name}, ${demo}, ${value}) { updateProject(input: { id: 1, name: $name, isDemo: $demo,
+    appUrls: [$name], extraSettings: { value: $value, list: [1, $value] } }) { project { name } } }`;
+  const cases = [
+    [{}, '{"is_demo":true,"app_urls":[null],"extra_settings":{"list":[1,null]}}'],
+    [{ name: null }, '{"name":null,"is_demo":true,"app_urls":[null],"extra_settings":{"list":[1,null]}}'],
+    [
+      { demo: null, name: 'a', value: { b: null } },
+      '{"name":"a","is_demo":null,"app_urls":["a"],"extra_settings":{"value":{"b":null},"list":[1,{"b":null}]}}',
+    ],
+  ] as const;
+  for (const [variables, sent] of [...cases, ...cases, ...cases]) {
+    upstream.reset();
+    const asked = await gateway.ask(operation, { variables });
+    expect(codesOf(asked)).toEqual([]);
+    expect(upstream.records.map(({ body }) => JSON.parse(body) as unknown)).toEqual([JSON.parse(sent)]);
+  }
+});

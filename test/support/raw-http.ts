@@ -1,0 +1,42 @@
+import { request as sendRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+/** A request that no browser and no `fetch` would send. */
+export interface RawRequest {
+  readonly method?: string;
+  /** Path and query, byte for byte. */
+  readonly path?: string;
+  /** Names and values in turn, so that a header can be sent twice. */
+  readonly headers?: readonly string[];
+  readonly body?: string | Buffer;
+}
+
+export interface RawResponse {
+  readonly status: number;
+  /** The last value of each header, by its name in small letters. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+/** Sends a request to a server, its headers exactly as they are given; only host and length are added. */
+export function sendRaw(
+  url: string,
+  { method = 'POST', path, headers = [], body = '' }: RawRequest,
+): Promise<RawResponse> {
+  const { hostname, port, pathname, host } = new URL(url);
+  const length = method === 'GET' ? [] : ['content-length', String(Buffer.byteLength(body))];
+  return new Promise((resolve, reject) => {
+    const request = sendRequest(
+      { hostname, port, method, path: path ?? pathname, headers: ['host', host, ...length, ...headers], agent: false },
+      (response) => {
+        const { statusCode = 0 } = response;
+        text(response).then(
+          (content) => resolve({ status: statusCode, headers: response.headers, body: content }),
+          reject,
+        );
+      },
+    );
+    request.on('error', reject);
+    request.end(method === 'GET' ? undefined : body);
+  });
+}
