@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { rowsOf } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
+import { askThrice } from '../support/repeat.ts';
 import { type Reply, refusal } from '../support/replies.ts';
 import { dashboard, event, listedDashboard, listedProject, plugin, project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -27,9 +28,9 @@ function answers(own: Reply | null, ofDashboards: Reply | null, ofEvents: Reply 
 
 describe('an object that does not exist', () => {
   test('is null without an error where its own row is read', async () => {
-    await using upstream = await startUpstream({});
+    await using upstream = await startUpstream({}, { quiet: 25 });
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask(`{ project(id: 1) { name ${relations} } }`);
+    const answer = await askThrice(gateway, upstream, `{ project(id: 1) { name ${relations} } }`);
     expect(answer.data).toEqual({ project: null });
     expect(answer.errors).toBeUndefined();
     expect(upstream.requests.toSorted()).toEqual([row, `${dashboards}?limit=1`, `${events}?limit=1`]);
@@ -37,9 +38,9 @@ describe('an object that does not exist', () => {
   });
 
   test('is null without an error where every relation answers 404 and one read of its row, too', async () => {
-    await using upstream = await startUpstream({});
+    await using upstream = await startUpstream({}, { quiet: 25 });
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask(`{ project(id: 1) { id ${relations} } }`);
+    const answer = await askThrice(gateway, upstream, `{ project(id: 1) { id ${relations} } }`);
     expect(answer.data).toEqual({ project: null });
     expect(answer.errors).toBeUndefined();
     expect(upstream.requests).toHaveLength(3);
@@ -58,9 +59,9 @@ describe('an object that does not exist', () => {
       2,
     ],
   ])('%s is null without an error', async (selection, data, waves) => {
-    await using upstream = await startUpstream({ [row]: project(1) });
+    await using upstream = await startUpstream({ [row]: project(1) }, { quiet: 25 });
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask(`{ ${selection} }`);
+    const answer = await askThrice(gateway, upstream, `{ ${selection} }`);
     expect(answer.errors).toBeUndefined();
     expect(answer.data).toEqual(data);
     expect(upstream.waves()).toBe(waves);
@@ -69,7 +70,7 @@ describe('an object that does not exist', () => {
   test('that a row refers to is null without an error', async () => {
     await using upstream = await startUpstream({ [row]: project(1, { primary_dashboard: 9 }) });
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask('{ project(id: 1) { name primaryDashboard { name } } }');
+    const answer = await askThrice(gateway, upstream, '{ project(id: 1) { name primaryDashboard { name } } }');
     expect(answer.data).toEqual({ project: { name: 'Project 1', primaryDashboard: null } });
     expect(answer.errors).toBeUndefined();
     expect(upstream.requests).toEqual([row, 'GET /api/projects/1/dashboards/9/']);
@@ -78,7 +79,11 @@ describe('an object that does not exist', () => {
   test('costs nothing where the row names none', async () => {
     await using upstream = await startUpstream({ [row]: project(1, { primary_dashboard: null, organization: null }) });
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask('{ project(id: 1) { primaryDashboard { name } organization { name } } }');
+    const answer = await askThrice(
+      gateway,
+      upstream,
+      '{ project(id: 1) { primaryDashboard { name } organization { name } } }',
+    );
     expect(answer.data).toEqual({ project: { primaryDashboard: null, organization: null } });
     expect(upstream.requests).toEqual([row]);
   });
@@ -88,7 +93,7 @@ describe('relations that fail', () => {
   test('with 404 while the object exists are null with NOT_FOUND each, after one read of its row', async () => {
     await using upstream = await startUpstream({ [row]: project(1) });
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask(`{ project(id: 1) { upstreamId ${relations} } }`);
+    const answer = await askThrice(gateway, upstream, `{ project(id: 1) { upstreamId ${relations} } }`);
     expect(answer.data).toEqual({ project: { upstreamId: '1', dashboards: null, events: null } });
     expect(answer.errors?.map(({ path, extensions }) => [path?.join('.'), extensions['code']]).toSorted()).toEqual([
       ['project.dashboards', 'NOT_FOUND'],
@@ -104,7 +109,7 @@ describe('relations that fail', () => {
   ])('with %s never null their parent, whose row need not be read', async (_status, failure, code) => {
     await using upstream = await startUpstream(answers(null, failure, failure));
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask(`{ project(id: 1) { upstreamId ${relations} } }`);
+    const answer = await askThrice(gateway, upstream, `{ project(id: 1) { upstreamId ${relations} } }`);
     expect(answer.data).toEqual({ project: { upstreamId: '1', dashboards: null, events: null } });
     expect(answer.errors?.map(({ extensions }) => extensions['code'])).toEqual([code, code]);
     expect(upstream.requests.toSorted()).toEqual([`${dashboards}?limit=1`, `${events}?limit=1`]);
@@ -113,7 +118,7 @@ describe('relations that fail', () => {
   test('with 403 and with 404 keep the parent', async () => {
     await using upstream = await startUpstream(answers(null, denied, null));
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask(`{ project(id: 1) { upstreamId ${relations} } }`);
+    const answer = await askThrice(gateway, upstream, `{ project(id: 1) { upstreamId ${relations} } }`);
     expect(answer.data).toEqual({ project: { upstreamId: '1', dashboards: null, events: null } });
     expect(upstream.requests).toHaveLength(2);
   });
@@ -125,7 +130,7 @@ describe('relations that fail', () => {
       [events]: { next: null, results: [event(1)] },
     });
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask(`{ project(id: 1) { name ${relations} } }`);
+    const answer = await askThrice(gateway, upstream, `{ project(id: 1) { name ${relations} } }`);
     expect(answer.data).toEqual({
       project: { name: 'Project 1', dashboards: null, events: { nodes: [{ event: '$pageview' }] } },
     });
@@ -140,7 +145,11 @@ describe('relations that fail', () => {
       'GET /api/projects/2/dashboards/': broken,
     });
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask('{ projects { nodes { name dashboards(first: 1) { totalCount } } } }');
+    const answer = await askThrice(
+      gateway,
+      upstream,
+      '{ projects { nodes { name dashboards(first: 1) { totalCount } } } }',
+    );
     expect(answer.data).toEqual({
       projects: {
         nodes: [
@@ -158,7 +167,11 @@ describe('an own row that fails', () => {
   test('with 500 while a relation answers keeps the data of the relation', async () => {
     await using upstream = await startUpstream({ [row]: broken, [dashboards]: listOf([listedDashboard(1)]) });
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask('{ project(id: 1) { id name timezone dashboards(first: 1) { nodes { name } } } }');
+    const answer = await askThrice(
+      gateway,
+      upstream,
+      '{ project(id: 1) { id name timezone dashboards(first: 1) { nodes { name } } } }',
+    );
     const id = Buffer.from('Project:1').toString('base64url');
     expect(answer.data).toEqual({
       project: { id, name: null, timezone: null, dashboards: { nodes: [{ name: 'Dashboard 1' }] } },
@@ -176,7 +189,7 @@ describe('an own row that fails', () => {
   ])('with %s while no relation answers is one error', async (_status, failure, code) => {
     await using upstream = await startUpstream(answers(failure, failure, null));
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask(`{ project(id: 1) { name ${relations} } }`);
+    const answer = await askThrice(gateway, upstream, `{ project(id: 1) { name ${relations} } }`);
     expect(answer.data).toEqual({ project: null });
     expect(answer.errors).toMatchObject([{ path: ['project'], extensions: { code } }]);
     expect(answer.errors).toHaveLength(1);
@@ -189,7 +202,11 @@ describe('an own row that fails', () => {
       'GET /api/projects/1/dashboards/2/': broken,
     });
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask('{ project(id: 1) { dashboards(first: 2) { nodes { name filters } } } }');
+    const answer = await askThrice(
+      gateway,
+      upstream,
+      '{ project(id: 1) { dashboards(first: 2) { nodes { name filters } } } }',
+    );
     expect(answer.data).toEqual({
       project: {
         dashboards: {
@@ -218,18 +235,18 @@ describe('several rows of one list, wanted by id at once', () => {
   test('are one page of the list from three on', async () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask(query, { variables: { ids: ids(5) } });
+    const answer = await askThrice(gateway, upstream, query, { variables: { ids: ids(5) } });
     expect(answer.data).toEqual({ nodes: names(5) });
     expect(upstream.requests).toEqual([`${dashboards}?limit=100`]);
   });
 
   test('are one call each below three, where they are rows of different lists, or in the detail view', async () => {
-    await using upstream = await startUpstream(routes);
+    await using upstream = await startUpstream(routes, { quiet: 25 });
     await using gateway = await startGateway(upstream);
-    await gateway.ask(query, { variables: { ids: ids(2) } });
+    await askThrice(gateway, upstream, query, { variables: { ids: ids(2) } });
     expect(upstream.requests.toSorted()).toEqual([`${dashboards}1/`, `${dashboards}2/`]);
     upstream.reset();
-    await gateway.ask(query.replace('name', 'tiles'), { variables: { ids: ids(4) } });
+    await askThrice(gateway, upstream, query.replace('name', 'tiles'), { variables: { ids: ids(4) } });
     expect(upstream.requests).toHaveLength(4);
     expect([upstream.waves(), upstream.mostInFlight]).toEqual([1, 4]);
   });
@@ -237,7 +254,7 @@ describe('several rows of one list, wanted by id at once', () => {
   test('are read by id where the list does not have them', async () => {
     await using upstream = await startUpstream({ ...routes, [dashboards]: listOf(rowsOf(2, listedDashboard)) });
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask(query, { variables: { ids: ids(4) } });
+    const answer = await askThrice(gateway, upstream, query, { variables: { ids: ids(4) } });
     expect(answer.data).toEqual({ nodes: names(4) });
     expect(upstream.requests.slice(0, 1)).toEqual([`${dashboards}?limit=100`]);
     expect(upstream.requests.slice(1).toSorted()).toEqual([`${dashboards}3/`, `${dashboards}4/`]);
@@ -249,9 +266,9 @@ describe('several rows of one list, wanted by id at once', () => {
     ['404', refusal(404, 'not_found', 'Not found.')],
     ['nonsense', 'nonsense'],
   ])('are read by id where the list answers %s, which is nobody’s error', async (_status, failure) => {
-    await using upstream = await startUpstream({ ...routes, [dashboards]: failure });
+    await using upstream = await startUpstream({ ...routes, [dashboards]: failure }, { quiet: 25 });
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask(query, { variables: { ids: ids(3) } });
+    const answer = await askThrice(gateway, upstream, query, { variables: { ids: ids(3) } });
     expect(answer.data).toEqual({ nodes: names(3) });
     expect(answer.errors).toBeUndefined();
     expect(upstream.requests).toHaveLength(4);
@@ -264,7 +281,9 @@ describe('several rows of one list, wanted by id at once', () => {
       [`GET /api/organizations/${organizationId}/plugins/`]: listOf(rowsOf(3, plugin)),
     });
     await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask(
+    const answer = await askThrice(
+      gateway,
+      upstream,
       `query ($ids: [ID!]!) {
         project(id: 1) { dashboards(first: 5) { nodes { name } } }
         nodes(ids: $ids) { ... on Dashboard { name } }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { rowsOf } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
+import { askThrice } from '../support/repeat.ts';
 import { reply } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
 import { dashboard, listedDashboard, plugin, project } from '../support/rows.ts';
@@ -96,7 +97,7 @@ describe('the calls of a mutation', () => {
       };
       await using upstream = await startUpstream(answerTo);
       await using gateway = await startGateway(upstream);
-      const answer = await gateway.ask(`mutation { ${mutation} }`);
+      const answer = await askThrice(gateway, upstream, `mutation { ${mutation} }`);
       expect(answer.errors).toBeUndefined();
       expect(upstream.requests).toEqual([call]);
       expect(upstream.records[0]?.body).toBe(body);
@@ -104,11 +105,14 @@ describe('the calls of a mutation', () => {
   );
 
   test('are one more read for what the payload refers to', async () => {
-    await using upstream = await startUpstream({
-      'PATCH /api/projects/1/dashboards/2/': dashboard(2),
-      'GET /api/projects/1/': project(1),
-      'GET /api/projects/1/dashboards/': listOf(rowsOf(2, listedDashboard)),
-    });
+    await using upstream = await startUpstream(
+      {
+        'PATCH /api/projects/1/dashboards/2/': dashboard(2),
+        'GET /api/projects/1/': project(1),
+        'GET /api/projects/1/dashboards/': listOf(rowsOf(2, listedDashboard)),
+      },
+      { quiet: 25 },
+    );
     await using gateway = await startGateway(upstream);
     const answer = await gateway.ask(`mutation { updateDashboard(input: { id: 2, projectId: 1 }) {
       dashboard { name project { name dashboards(first: 2) { nodes { name } } } } } }`);
@@ -124,11 +128,14 @@ describe('the calls of a mutation', () => {
 
 describe('mutations of one operation', () => {
   test('run one after the other, each with its payload before the next', async () => {
-    await using upstream = await startUpstream({
-      'PATCH /api/projects/1/': project(1),
-      'PATCH /api/projects/2/': project(2),
-      'GET /api/projects/:id/dashboards/': listOf([listedDashboard(1)]),
-    });
+    await using upstream = await startUpstream(
+      {
+        'PATCH /api/projects/1/': project(1),
+        'PATCH /api/projects/2/': project(2),
+        'GET /api/projects/:id/dashboards/': listOf([listedDashboard(1)]),
+      },
+      { quiet: 25 },
+    );
     await using gateway = await startGateway(upstream);
     const payload = '{ project { dashboards(first: 1) { nodes { name } } } }';
     await gateway.ask(`mutation {

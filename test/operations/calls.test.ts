@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { askPage, at, pageField, rowsOf, toPage } from '../support/connections.ts';
-import { type Answer, type Request, startGateway } from '../support/gateway.ts';
+import { type Request, startGateway } from '../support/gateway.ts';
 import { eventsOf, listOf } from '../support/lists.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, event, listedDashboard, listedProject, plugin, project } from '../support/rows.ts';
@@ -29,22 +29,32 @@ const workspace: Routes = {
 };
 
 interface Traffic {
-  readonly answer: Answer;
+  readonly data: unknown;
   /** `GET` left out, in the order of the alphabet. */
   readonly calls: readonly string[];
   readonly waves: number;
   readonly mostInFlight: number;
 }
 
-/** What the upstream sees of one operation, which must succeed. */
+/** Longer than a busy machine takes to open the connections of one wave. */
+const patient = { quiet: 25 };
+
+/** What the upstream sees of one operation, which must succeed, and look the same every time it is asked. */
 async function trafficOf(query: string, request: Request = {}): Promise<Traffic> {
-  await using upstream = await startUpstream(workspace);
+  await using upstream = await startUpstream(workspace, patient);
   await using gateway = await startGateway(upstream);
-  const answer = await gateway.ask(query, request);
-  expect(answer.errors).toBeUndefined();
+  const ask = async (): Promise<Traffic> => {
+    upstream.reset();
+    const answer = await gateway.ask(query, request);
+    expect(answer.errors).toBeUndefined();
+    const calls = upstream.requests.map((line) => line.replace(/^GET /, '')).toSorted();
+    return { data: answer.data as unknown, calls, waves: upstream.waves(), mostInFlight: upstream.mostInFlight };
+  };
+  const traffic = await ask();
+  // Operations that are asked again are executed by other code.
+  for (let times = 0; times < 2; times += 1) expect(await ask()).toEqual(traffic);
   expect(gateway.reported).toEqual([]);
-  const calls = upstream.requests.map((line) => line.replace(/^GET /, '')).toSorted();
-  return { answer, calls, waves: upstream.waves(), mostInFlight: upstream.mostInFlight };
+  return traffic;
 }
 
 /** So many calls `path(1)`, `path(2)` and on, in the order of the alphabet. */
@@ -238,7 +248,7 @@ describe('the REST calls of an operation', () => {
 
   test('are one for a project that is asked for ten times, whatever it is called and however it is selected', async () => {
     const id = Buffer.from('Project:1').toString('base64url');
-    const { calls, answer } = await trafficOf(
+    const { calls, data } = await trafficOf(
       `query ($id: ID!) {
         a: project(id: 1) { name }
         b: project(id: "1") { name createdAt }
@@ -256,7 +266,7 @@ describe('the REST calls of an operation', () => {
     );
     expect(calls).toEqual(['/api/projects/1/']);
     const columns = { name: 'Project 1', weekStartDay: 'MONDAY' };
-    expect(answer.data).toMatchObject({
+    expect(data).toMatchObject({
       c: columns,
       f: columns,
       h: [columns, columns],
@@ -297,7 +307,7 @@ describe('the REST calls of an operation', () => {
   });
 
   test('are as few pages as the windows of a list fit in', async () => {
-    await using upstream = await startUpstream(workspace);
+    await using upstream = await startUpstream(workspace, patient);
     await using gateway = await startGateway(upstream, { maxPageSize: 6 });
     const { cursors } = await askPage(gateway, { field: 'projects' }, { first: 6 });
     upstream.reset();

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { at, textAt } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
+import { askThrice } from '../support/repeat.ts';
 import { refusal } from '../support/replies.ts';
 import { dashboard, event, listedDashboard, listedProject, plugin, project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -79,7 +80,7 @@ describe('node', () => {
   });
 
   test('answers columns and relations of every type through fragments', async () => {
-    await using upstream = await startUpstream(routes);
+    await using upstream = await startUpstream(routes, { quiet: 25 });
     await using gateway = await startGateway(upstream);
     const answer = await gateway.ask(
       `query ($ids: [ID!]!) { nodes(ids: $ids) {
@@ -140,13 +141,16 @@ describe('node', () => {
 
 describe('nodes', () => {
   test('answers in the order of the ids, one call for each different object and null for what is absent', async () => {
-    await using upstream = await startUpstream({
-      'GET /api/projects/1/dashboards/3/': dashboard(3),
-      'GET /api/projects/1/': project(1),
-    });
+    await using upstream = await startUpstream(
+      {
+        'GET /api/projects/1/dashboards/3/': dashboard(3),
+        'GET /api/projects/1/': project(1),
+      },
+      { quiet: 25 },
+    );
     await using gateway = await startGateway(upstream);
     const texts = ['Dashboard:1:3', 'Project:1', 'Dashboard:1:4', 'Dashboard:1:3', 'Project:1'];
-    const answer = await gateway.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
+    const answer = await askThrice(gateway, upstream, 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
       variables: { ids: texts.map(globalId) },
     });
     expect(answer.errors).toBeUndefined();
@@ -168,7 +172,9 @@ describe('nodes', () => {
     });
     await using gateway = await startGateway(upstream);
     const ids = ['Project:1', 'Project:2'].map(globalId);
-    const answer = await gateway.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { variables: { ids } });
+    const answer = await askThrice(gateway, upstream, 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
+      variables: { ids },
+    });
     expect(answer.data).toEqual({ nodes: [{ id: ids[0] }, null] });
     expect(answer.errors).toMatchObject([{ path: ['nodes', 1], extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
   });
@@ -176,9 +182,11 @@ describe('nodes', () => {
   test('of none costs nothing, and of more than the page maximum is refused without a call', async () => {
     await using upstream = await startUpstream({});
     await using gateway = await startGateway(upstream, { maxPageSize: 10 });
-    expect((await gateway.ask('{ nodes(ids: []) { id } }')).data).toEqual({ nodes: [] });
+    expect((await askThrice(gateway, upstream, '{ nodes(ids: []) { id } }')).data).toEqual({ nodes: [] });
     const ids = Array.from({ length: 11 }, (_, index) => globalId(`Project:${index}`));
-    const answer = await gateway.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { variables: { ids } });
+    const answer = await askThrice(gateway, upstream, 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
+      variables: { ids },
+    });
     expect(answer.errors).toMatchObject([
       { message: 'Expected at most 10 `ids`, but got 11.', extensions: { code: 'BAD_USER_INPUT' } },
     ]);
@@ -189,7 +197,9 @@ describe('nodes', () => {
     await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
     await using gateway = await startGateway(upstream);
     const ids = [globalId('Project:1'), '1/../2'];
-    const answer = await gateway.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { variables: { ids } });
+    const answer = await askThrice(gateway, upstream, 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
+      variables: { ids },
+    });
     expect(at(answer.data, 'nodes')).toEqual([{ id: ids[0] }, null]);
     expect(answer.errors?.map(({ message, path }) => [message, path])).toEqual([
       ['Expected `ids` to be a global id, but got "1/../2".', ['nodes', 1]],
