@@ -5,8 +5,10 @@ import {
   GraphQLList,
   GraphQLNonNull,
   type GraphQLOutputType,
+  type GraphQLScalarType,
   type GraphQLSchema,
   GraphQLString,
+  getNullableType,
   isListType,
   isNonNullType,
   isObjectType,
@@ -48,7 +50,14 @@ export function createCompilerSchema(): GraphQLSchema {
 }
 
 function passingOn(type: GraphQLOutputType): GraphQLOutputType {
-  if (isNonNullType(type)) return new GraphQLNonNull(passingOn(type.ofType));
-  if (isListType(type)) return new GraphQLList(passingOn(type.ofType));
-  return isScalarType(type) && !isSpecifiedScalarType(type) ? GraphQLString : type;
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) return sameNullability(type, new GraphQLList(passingOn(nullable.ofType)));
+  return isScalarType(nullable) && !isSpecifiedScalarType(nullable) ? sameNullability(type, GraphQLString) : type;
+}
+
+function sameNullability(
+  type: GraphQLOutputType,
+  plain: GraphQLScalarType | GraphQLList<GraphQLOutputType>,
+): GraphQLOutputType {
+  return isNonNullType(type) ? new GraphQLNonNull(plain) : plain;
 }

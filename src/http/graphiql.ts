@@ -1,4 +1,7 @@
+import { hash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+import { examples } from './graphiql-examples.ts';
 
 /** What GraphiQL opens with. */
 export interface GraphiqlOptions {
@@ -6,31 +9,65 @@ export interface GraphiqlOptions {
   readonly demoKey?: string | undefined;
 }
 
-/** The page of GraphiQL, everything it needs within it: it works without internet. */
-export function graphiqlPage({ demoKey }: GraphiqlOptions): string {
-  return renderGraphiQL({
-    title: 'GraphiQL · workspace gateway',
-    defaultQuery: exampleQuery,
-    headers: JSON.stringify({ Authorization: `Bearer ${demoKey ?? '<your personal API key>'}` }, null, 2),
-    shouldPersistHeaders: false,
-  });
+/** Answers browsers that open the endpoint; false: the request is for somebody else. */
+export type Graphiql = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/**
+ * Serves GraphiQL with everything it needs within one page, so that it works without internet. The page may run its own
+ * scripts, known by their hashes, and talk to nobody but this gateway.
+ */
+export function createGraphiql(options: GraphiqlOptions): Graphiql {
+  let page: Page | undefined;
+  return (request, response) => {
+    if (request.method !== 'GET' || request.headers.accept?.includes('text/html') !== true) return false;
+    // Nine megabytes, made only where somebody looks.
+    page ??= createPage(options);
+    response.writeHead(200, page.headers).end(page.body);
+    return true;
+  };
 }
 
-const exampleQuery = `# Two projects with their latest dashboards and events: 5 REST calls in 2 waves.
-# The key is in the Headers tab below. Ctrl-Space completes, the book on the left documents every field.
-query Overview {
-  projects(first: 2) {
-    nodes {
-      name
-      timezone
-      dashboards(first: 3) {
-        totalCount
-        nodes { name pinned createdBy { firstName lastName } }
-      }
-      events(first: 3) {
-        nodes { event timestamp distinctId }
-      }
-    }
-  }
+interface Page {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
 }
-`;
+
+function createPage({ demoKey }: GraphiqlOptions): Page {
+  const headers = JSON.stringify({ Authorization: `Bearer ${demoKey ?? '<your personal API key>'}` }, null, 2);
+  const html = renderGraphiQL({
+    title: 'GraphiQL · workspace gateway',
+    defaultTabs: examples.map(({ query, variables }) => ({ query, headers, variables: variables ?? null })),
+    defaultHeaders: headers,
+    headers,
+    shouldPersistHeaders: false,
+  });
+  return {
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': contentSecurityPolicy(html),
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    },
+    body: Buffer.from(html),
+  };
+}
+
+/** Scripts by hash. The editor makes its styles while it runs and its workers from blobs, which no hash can foresee. */
+function contentSecurityPolicy(html: string): string {
+  const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
+    ([, script = '']) => `'sha256-${hash('sha256', script, 'base64')}'`,
+  );
+  return [
+    "default-src 'none'",
+    `script-src ${scripts.join(' ')}`,
+    "style-src 'unsafe-inline'",
+    'worker-src blob:',
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    'font-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}

@@ -1,0 +1,54 @@
+/** A tab that GraphiQL opens with. */
+interface Example {
+  readonly query: string;
+  readonly variables?: string;
+}
+
+/** Queries that show what the gateway is for. They run on the embedded workspace as they stand. */
+export const examples: readonly Example[] = [
+  {
+    query: `# Two projects with their dashboards and latest events: 5 REST calls in 2 waves.
+# The key is in the Headers tab below. Ctrl-Space completes, the book on the left documents every field.
+query Overview {
+  projects(first: 2) {
+    nodes {
+      name
+      timezone
+      dashboards(first: 3) {
+        totalCount
+        nodes { name pinned createdBy { firstName lastName } }
+      }
+      events(first: 3) {
+        nodes { event timestamp distinctId }
+      }
+    }
+  }
+}
+`,
+  },
+  {
+    query: `# Pages: give \`endCursor\` to \`after\` for the next one.
+query Dashboards($project: ID!, $after: String) {
+  project(id: $project) {
+    name
+    dashboards(first: 5, after: $after) {
+      totalCount
+      nodes { id upstreamId name }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}
+`,
+    variables: '{ "project": "1", "after": null }',
+  },
+  {
+    query: `# Changes answer what they changed.
+mutation Create($input: CreateDashboardInput!) {
+  createDashboard(input: $input) {
+    dashboard { id name tags restrictionLevel createdAt }
+  }
+}
+`,
+    variables: '{ "input": { "projectId": "1", "name": "Weekly numbers", "tags": ["kpi"] } }',
+  },
+];
