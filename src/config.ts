@@ -1,5 +1,18 @@
 import { createHash } from 'node:crypto';
-import { ConfigError, fraction, list, oneOf, onOff, type Setting, text, url, whole } from './settings.ts';
+import {
+  type Environment,
+  fraction,
+  given,
+  list,
+  oneOf,
+  onOff,
+  redisUrl,
+  refuseMisspelt,
+  required,
+  text,
+  url,
+  whole,
+} from './settings.ts';
 
 /** Everything that can be set from outside, checked and frozen. Times in milliseconds, sizes in rows or bytes. */
 export interface Config {
@@ -12,6 +25,7 @@ export interface Config {
   readonly cursorSecret: string | undefined;
   readonly logLevel: LogLevel;
   readonly upstreamConnections: number;
+  readonly maxUpstreamInFlight: number;
   readonly maxRequestBytes: number;
   readonly documentLimits: DocumentLimits;
   /** Whether clients may read the schema. */
@@ -20,6 +34,7 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   /** How long requests are still taken after `/readyz` has begun to fail. */
   readonly stopDelayMs: number;
+  readonly persisted: PersistedConfig;
   readonly workspace: WorkspaceConfig;
 }
 
@@ -34,6 +49,22 @@ export interface DocumentLimits {
   readonly fragments: number;
   readonly operations: number;
 }
+
+/** Persisted documents. */
+export interface PersistedConfig {
+  /** A path or glob of manifests. */
+  readonly files: string | undefined;
+  readonly mode: DocumentMode;
+  readonly strict: boolean;
+  /** Whether clients may register documents by their hash. */
+  readonly automatic: boolean;
+  readonly redisUrl: string | undefined;
+  /** In seconds. */
+  readonly getMaxAge: number;
+}
+
+const documentModes = ['off', 'allow', 'log', 'only'] as const;
+type DocumentMode = (typeof documentModes)[number];
 
 /** The embedded workspace, and the faults it can play for tests and demonstrations. */
 export interface WorkspaceConfig {
@@ -63,10 +94,14 @@ export const settings = {
   CURSOR_SECRET: text('Secret that signs cursors; unset: derived from UPSTREAM_URL, so that replicas agree', undefined),
   LOG_LEVEL: oneOf('How much is logged', 'info', logLevels),
   UPSTREAM_CONNECTIONS: whole('Most connections to the upstream', '512', 1, 10_000),
+  MAX_UPSTREAM_IN_FLIGHT: whole('Most calls to the upstream in flight; those beyond it wait', '512', 1, 10_000),
   GRAPHIQL: onOff('Whether browsers get GraphiQL; unset: on, but off with NODE_ENV=production', undefined),
   CORS_ORIGINS: list('Origins whose pages may call, separated by commas; unset: none'),
   STOP_DELAY_MS: whole('How long requests are still taken after SIGTERM, in milliseconds', '500', 0, 60_000),
-  INTROSPECTION: onOff('Whether clients may read the schema; unset: on, but off with NODE_ENV=production', undefined),
+  INTROSPECTION: onOff(
+    'Whether clients may read the schema; unset: on, but off with NODE_ENV=production or PERSISTED_DOCUMENTS_MODE=only',
+    undefined,
+  ),
   MAX_REQUEST_BYTES: whole('Largest request body, in bytes', '1048576', 1024, 100_000_000),
   MAX_TOKENS: whole('Most tokens in a document', '2000', 10, 1_000_000),
   MAX_ALIASES: whole('Most aliases in an operation', '30', 0, 10_000),
@@ -76,6 +111,19 @@ export const settings = {
   MAX_INTROSPECTION_DEPTH: whole('Deepest nesting of fields below `__schema` and `__type`', '20', 1, 1000),
   MAX_FRAGMENTS: whole('Most fragments in a document', '50', 0, 10_000),
   MAX_OPERATIONS: whole('Most operations in a document', '10', 1, 10_000),
+  PERSISTED_DOCUMENTS: text('Path or glob of manifests of persisted documents', undefined),
+  PERSISTED_DOCUMENTS_MODE: oneOf(
+    'off ignores manifests, allow runs their documents beside any other, log reports what only would refuse, only runs nothing else',
+    'allow',
+    documentModes,
+  ),
+  PERSISTED_DOCUMENTS_STRICT: onOff('Whether a listed document that is not valid is a start-up error', 'off'),
+  PERSISTED_GET_MAX_AGE: whole('How long clients may cache the answer of a GET by id, in seconds', '0', 0, 31_536_000),
+  APQ: onOff(
+    'Whether clients may register documents by hash; unset: on, off with PERSISTED_DOCUMENTS_MODE=only',
+    undefined,
+  ),
+  REDIS_URL: redisUrl('Redis in which gateways share registered documents; unset: each keeps its own in memory'),
   WORKSPACE_PORT: whole('Port of the embedded workspace; 0 takes a free one', '4001', 0, 65_535),
   WORKSPACE_DB: text('File that keeps the embedded workspace; unset: in memory', undefined),
   WORKSPACE_LATENCY_MS: whole('How long each answer of the workspace is held back, in milliseconds', '0', 0, 60_000),
@@ -92,11 +140,10 @@ export const settings = {
 /** Any variable that the gateway reads. */
 export type SettingName = keyof typeof settings;
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Reads the settings from an environment. Throws a ConfigError for a wrong value, or for a name that is nearly one. */
 export function readConfig(environment: Environment): Config {
-  refuseMisspelt(environment);
+  refuseMisspelt(environment, Object.keys(settings));
+  const persisted = readPersisted(environment);
   const isProduction = environment['NODE_ENV'] === 'production';
   return Object.freeze({
     port: required(environment, 'PORT', settings.PORT),
@@ -107,12 +154,15 @@ export function readConfig(environment: Environment): Config {
     cursorSecret: given(environment, 'CURSOR_SECRET', settings.CURSOR_SECRET),
     logLevel: required(environment, 'LOG_LEVEL', settings.LOG_LEVEL),
     upstreamConnections: required(environment, 'UPSTREAM_CONNECTIONS', settings.UPSTREAM_CONNECTIONS),
+    maxUpstreamInFlight: required(environment, 'MAX_UPSTREAM_IN_FLIGHT', settings.MAX_UPSTREAM_IN_FLIGHT),
     maxRequestBytes: required(environment, 'MAX_REQUEST_BYTES', settings.MAX_REQUEST_BYTES),
-    introspection: given(environment, 'INTROSPECTION', settings.INTROSPECTION) ?? !isProduction,
+    introspection:
+      given(environment, 'INTROSPECTION', settings.INTROSPECTION) ?? (!isProduction && persisted.mode !== 'only'),
     graphiql: given(environment, 'GRAPHIQL', settings.GRAPHIQL) ?? !isProduction,
     corsOrigins: given(environment, 'CORS_ORIGINS', settings.CORS_ORIGINS) ?? [],
     stopDelayMs: required(environment, 'STOP_DELAY_MS', settings.STOP_DELAY_MS),
     documentLimits: readLimits(environment),
+    persisted,
     workspace: readWorkspace(environment),
   });
 }
@@ -130,6 +180,18 @@ function readLimits(environment: Environment): DocumentLimits {
   });
 }
 
+function readPersisted(environment: Environment): PersistedConfig {
+  const mode = required(environment, 'PERSISTED_DOCUMENTS_MODE', settings.PERSISTED_DOCUMENTS_MODE);
+  return Object.freeze({
+    files: given(environment, 'PERSISTED_DOCUMENTS', settings.PERSISTED_DOCUMENTS),
+    mode,
+    strict: required(environment, 'PERSISTED_DOCUMENTS_STRICT', settings.PERSISTED_DOCUMENTS_STRICT),
+    automatic: given(environment, 'APQ', settings.APQ) ?? mode !== 'only',
+    redisUrl: given(environment, 'REDIS_URL', settings.REDIS_URL),
+    getMaxAge: required(environment, 'PERSISTED_GET_MAX_AGE', settings.PERSISTED_GET_MAX_AGE),
+  });
+}
+
 function readWorkspace(environment: Environment): WorkspaceConfig {
   return Object.freeze({
     port: required(environment, 'WORKSPACE_PORT', settings.WORKSPACE_PORT),
@@ -141,49 +203,7 @@ function readWorkspace(environment: Environment): WorkspaceConfig {
   });
 }
 
-/** The value of a setting, its fallback where it is not set; undefined where it has none. */
-function given<T>(environment: Environment, name: SettingName, setting: Setting<T>): T | undefined {
-  const { fallback, expected, read } = setting;
-  const value = environment[name];
-  const source = value === undefined || value === '' ? fallback : value;
-  if (source === undefined) return undefined;
-  const result = read(source);
-  if (result === undefined) throw new ConfigError(`${name}: expected ${expected}, but got ${JSON.stringify(source)}`);
-  return result;
-}
-
-function required<T>(environment: Environment, name: SettingName, setting: Setting<T>): T {
-  const value = given(environment, name, setting);
-  if (value === undefined) throw new ConfigError(`${name}: expected ${setting.expected}, but it is not set`);
-  return value;
-}
-
 /** The secret that cursors are signed with: replicas of the same upstream have the same. */
 export function cursorSecretOf(secret: string | undefined, upstreamUrl: string): string {
   return secret ?? createHash('sha256').update(`cursors of ${upstreamUrl}`).digest('base64url');
-}
-
-/** Throws for a name that is nearly a setting's: it would be ignored silently. */
-function refuseMisspelt(environment: Readonly<Record<string, unknown>>): void {
-  const names = Object.keys(settings);
-  for (const name of Object.keys(environment)) {
-    if (names.includes(name)) continue;
-    const meant = names.find((known) => known.length > 7 && isNear(name, known));
-    if (meant !== undefined) throw new ConfigError(`${name}: there is no such setting; expected ${meant}`);
-  }
-}
-
-/** Whether two names differ by at most two insertions, deletions or replacements of a letter. */
-function isNear(name: string, known: string): boolean {
-  if (Math.abs(name.length - known.length) > 2) return false;
-  let distances = Array.from({ length: known.length + 1 }, (_, index) => index);
-  for (const [row, letter] of name.split('').entries()) {
-    const next = [row + 1];
-    for (const [column, other] of known.split('').entries()) {
-      const replaced = (distances[column] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (distances[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
-    }
-    distances = next;
-  }
-  return (distances[known.length] ?? 3) <= 2;
 }

@@ -3,6 +3,7 @@ import { parseArgs, parseEnv } from 'node:util';
 import { pino } from 'pino';
 import { type Config, cursorSecretOf, readConfig, settings } from './config.ts';
 import { createGateway } from './gateway.ts';
+import { ManifestError } from './http/persisted/manifest.ts';
 import { type GatewayServer, startServer } from './server.ts';
 import { ConfigError } from './settings.ts';
 import { startWorkspace, type Workspace } from './workspace/workspace.ts';
@@ -68,7 +69,9 @@ async function serve(config: Config): Promise<void> {
     maxResponseBytes: 8 * mebibyte,
     demoKey: workspace?.demoKey,
     report: (error) => log.error({ err: error }, 'unexpected error'),
+    log: (level, message, facts) => log[level](facts ?? {}, message),
   });
+  if (config.persisted.files !== undefined) process.on('SIGHUP', () => void gateway.reload());
   const server = await startServer(gateway, {
     port: config.port,
     host: config.host,
@@ -130,7 +133,8 @@ function stopOnSignal(stop: () => Promise<void>): void {
 
 /** One line that says what is wrong; exit code 2 where the caller can mend it, 1 otherwise. */
 function fail(error: unknown): never {
-  const usageError = error instanceof ConfigError || (error instanceof TypeError && 'code' in error);
+  const usageError =
+    error instanceof ConfigError || error instanceof ManifestError || (error instanceof TypeError && 'code' in error);
   const message = error instanceof Error ? error.message : String(error);
   console.error(`error: ${message.replaceAll('\n', ' ')}`);
   process.exit(usageError ? 2 : 1);

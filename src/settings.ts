@@ -8,6 +8,8 @@ export interface Setting<T> {
   readonly fallback: string | undefined;
   readonly meaning: string;
   readonly expected: string;
+  /** Whether a wrong value must not be repeated in a message: it may hold a password. */
+  readonly secret?: boolean;
   /** The value; undefined where the text is none. */
   readonly read: (text: string) => T | undefined;
 }
@@ -90,4 +92,61 @@ export function list(meaning: string): Setting<readonly string[]> {
       return origins.every((origin) => URL.parse(origin)?.origin === origin) ? origins : undefined;
     },
   };
+}
+
+/** The address of a Redis, which may hold a password. */
+export function redisUrl(meaning: string): Setting<string> {
+  return {
+    fallback: undefined,
+    meaning,
+    expected: 'a URL such as redis://127.0.0.1:6379 or rediss://user:password@host:6380/0',
+    secret: true,
+    read: (source) => (/^rediss?:$/.test(URL.parse(source)?.protocol ?? '') ? source : undefined),
+  };
+}
+
+/** Where settings come from: the environment, or a file of the same form. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The value of a setting, its fallback where it is not set; undefined where it has none. */
+export function given<T>(environment: Environment, name: string, setting: Setting<T>): T | undefined {
+  const { fallback, expected, secret = false, read } = setting;
+  const value = environment[name];
+  const source = value === undefined || value === '' ? fallback : value;
+  if (source === undefined) return undefined;
+  const result = read(source);
+  const got = secret ? 'something else' : JSON.stringify(source);
+  if (result === undefined) throw new ConfigError(`${name}: expected ${expected}, but got ${got}`);
+  return result;
+}
+
+/** The value of a setting that has one always. */
+export function required<T>(environment: Environment, name: string, setting: Setting<T>): T {
+  const value = given(environment, name, setting);
+  if (value === undefined) throw new ConfigError(`${name}: expected ${setting.expected}, but it is not set`);
+  return value;
+}
+
+/** Throws for a name that is nearly a setting's: it would be ignored silently. */
+export function refuseMisspelt(environment: Readonly<Record<string, unknown>>, names: readonly string[]): void {
+  for (const name of Object.keys(environment)) {
+    if (names.includes(name)) continue;
+    const meant = names.find((known) => known.length > 7 && isNear(name, known));
+    if (meant !== undefined) throw new ConfigError(`${name}: there is no such setting; expected ${meant}`);
+  }
+}
+
+/** Whether two names differ by at most two insertions, deletions or replacements of a letter. */
+function isNear(name: string, known: string): boolean {
+  if (Math.abs(name.length - known.length) > 2) return false;
+  let distances = Array.from({ length: known.length + 1 }, (_, index) => index);
+  for (const [row, letter] of name.split('').entries()) {
+    const next = [row + 1];
+    for (const [column, other] of known.split('').entries()) {
+      const replaced = (distances[column] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(replaced, (distances[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
+    }
+    distances = next;
+  }
+  return (distances[known.length] ?? 3) <= 2;
 }

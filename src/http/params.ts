@@ -37,11 +37,16 @@ function toParams(all: JsonObject): GraphQLParams {
   return {
     query: member(all, 'query', isString, 'a string'),
     variables: member(all, 'variables', isObject, 'an object'),
-    // An empty name is none (GraphQL over HTTP §5.2).
-    operationName: member(all, 'operationName', isString, 'a string') || undefined,
+    operationName: nameOf(all),
     extensions: member(all, 'extensions', isObject, 'an object'),
     all,
   };
+}
+
+/** An empty name is none (GraphQL over HTTP §5.2). */
+function nameOf(all: JsonObject): string | undefined {
+  const name = member(all, 'operationName', isString, 'a string');
+  return name === '' ? undefined : name;
 }
 
 function member<T>(

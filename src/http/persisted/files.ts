@@ -22,12 +22,11 @@ export function readFiles(pattern: string): ManifestFile[] {
 /** A text that is another one as soon as any of the files is. It reads no contents. */
 export async function fingerprint(pattern: string): Promise<string> {
   const files = await Array.fromAsync(glob(pattern)).catch(() => []);
-  const found = files.length === 0 ? [pattern] : files.toSorted();
-  const states = found.map(async (file) => {
+  const states = [pattern, ...files].map(async (file) => {
     const stats = await stat(file).catch(() => undefined);
     return `${file}:${stats?.ino}:${stats?.mtimeMs}:${stats?.size}`;
   });
-  return (await Promise.all(states)).join('\n');
+  return [...new Set(await Promise.all(states))].toSorted().join('\n');
 }
 
 function findFiles(pattern: string): string[] {

@@ -57,7 +57,7 @@ function ofApollo(file: string, { format, version, operations }: JsonObject): Pa
 
 /** `[[id, text], …]`, as servers of Relay's remote persisting keep it. */
 function ofPair(file: string, pair: unknown, index: number): Pair {
-  const [id, text]: unknown[] = Array.isArray(pair) ? pair : [];
+  const [id, text]: readonly unknown[] = isList(pair) ? pair : [];
   return toPair(file, id, text, `[${index}]`, 'a pair of an id and a text');
 }
 
@@ -73,6 +73,10 @@ function ofMember(file: string, id: string, value: unknown): Pair {
 function toPair(file: string, id: unknown, text: unknown, where: string, expected: string): Pair {
   if (typeof id === 'string' && id !== '' && typeof text === 'string') return [id, text];
   throw unusable(file, `expected ${where} to be ${expected}`);
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
 }
 
 function unusable(file: string, reason: string): ManifestError {
