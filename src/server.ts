@@ -37,8 +37,11 @@ const maximumHeaders = 100;
 /** Serves a gateway over HTTP: `/graphql`, `/healthz` (alive) and `/readyz` (not stopping). */
 export async function startServer(gateway: Gateway, options: ServerOptions): Promise<GatewayServer> {
   let stopping = false;
+  const inFlight = new Set<ServerResponse>();
   const server = createServer(httpLimits, (request, response) => {
-    if (stopping) response.setHeader('connection', 'close');
+    inFlight.add(response);
+    response.on('close', () => inFlight.delete(response));
+    if (stopping) closeAfter(response);
     route(gateway, request, response, stopping);
   });
   server.on('clientError', refuseMalformed);
@@ -48,12 +51,18 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
     stop: async () => {
       const cut = setTimeout(() => server.closeAllConnections(), options.drainMs);
       stopping = true;
+      for (const response of inFlight) closeAfter(response);
       await delay(options.stopDelayMs);
       await close(server);
       clearTimeout(cut);
       await gateway.close();
     },
   };
+}
+
+/** The client has to come back on a new connection, which another replica takes. */
+function closeAfter(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
 function route(gateway: Gateway, request: IncomingMessage, response: ServerResponse, stopping: boolean): void {

@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { runMain } from '../support/process.ts';
+import * as rows from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const freePorts = { PORT: '0', WORKSPACE_PORT: '0' };
+
+test('without settings it starts the workspace and the gateway, and the curl line that it prints works', async () => {
+  await using gateway = runMain([], freePorts);
+  const [line] = await gateway.printed(/^curl .*$/m);
+  expect(gateway.output()).toMatch(/^Gateway +http:\/\/127\.0\.0\.1:\d+\/graphql/m);
+  expect(gateway.output()).toMatch(/^Workspace +http:\/\/127\.0\.0\.1:\d+$/m);
+  expect(gateway.output()).toMatch(/^Demo key +phx_\w+$/m);
+  const { stdout } = await promisify(execFile)('bash', ['-c', line]);
+  expect(JSON.parse(stdout)).toEqual({
+    data: {
+      projects: {
+        nodes: Array.from({ length: 2 }, () => ({
+          name: expect.any(String),
+          dashboards: { nodes: [{ name: expect.any(String) }, { name: expect.any(String) }] },
+        })),
+      },
+    },
+  });
+});
+
+test('a termination signal lets what is in flight finish, then it exits with 0', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) }, { hold: 2 });
+  await using gateway = runMain([], { PORT: '0', UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '50' });
+  const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
+  const asked = fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer phx_a' },
+    body: JSON.stringify({ query: '{ project(id: 1) { name } }' }),
+  });
+  while (upstream.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  gateway.child.kill('SIGTERM');
+  setTimeout(() => upstream.release(), 200);
+  const answer = await asked;
+  expect(await answer.json()).toEqual({ data: { project: { name: 'Project 1' } } });
+  expect(answer.headers.get('connection')).toBe('close');
+  expect(await gateway.exit()).toBe(0);
+});
+
+test('an interrupt stops it as well, and a second one at once', async () => {
+  await using gateway = runMain([], { ...freePorts, STOP_DELAY_MS: '60000' });
+  await gateway.printed(/^curl/m);
+  gateway.child.kill('SIGINT');
+  setTimeout(() => gateway.child.kill('SIGINT'), 200);
+  expect(await gateway.exit()).toBe(1);
+});
+
+test.each([
+  [{ PORT: 'many' }, 'PORT: expected a whole number from 0 to 65535, but got "many"'],
+  [{ PORT: '70000' }, 'PORT: expected a whole number from 0 to 65535, but got "70000"'],
+  [{ UPSTREAM_URL: 'example.com' }, 'UPSTREAM_URL: expected an absolute http or https URL'],
+  [{ UPSTREAM_URL: 'https://key@example.com' }, 'UPSTREAM_URL: expected an absolute http or https URL'],
+  [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL: expected one of trace, debug, info'],
+  [{ OPERATION_DEADLINE_MS: '0' }, 'OPERATION_DEADLINE_MS: expected a whole number from 1 to 600000, but got "0"'],
+  [{ WORKSPACE_ERROR_RATE: '2' }, 'WORKSPACE_ERROR_RATE: expected a number from 0 to 1, but got "2"'],
+  [{ CORS_ORIGINS: '*' }, 'CORS_ORIGINS: expected origins such as https://app.example.com'],
+  [{ GRAPHIQL: 'yes' }, 'GRAPHIQL: expected on or off, but got "yes"'],
+  [{ UPSTREAM_ULR: 'https://example.com' }, 'UPSTREAM_ULR: there is no such setting; expected UPSTREAM_URL'],
+])('the wrong setting %j ends the start with one line and exit code 2', async (environment, message) => {
+  await using gateway = runMain([], environment);
+  expect(await gateway.exit()).toBe(2);
+  expect(gateway.output()).toContain(message);
+  expect(gateway.output().trim().split('\n')).toHaveLength(1);
+});
+
+test.each([[['--nope']], [['sever']], [['serve', 'twice']]])('%j is no command line: exit code 2', async (args) => {
+  await using gateway = runMain(args);
+  expect(await gateway.exit()).toBe(2);
+  expect(gateway.output().trim().split('\n')).toHaveLength(1);
+});
+
+test('a port that is taken is one clear line, and exit code 1', async () => {
+  await using upstream = await startUpstream({});
+  await using gateway = runMain([], { PORT: new URL(upstream.url).port, UPSTREAM_URL: upstream.url });
+  expect(await gateway.exit()).toBe(1);
+  expect(gateway.output()).toMatch(/^error: .*EADDRINUSE/m);
+});
+
+test('--help names every setting', async () => {
+  await using gateway = runMain(['--help']);
+  expect(await gateway.exit()).toBe(0);
+  for (const name of ['UPSTREAM_URL', 'PORT', 'CURSOR_SECRET', 'WORKSPACE_DB']) expect(gateway.output()).toContain(name);
+});
+
+test('the workspace can be started alone', async () => {
+  await using workspace = runMain(['workspace'], freePorts);
+  const [, url = '', key = ''] = await workspace.printed(/^Workspace +(\S+)\nDemo key +(\S+)/m);
+  const answer = await fetch(`${url}/api/projects/`, { headers: { authorization: `Bearer ${key}` } });
+  expect(answer.status).toBe(200);
+  workspace.child.kill('SIGTERM');
+  expect(await workspace.exit()).toBe(0);
+});
