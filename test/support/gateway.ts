@@ -1,4 +1,4 @@
-import { createGateway, type GatewayOptions } from '../../src/gateway.ts';
+import { createGateway, type Gateway, type GatewayOptions } from '../../src/gateway.ts';
 import { startServer } from '../../src/server.ts';
 
 /** The key that tests ask with unless they say otherwise. */
@@ -35,6 +35,7 @@ export interface GraphQLFailure {
 export interface TestGateway extends AsyncDisposable {
   /** The URL of its GraphQL endpoint. */
   readonly url: string;
+  readonly gateway: Gateway;
   /** Errors that nobody expected; a test that provokes none should find it empty. */
   readonly reported: readonly unknown[];
   ask(query: string, request?: Request): Promise<Answer>;
@@ -74,6 +75,7 @@ export async function startGateway(
   const url = `${server.url}/graphql`;
   return {
     url,
+    gateway,
     reported,
     ask: (query, request) => ask(url, query, request),
     [Symbol.asyncDispose]: () => server.stop(),
