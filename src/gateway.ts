@@ -20,6 +20,7 @@ import { createYogaHandler } from './http/yoga.ts';
 import { createLoaders } from './loaders/loaders.ts';
 import { createRestApi } from './rest/api.ts';
 import { createUpstream, type UpstreamOptions } from './rest/client.ts';
+import type { UpstreamHealth } from './rest/line.ts';
 import type { Lifetime } from './rest/lifetime.ts';
 import { createCompilerSchema, createSchema } from './schema.ts';
 
@@ -28,6 +29,8 @@ export interface GatewayOptions {
   /** Base URL of the REST API. */
   readonly upstreamUrl: string;
   readonly upstreamConnections: number;
+  /** Most calls to the upstream in flight; those beyond it wait. */
+  readonly maxUpstreamInFlight: number;
   /** Largest response of the upstream, decoded. */
   readonly maxResponseBytes: number;
   /** Largest body of a client. */
@@ -60,6 +63,8 @@ export interface Gateway {
   readonly documentUses: DocumentUses;
   /** Reads the manifests of persisted documents again; what is wrong with them is logged, and changes nothing. */
   readonly reload: () => Promise<void>;
+  /** How the upstream is doing, for metrics and readiness. */
+  readonly upstreamHealth: () => UpstreamHealth;
   /** Closes the connections to the upstream; what is in flight fails. */
   readonly close: () => Promise<void>;
 }
@@ -90,6 +95,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
     createContext,
+    isOverloaded: upstream.overloaded,
     deadlineMs: options.operationDeadlineMs,
     report,
   });
@@ -110,6 +116,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     documentUses: persisted.uses,
     reload: persisted.reload,
+    upstreamHealth: upstream.health,
     close: () => {
       persisted.close();
       return upstream.close();
@@ -127,6 +134,7 @@ function upstreamOptionsOf(options: GatewayOptions): UpstreamOptions {
   return {
     url: options.upstreamUrl,
     connections: options.upstreamConnections,
+    maxInFlight: options.maxUpstreamInFlight,
     maxBodyBytes: options.maxResponseBytes,
   };
 }

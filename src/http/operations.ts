@@ -1,6 +1,7 @@
-import type { ExecutionResult } from 'graphql';
+import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { Caller, TraceContext } from '../rest/client.ts';
+import { UpstreamError } from '../rest/errors.ts';
 import { Lifetime } from '../rest/lifetime.ts';
 import type { OperationResult } from './answer.ts';
 import { toPublicError } from './errors.ts';
@@ -24,6 +25,8 @@ export interface OperationsOptions {
   readonly resolve: ResolveDocument;
   /** `use` counts the calls of a listed document. */
   readonly createContext: (facts: RequestFacts, lifetime: Lifetime, use: DocumentUse | undefined) => GatewayContext;
+  /** Whether an operation of this caller would find no room for its calls. */
+  readonly isOverloaded: (caller: Caller | undefined) => boolean;
   readonly deadlineMs: number;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
   readonly getMaxAge: number;
@@ -42,6 +45,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       const resolved = await resolve(params);
       const { prepared, use } = resolved;
       refuseMutationByGet(prepared, facts);
+      if (options.isOverloaded(facts.caller)) throw overload();
       if (use !== undefined) use.hits += 1;
       const result = toResult(await execute(resolved, params, facts, options), prepared, report);
       if (use !== undefined && result.errors !== undefined) use.errors += 1;
@@ -97,5 +101,14 @@ function refuseMutationByGet({ operation }: PreparedOperation, { method }: Reque
     code: 'METHOD_NOT_ALLOWED',
     status: 405,
     headers: { allow: 'POST' },
+  });
+}
+
+/** Nothing was executed: the same request may succeed a moment later. */
+function overload(): GraphQLError {
+  return requestError(new UpstreamError('OVERLOADED').message, {
+    code: 'OVERLOADED',
+    status: 503,
+    headers: { 'retry-after': '1' },
   });
 }

@@ -1,89 +1,167 @@
-import { decodeBody, textOf } from './decode.ts';
+import { Admission, type Applicant, type Gates } from './admission.ts';
+import { type Breaker, probePatienceMs } from './breaker.ts';
 import { UpstreamError } from './errors.ts';
-import { fromTransport, toUpstreamError } from './failures.ts';
-import type { Flight } from './flights.ts';
-import { retryOf } from './retry.ts';
-import { type Answer, type Call, type Transport, TransportError } from './transport.ts';
+import { exchange, type Reply } from './exchange.ts';
+import { type Retry, retryOf } from './retry.ts';
+import type { RetryBudget } from './retry-budget.ts';
+import { type Abort, type Call, type Transport, TransportError } from './transport.ts';
 
-/** What became of a call: its HTTP status and its decoded body, empty where there was none. */
-export interface Reply {
-  readonly status: number;
-  readonly contentType: string;
-  readonly text: string;
+/** What all calls to the upstream go through. */
+export interface Line extends Gates {
+  readonly transport: Transport;
+  readonly budget: RetryBudget;
+  readonly maxBodyBytes: number;
 }
 
-/** A call under way. */
-export interface Sending {
-  readonly result: Promise<Reply>;
-  readonly cancel: () => void;
+/** One read or write of one caller. */
+export interface Job extends Applicant {
+  readonly call: Call;
+  readonly key: string;
 }
 
-/** Sends a call once. Fails with an UpstreamError for every status but 2xx, with a TransportError without a response. */
-export function sendOnce(transport: Transport, call: Call, key: string, maxBodyBytes: number): Sending {
-  let cancel = (): void => undefined;
-  const result = new Promise<Reply>((resolve, reject) => {
-    cancel = transport.send(call, (error, answer) => {
-      if (answer === undefined) reject(error ?? new TransportError('network'));
-      else settle(answer, key, maxBodyBytes).then(resolve, reject);
-    });
-  });
-  return { result, cancel };
-}
+/** The attempts that one read or write is worth. Fails with TransportErrors and UpstreamErrors. */
+export class Attempts {
+  readonly #line: Line;
+  readonly #job: Job;
+  readonly #admission: Admission;
+  #abort: Abort | undefined;
+  #probed: Breaker | undefined;
+  /** Until a socket was found closed once: the next one is new. */
+  #mayBeStale = true;
 
-/** Sends a read, and once more where its failure allows it and its passengers still wait by then. */
-export function sendRead(transport: Transport, call: Call, key: string, maxBodyBytes: number, flight: Flight): Sending {
-  let current: Sending | undefined;
-  let cancelled = false;
-  let wake = (): void => undefined;
-  const pause = (milliseconds: number): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, milliseconds);
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  const attempt = async (free: boolean, once: boolean): Promise<Reply> => {
-    if (cancelled) throw new TransportError('aborted');
-    current = sendOnce(transport, call, key, maxBodyBytes);
+  constructor(line: Line, job: Job) {
+    this.#line = line;
+    this.#job = job;
+    this.#admission = new Admission(line, job);
+  }
+
+  /** Sends a write, exactly once. */
+  async write(): Promise<Reply> {
+    const entering = this.#admission.enter();
+    if (entering !== undefined) await entering;
+    return this.#sendPatiently();
+  }
+
+  /** Sends a read, and once more where its failure allows it and those who asked still wait by then. */
+  async read(): Promise<Reply> {
+    this.#line.budget.earn();
+    const entering = this.#admission.enter();
+    if (entering !== undefined) await entering;
     try {
-      return await current.result;
+      return await this.#sendPatiently();
     } catch (error) {
-      const retry = retryOf(error);
-      if (retry.kind === 'free' && free) return attempt(false, once);
-      const delayMs = retry.kind === 'once' ? retry.delayMs : 0;
-      if (retry.kind === 'never' || !once || performance.now() + delayMs >= flight.lastsUntil) throw error;
-      await pause(delayMs);
-      return attempt(free, false);
+      return this.#repeat(error, true);
     }
-  };
-  const cancel = (): void => {
-    cancelled = true;
-    current?.cancel();
-    wake();
-  };
-  return { result: attempt(true, true), cancel };
-}
+  }
 
-/** A failure as the domain error that resolvers may see. */
-export function toDomainError(error: unknown): unknown {
-  return error instanceof TransportError ? fromTransport(error) : error;
-}
+  /** Gives up, wherever the call is. */
+  cancel(): void {
+    this.#admission.leave();
+    this.#abort?.();
+  }
 
-async function settle(answer: Answer, key: string, maxBodyBytes: number): Promise<Reply> {
-  const text = await textOfAnswer(answer, maxBodyBytes);
-  const { status, headers } = answer;
-  if (status < 200 || status > 299) throw toUpstreamError(status, headers, text ?? '', key);
-  if (text === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
-  return { status, contentType: headers['content-type'] ?? '', text };
-}
+  /** Somebody's deadline passed. That says something about the upstream only if it has the call. */
+  overdue(): void {
+    if (this.#abort === undefined) return;
+    this.#line.circuits.failed({ kind: 'timeout' }, this.#job.callerHash, this.#job.target);
+    this.#takeProbed()?.fail();
+  }
 
-/** The decoded body; undefined where it cannot be decoded. */
-async function textOfAnswer({ headers, body }: Answer, maxBodyBytes: number): Promise<string | undefined> {
-  const coding = headers['content-encoding'];
-  try {
-    return coding === undefined || body.length === 0 ? textOf(body) : await decodeBody(body, coding, maxBodyBytes);
-  } catch {
-    return undefined;
+  async #repeat(failure: unknown, once: boolean): Promise<Reply> {
+    const retry = retryOf(failure);
+    const free = retry.kind === 'free' && this.#mayBeStale;
+    if (free) this.#mayBeStale = false;
+    else if (retry.kind === 'never' || !once || !this.#mayRetry(retry)) throw failure;
+    try {
+      if (retry.kind === 'once') await this.#admission.sleep(retry.delayMs);
+      await this.#admission.enter();
+    } catch {
+      if (!free) this.#line.budget.refund();
+      throw failure;
+    }
+    try {
+      return await this.#sendPatiently();
+    } catch (error) {
+      return this.#repeat(error, once && free);
+    }
+  }
+
+  /** Takes a retry out of the budget where there is one, the upstream can bear it, and it would start in time. */
+  #mayRetry(retry: Retry): boolean {
+    const { budget, circuits, slots, pauses, now } = this.#line;
+    const { callerHash, target, patience } = this.#job;
+    if (circuits.state !== 'closed' || slots.queued > 0) return false;
+    const delayMs = retry.kind === 'once' ? retry.delayMs : 0;
+    const startsAt = now() + delayMs + pauses.remaining(callerHash, target);
+    return startsAt < patience.lastsUntil && budget.spend();
+  }
+
+  /**
+   * Whoever asked is answered in under a second where the call is a probe; the probe goes on to the end of its time.
+   * A write's caller waits on: it must know what became of it.
+   */
+  async #sendPatiently(): Promise<Reply> {
+    const sent = this.#send();
+    const probed = this.#probed;
+    if (probed === undefined) return sent;
+    const { promise, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      this.#probed = undefined;
+      probed.overdue();
+      if (this.#job.isWrite) return;
+      setTimeout(() => this.cancel(), this.#job.patience.lastsUntil - this.#line.now()).unref();
+      reject(new UpstreamError('UPSTREAM_UNAVAILABLE'));
+    }, probePatienceMs);
+    try {
+      return await Promise.race([sent, promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #send(): Promise<Reply> {
+    const { transport, slots, now, maxBodyBytes } = this.#line;
+    const { call, key, callerHash } = this.#job;
+    const startedAt = now();
+    this.#probed = this.#admission.takeProbed();
+    const { reply, abort } = exchange(transport, call, key, maxBodyBytes);
+    this.#abort = abort;
+    try {
+      const answer = await reply;
+      this.#answered();
+      return answer;
+    } catch (error) {
+      this.#failed(error, now() - startedAt);
+      throw error;
+    } finally {
+      this.#abort = undefined;
+      slots.release(callerHash, now() - startedAt);
+    }
+  }
+
+  #answered(): void {
+    this.#line.circuits.succeeded(this.#job.callerHash, this.#job.target);
+    this.#takeProbed()?.close();
+  }
+
+  /** Tells the breakers and the pauses what a failure means to them. */
+  #failed(error: unknown, tookMs: number): void {
+    const { circuits, pauses } = this.#line;
+    const { callerHash, target } = this.#job;
+    const { status = 0, retryAfter = 0 } = (error instanceof UpstreamError ? error.upstream : undefined) ?? {};
+    if (status === 429) pauses.begin(callerHash, target, retryAfter);
+    const fault = error instanceof TransportError ? error.fault : undefined;
+    if (fault === 'aborted' || (fault === 'stale-socket' && this.#mayBeStale)) {
+      this.#takeProbed()?.abandon();
+    } else if (status >= 500 || fault === 'network' || fault === 'stale-socket') {
+      circuits.failed(status >= 500 ? { kind: 'server-error' } : { kind: 'network', tookMs }, callerHash, target);
+      this.#takeProbed()?.fail();
+    } else this.#answered();
+  }
+
+  #takeProbed(): Breaker | undefined {
+    const probed = this.#probed;
+    this.#probed = undefined;
+    return probed;
   }
 }

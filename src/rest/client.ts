@@ -1,9 +1,12 @@
-import { type Reply, type Sending, sendOnce, sendRead, toDomainError } from './attempts.ts';
+import { Attempts, type Job, type Line } from './attempts.ts';
 import { UpstreamError } from './errors.ts';
-import { Flights } from './flights.ts';
-import { parseJson } from './json.ts';
-import type { Lifetime } from './lifetime.ts';
-import { type Call, createTransport, type Transport } from './transport.ts';
+import { type Reply, toDomainError } from './exchange.ts';
+import { Flights, type Work } from './flights.ts';
+import { isOverdue, type Lifetime } from './lifetime.ts';
+import { createLine, healthOf, type UpstreamHealth } from './line.ts';
+import { csvOf, jsonOf, writtenJson } from './replies.ts';
+import type { Patience } from './slots.ts';
+import type { Call } from './transport.ts';
 
 /** Who asks: the personal API key, and what stands for it wherever something is shared or counted. */
 export interface Caller {
@@ -30,37 +33,42 @@ export interface UpstreamOptions {
   /** Absolute URL, possibly with a path that is put before every path of the API. */
   readonly url: string;
   readonly connections: number;
+  /** Most calls in flight; those beyond it wait. */
+  readonly maxInFlight: number;
   readonly maxBodyBytes: number;
 }
 
 /** The REST API, shared by all operations. */
 export interface Upstream {
   readonly clientFor: (caller: Caller | undefined, lifetime: Lifetime, trace?: TraceContext) => RestClient;
+  /** Whether a call of this caller would be shed at once: then its operation need not begin. */
+  readonly overloaded: (caller: Caller | undefined) => boolean;
+  readonly health: () => UpstreamHealth;
   readonly close: () => Promise<void>;
 }
 
 /** Connects to the REST API at `url`; nothing is sent yet. */
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { origin, pathname } = new URL(options.url);
-  const transport = createTransport({ ...options, origin });
+  const line = createLine({ ...options, origin });
   const shared: Shared = {
-    transport,
+    line,
     prefix: pathname.replace(/\/+$/, ''),
-    maxBodyBytes: options.maxBodyBytes,
     json: new Flights(),
     csv: new Flights(),
   };
   return {
     clientFor: (caller, lifetime, trace = {}) =>
       caller === undefined ? strangersClient : createClient(shared, caller, lifetime, trace),
-    close: () => transport.close(),
+    overloaded: (caller) => caller !== undefined && line.slots.isFull(caller.hash),
+    health: () => healthOf(line, shared.json.joined + shared.csv.joined),
+    close: () => line.transport.close(),
   };
 }
 
 interface Shared {
-  readonly transport: Transport;
+  readonly line: Line;
   readonly prefix: string;
-  readonly maxBodyBytes: number;
   readonly json: Flights<unknown>;
   readonly csv: Flights<string>;
 }
@@ -74,12 +82,15 @@ const strangersClient: RestClient = {
 
 function createClient(shared: Shared, caller: Caller, lifetime: Lifetime, trace: TraceContext): RestClient {
   const headers = { ...trace, authorization: `Bearer ${caller.key}`, 'accept-encoding': 'gzip, deflate, br' };
+  const jobOf = (call: Call, target: string, patience: Patience, isWrite: boolean): Job => {
+    return { call, target, patience, isWrite, key: caller.key, callerHash: caller.hash };
+  };
   const read = <T>(flights: Flights<T>, target: string, accept: string, decode: (reply: Reply) => T): Promise<T> => {
     if (lifetime.ended !== undefined) return Promise.reject(lifetime.ended);
-    const call: Call = { method: 'GET', target: shared.prefix + target, headers: { ...headers, accept } };
-    return flights.board(caller.hash, target, lifetime, (flight) =>
-      decoded(sendRead(shared.transport, call, caller.key, shared.maxBodyBytes, flight), decode),
-    ).result;
+    return flights.board(caller.hash, target, lifetime, (flight) => {
+      const call: Call = { method: 'GET', target: shared.prefix + target, headers: { ...headers, accept } };
+      return readWork(new Attempts(shared.line, jobOf(call, target, flight, false)), decode);
+    });
   };
   return {
     getJson: (target) => read(shared.json, target, 'application/json', jsonOf),
@@ -93,28 +104,27 @@ function createClient(shared: Shared, caller: Caller, lifetime: Lifetime, trace:
         headers: { ...headers, ...content, accept: 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       };
-      return writeOnce(shared, caller, lifetime, call);
+      return write(shared, jobOf(call, target, { lastsUntil: lifetime.endsAt }, true), lifetime);
     },
   };
 }
 
 /** Reads that began before a write, or during it, are shared with none that comes after it. */
-async function writeOnce(shared: Shared, caller: Caller, lifetime: Lifetime, call: Call): Promise<unknown> {
+async function write(shared: Shared, job: Job, lifetime: Lifetime): Promise<unknown> {
   const ground = (): void => {
-    shared.json.ground(caller.hash);
-    shared.csv.ground(caller.hash);
+    shared.json.ground(job.callerHash);
+    shared.csv.ground(job.callerHash);
   };
   ground();
-  const sending = sendOnce(shared.transport, call, caller.key, shared.maxBodyBytes);
-  let forget = (): void => undefined;
-  const ended = new Promise<never>((_resolve, reject) => {
-    forget = lifetime.onEnd((error) => {
-      reject(error);
-      sending.cancel();
-    });
+  const attempts = new Attempts(shared.line, job);
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  const forget = lifetime.onEnd((error) => {
+    reject(error);
+    if (isOverdue(error)) attempts.overdue();
+    attempts.cancel();
   });
   try {
-    return writtenJson(call, await Promise.race([sending.result, ended]));
+    return writtenJson(job.call, await Promise.race([attempts.write(), ended]));
   } catch (error) {
     throw toDomainError(error);
   } finally {
@@ -123,36 +133,9 @@ async function writeOnce(shared: Shared, caller: Caller, lifetime: Lifetime, cal
   }
 }
 
-function decoded<T>(sending: Sending, decode: (reply: Reply) => T): { result: Promise<T>; cancel: () => void } {
-  const result = sending.result.then(decode, (error: unknown) => {
+function readWork<T>(attempts: Attempts, decode: (reply: Reply) => T): Work<T> {
+  const result = attempts.read().then(decode, (error: unknown) => {
     throw toDomainError(error);
   });
-  return { result, cancel: sending.cancel };
-}
-
-function jsonOf({ status, contentType, text }: Reply): unknown {
-  if (/^text\/csv\b/i.test(contentType)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
-  try {
-    return parseJson(text);
-  } catch {
-    throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
-  }
-}
-
-/** A proxy's error page with status 200 must not pass for a table. */
-function csvOf({ status, contentType, text }: Reply): string {
-  const foreign = /json|html|xml/i.test(contentType) || text.trimStart().startsWith('<');
-  if (foreign) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
-  return text;
-}
-
-/** A delete's answer says nothing but its status; known deployments send it with and without a body. */
-function writtenJson(call: Call, reply: Reply): unknown {
-  if (reply.status === 204 || reply.text === '') return undefined;
-  if (call.method !== 'DELETE') return jsonOf(reply);
-  try {
-    return jsonOf(reply);
-  } catch {
-    return undefined;
-  }
+  return { result, cancel: () => attempts.cancel(), overdue: () => attempts.overdue() };
 }

@@ -9,7 +9,9 @@ export type UpstreamErrorCode =
   | 'RATE_LIMITED'
   | 'UPSTREAM_UNAVAILABLE'
   | 'UPSTREAM_TIMEOUT'
-  | 'UPSTREAM_INVALID_RESPONSE';
+  | 'UPSTREAM_INVALID_RESPONSE'
+  // Refused by the gateway itself: too many calls wait already.
+  | 'OVERLOADED';
 
 /** What of an upstream's error may reach a client (`extensions.upstream`). `retryAfter` is in seconds. */
 export interface UpstreamFacts {
@@ -31,6 +33,7 @@ const messages: Record<UpstreamErrorCode, string> = {
   UPSTREAM_UNAVAILABLE: 'The upstream is not available.',
   UPSTREAM_TIMEOUT: 'The upstream did not answer in time.',
   UPSTREAM_INVALID_RESPONSE: 'The upstream sent an answer that does not fit its contract.',
+  OVERLOADED: 'The gateway has too much to do at the moment; try again later.',
 };
 
 /** A REST call that failed. The message is ours and fixed; nothing of the upstream's text is in it. */

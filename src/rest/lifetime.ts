@@ -48,3 +48,8 @@ export class Lifetime {
     clearTimeout(this.#timer);
   }
 }
+
+/** Whether an error of a lifetime's end says that its deadline passed, rather than that its client left. */
+export function isOverdue({ cause }: UpstreamError): boolean {
+  return cause === ('deadline' satisfies EndReason);
+}

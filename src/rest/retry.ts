@@ -11,6 +11,9 @@ export type Retry =
 
 const retried = new Set([429, 502, 503, 504]);
 
+/** The longest wait that the upstream may ask for before a retry; what takes longer is the caller's to repeat. */
+const longestWaitMs = 5000;
+
 /** What to do about a read's failure; `error` is what the transport or the response's status said. */
 export function retryOf(error: unknown, random = Math.random): Retry {
   if (error instanceof TransportError) {
@@ -19,9 +22,11 @@ export function retryOf(error: unknown, random = Math.random): Retry {
   }
   if (!(error instanceof UpstreamError) || !retried.has(error.upstream?.status ?? 0)) return { kind: 'never' };
   const told = error.upstream?.retryAfter;
-  if (told !== undefined) return { kind: 'once', delayMs: told * 1000 + jittered(random) };
-  // A rate limit that does not say when it ends would only be hit again.
-  return error.code === 'RATE_LIMITED' ? { kind: 'never' } : { kind: 'once', delayMs: jittered(random) };
+  // A rate limit that does not say when it ends would only be hit again; one that does pauses every call of its key.
+  if (error.code === 'RATE_LIMITED')
+    return told === undefined ? { kind: 'never' } : { kind: 'once', delayMs: jittered(random) };
+  const waitMs = (told ?? 0) * 1000;
+  return waitMs > longestWaitMs ? { kind: 'never' } : { kind: 'once', delayMs: waitMs + jittered(random) };
 }
 
 /** 50 to 150 ms: callers that failed together do not come back together. */

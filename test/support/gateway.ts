@@ -50,6 +50,7 @@ export async function startGateway(
   const gateway = createGateway({
     upstreamUrl: upstream.url,
     upstreamConnections: 128,
+    maxUpstreamInFlight: 512,
     maxResponseBytes: 8 * 2 ** 20,
     maxRequestBytes: 2 ** 20,
     operationDeadlineMs: 5000,

@@ -1,0 +1,35 @@
+import { UpstreamError } from './errors.ts';
+import type { Reply } from './exchange.ts';
+import { parseJson } from './json.ts';
+import type { Call } from './transport.ts';
+
+/** The JSON that a reply holds. */
+export function jsonOf({ status, contentType, text }: Reply): unknown {
+  if (/^text\/csv\b/i.test(contentType)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
+  try {
+    return parseJson(text);
+  } catch {
+    throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
+  }
+}
+
+/** The table that a reply holds. A proxy's error page with status 200 must not pass for one. */
+export function csvOf({ status, contentType, text }: Reply): string {
+  const foreign = /json|html|xml/i.test(contentType) || text.trimStart().startsWith('<');
+  if (foreign) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
+  return text;
+}
+
+/**
+ * What a write answered, undefined where it answered nothing. A delete's answer says nothing but its status; known
+ * deployments send it with and without a body.
+ */
+export function writtenJson(call: Call, reply: Reply): unknown {
+  if (reply.status === 204 || reply.text === '') return undefined;
+  if (call.method !== 'DELETE') return jsonOf(reply);
+  try {
+    return jsonOf(reply);
+  } catch {
+    return undefined;
+  }
+}
