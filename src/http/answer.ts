@@ -23,12 +23,11 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-/** The media type that a client accepts first; undefined where it accepts neither, or wants a stream. */
+/** The media type that a client accepts first; undefined where it accepts neither. */
 export function negotiate(accept: string | undefined): MediaType | undefined {
   if (accept === undefined || accept === '' || accept === 'application/json' || accept === '*/*')
     return 'application/json';
   const ranges = accept.toLowerCase().split(',').map(rangeOf);
-  if (ranges.some((range) => range === 'text/event-stream' || range === 'multipart/mixed')) return undefined;
   return ranges.map(mediaTypeOf).find((mediaType) => mediaType !== undefined);
 }
 
