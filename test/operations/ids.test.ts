@@ -9,6 +9,14 @@ const otherOrganization = '018f1c4e-0000-7000-8000-00000000000b';
 
 const globalId = (text: string): string => Buffer.from(text).toString('base64url');
 
+/** Another base64url text of the same bytes: the last character holds bits that no byte needs. */
+function respelled(text: string): string {
+  const canonical = globalId(text);
+  const other = canonical.slice(0, -1) + String.fromCodePoint((canonical.codePointAt(canonical.length - 1) ?? 0) + 1);
+  if (!Buffer.from(other, 'base64url').equals(Buffer.from(text))) throw new Error(`${text} has one spelling only`);
+  return other;
+}
+
 /** What an argument takes beside global ids. */
 type Form = 'global only' | 'Project' | 'Organization' | 'Dashboard' | 'any Dashboard' | 'Plugin' | 'Event';
 
@@ -175,7 +183,10 @@ const brokenGlobalIds = [
   `${globalId('Project:1')}=`,
   `${globalId('Dashboard:1:2')}==`,
   `${globalId('Project:12')}\n`,
-  globalId('Project:1').replace(/.$/, 'R'),
+  respelled('Project:12'),
+  respelled('Dashboard:1:2'),
+  respelled(`Plugin:${organizationId}:22`),
+  respelled(`Organization:${organizationId}`),
   Buffer.from('Dashboard:1:2>?').toString('base64'),
   globalId('Project:01'),
   globalId('Project:1/../2'),
