@@ -62,7 +62,7 @@ function statusOf({ data, errors = [] }: OperationResult, mediaType: MediaType):
   if (data !== undefined || errors.length === 0) return 200;
   const statuses = errors.map(({ extensions, http }) => {
     if (extensions['code'] === 'INTERNAL_SERVER_ERROR') return 500;
-    const { status = 400, spec = true } = http ?? {};
+    const { status = 400, spec = false } = http ?? { spec: true };
     return spec && mediaType === 'application/json' ? 200 : status;
   });
   return Math.max(...statuses);
