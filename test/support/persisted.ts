@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hashOf } from '../../src/http/persisted/ids.ts';
+import { type Answer, key } from './gateway.ts';
+
+/** A folder for manifests. */
+export interface Folder extends Disposable {
+  readonly path: string;
+  /** Writes a file, JSON unless it is a text; returns its path. */
+  write(name: string, content: unknown): string;
+}
+
+export function createFolder(): Folder {
+  const path = mkdtempSync(join(tmpdir(), 'persisted-'));
+  return {
+    path,
+    write: (name, content) => {
+      const file = join(path, name);
+      writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+      return file;
+    },
+    [Symbol.dispose]: () => rmSync(path, { recursive: true }),
+  };
+}
+
+/** How a test sends parameters. */
+export interface Wire {
+  readonly method?: 'GET' | 'POST';
+  readonly accept?: string;
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** Sends any parameters, as a client library does; strings are encoded in a URL as they are, all else as JSON. */
+export async function send(url: string, params: Params, { method = 'POST', accept }: Wire = {}): Promise<Answer> {
+  const headers = { authorization: `Bearer ${key}`, ...(accept !== undefined && { accept }) };
+  const response =
+    method === 'POST'
+      ? await fetch(url, {
+          method,
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify(params),
+        })
+      : await fetch(`${url}?${search(params)}`, { headers });
+  const body = await response.text();
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what it really is, the tests find out
+  const result = JSON.parse(body) as Pick<Answer, 'data' | 'errors'>;
+  return { status: response.status, headers: response.headers, body, ...result };
+}
+
+/** Parameters of automatic persisted queries, as Apollo's clients send them. */
+export function automatic(sha256Hash: string, more: Params = {}): Params {
+  return { extensions: { persistedQuery: { version: 1, sha256Hash } }, ...more };
+}
+
+/** The second request of a client whose first one missed. */
+export function registration(query: string, more: Params = {}): Params {
+  return automatic(hashOf(query), { query, ...more });
+}
+
+/** What an answer comes to: its status, and its data or the code of its only error. */
+export function outcomeOf({ status, data, errors }: Answer): readonly [status: number, outcome: unknown] {
+  if (errors === undefined) return [status, data];
+  return [status, errors.length === 1 ? errors[0]?.extensions['code'] : errors];
+}
+
+function search(params: Params): URLSearchParams {
+  return new URLSearchParams(
+    Object.entries(params).map(([name, value]): [string, string] => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  );
+}
