@@ -49,7 +49,7 @@ export async function askPage(gateway: TestGateway, place: Place, args: Argument
 }
 
 /** The operation that `askPage` asks. */
-export function pageQuery(place: Place, args: Arguments): string {
+function pageQuery(place: Place, args: Arguments): string {
   const field = pageField(place, args);
   return place.under === undefined ? `{ ${field} }` : `{ ${place.under} { ${field} } }`;
 }
