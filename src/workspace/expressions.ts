@@ -26,7 +26,7 @@ const comparisonPattern =
   /^\s*('(?:[^'\\]|\\.)*'|[^\s'=!<>]+)\s*(==?|!=|<=?|>=?|\bi?like\b)\s*('(?:[^'\\]|\\.)*'|[^\s'=!<>]+)\s*$/i;
 
 function toOperand(text: string, attr: string): Expression {
-  const literal = literals[text.toLowerCase()];
+  const literal = literals.get(text.toLowerCase());
   if (literal !== undefined) return () => literal.value;
   if (/^-?\d+(\.\d+)?$/.test(text)) return () => Number(text);
   const quoted = /^'((?:[^'\\]|\\.)*)'$/.exec(text)?.[1];
@@ -34,11 +34,11 @@ function toOperand(text: string, attr: string): Expression {
   return toColumn(text) ?? fail(text, attr);
 }
 
-const literals: Readonly<Record<string, { readonly value: unknown }>> = {
-  true: { value: true },
-  false: { value: false },
-  null: { value: null },
-};
+const literals = new Map<string, { readonly value: unknown }>([
+  ['true', { value: true }],
+  ['false', { value: false }],
+  ['null', { value: null }],
+]);
 
 function toColumn(text: string): Expression | undefined {
   const property = /^(person\.)?properties\.(\S+)$/.exec(text);
@@ -87,11 +87,14 @@ function order(one: unknown, other: unknown): number {
 /** `%` stands for any text, `_` for any character. */
 function toPattern(value: unknown, flags: string): RegExp {
   const parts = textOfJson(value).split(/([%_])/);
-  const source = parts.map((part) => wildcards[part] ?? RegExp.escape(part)).join('');
+  const source = parts.map((part) => wildcards.get(part) ?? RegExp.escape(part)).join('');
   return new RegExp(`^${source}$`, `s${flags}`);
 }
 
-const wildcards: Readonly<Record<string, string>> = { '%': '.*', _: '.' };
+const wildcards = new Map([
+  ['%', '.*'],
+  ['_', '.'],
+]);
 
 function fail(text: string, attr: string): never {
   throw unreadable(text, attr);

@@ -53,7 +53,7 @@ function createIdentify(store: Store, switches: Switches): Identify {
 async function prepare(operation: Operation, request: FastifyRequest): Promise<void> {
   request.params = decode(operation, 'path', objectOf(request.params));
   request.query = decode(operation, 'query', objectOf(request.query));
-  if (operation.body !== undefined) request.body ??= {};
+  if (operation.body !== undefined && request.body === undefined) request.body = {};
 }
 
 function partsOf(request: FastifyRequest): Pick<Call, 'url' | 'params' | 'query' | 'body'> {

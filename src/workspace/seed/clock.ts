@@ -8,5 +8,5 @@ export const day = 86_400_000_000;
 
 /** When something was done, some days before the data ends; the fraction makes it look like a clock's. */
 export function daysBeforeEnd(days: number): string {
-  return toTimestamp(seedEnd - Math.round(days * day) - ((days * 104_729) % 1_000_000));
+  return toTimestamp(seedEnd - Math.round(days * day) - (Math.round(days * 104_729) % 1_000_000));
 }

@@ -1,0 +1,84 @@
+import { afterAll, expect, test } from 'vitest';
+import { membersOf, resultsOf, startClient, targetOf } from './client.ts';
+
+// Nothing here writes, so that one workspace serves all.
+const client = await startClient();
+afterAll(() => client[Symbol.asyncDispose]());
+
+async function walk(start: string, link: 'next' | 'previous' = 'next'): Promise<unknown[][]> {
+  const pages: unknown[][] = [];
+  for (let target: string | undefined = start; target !== undefined; ) {
+    const page = membersOf(await client.read(target));
+    pages.push(resultsOf(page).map(({ id }) => id));
+    target = page[link] === null ? undefined : targetOf(page[link]);
+  }
+  return pages;
+}
+
+test.each([
+  ['/api/projects/', [[1, 2, 3], [4]]],
+  ['/api/projects/1/dashboards/', [[1, 2, 3], [4, 5, 6], [7, 8, 9], [10]]],
+  [
+    '/api/organizations/@current/plugins/',
+    [
+      [1, 2, 3],
+      [4, 5, 6],
+      [7, 8, 9],
+    ],
+  ],
+])('following next walks all of %s', async (path, pages) => {
+  expect(await walk(`${path}?limit=3`)).toEqual(pages);
+});
+
+test('following previous walks back to the start', async () => {
+  expect(await walk('/api/projects/1/dashboards/?limit=4&offset=6', 'previous')).toEqual([
+    [7, 8, 9, 10],
+    [3, 4, 5, 6],
+    [1, 2, 3, 4],
+  ]);
+});
+
+test('links are absolute and keep the rest of the query', async () => {
+  const { next, previous } = membersOf(await client.read('/api/projects/?limit=1&offset=1&x=y'));
+  expect({ next, previous }).toEqual({
+    next: `${client.url}/api/projects/?limit=1&offset=2&x=y`,
+    previous: `${client.url}/api/projects/?limit=1&x=y`,
+  });
+});
+
+test.each([
+  '?limit=x',
+  '?limit=-1',
+  '?limit=0',
+  '?limit=',
+  '?limit=1.5',
+  '?offset=x',
+  '?offset=-1',
+  '?limit=1&limit=9',
+])('a list falls back silently on %s', async (query) => {
+  expect(resultsOf(await client.read(`/api/projects/${query}`))).toHaveLength(4);
+});
+
+test('an offset past the end answers an empty page that still counts', async () => {
+  expect(await client.read('/api/projects/?offset=50')).toMatchObject({ count: 4, next: null, results: [] });
+  expect(await client.read('/api/projects/1/events/?offset=5000')).toEqual({ next: null, results: [] });
+});
+
+test('a page of events holds 100 by default and 1,000 at most', async () => {
+  expect(resultsOf(await client.read('/api/projects/1/events/'))).toHaveLength(100);
+  expect(resultsOf(await client.read('/api/projects/1/events/?limit=1200'))).toHaveLength(1000);
+});
+
+test('following next of events walks all of them once, the newest first', async () => {
+  const ids = (await walk('/api/projects/4/events/?limit=150')).flat();
+  expect(new Set(ids).size).toBe(500);
+  expect(ids).toEqual(resultsOf(await client.read('/api/projects/4/events/?limit=1000')).map(({ id }) => id));
+});
+
+test('next of events keeps the query and goes on before the last row', async () => {
+  const query = 'limit=2&offset=1&event=%24pageview';
+  const page = membersOf(await client.read(`/api/projects/1/events/?${query}`));
+  const last = String(resultsOf(page)[1]?.timestamp);
+  expect(page.next).toBe(`${client.url}/api/projects/1/events/?${query}&before=${encodeURIComponent(last)}`);
+  expect(Object.keys(page)).toEqual(['next', 'results']);
+});

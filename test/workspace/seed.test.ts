@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { seedOnce } from '../../src/workspace/seed/seed.ts';
+import { openStore } from '../../src/workspace/store.ts';
+import { demoKeys, startWorkspace } from '../../src/workspace/workspace.ts';
+import { membersOf, resultsOf, startClient } from './client.ts';
+
+function seededStore(): ReturnType<typeof openStore> {
+  const store = openStore(':memory:');
+  seedOnce(store);
+  return store;
+}
+
+test('the seed holds 2 organizations, 6 projects, 60 dashboards with tiles, 14 plugins and 5,000 events', () => {
+  const { database } = seededStore();
+  const counts = ['organizations', 'projects', 'dashboards', 'plugins', 'events'].map(
+    (table) => database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.count,
+  );
+  expect(counts).toEqual([2, 6, 60, 14, 5000]);
+  const empty = database.prepare('SELECT count(*) AS count FROM dashboards WHERE id NOT IN (SELECT owner FROM tiles)');
+  expect(empty.get()?.count).toBe(0);
+  const types = database.prepare("SELECT DISTINCT body ->> 'plugin_type' AS type FROM plugins ORDER BY type").all();
+  expect(types.map(({ type }) => type)).toEqual(['custom', 'local', 'repository', 'source']);
+});
+
+test('the events of a project lie within 30 days, no two at the same time', () => {
+  const rows = seededStore()
+    .database.prepare(
+      'SELECT project_id, count(*) AS n, count(DISTINCT timestamp) AS times, min(timestamp) AS first, max(timestamp) AS last FROM events GROUP BY project_id',
+    )
+    .all();
+  expect(rows).toHaveLength(6);
+  for (const { n, times, first, last } of rows) {
+    expect(times).toBe(n);
+    expect(Number(last) - Number(first)).toBeLessThan(30 * 86_400_000_000);
+    expect(Number(last) - Number(first)).toBeGreaterThan(29 * 86_400_000_000);
+  }
+});
+
+test('the seed is the same every time', () => {
+  const tables = ['users', 'projects', 'dashboards', 'tiles', 'plugins', 'plugin_sources', 'persons', 'events'];
+  const [one, other] = [seededStore(), seededStore()].map(({ database }) =>
+    tables.map((table) => database.prepare(`SELECT * FROM ${table}`).all()),
+  );
+  expect(one).toEqual(other);
+});
+
+test('each organization has a key that sees its own projects', async () => {
+  await using client = await startClient();
+  const projects = await Promise.all(
+    demoKeys.map(async (key) => {
+      expect(key).toMatch(/^phx_/);
+      const { body } = await client.send('GET', '/api/projects/', undefined, { authorization: `Bearer ${key}` });
+      return resultsOf(body).map(({ id }) => id);
+    }),
+  );
+  expect(projects).toEqual([
+    [1, 2, 3, 4],
+    [5, 6],
+  ]);
+});
+
+test('a database file keeps what was written over a restart, and is seeded once', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'workspace-'));
+  const database = join(folder, 'workspace.db');
+  try {
+    {
+      await using client = await startClient({ database });
+      await client.send('POST', '/api/projects/1/dashboards/', { name: 'Kept' });
+      await client.send('DELETE', '/api/projects/2/');
+    }
+    await using client = await startClient({ database });
+    expect(await client.read('/api/projects/1/dashboards/61/')).toMatchObject({ name: 'Kept' });
+    expect(resultsOf(await client.read('/api/projects/')).map(({ id }) => id)).toEqual([1, 3, 4]);
+    expect(await client.read('/api/projects/1/dashboards/')).toMatchObject({ count: 11 });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('without a file, every start begins with the seed', async () => {
+  {
+    await using client = await startClient();
+    await client.send('DELETE', '/api/projects/1/');
+  }
+  await using client = await startClient();
+  expect(await client.read('/api/projects/')).toMatchObject({ count: 4 });
+});
+
+test('a second workspace on the same port is refused, and leaves the first alone', async () => {
+  await using client = await startClient();
+  const port = Number(new URL(client.url).port);
+  await expect(startWorkspace({ port, host: '127.0.0.1' })).rejects.toThrow('EADDRINUSE');
+  expect(membersOf(await client.read('/api/projects/1/')).id).toBe(1);
+});
