@@ -1,6 +1,6 @@
 import type { CursorCodec, GatewayContext } from '../context.ts';
 import { hasRowsBefore, type ListPage, positionAfter, slicePage } from '../loaders/page.ts';
-import type { ListRef } from '../rest/pages.ts';
+import type { ListRef, Position } from '../rest/pages.ts';
 import { UserInputError } from './input-error.ts';
 
 /** A page of a list as the resolvers of connections see it. */
@@ -59,41 +59,59 @@ export function stretchOf(
   return { kind: 'window', offset, limit: clamp(limit, end - offset) };
 }
 
-/**
- * A connection over a list that is walked by offset. With `countOnly` no row is needed, and any page of the list will
- * do. An empty stretch still reads one row: whether the list goes on there is part of the answer.
- */
+/** What a selection wants of a connection. */
+export type Wanted =
+  // Nothing of the page.
+  | 'count'
+  // The rows of the page, and not what surrounds it.
+  | 'rows'
+  | 'page';
+
+/** What has to be read for a stretch: any page where no row of it is wanted, else a window of one row at least. */
+export function readingOf(stretch: Stretch, wanted: Wanted): Stretch | { readonly kind: 'any' } {
+  if (wanted === 'count' || (stretch.limit === 0 && wanted === 'rows')) return { kind: 'any' };
+  if (stretch.kind === 'tail' && stretch.limit > 0) return stretch;
+  const offset = stretch.kind === 'window' ? stretch.offset : stretch.from;
+  // Whether the list goes on behind an empty stretch is part of the answer.
+  return { kind: 'window', offset, limit: Math.max(stretch.limit, 1) };
+}
+
+/** A connection over a list that is walked by offset. */
 export async function fetchConnection(
-  { loaders, cursors, maxPageSize }: GatewayContext,
+  { loaders: { windows }, cursors, maxPageSize }: GatewayContext,
   list: ListRef,
   args: ConnectionArguments,
-  countOnly: boolean,
+  wanted: Wanted,
 ): Promise<ConnectionSource> {
   const stretch = stretchOf(args, (argument, cursor) => cursors.decode(list, cursor, argument).offset, maxPageSize);
-  if (countOnly) {
-    const page = await loaders.windows.load({ list, at: { offset: 0 }, limit: 1, countOnly });
-    return { list, page, hasNext: false, hasPrevious: false };
+  const reading = readingOf(stretch, wanted);
+  switch (reading.kind) {
+    case 'any':
+      return emptySource(list, await windows.load({ list, at: start, limit: 1, countOnly: true }), stretch.kind);
+    case 'tail':
+      return toSource(list, await windows.loadTail(list, reading.from, reading.limit));
+    case 'window': {
+      const page = await windows.load({ list, at: { offset: reading.offset }, limit: reading.limit });
+      return stretch.limit === 0 ? emptySource(list, page, stretch.kind) : toSource(list, page);
+    }
   }
-  if (stretch.kind === 'tail' && stretch.limit > 0) {
-    const page = await loaders.windows.loadTail(list, stretch.from, stretch.limit);
-    return { list, page, hasNext: page.next !== undefined, hasPrevious: hasRowsBefore(page) };
-  }
-  const offset = stretch.kind === 'window' ? stretch.offset : stretch.from;
-  const page = await loaders.windows.load({ list, at: { offset }, limit: Math.max(stretch.limit, 1) });
-  return stretch.limit === 0 ? emptySource(list, page, stretch.kind) : toSource(list, page);
 }
 
 /** A connection over events, which are walked forward and by time. */
 export async function fetchEvents(
-  { loaders, cursors, maxPageSize }: GatewayContext,
+  { loaders: { windows }, cursors, maxPageSize }: GatewayContext,
   list: ListRef,
   { first, after }: ConnectionArguments,
+  wanted: Wanted,
 ): Promise<ConnectionSource> {
   const limit = pageSizeOf('first', first, maxPageSize);
-  const at = isGiven(after) ? cursors.decode(list, after, 'after') : { offset: 0 };
-  const page = await loaders.windows.load({ list, at, limit: Math.max(limit, 1) });
-  return limit === 0 ? emptySource(list, page, 'window') : toSource(list, page);
+  const at = isGiven(after) ? cursors.decode(list, after, 'after') : start;
+  const countOnly = readingOf({ kind: 'window', offset: 0, limit }, wanted).kind === 'any';
+  const page = await windows.load({ list, at, limit: Math.max(limit, 1), countOnly });
+  return limit === 0 || countOnly ? emptySource(list, page, 'window') : toSource(list, page);
 }
+
+const start: Position = { offset: 0 };
 
 /** The cursor of row `index`; null where the page has no such row. */
 export function cursorAt({ list, page }: ConnectionSource, index: number, cursors: CursorCodec): string | null {

@@ -1,4 +1,5 @@
 import type { EventQuery } from '../rest/pages.ts';
+import { isObject } from '../rest/values.ts';
 import type { EventFilter } from './generated/resolvers.ts';
 
 /** The query of an event list: lists of conditions are one JSON-encoded parameter each, and nothing given is no filter. */
@@ -13,6 +14,11 @@ export function toEventQuery(filter: EventFilter | null | undefined, select?: re
     select: jsonList(select),
     where: jsonList(filter?.where),
   };
+}
+
+/** Whether an argument's value is a filter: the schema has checked its members. */
+export function isEventFilter(value: unknown): value is EventFilter {
+  return isObject(value);
 }
 
 function jsonList(items: readonly unknown[] | null | undefined): string | undefined {

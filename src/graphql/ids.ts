@@ -55,6 +55,12 @@ export function parseGlobalId(text: string, argument: string): NodeId {
   return nodeId;
 }
 
+/** Global ids that are asked for at once. Refuses more than the maximum. */
+export function checkedIds(ids: readonly string[], maximum: number): readonly string[] {
+  if (ids.length <= maximum) return ids;
+  throw new UserInputError(`Expected at most ${maximum} \`ids\`, but got ${ids.length}.`);
+}
+
 /** The upstream id of a project or an organization, given as it is or as a global id. */
 export function parseOwnerId(type: 'Project' | 'Organization', text: string, argument: string): string {
   const nodeId = decode(text);

@@ -16,11 +16,14 @@ import { quoted, UserInputError } from './input-error.ts';
 /** Input fields that address the object or carry what the contract does not name; all others are body fields. */
 const notInBody: ReadonlySet<string> = new Set(['id', 'projectId', 'organizationId', 'extra']);
 
+/** Which mutation's input it is. */
+type MutationInfo = Pick<GraphQLResolveInfo, 'parentType' | 'fieldName'>;
+
 /**
  * The request body of a mutation: the input's fields under their REST names, only those that were given, null as null;
  * then the members of `extra`. `projectId` is the project whose dashboards the input may refer to, where it is known.
  */
-export function toRequestBody(input: object, info: GraphQLResolveInfo, projectId?: string): JsonObject {
+export function toRequestBody(input: object, info: MutationInfo, projectId?: string): JsonObject {
   const fields = inputFieldsOf(info);
   const entries: [string, unknown][] = [];
   for (const [name, value] of Object.entries(input)) {
@@ -33,7 +36,7 @@ export function toRequestBody(input: object, info: GraphQLResolveInfo, projectId
   return Object.fromEntries([...entries, ...extra]);
 }
 
-function inputFieldsOf({ parentType, fieldName }: GraphQLResolveInfo): Readonly<Record<string, GraphQLInputField>> {
+function inputFieldsOf({ parentType, fieldName }: MutationInfo): Readonly<Record<string, GraphQLInputField>> {
   const type = parentType.getFields()[fieldName]?.args.find(({ name }) => name === 'input')?.type;
   const named = type === undefined ? undefined : getNullableType(type);
   return isInputObjectType(named) ? named.getFields() : {};

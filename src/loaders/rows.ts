@@ -9,7 +9,7 @@ import type { WindowLoader } from './windows.ts';
 type Found = Promise<KnownRow | undefined>;
 
 /** So many rows of one list, wanted at once in the list view, are looked for in a page of the list first. */
-const substitutionThreshold = 3;
+export const substitutionThreshold = 3;
 
 /** Rows by key for one operation; never share it: it caches. */
 export class RowLoader {

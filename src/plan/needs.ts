@@ -1,5 +1,7 @@
 import { type FieldNode, type GraphQLObjectType, getNamedType, isLeafType } from 'graphql';
+import type { Wanted } from '../graphql/connections.ts';
 import { factsOf } from '../graphql/facts.ts';
+import { current } from '../graphql/ids.ts';
 import type { View } from '../loaders/row-store.ts';
 import { isConstant, type SelectedField, type SelectionScope, selectedFields } from './selection.ts';
 
@@ -54,7 +56,23 @@ function isOwner({ field }: SelectedField): boolean {
   return field.args.length === 0 && !isLeafType(type) && type.name === 'Project';
 }
 
-/** Whether a selection on a connection needs rows, and not only the count of its list. */
-export function needsRows(fields: readonly SelectedField[]): boolean {
-  return fields.some(({ field }) => field.name !== 'totalCount');
+/** What fields selected on a connection want of it. */
+export function wantedOf(fields: readonly SelectedField[]): Wanted {
+  if (fields.some(({ field }) => field.name === 'pageInfo')) return 'page';
+  return fields.some(({ field }) => field.name !== 'totalCount') ? 'rows' : 'count';
+}
+
+/** Whether an object is known to exist. */
+export type Existence =
+  // Somebody named its id; it may be anything.
+  | 'unknown'
+  // A row refers to it, or its owner is at hand.
+  | 'assumed';
+
+/** The view of its own row that has to be read before an object can be answered; undefined where none has. */
+export function ownView(id: string | undefined, { view, relations }: Needs, existence: Existence): View | undefined {
+  if (view !== undefined) return view;
+  // Only the row tells which object that is.
+  if (id === current) return 'list';
+  return existence === 'assumed' || relations.some(({ proves }) => proves) ? undefined : 'list';
 }

@@ -37,13 +37,39 @@ export function scopeOf({ schema, fragments, variableValues, plainVariables }: E
   return { schema, fragments, variableValues: { sources: {}, coerced: { ...variableValues } } };
 }
 
+/** What can have a selection: a field, or an operation. */
+export interface Selecting {
+  readonly selectionSet?: SelectionSetNode | undefined;
+}
+
+/** What was selected before, for as long as its document lives. */
+const known = new WeakMap<Selecting, Map<GraphQLObjectType, readonly SelectedField[]>>();
+
+/** The fields that nodes select on an object of a type. Worked out once where no variable decides about it. */
+export function selectedFields(
+  type: GraphQLObjectType,
+  nodes: readonly Selecting[],
+  scope: SelectionScope,
+): readonly SelectedField[] {
+  const [node] = nodes;
+  if (node === undefined || nodes.length > 1) return collectFields(type, nodes, scope);
+  const cached = known.get(node)?.get(type);
+  if (cached !== undefined) return cached;
+  const fields = collectFields(type, nodes, scope);
+  if (isConstant(node, scope)) {
+    const types = known.get(node) ?? new Map<GraphQLObjectType, readonly SelectedField[]>();
+    known.set(node, types.set(type, fields));
+  }
+  return fields;
+}
+
 /**
  * The fields that nodes select on an object of a type: fragments, type conditions, `@skip` and `@include` resolved
  * (GraphQL specification §6.3.2, CollectFields). `__typename` and its like are left out: they cost nothing.
  */
-export function selectedFields(
+function collectFields(
   type: GraphQLObjectType,
-  nodes: readonly FieldNode[],
+  nodes: readonly Selecting[],
   scope: SelectionScope,
 ): readonly SelectedField[] {
   const found = new Map<string, SelectedField & { nodes: FieldNode[] }>();
@@ -76,7 +102,7 @@ export function selectedFields(
 }
 
 /** Whether no variable decides about what a node selects: then it selects the same in every run of its document. */
-export function isConstant({ selectionSet }: FieldNode, { fragments }: SelectionScope): boolean {
+export function isConstant({ selectionSet }: Selecting, { fragments }: SelectionScope): boolean {
   const visited = new Set<string>();
   const constant = (node: SelectionNode): boolean => {
     const conditions = node.directives?.flatMap((directive) => directive.arguments ?? []) ?? [];

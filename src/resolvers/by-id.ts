@@ -2,20 +2,13 @@ import { type GraphQLObjectType, type GraphQLResolveInfo, isObjectType } from 'g
 import type { GatewayContext } from '../context.ts';
 import { current } from '../graphql/ids.ts';
 import { type RowRecord, type Started, toRecord } from '../graphql/records.ts';
-import { type KnownRow, listView, suffices, type View } from '../loaders/row-store.ts';
-import { type Needs, needsOf } from '../plan/needs.ts';
+import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
+import { type Existence, type Needs, needsOf, ownView } from '../plan/needs.ts';
 import { scopeOf } from '../plan/selection.ts';
 import { startRelations } from '../plan/starting.ts';
 import { isNotFound } from '../rest/errors.ts';
 import type { Collection, Key, Kind } from '../rest/paths.ts';
 import { idText, type Row } from '../rest/values.ts';
-
-/** Whether an object is known to exist. */
-export type Existence =
-  // Somebody named its id; it may be anything.
-  | 'unknown'
-  // A row refers to it, or its owner is at hand.
-  | 'assumed';
 
 /**
  * The record of an object by its key; null where it does not exist. Its own row is awaited only if the selection needs
@@ -29,7 +22,7 @@ export async function fetchRecord(
 ): Promise<RowRecord | null> {
   const type = objectType(key.kind, info);
   const needs = needsOf(type, info.fieldNodes, scopeOf(info));
-  const view = viewFor(key, needs, existence);
+  const view = ownView(key.id, needs, existence);
   const row = view === undefined ? undefined : context.loaders.rows.load(key, view);
   const started = startRelations(type, needs.relations, toRecord(key, key), context, info);
   if (row !== undefined) return awaitRow(key, row, started);
@@ -65,14 +58,6 @@ async function withDetail(listed: RowRecord, started: Started, { loaders }: Gate
   } catch (error) {
     return toRecord(listed, { row, view, started, failure: toError(error) });
   }
-}
-
-/** The view of the own row that has to be read before the object can be answered; undefined where none has. */
-function viewFor(key: Key, { view, relations }: Needs, existence: Existence): View | undefined {
-  if (view !== undefined) return view;
-  // Only the row tells which object that is.
-  if (key.id === current) return 'list';
-  return existence === 'assumed' || relations.some(({ proves }) => proves) ? undefined : 'list';
 }
 
 /**

@@ -1,18 +1,37 @@
 import { type GraphQLResolveInfo, getNamedType, isObjectType } from 'graphql';
 import type { GatewayContext } from '../context.ts';
-import { type ConnectionArguments, type ConnectionSource, fetchConnection } from '../graphql/connections.ts';
-import { needsRows } from '../plan/needs.ts';
+import {
+  type ConnectionArguments,
+  type ConnectionSource,
+  fetchConnection,
+  fetchEvents,
+  type Wanted,
+} from '../graphql/connections.ts';
+import { wantedOf } from '../plan/needs.ts';
 import { scopeOf, selectedFields } from '../plan/selection.ts';
 import type { ListRef } from '../rest/pages.ts';
 
-/** The connection of a counted list, reading no row where the selection only wants the count. */
+/** The connection of a counted list, reading no row where the selection wants none. */
 export async function listConnection(
   list: ListRef,
   args: ConnectionArguments,
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<ConnectionSource> {
+  return fetchConnection(context, list, args, wanted(info));
+}
+
+/** The connection of a list of events. */
+export async function eventConnection(
+  list: ListRef,
+  args: ConnectionArguments,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<ConnectionSource> {
+  return fetchEvents(context, list, args, wanted(info));
+}
+
+function wanted(info: GraphQLResolveInfo): Wanted {
   const type = getNamedType(info.returnType);
-  const countOnly = isObjectType(type) && !needsRows(selectedFields(type, info.fieldNodes, scopeOf(info)));
-  return fetchConnection(context, list, args, countOnly);
+  return isObjectType(type) ? wantedOf(selectedFields(type, info.fieldNodes, scopeOf(info))) : 'page';
 }

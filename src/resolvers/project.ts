@@ -1,4 +1,4 @@
-import { fetchEvents, pageSizeOf } from '../graphql/connections.ts';
+import { pageSizeOf } from '../graphql/connections.ts';
 import { toEventQuery } from '../graphql/event-filter.ts';
 import type { ProjectResolvers } from '../graphql/generated/resolvers.ts';
 import { parseIdWithin } from '../graphql/ids.ts';
@@ -6,7 +6,7 @@ import type { RowRecord } from '../graphql/records.ts';
 import type { EventQuery, ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
 import { fetchRecord } from './by-id.ts';
-import { listConnection } from './lists.ts';
+import { eventConnection, listConnection } from './lists.ts';
 import { fetchReferred, organizationIn } from './references.ts';
 
 export const Project: ProjectResolvers = {
@@ -16,7 +16,8 @@ export const Project: ProjectResolvers = {
   dashboards: (project, args, context, info) => listConnection(dashboards(project), args, context, info),
   dashboard: (project, { id }, context, info) =>
     fetchRecord(parseIdWithin(dashboards(project), id, 'id'), 'unknown', context, info),
-  events: (project, args, context) => fetchEvents(context, events(project, toEventQuery(args.filter)), args),
+  events: (project, args, context, info) =>
+    eventConnection(events(project, toEventQuery(args.filter)), args, context, info),
   event: (project, { id }, context, info) =>
     fetchRecord(parseIdWithin(events(project), id, 'id'), 'unknown', context, info),
   eventValues: (project, { key, eventName }, { rest }) =>

@@ -1,21 +1,16 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { QueryResolvers } from '../graphql/generated/resolvers.ts';
-import { parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
-import { UserInputError } from '../graphql/input-error.ts';
+import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import type { OrganizationRecord, RowRecord } from '../graphql/records.ts';
 import { fetchRecord, toError } from './by-id.ts';
 import { listConnection } from './lists.ts';
 
 export const Query: QueryResolvers = {
   node: (_root, { id }, context, info) => fetchNode(id, 'id', context, info),
-  nodes: (_root, { ids }, context, info) => {
-    if (ids.length > context.maxPageSize) {
-      throw new UserInputError(`Expected at most ${context.maxPageSize} \`ids\`, but got ${ids.length}.`);
-    }
-    // An item that fails is an Error in its place; the others keep their data.
-    return ids.map(async (id) => fetchNode(id, 'ids', context, info).catch(toError));
-  },
+  // An item that fails is an Error in its place; the others keep their data.
+  nodes: (_root, { ids }, context, info) =>
+    checkedIds(ids, context.maxPageSize).map(async (id) => fetchNode(id, 'ids', context, info).catch(toError)),
   projects: (_root, args, context, info) => listConnection({ kind: 'Project', scope: '' }, args, context, info),
   project: (_root, { id }, context, info) =>
     fetchRecord({ kind: 'Project', scope: '', id: parseOwnerId('Project', id, 'id') }, 'unknown', context, info),

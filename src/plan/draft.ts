@@ -1,0 +1,120 @@
+import { GraphQLError, type GraphQLObjectType, getArgumentValues, getNamedType, isObjectType } from 'graphql';
+import type { CursorCodec } from '../context.ts';
+import type { NodeType } from '../graphql/ids.ts';
+import { UserInputError } from '../graphql/input-error.ts';
+import { Ledger } from './ledger.ts';
+import { ListPlans } from './list-plans.ts';
+import { Schedule } from './moments.ts';
+import type { Place } from './place.ts';
+import { RowPlans } from './row-plans.ts';
+import { type SelectedField, type Selecting, type SelectionScope, selectedFields } from './selection.ts';
+
+/** What planning reads: where selections are read in, and what arguments are checked with. */
+export interface DraftOptions extends SelectionScope {
+  readonly cursors: CursorCodec;
+  readonly maxPageSize: number;
+}
+
+/** A plan in the making. */
+export class Draft {
+  readonly options: DraftOptions;
+  readonly schedule = new Schedule();
+  readonly ledger = new Ledger();
+  readonly lists: ListPlans;
+  readonly rows: RowPlans;
+  readonly hints = new Set<string>();
+  readonly #planObjects: (draft: Draft, place: Place) => void;
+
+  /** `planObjects` plans what is selected on objects of the answer. */
+  constructor(options: DraftOptions, planObjects: (draft: Draft, place: Place) => void) {
+    this.options = options;
+    this.#planObjects = planObjects;
+    this.lists = new ListPlans(this.ledger, this.schedule, options.maxPageSize);
+    this.rows = new RowPlans(this.ledger, this.schedule, this.lists, options.maxPageSize);
+  }
+
+  /** Plans what is selected on objects that a field answers. */
+  plan(place: Place): void {
+    this.#planObjects(this, place);
+  }
+
+  /** Runs what is scheduled to its end. */
+  run(): void {
+    this.schedule.run(() => {
+      this.rows.settle();
+      this.lists.settle((collection) => this.rows.reads(collection));
+    });
+  }
+
+  /** Nothing that was read answers anything any more. */
+  forget(): void {
+    this.ledger.forget();
+    this.lists.forget();
+    this.rows.forget();
+  }
+
+  type(name: NodeType): GraphQLObjectType {
+    const type = this.options.schema.getType(name);
+    if (!isObjectType(type)) throw new Error(`the schema has no object type ${name}`);
+    return type;
+  }
+
+  fields(type: GraphQLObjectType, { nodes }: { readonly nodes: readonly Selecting[] }): readonly SelectedField[] {
+    return selectedFields(type, nodes, this.options);
+  }
+
+  /** The type of the object or the objects that a field answers; undefined for leaves and interfaces. */
+  answerOf({ field }: Pick<SelectedField, 'field'>): GraphQLObjectType | undefined {
+    const type = getNamedType(field.type);
+    return isObjectType(type) ? type : undefined;
+  }
+
+  /** Plans a field with its arguments. */
+  withArguments({ field, nodes: [node] }: SelectedField, plan: (args: Arguments) => void): void {
+    if (node === undefined) return;
+    this.refusing(() => plan(new Arguments(getArgumentValues(field, node, this.options.variableValues))));
+  }
+
+  /** Plans something that costs nothing where its arguments are refused. */
+  refusing(plan: () => void): void {
+    try {
+      plan();
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+    }
+  }
+}
+
+/** The arguments of a field, by the types that the schema gave them. */
+export class Arguments {
+  readonly all: Readonly<Record<string, unknown>>;
+
+  constructor(all: Readonly<Record<string, unknown>>) {
+    this.all = all;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.all[name];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  number(name: string): number | undefined {
+    const value = this.all[name];
+    return typeof value === 'number' ? value : undefined;
+  }
+
+  texts(name: string): readonly string[] {
+    const value = this.all[name];
+    return Array.isArray(value) ? value.map(String) : [];
+  }
+}
+
+/** The path of a field below that of its object. */
+export function pathOf(parent: string, { responseKey }: Pick<SelectedField, 'responseKey'>): string {
+  return parent === '' ? responseKey : `${parent}.${responseKey}`;
+}
+
+/** Arguments that the resolvers refuse too, before any call. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof UserInputError || error instanceof GraphQLError;
+}

@@ -1,0 +1,105 @@
+import type { Operation } from '../graphql/facts.ts';
+import type { Endpoint } from './endpoints.ts';
+import type { Moment } from './moments.ts';
+import { most, type Objects } from './objects.ts';
+
+/** REST calls of one kind that an operation makes at one point of its run. */
+export interface PlannedCall {
+  readonly operation: Operation;
+  readonly method: Endpoint['method'];
+  /** The template of the path. */
+  readonly path: string;
+  readonly lower: number;
+  readonly upper: number;
+  /** How many rows the calls ask for at most. */
+  readonly rows: number;
+  /** From 1; a call of a wave waits for one of the wave before it. */
+  readonly wave: number;
+  /** The places of the answer that need the calls. */
+  readonly paths: readonly string[];
+  /** When calls that may be left out are made. */
+  readonly when?: Condition;
+}
+
+/** Why a call may be needed or not. */
+export type Condition =
+  // Its relations all answer 404: then its row decides whether the object exists.
+  | 'absent'
+  // Keys whose rows are looked for in a page of their list first.
+  | 'not in the page'
+  // The list does not end in its first page.
+  | 'long list';
+
+/** What a call is planned from. */
+interface Entry {
+  readonly endpoint: Endpoint;
+  readonly moment: Moment;
+  readonly lower: number;
+  readonly upper: number;
+  readonly rows: number;
+  readonly paths: Iterable<string>;
+  readonly when?: Condition | undefined;
+}
+
+/** The calls planned so far, and what is read already. */
+export class Ledger {
+  readonly #calls = new Map<string, PlannedCall>();
+  /** By what is read of them, the parts of a group that are. */
+  readonly #read = new Map<string, { from: number; to: number }[]>();
+
+  get calls(): PlannedCall[] {
+    return [...this.#calls.values()];
+  }
+
+  /** Nothing that was read answers anything any more. */
+  forget(): void {
+    this.#read.clear();
+  }
+
+  /** How many of the objects are not among those of which the same was read; from now on they are. */
+  claim(fact: string, objects: Objects): number {
+    const { from, to, owners } = objects;
+    const text = `${fact} ${objects.group}`;
+    const parts = this.#read.get(text);
+    if (parts === undefined) {
+      this.#read.set(text, [{ from, to }]);
+      return most(objects);
+    }
+    const size = sizeOf(parts);
+    parts.push({ from, to });
+    return owners * (sizeOf(parts) - size);
+  }
+
+  add({ endpoint, moment, lower, upper, rows, paths, when }: Entry): void {
+    if (upper === 0) return;
+    const { operation, method, path } = endpoint;
+    const places = [...new Set(paths)];
+    const wave = moment.wave + 1;
+    const text = `${operation} ${wave} ${when ?? ''} ${places.join()}`;
+    const same = this.#calls.get(text);
+    this.#calls.set(text, {
+      operation,
+      method,
+      path,
+      lower: lower + (same?.lower ?? 0),
+      upper: upper + (same?.upper ?? 0),
+      rows: rows + (same?.rows ?? 0),
+      wave,
+      paths: places,
+      ...(when !== undefined && { when }),
+    });
+  }
+}
+
+/** How many numbers lie in any of the parts. */
+function sizeOf(parts: readonly { readonly from: number; readonly to: number }[]): number {
+  let size = 0;
+  let end = Number.NEGATIVE_INFINITY;
+  for (const { from, to } of parts.toSorted((a, b) => a.from - b.from)) {
+    if (to > end) {
+      size += to - Math.max(from, end);
+      end = to;
+    }
+  }
+  return size;
+}

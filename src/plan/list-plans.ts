@@ -1,0 +1,142 @@
+import { type Hull, hullsOf } from '../loaders/hulls.ts';
+import type { Kind } from '../rest/paths.ts';
+import { listEndpoint } from './endpoints.ts';
+import type { Ledger } from './ledger.ts';
+import { after, isBefore, type Moment, type Schedule } from './moments.ts';
+
+/** Rows of a list that somebody wants, at each owner that has such a list. */
+export interface ListWish {
+  readonly kind: Kind;
+  /** Equal for lists of one collection. */
+  readonly collection: string;
+  /** Equal for windows that may share pages: the collection, its filter, and the instant that offsets count from. */
+  readonly list: string;
+  readonly owners: number;
+  readonly offset: number;
+  readonly limit: number;
+  readonly countOnly: boolean;
+  /** Any row will do, of any window. */
+  readonly anyRow?: boolean;
+  readonly certain: boolean;
+  readonly moment: Moment;
+  readonly path: string;
+  readonly done: (moment: Moment) => void;
+}
+
+/** A page that is read: what was wished of it, when it was asked for, and when it has come. */
+interface Reading {
+  readonly hull: Hull;
+  readonly wishes: readonly ListWish[];
+  readonly asked: Moment;
+  readonly come: Moment;
+}
+
+/** Plans the pages of lists as WindowLoader reads them: windows that are wanted at one moment share pages. */
+export class ListPlans {
+  readonly #ledger: Ledger;
+  readonly #schedule: Schedule;
+  readonly #maxPageSize: number;
+  readonly #readings = new Map<string, Reading[]>();
+  readonly #collections = new Set<string>();
+  #pending: ListWish[] = [];
+
+  constructor(ledger: Ledger, schedule: Schedule, maxPageSize: number) {
+    this.#ledger = ledger;
+    this.#schedule = schedule;
+    this.#maxPageSize = maxPageSize;
+  }
+
+  want(wish: ListWish): void {
+    this.#pending.push(wish);
+    if (wish.anyRow !== true) this.#collections.add(wish.collection);
+  }
+
+  /** Whether a page of a collection is planned by now. */
+  reads(collection: string): boolean {
+    return this.#collections.has(collection);
+  }
+
+  forget(): void {
+    this.#readings.clear();
+    this.#collections.clear();
+  }
+
+  /** Turns what is wanted into calls. `readsRows` tells whether rows of a collection are read by id. */
+  settle(readsRows: (collection: string) => boolean): void {
+    const pending = this.#pending;
+    if (pending.length === 0) return;
+    this.#pending = [];
+    for (const wishes of Map.groupBy(pending.filter(isWindow), ({ list }) => list).values()) {
+      for (const [moment, together] of Map.groupBy(wishes, (wish) => wish.moment)) this.#readAll(moment, together);
+    }
+    for (const wish of pending) if (!isWindow(wish)) this.#readAnyRow(wish, readsRows(wish.collection));
+  }
+
+  #readAll(moment: Moment, wishes: readonly ListWish[]): void {
+    const missing = wishes.filter((wish) => !this.#answer(wish));
+    const windows = missing.map(({ offset, limit, countOnly }) => ({ at: { offset }, limit, countOnly }));
+    const hulls = hullsOf(windows, this.#maxPageSize);
+    for (const hull of hulls) {
+      const within = missing.filter((wish) => (wish.countOnly ? hull === hulls[0] : contains(hull, wish)));
+      this.#read(
+        hull,
+        moment,
+        within,
+        within.some(({ certain }) => certain),
+      );
+    }
+  }
+
+  #read(hull: Hull, asked: Moment, wishes: readonly ListWish[], certain: boolean): void {
+    const [wish] = wishes;
+    if (wish === undefined) return;
+    const owners = Math.max(...wishes.map((one) => one.owners));
+    const come = after(asked);
+    this.#ledger.add({
+      endpoint: listEndpoint(wish.kind),
+      moment: asked,
+      lower: certain ? 1 : 0,
+      upper: owners,
+      rows: owners * hull.limit,
+      paths: wishes.map(({ path }) => path),
+    });
+    const readings = this.#readings.get(wish.list) ?? [];
+    this.#readings.set(wish.list, [...readings, { hull, wishes, asked, come }]);
+    for (const { done } of wishes) this.#schedule.at(come, () => done(come));
+  }
+
+  /** Answers a wish with a page that was surely read for another; false where there may be none. */
+  #answer(wish: ListWish): boolean {
+    const reading = this.#readings.get(wish.list)?.find((one) => surelyAnswers(one, wish));
+    if (reading === undefined) return false;
+    const { done, moment } = wish;
+    const come = reading.come.wave > moment.wave ? reading.come : moment;
+    this.#schedule.at(come, () => done(come));
+    return true;
+  }
+
+  /** A row that other pages and rows may hold; else a page of one row is read for it, once they are there. */
+  #readAnyRow(wish: ListWish, readsRows: boolean): void {
+    if (this.#answer(wish)) return;
+    const alone = !readsRows && !this.reads(wish.collection);
+    this.#read({ offset: 0, limit: 1 }, wish.moment, [wish], wish.certain && alone);
+  }
+}
+
+function isWindow({ anyRow }: ListWish): boolean {
+  return anyRow !== true;
+}
+
+/**
+ * Pages that the loaders put together differ with what is wanted at once, which is certain only where everything
+ * begins. Later on, only a window that was itself wanted before is sure to lie in one page.
+ */
+function surelyAnswers({ hull, wishes, asked }: Reading, wish: ListWish): boolean {
+  if (!isBefore(asked, wish.moment)) return false;
+  if (wish.countOnly || (asked.earlier === undefined && contains(hull, wish))) return true;
+  return wishes.some((one) => !one.countOnly && contains(one, wish));
+}
+
+function contains(hull: Hull, { offset, limit }: Hull): boolean {
+  return hull.offset <= offset && offset + limit <= hull.offset + hull.limit;
+}

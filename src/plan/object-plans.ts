@@ -1,0 +1,101 @@
+import type { GraphQLObjectType } from 'graphql';
+import { suffices, type View } from '../loaders/row-store.ts';
+import type { Kind } from '../rest/paths.ts';
+import { type Draft, pathOf } from './draft.ts';
+import { planField } from './field-plans.ts';
+import { after, type Moment } from './moments.ts';
+import { needsOf, ownView } from './needs.ts';
+import { most, type Objects, textOf, toObjects } from './objects.ts';
+import type { Place } from './place.ts';
+import { roleOf } from './roles.ts';
+import type { SelectedField } from './selection.ts';
+
+/** Plans what is selected on objects of the answer, as the resolvers read it. */
+export function planObjects(draft: Draft, place: Place): void {
+  const { type } = place.objects;
+  if (type === 'Organization') planOrganization(draft, place);
+  else planRow(draft, type, place);
+}
+
+/** An organization is known by its id alone. The name of one that a plugin names comes with the plugin's row. */
+function planOrganization(draft: Draft, { objects, nodes, path, known }: Place): void {
+  const type = draft.type('Organization');
+  for (const selected of draft.fields(type, { nodes })) {
+    const isNamed = known === 'named' && roleOf(type, selected.field).kind === 'anyRow';
+    if (!isNamed) planField(draft, type, selected, objects, path);
+  }
+}
+
+function planRow(draft: Draft, kind: Kind, place: Place): void {
+  const { objects, path, known } = place;
+  const type = draft.type(kind);
+  const inRow: SelectedField[] = [];
+  for (const selected of draft.fields(type, place)) {
+    const role = roleOf(type, selected.field).kind;
+    if (role === 'reference' || role === 'organizationOf') inRow.push(selected);
+    else if (role !== 'column' && role !== 'free') planField(draft, type, selected, objects, path);
+  }
+  const view = viewOf(draft, kind, place);
+  const planReferences = (moment: Moment): void => {
+    for (const selected of inRow) planReference(draft, type, selected, { ...objects, moment }, path);
+  };
+  if (view === undefined) planReferences(objects.moment);
+  else draft.rows.want({ kind, objects, view, path, done: planReferences });
+  if (view === 'detail') addHints(draft, place);
+  if (view === undefined && known === 'unknown') planProof(draft, kind, place);
+}
+
+/** The view of their own row that the objects are answered with; undefined where the one they come with will do. */
+function viewOf(draft: Draft, kind: Kind, { objects, nodes, known }: Place): View | undefined {
+  const needs = needsOf(draft.type(kind), nodes, draft.options);
+  if (known === 'unknown' || known === 'assumed') return ownView(objects.id, needs, known);
+  const isThere = needs.view === undefined || objects.view === undefined || suffices(objects.view, needs.view);
+  return isThere ? undefined : needs.view;
+}
+
+/** Where all relations answer 404, one read of the row decides whether the object exists. */
+function planProof(draft: Draft, kind: Kind, { objects, path }: Place): void {
+  const moment = after(objects.moment);
+  const later = { ...objects, moment, certain: false };
+  draft.schedule.at(moment, () =>
+    draft.rows.want({ kind, objects: later, view: 'list', path, when: 'absent', done: () => undefined }),
+  );
+}
+
+/** Plans the objects that a column refers to, one at most of each. */
+function planReference(
+  draft: Draft,
+  type: GraphQLObjectType,
+  selected: SelectedField,
+  objects: Objects,
+  parentPath: string,
+): void {
+  const role = roleOf(type, selected.field);
+  const { nodes, field } = selected;
+  const path = pathOf(parentPath, selected);
+  const { moment, owner } = objects;
+  const parts = { group: `${textOf(objects)}.${field.name}`, owners: most(objects), moment };
+  if (role.kind === 'organizationOf') {
+    const known = type.name === 'Plugin' ? 'named' : 'assumed';
+    draft.plan({ objects: toObjects({ ...parts, type: 'Organization' }), nodes, path, known });
+  } else if (role.kind === 'reference') {
+    const { kind } = role.endpoint;
+    // Dashboards refer to dashboards of their own project, projects to dashboards of their own.
+    const isSibling = kind === objects.type;
+    const [owners, to] = isSibling ? [objects.owners, objects.to - objects.from] : [most(objects), 1];
+    const referred = toObjects({ ...parts, type: kind, owner: isSibling ? owner : objects, owners, to });
+    draft.plan({ objects: referred, nodes, path, known: 'assumed' });
+  }
+}
+
+/** Columns for which each of many objects is read. */
+function addHints(draft: Draft, { objects, nodes, path }: Place): void {
+  const count = most(objects);
+  if (count < 2 || (objects.view !== undefined && suffices(objects.view, 'detail'))) return;
+  const type = draft.type(objects.type);
+  for (const { field, responseKey } of draft.fields(type, { nodes })) {
+    const role = roleOf(type, field);
+    const isDetail = (role.kind === 'column' || role.kind === 'reference') && role.view === 'detail';
+    if (isDetail) draft.hints.add(`\`${responseKey}\` of ${path} is in the detail view only: up to ${count} calls`);
+  }
+}

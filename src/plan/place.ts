@@ -1,0 +1,18 @@
+import type { Existence } from './needs.ts';
+import type { Objects } from './objects.ts';
+import type { SelectedField } from './selection.ts';
+
+/** Objects in the answer: where they are, and what is selected on them. */
+export interface Place extends Pick<SelectedField, 'nodes'> {
+  readonly objects: Objects;
+  readonly path: string;
+  readonly known: Known;
+}
+
+/** How the objects of a place become known. */
+export type Known =
+  | Existence
+  // They come with a row.
+  | 'listed'
+  // Only as the organization of plugins: their rows tell its name.
+  | 'named';

@@ -1,0 +1,60 @@
+import { type GraphQLField, type GraphQLObjectType, getNamedType, isInterfaceType, isObjectType } from 'graphql';
+import { factsOf, isRowType } from '../graphql/facts.ts';
+import type { View } from '../loaders/row-store.ts';
+import { type Endpoint, endpointOf } from './endpoints.ts';
+
+/** What a field costs, as its directives and its type in the SDL say. */
+export type Role =
+  // Known from the key of its object.
+  | { readonly kind: 'free' }
+  // A column of its object's row.
+  | { readonly kind: 'column'; readonly view: View }
+  // An organization that a column of the row names.
+  | { readonly kind: 'organizationOf'; readonly view: View }
+  // An object that a column of the row names.
+  | { readonly kind: 'reference'; readonly view: View; readonly endpoint: Endpoint }
+  // The object that owns its object.
+  | { readonly kind: 'owner' }
+  // An object by its argument `id`.
+  | { readonly kind: 'byId'; readonly endpoint: Endpoint }
+  | { readonly kind: 'organization' }
+  // Any object by its global id.
+  | { readonly kind: 'node' }
+  | { readonly kind: 'list'; readonly endpoint: Endpoint }
+  // A list that is answered as one value.
+  | { readonly kind: 'table'; readonly endpoint: Endpoint }
+  // A value that any row of a list holds.
+  | { readonly kind: 'anyRow'; readonly endpoint: Endpoint }
+  | { readonly kind: 'report'; readonly endpoint: Endpoint }
+  | { readonly kind: 'write'; readonly endpoint: Endpoint };
+
+const known = new WeakMap<GraphQLField<unknown, unknown>, Role>();
+
+/** The role of a field of an object type. */
+export function roleOf(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): Role {
+  const role = known.get(field) ?? findRole(type, field);
+  known.set(field, role);
+  return role;
+}
+
+function findRole(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): Role {
+  const { column, view, operation } = factsOf(type, field);
+  const answer = getNamedType(field.type);
+  const isId = field.name === 'id' && type.name !== 'User';
+  if (operation === undefined) {
+    if (column !== undefined && view !== undefined && !isId) {
+      return { kind: answer.name === 'Organization' ? 'organizationOf' : 'column', view };
+    }
+    if (isInterfaceType(answer)) return { kind: 'node' };
+    return { kind: answer.name === 'Organization' ? 'organization' : 'free' };
+  }
+  const endpoint = endpointOf(operation);
+  if (endpoint.method !== 'GET') return { kind: 'write', endpoint };
+  if (endpoint.report !== '') return { kind: 'report', endpoint };
+  if (endpoint.isRow) {
+    if (view !== undefined) return { kind: 'reference', view, endpoint };
+    return field.args.length > 0 ? { kind: 'byId', endpoint } : { kind: 'owner' };
+  }
+  if (isObjectType(answer)) return { kind: 'list', endpoint };
+  return { kind: isRowType(type.name) ? 'table' : 'anyRow', endpoint };
+}

@@ -1,0 +1,159 @@
+import { listView, suffices, type View } from '../loaders/row-store.ts';
+import { substitutionThreshold } from '../loaders/rows.ts';
+import type { Kind } from '../rest/paths.ts';
+import { rowEndpoint } from './endpoints.ts';
+import type { Condition, Ledger } from './ledger.ts';
+import type { ListPlans } from './list-plans.ts';
+import { after, type Moment, type Schedule } from './moments.ts';
+import { collectionText, isCurrent, most, type Objects, textOf } from './objects.ts';
+
+/** Rows that somebody wants, each by its key. */
+export interface RowWish {
+  readonly kind: Kind;
+  readonly objects: Objects;
+  readonly view: View;
+  readonly path: string;
+  readonly when?: Condition;
+  readonly done: (moment: Moment) => void;
+}
+
+/** Plans the rows that are read by key as RowLoader reads them. */
+export class RowPlans {
+  readonly #ledger: Ledger;
+  readonly #schedule: Schedule;
+  readonly #lists: ListPlans;
+  readonly #maxPageSize: number;
+  /** When rows that are read by id have come. */
+  readonly #come = new Map<string, Moment>();
+  readonly #collections = new Set<string>();
+  /** How many rows of a collection are wanted in the list view at moments that may turn out to be one. */
+  readonly #later = new Map<string, number>();
+  /** Collections of which a page stands in for rows. */
+  readonly #paged = new Set<string>();
+  #pending: RowWish[] = [];
+
+  constructor(ledger: Ledger, schedule: Schedule, lists: ListPlans, maxPageSize: number) {
+    this.#ledger = ledger;
+    this.#schedule = schedule;
+    this.#lists = lists;
+    this.#maxPageSize = maxPageSize;
+  }
+
+  want(wish: RowWish): void {
+    const { objects, view, done } = wish;
+    if (objects.view !== undefined && suffices(objects.view, view)) done(objects.moment);
+    else if (!this.#answer(wish)) this.#pending.push(wish);
+  }
+
+  /** Whether rows of a collection are read by id. */
+  reads(collection: string): boolean {
+    return this.#collections.has(collection);
+  }
+
+  forget(): void {
+    this.#come.clear();
+    this.#collections.clear();
+    this.#later.clear();
+    this.#paged.clear();
+  }
+
+  /** Turns what is wanted into calls; pages that stand in for rows are wished of the lists. */
+  settle(): void {
+    const pending = this.#pending;
+    if (pending.length === 0) return;
+    this.#pending = [];
+    for (const wish of pending) if (!isInLists(wish)) this.#readById(wish, isCertain(wish), after(wish.objects.moment));
+    const others = pending.filter((wish) => isInLists(wish) && !this.#answer(wish));
+    for (const [collection, wishes] of Map.groupBy(others, collectionOf)) {
+      for (const together of Map.groupBy(wishes, isFirst).values()) this.#readInLists(collection, together);
+    }
+  }
+
+  /** Rows for which a page of their list would do: from three on it is read first, and fewer wait for one under way. */
+  #readInLists(collection: string, wishes: readonly RowWish[]): void {
+    const isSubstituted = this.#countKeys(collection, wishes) >= substitutionThreshold;
+    if (isSubstituted) this.#wantPage(collection, wishes);
+    const mayBeKnown = isSubstituted || this.#lists.reads(collection);
+    for (const wish of wishes) {
+      const certain = isCertain(wish) && (!mayBeKnown || isCurrent(wish.objects));
+      const when = mayBeKnown ? 'not in the page' : undefined;
+      const come = after(wish.objects.moment, mayBeKnown ? 2 : 1);
+      this.#readById({ ...(when !== undefined && { when }), ...wish }, certain, come);
+    }
+  }
+
+  #countKeys(collection: string, wishes: readonly RowWish[]): number {
+    const keys = new Map(wishes.map(({ objects }) => [textOf(objects), objects.to - objects.from]));
+    const count = [...keys.values()].reduce((sum, each) => sum + each, 0);
+    if (wishes.every(isFirst)) return count;
+    const later = count + (this.#later.get(collection) ?? 0);
+    this.#later.set(collection, later);
+    return later;
+  }
+
+  /** One page at most stands in for rows. Where not all begins, it may be wanted together with any window or none. */
+  #wantPage(collection: string, [wish]: readonly RowWish[]): void {
+    if (wish === undefined || this.#paged.has(collection)) return;
+    this.#paged.add(collection);
+    const { kind, path, objects } = wish;
+    this.#lists.want({
+      kind,
+      collection,
+      list: isFirst(wish) ? collection : `a page of ${collection}`,
+      owners: objects.owner === undefined ? 1 : most(objects.owner),
+      offset: 0,
+      limit: this.#maxPageSize,
+      countOnly: false,
+      certain: objects.certain,
+      moment: objects.moment,
+      path,
+      done: () => undefined,
+    });
+  }
+
+  #readById({ kind, objects, path, when, done }: RowWish, certain: boolean, come: Moment): void {
+    const count = this.#ledger.claim('row', objects);
+    const { moment } = objects;
+    this.#ledger.add({
+      endpoint: rowEndpoint(kind),
+      moment: { ...come, wave: come.wave - 1 },
+      lower: certain ? count : 0,
+      upper: count,
+      rows: count,
+      paths: [path],
+      when,
+    });
+    this.#collections.add(collectionText(kind, objects.owner));
+    const text = textOf(objects);
+    const known = this.#come.get(text) ?? come;
+    this.#come.set(text, known);
+    const at = known.wave > moment.wave ? known : moment;
+    this.#schedule.at(at, () => done(at));
+  }
+
+  /** Answers a wish with a row that is read by id anyway. */
+  #answer({ objects, done }: RowWish): boolean {
+    const come = this.#come.get(textOf(objects));
+    if (come === undefined) return false;
+    const { moment } = objects;
+    if (come.wave > moment.wave) this.#schedule.at(come, () => done(come));
+    else done(moment);
+    return true;
+  }
+}
+
+function isInLists({ kind, view }: RowWish): boolean {
+  return suffices(listView(kind), view);
+}
+
+function isFirst({ objects: { moment } }: RowWish): boolean {
+  return moment.earlier === undefined;
+}
+
+function isCertain({ objects, when }: RowWish): boolean {
+  return objects.certain && when === undefined;
+}
+
+function collectionOf({ kind, objects }: RowWish): string {
+  return collectionText(kind, objects.owner);
+}
