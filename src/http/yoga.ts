@@ -61,12 +61,21 @@ function useParams(paramsOf: ParamsOf): Plugin {
         );
         return;
       }
+      if (!isAcceptable(request.headers.get('accept') ?? undefined)) {
+        endResponse(new fetchAPI.Response(null, { status: 406, headers: answerHeaders }));
+        return;
+      }
       setRequestParser(async (got) => {
         paramsOf.set(request, got.method === 'GET' ? paramsOfUrl(got.url) : paramsOfBody(await got.text()));
         return {};
       });
     },
   };
+}
+
+/** Whether there is any form in which a client takes an answer. Without one nothing may run. */
+function isAcceptable(accept: string | undefined): boolean {
+  return negotiate(accept) !== undefined || /text\/event-stream|multipart\/mixed/i.test(accept ?? '');
 }
 
 /** Runs operations as the lane does. */
