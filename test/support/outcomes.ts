@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { isObject } from '../../src/rest/values.ts';
 import type { Answer } from './gateway.ts';
 
 /** The place and the code of each error: `project.name FORBIDDEN`; the code alone where there is no path. */
@@ -19,4 +20,15 @@ export function expectNothingLeaks({ body, headers }: Answer, ...secrets: readon
   const all = `${body} ${JSON.stringify([...headers])}`;
   for (const secret of secrets) expect(all).not.toContain(secret);
   expect(all).not.toMatch(/<html|<!doctype|127\.0\.0\.1|localhost|node:internal|\.ts:\d|\\n {4}at |ECONN|undici/i);
+}
+
+/** The codes of the errors in the text of an answer, undefined for one without a code; none where there is no list. */
+export function codesIn(body: string): unknown[] {
+  const result: unknown = JSON.parse(body);
+  const errors: unknown = isObject(result) ? result['errors'] : undefined;
+  if (!Array.isArray(errors)) return [];
+  return errors.map((error: unknown) => {
+    const extensions = isObject(error) ? error['extensions'] : undefined;
+    return isObject(extensions) ? extensions['code'] : undefined;
+  });
 }
