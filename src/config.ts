@@ -56,8 +56,8 @@ export interface PersistedConfig {
   readonly files: string | undefined;
   readonly mode: DocumentMode;
   readonly strict: boolean;
-  /** Whether clients may register documents by their hash. */
-  readonly automatic: boolean;
+  /** Whether clients may register documents by their hash; undefined: in every mode but `only`. */
+  readonly automatic: boolean | undefined;
   readonly redisUrl: string | undefined;
   /** In seconds. */
   readonly getMaxAge: number;
@@ -181,12 +181,11 @@ function readLimits(environment: Environment): DocumentLimits {
 }
 
 function readPersisted(environment: Environment): PersistedConfig {
-  const mode = required(environment, 'PERSISTED_DOCUMENTS_MODE', settings.PERSISTED_DOCUMENTS_MODE);
   return Object.freeze({
     files: given(environment, 'PERSISTED_DOCUMENTS', settings.PERSISTED_DOCUMENTS),
-    mode,
+    mode: required(environment, 'PERSISTED_DOCUMENTS_MODE', settings.PERSISTED_DOCUMENTS_MODE),
     strict: required(environment, 'PERSISTED_DOCUMENTS_STRICT', settings.PERSISTED_DOCUMENTS_STRICT),
-    automatic: given(environment, 'APQ', settings.APQ) ?? mode !== 'only',
+    automatic: given(environment, 'APQ', settings.APQ),
     redisUrl: given(environment, 'REDIS_URL', settings.REDIS_URL),
     getMaxAge: required(environment, 'PERSISTED_GET_MAX_AGE', settings.PERSISTED_GET_MAX_AGE),
   });

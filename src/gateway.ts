@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { GatewayContext } from './context.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { createCors } from './http/cors.ts';
 import type { Schemas } from './http/execution.ts';
-import { graphiqlPage } from './http/graphiql.ts';
+import { createGraphiql } from './http/graphiql.ts';
 import { createLane } from './http/lane.ts';
 import type { DocumentLimits } from './http/limits.ts';
-import { createRunOperation, type RequestFacts } from './http/operations.ts';
+import { createRunOperation, type OperationsOptions } from './http/operations.ts';
 import type { Log } from './http/persisted/list.ts';
 import {
   createPersisted,
@@ -14,14 +13,13 @@ import {
   type Persisted,
   type PersistedSettings,
 } from './http/persisted/persisted.ts';
-import { countingClient, type DocumentUse, type DocumentUses } from './http/persisted/uses.ts';
+import { countingClient, type DocumentUses } from './http/persisted/uses.ts';
 import { createPrepare } from './http/prepare.ts';
 import { createYogaHandler } from './http/yoga.ts';
 import { createLoaders } from './loaders/loaders.ts';
 import { createRestApi } from './rest/api.ts';
-import { createUpstream, type UpstreamOptions } from './rest/client.ts';
+import { createUpstream, type Upstream, type UpstreamOptions } from './rest/client.ts';
 import type { UpstreamHealth } from './rest/line.ts';
-import type { Lifetime } from './rest/lifetime.ts';
 import { createCompilerSchema, createSchema } from './schema.ts';
 
 /** What a gateway is made of. Times in milliseconds, sizes in rows or bytes. */
@@ -77,41 +75,31 @@ const preparedBytes = 64 * 2 ** 20;
  * documents that cannot be used.
  */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { maxPageSize, maxRequestBytes, report } = options;
+  const { maxRequestBytes, report } = options;
   const schema = createSchema();
   const upstream = createUpstream(upstreamOptionsOf(options));
-  const cursors = createCursorCodec(options.cursorSecret);
-  const createContext = (
-    { caller, trace }: RequestFacts,
-    lifetime: Lifetime,
-    use: DocumentUse | undefined,
-  ): GatewayContext => {
-    const client = upstream.clientFor(caller, lifetime, trace);
-    const rest = createRestApi(caller === undefined || use === undefined ? client : countingClient(client, use));
-    return { rest, loaders: createLoaders(rest, maxPageSize), cursors, maxPageSize };
-  };
   const persisted = createPersistedDocuments(options, { schema, compilerSchema: createCompilerSchema() });
   const run = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
-    createContext,
+    createContext: contextFactory(options, upstream),
     isOverloaded: upstream.overloaded,
     deadlineMs: options.operationDeadlineMs,
     report,
   });
+  const graphiql = options.graphiql ? createGraphiql(options) : undefined;
   const cors = createCors(options.corsOrigins);
   const lane = createLane({ run, maxBodyBytes: maxRequestBytes, report });
   const yoga = createYogaHandler({
     schema,
     run,
     maxBodyBytes: maxRequestBytes,
-    graphiql: options.graphiql ? graphiqlPage(options) : undefined,
     report,
   });
   return {
     handle: (request, response) => {
       if (request.method === 'GET') response.appendHeader('vary', 'Authorization, Accept');
-      if (cors(request, response)) return;
+      if (cors(request, response) || graphiql?.(request, response) === true) return;
       if (!lane(request, response)) yoga(request, response);
     },
     documentUses: persisted.uses,
@@ -121,6 +109,18 @@ export function createGateway(options: GatewayOptions): Gateway {
       persisted.close();
       return upstream.close();
     },
+  };
+}
+
+function contextFactory(
+  { cursorSecret, maxPageSize }: GatewayOptions,
+  upstream: Upstream,
+): OperationsOptions['createContext'] {
+  const cursors = createCursorCodec(cursorSecret);
+  return ({ caller, trace }, lifetime, use) => {
+    const client = upstream.clientFor(caller, lifetime, trace);
+    const rest = createRestApi(caller === undefined || use === undefined ? client : countingClient(client, use));
+    return { rest, loaders: createLoaders(rest, maxPageSize), cursors, maxPageSize };
   };
 }
 

@@ -8,13 +8,11 @@ import { factsOf, isJson } from './lane.ts';
 import type { RunOperation } from './operations.ts';
 import { type GraphQLParams, paramsOfBody, paramsOfUrl } from './params.ts';
 
-/** What Yoga needs to answer what the lane leaves: GraphiQL, streams, and requests that are no GraphQL. */
+/** What Yoga needs to answer what the lane leaves: streams, and requests that are no GraphQL. */
 export interface YogaOptions {
   readonly schema: GraphQLSchema;
   readonly run: RunOperation;
   readonly maxBodyBytes: number;
-  /** The page of GraphiQL; undefined where it is switched off. */
-  readonly graphiql: string | undefined;
   readonly report: (error: unknown) => void;
 }
 
@@ -26,7 +24,7 @@ interface NodeContext {
 
 /** Answers any request to the GraphQL endpoint. Operations take the same path as in the lane. */
 export function createYogaHandler(options: YogaOptions): (request: IncomingMessage, response: ServerResponse) => void {
-  const { schema, run, maxBodyBytes, graphiql, report } = options;
+  const { schema, run, maxBodyBytes, report } = options;
   const paramsOf: ParamsOf = new WeakMap();
   const results: Results = new WeakMap();
   const yoga = createYoga<NodeContext>({
@@ -34,8 +32,7 @@ export function createYogaHandler(options: YogaOptions): (request: IncomingMessa
     plugins: [useParams(paramsOf), useOperations(run, paramsOf, results), useAnswers(results, report)],
     maskedErrors: false,
     maxRequestBodySize: maxBodyBytes,
-    graphiql: graphiql !== undefined,
-    renderGraphiQL: () => graphiql ?? '',
+    graphiql: false,
     cors: false,
     multipart: false,
     logging: false,
@@ -67,7 +64,8 @@ function useParams(paramsOf: ParamsOf): Plugin {
       }
       setRequestParser(async (got) => {
         paramsOf.set(request, got.method === 'GET' ? paramsOfUrl(got.url) : paramsOfBody(await got.text()));
-        return {};
+        // Yoga wants to see a query; `useOperations` takes the real ones.
+        return { query: '' };
       });
     },
   };

@@ -16,8 +16,8 @@ export interface PersistedSettings {
   readonly mode: DocumentMode;
   /** Whether a listed document that is not valid keeps the gateway from starting. */
   readonly strict: boolean;
-  /** Whether clients may register documents by their hash. */
-  readonly automatic: boolean;
+  /** Whether clients may register documents by their hash; undefined: in every mode but `only`. */
+  readonly automatic: boolean | undefined;
   /** Redis that keeps what clients registered; undefined: memory alone. */
   readonly redisUrl: string | undefined;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
@@ -31,7 +31,7 @@ export const defaultPersistedSettings: PersistedSettings = {
   files: undefined,
   mode: 'allow',
   strict: false,
-  automatic: true,
+  automatic: undefined,
   redisUrl: undefined,
   getMaxAge: 0,
   pollMs: 500,
@@ -90,7 +90,7 @@ function createList(options: PersistedOptions, uses: DocumentUses): DocumentList
   throw new ManifestError(`PERSISTED_DOCUMENTS_MODE=${mode} needs a manifest: set PERSISTED_DOCUMENTS`);
 }
 
-function createStore({ automatic, redisUrl, log }: PersistedOptions): TextStore | undefined {
+function createStore({ mode, automatic = mode !== 'only', redisUrl, log }: PersistedOptions): TextStore | undefined {
   if (!automatic) return undefined;
   const near = createMemoryStore(memory);
   if (redisUrl === undefined) return near;

@@ -1,4 +1,3 @@
-import type { SelectionNode } from 'graphql';
 import type { GraphQLParams } from '../params.ts';
 import type { Prepare, PreparedOperation } from '../prepare.ts';
 import { hashOf } from './ids.ts';
@@ -55,9 +54,12 @@ function asksOnlyForSchema(text: string, { operationName }: GraphQLParams, prepa
   } catch {
     return false;
   }
-  return prepared.operation.selectionSet.selections.every(isIntrospection);
+  const names = prepared.operation.selectionSet.selections.map((node) =>
+    node.kind === 'Field' ? node.name.value : '',
+  );
+  return names.some(readsSchema) && names.every((name) => readsSchema(name) || name === '__typename');
 }
 
-function isIntrospection(node: SelectionNode): boolean {
-  return node.kind === 'Field' && ['__schema', '__type', '__typename'].includes(node.name.value);
+function readsSchema(name: string): boolean {
+  return name === '__schema' || name === '__type';
 }
