@@ -1,0 +1,145 @@
+import { createServer, type Server } from 'node:http';
+import { expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import { as, askTimed, codesOf, pause, steadily, together, untilHealthy } from '../support/load.ts';
+import { disconnect, hang, reply } from '../support/replies.ts';
+import type { Handler } from '../support/routes.ts';
+import { project } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const read = '{ project(id: 1) { name } }';
+const write = 'mutation { updateProject(input: { id: "1", name: "New" }) { project { name } } }';
+
+const keys = Array.from({ length: 8 }, (_, index) => as(`phx_${index}`));
+
+/** An upstream whose answers a test changes on the way. */
+async function startChanging(first: Handler) {
+  const handlers = { now: first };
+  const upstream = await startUpstream((request) => handlers.now(request));
+  upstream.release();
+  return { upstream, handlers };
+}
+
+const healthy: Handler = () => project(1);
+
+/** The time of each answer, those that failed for another reason than `code` apart. */
+function slowest(answers: readonly { readonly tookMs: number }[]): number {
+  return Math.max(...answers.map(({ tookMs }) => tookMs));
+}
+
+test('down for a while under 50 requests a second: answers within a second, healthy two seconds after', async () => {
+  const server: Server = createServer((_request, response) => response.end(JSON.stringify(project(1))));
+  const listen = (port: number): Promise<void> =>
+    new Promise((resolve) => void server.listen(port, '127.0.0.1', resolve));
+  await listen(0);
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  await using gateway = await startGateway({ url: `http://127.0.0.1:${port}` });
+  expect(codesOf(await gateway.ask(read))).toEqual([]);
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+
+  const answers = await steadily(50, 2000, (index) => askTimed(gateway.url, read, keys[index % keys.length]));
+  expect(new Set(answers.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
+  expect(slowest(answers)).toBeLessThan(1000);
+
+  await listen(port);
+  expect(await untilHealthy(() => gateway.ask(read))).toBeLessThan(2000);
+  server.closeAllConnections();
+  server.close();
+});
+
+test('while the upstream hangs, answers come in under a second; healthy two seconds after', async () => {
+  const { upstream, handlers } = await startChanging(() => hang);
+  await using _ = upstream;
+  await using gateway = await startGateway(upstream, { operationDeadlineMs: 2500 });
+  const first = await together(16, 16, (index) => askTimed(gateway.url, read, keys[index % keys.length]));
+  expect(new Set(first.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_TIMEOUT']));
+
+  upstream.reset();
+  const answers = await steadily(50, 2000, (index) => askTimed(gateway.url, read, keys[index % keys.length]));
+  expect(new Set(answers.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
+  expect(slowest(answers)).toBeLessThan(1000);
+  // One probe a second, and not one call more.
+  expect(upstream.requests.length).toBeLessThanOrEqual(5);
+
+  handlers.now = healthy;
+  expect(await untilHealthy(() => gateway.ask(read, as('phx_new')))).toBeLessThan(2000);
+  const after = await together(100, 20, (index) => askTimed(gateway.url, read, keys[index % keys.length]));
+  expect(after.flatMap(codesOf)).toEqual([]);
+});
+
+test('while the upstream hangs, one key with one query is answered in under a second, too', async () => {
+  const { upstream, handlers } = await startChanging(() => hang);
+  await using _ = upstream;
+  await using gateway = await startGateway(upstream, { operationDeadlineMs: 1500 });
+  await together(4, 4, () => gateway.ask(read));
+  const answers = await steadily(20, 1500, () => askTimed(gateway.url, read));
+  expect(slowest(answers)).toBeLessThan(1000);
+  handlers.now = healthy;
+  expect(await untilHealthy(() => gateway.ask(read))).toBeLessThan(2000);
+});
+
+test('while it is open, writes are refused at once and not sent', async () => {
+  const { upstream } = await startChanging(() => hang);
+  await using _ = upstream;
+  await using gateway = await startGateway(upstream, { operationDeadlineMs: 1000 });
+  await together(16, 16, (index) => gateway.ask(read, keys[index % keys.length]));
+  await gateway.ask(read);
+  upstream.reset();
+  const answer = await askTimed(gateway.url, write);
+  expect(codesOf(answer)).toEqual(['UPSTREAM_UNAVAILABLE']);
+  expect(answer.tookMs).toBeLessThan(500);
+  expect(upstream.requests).toEqual([]);
+});
+
+test("no caller's slow query closes the way for others, nor for its own other queries", async () => {
+  const { upstream } = await startChanging(({ path }) => (path.includes('events') ? hang : project(1)));
+  await using _ = upstream;
+  await using gateway = await startGateway(upstream, { operationDeadlineMs: 600 });
+  const slow = '{ project(id: 1) { events(first: 1) { nodes { upstreamId } } } }';
+  for (let round = 0; round < 3; round += 1) {
+    await together(10, 10, () => gateway.ask(slow, as('phx_slow')));
+    const others = await together(8, 8, (index) => gateway.ask(read, keys[index]));
+    expect(others.flatMap(codesOf)).toEqual([]);
+    expect(codesOf(await gateway.ask(read, as('phx_slow')))).toEqual([]);
+  }
+  upstream.reset();
+  await gateway.ask(slow, keys[1]);
+  expect(upstream.requests).toEqual(['GET /api/projects/1/events/?limit=1']);
+});
+
+test('an upstream that fails every call is asked at most 1.2 times as often, and ten', async () => {
+  const { upstream, handlers } = await startChanging(() => reply({ status: 503, body: { detail: 'down' } }));
+  await using _ = upstream;
+  await using gateway = await startGateway(upstream);
+  const answers = await together(400, 20, (index) =>
+    gateway.ask(`{ project(id: ${index}) { name } }`, as(`k${index}`)),
+  );
+  expect(new Set(answers.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
+  expect(upstream.requests.length).toBeLessThanOrEqual(1.2 * 400 + 10);
+  handlers.now = healthy;
+  expect(await untilHealthy(() => gateway.ask(read))).toBeLessThan(2000);
+});
+
+test('client errors never close the way', async () => {
+  const { upstream, handlers } = await startChanging(() => reply({ status: 404, body: {} }));
+  await using _ = upstream;
+  await using gateway = await startGateway(upstream);
+  for (const status of [400, 401, 403, 404, 409, 422]) {
+    handlers.now = () => reply({ status, body: {} });
+    await together(80, 20, (index) => gateway.ask(`{ project(id: ${index}) { name } }`, keys[index % keys.length]));
+  }
+  handlers.now = healthy;
+  expect(codesOf(await gateway.ask(read))).toEqual([]);
+});
+
+test('a mutation is sent once, whatever becomes of it', async () => {
+  for (const answer of [reply({ status: 503 }), reply({ status: 429, headers: { 'retry-after': '0' } }), disconnect]) {
+    await using upstream = await startUpstream(() => answer);
+    await using gateway = await startGateway(upstream);
+    await gateway.ask(write);
+    await pause(300);
+    expect(upstream.requests).toEqual(['PATCH /api/projects/1/']);
+  }
+});

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { RetryBudget } from '../../src/rest/retry-budget.ts';
+
+test('retries are at most a fifth of the reads, and ten', () => {
+  for (const reads of [0, 1, 10, 1000, 12_345]) {
+    const budget = new RetryBudget();
+    let retries = 0;
+    for (let read = 0; read < reads; read += 1) {
+      budget.earn();
+      while (budget.spend()) retries += 1;
+    }
+    expect(retries).toBeLessThanOrEqual(0.2 * reads + 10);
+    expect(budget.spent).toBe(retries);
+  }
+});
+
+test('a long calm saves up no more than ten retries', () => {
+  const budget = new RetryBudget();
+  for (let read = 0; read < 10_000; read += 1) budget.earn();
+  let retries = 0;
+  while (budget.spend()) retries += 1;
+  expect(retries).toBe(10);
+});
+
+test('a retry that was not sent after all can be spent again', () => {
+  const budget = new RetryBudget();
+  while (budget.spend());
+  budget.refund();
+  expect([budget.spend(), budget.spend()]).toEqual([true, false]);
+});
