@@ -1,0 +1,307 @@
+import { describe, expect, test } from 'vitest';
+import { hashOf, isHash } from '../../src/http/persisted/ids.ts';
+import type { PersistedSettings } from '../../src/http/persisted/persisted.ts';
+import { startGateway } from '../support/gateway.ts';
+import { listOf } from '../support/lists.ts';
+import { automatic, createFolder, outcomeOf, registration, send } from '../support/persisted.ts';
+import { listedProject } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const listed = 'query Listed { __typename }';
+const listedHash = hashOf(listed);
+const custom = 'query Custom { custom: __typename }';
+const free = '{ free: __typename }';
+const other = '{ other: __typename }';
+const mutation = 'mutation Delete { deleteProject(input: { id: "1" }) { deletedId } }';
+const data = { __typename: 'Query' };
+const freeData = { free: 'Query' };
+
+/** A gateway whose manifest lists `listed` under its hash and `custom` under an id that is none. */
+async function start(settings: Partial<PersistedSettings> = {}) {
+  const folder = createFolder();
+  const files = folder.write('manifest.json', { [listedHash]: listed, m1: mutation, c1: custom });
+  const upstream = await startUpstream({ 'GET /api/projects/': listOf([listedProject(1)]) });
+  const logged: string[] = [];
+  const gateway = await startGateway(upstream, {
+    persisted: { files, ...settings },
+    log: (level, message, facts) => logged.push(`${level} ${message} ${JSON.stringify(facts)}`),
+  });
+  return {
+    ...gateway,
+    upstream,
+    logged,
+    [Symbol.asyncDispose]: async () => {
+      await gateway[Symbol.asyncDispose]();
+      await upstream[Symbol.asyncDispose]();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** Each way to name a document. */
+const dialects: readonly (readonly [name: string, (id: string, more?: Params) => Params])[] = [
+  ['documentId', (id, more) => ({ documentId: id, ...more })],
+  ['documentId with the prefix', (id, more) => ({ documentId: isHash(id) ? `sha256:${id}` : id, ...more })],
+  ['doc_id', (id, more) => ({ doc_id: id, ...more })],
+  ['id', (id, more) => ({ id, ...more })],
+  ['documentID', (id, more) => ({ documentID: id, ...more })],
+  ['persistedQuery', automatic],
+  ['persistedQuery in capitals', (id, more) => automatic(isHash(id) ? id.toUpperCase() : id, more)],
+];
+
+const modes: readonly (readonly [name: string, Partial<PersistedSettings>])[] = [
+  ['off', { mode: 'off' }],
+  ['allow', {}],
+  ['allow without APQ', { automatic: false }],
+  ['log', { mode: 'log' }],
+  ['only', { mode: 'only' }],
+  ['only with APQ', { mode: 'only', automatic: true }],
+];
+
+const accepts = [undefined, 'application/json', 'application/graphql-response+json', '*/*'];
+
+describe.each(modes)('In mode %s', (mode, settings) => {
+  const isOnly = settings.mode === 'only';
+  const isOff = mode === 'off';
+  const isAutomatic = settings.automatic ?? !isOnly;
+
+  describe.each(dialects)('an id as %s', (dialect, toParams) => {
+    const isApollo = dialect.startsWith('persistedQuery');
+    const missed = isApollo
+      ? [200, isAutomatic ? 'PERSISTED_QUERY_NOT_FOUND' : 'PERSISTED_QUERY_NOT_SUPPORTED']
+      : [404, 'PERSISTED_DOCUMENT_NOT_FOUND'];
+    const required = [403, 'PERSISTED_DOCUMENT_REQUIRED'];
+    const mismatch = [400, 'PERSISTED_QUERY_HASH_MISMATCH'];
+
+    test.each(['POST', 'GET'] as const)('is answered over %s, the same under every Accept', async (method) => {
+      await using gateway = await start(settings);
+      for (const accept of accepts) {
+        const ask = async (params: Params): Promise<unknown> =>
+          outcomeOf(await send(gateway.url, params, { method, ...(accept !== undefined && { accept }) }));
+        expect(await ask(toParams(listedHash))).toEqual(isOff ? missed : [200, data]);
+        expect(await ask(toParams('c1'))).toEqual(isOff ? missed : [200, { custom: 'Query' }]);
+        expect(await ask(toParams(hashOf(other)))).toEqual(missed);
+        expect(await ask(toParams('unknown'))).toEqual(missed);
+        expect(await ask(toParams(hashOf(other), { query: free }))).toEqual(mismatch);
+        expect(await ask(toParams(listedHash, { query: free }))).toEqual(mismatch);
+        if (!isOff) {
+          expect(await ask(toParams(listedHash, { query: `# said twice\n${listed}` }))).toEqual([200, data]);
+          expect(await ask(toParams('c1', { query: free }))).toEqual([400, 'BAD_USER_INPUT']);
+          if (method === 'GET') expect(await ask(toParams('m1'))).toEqual([405, 'METHOD_NOT_ALLOWED']);
+        }
+      }
+      const ask = async (params: Params): Promise<unknown> => outcomeOf(await send(gateway.url, params, { method }));
+      expect(await ask(toParams(hashOf(free), { query: free }))).toEqual(isOnly ? required : [200, freeData]);
+      expect(await ask(toParams(hashOf(free)))).toEqual(isAutomatic && !isOnly ? [200, freeData] : missed);
+      expect(await ask(toParams(hashOf(other)))).toEqual(missed);
+      expect(gateway.reported).toEqual([]);
+    });
+  });
+
+  test('free text is run or refused', async () => {
+    await using gateway = await start(settings);
+    const refused = [403, 'PERSISTED_DOCUMENT_REQUIRED'];
+    expect(outcomeOf(await gateway.ask(free))).toEqual(isOnly ? refused : [200, freeData]);
+    expect(outcomeOf(await send(gateway.url, { query: free }, { method: 'GET' }))).toEqual(
+      isOnly ? refused : [200, freeData],
+    );
+    expect(outcomeOf(await gateway.ask(listed))).toEqual([200, data]);
+    expect(outcomeOf(await gateway.ask(`#!\n${listed.replaceAll(' ', '\n,  ')} # ?`))).toEqual([200, data]);
+    expect(outcomeOf(await gateway.ask('{ not graphql'))).toEqual(isOnly ? refused : [200, 'GRAPHQL_PARSE_FAILED']);
+    const wouldBe = gateway.logged.filter((line) => line.includes('not a listed document'));
+    expect(wouldBe.length).toBe(mode === 'log' ? 3 : 0);
+  });
+});
+
+describe('Automatic persisted queries', () => {
+  test('miss, are registered and hit, and the headers keep a miss out of caches', async () => {
+    await using gateway = await start();
+    for (const method of ['GET', 'POST'] as const) {
+      const query = `{ ${method}: __typename }`;
+      const miss = await send(gateway.url, automatic(hashOf(query)), { method });
+      expect(miss.body).toBe(
+        '{"errors":[{"message":"PersistedQueryNotFound","extensions":{"code":"PERSISTED_QUERY_NOT_FOUND"}}]}',
+      );
+      expect(miss.headers.get('cache-control')).toBe('private, no-store');
+      expect(outcomeOf(await send(gateway.url, registration(query), { method }))).toEqual([200, { [method]: 'Query' }]);
+      expect(outcomeOf(await send(gateway.url, automatic(hashOf(query))))).toEqual([200, { [method]: 'Query' }]);
+      expect(outcomeOf(await send(gateway.url, { documentId: `sha256:${hashOf(query)}` }))).toEqual([
+        200,
+        { [method]: 'Query' },
+      ]);
+    }
+    expect(gateway.gateway.documentUses.automatic).toEqual({ hits: 4, misses: 2, registrations: 2 });
+  });
+
+  test('that are off say so, with status 200 and out of caches', async () => {
+    await using gateway = await start({ automatic: false });
+    const answer = await send(gateway.url, automatic(hashOf(free)));
+    expect(answer.errors?.[0]?.message).toBe('PersistedQueryNotSupported');
+    expect(answer.headers.get('cache-control')).toBe('private, no-store');
+  });
+
+  test.each([2, 0, '1', undefined])('of version %j are refused', async (version) => {
+    await using gateway = await start();
+    const params = { query: free, extensions: { persistedQuery: { version, sha256Hash: hashOf(free) } } };
+    expect(outcomeOf(await send(gateway.url, params))).toEqual([400, 'BAD_USER_INPUT']);
+  });
+
+  test('are stored only where they are valid and match their hash', async () => {
+    await using gateway = await start();
+    const invalid = '{ nothing }';
+    const broken = '{ broken';
+    expect(outcomeOf(await send(gateway.url, registration(invalid)))).toEqual([200, 'GRAPHQL_VALIDATION_FAILED']);
+    expect(outcomeOf(await send(gateway.url, registration(broken)))).toEqual([200, 'GRAPHQL_PARSE_FAILED']);
+    expect(outcomeOf(await send(gateway.url, automatic(hashOf(free), { query: other })))).toEqual([
+      400,
+      'PERSISTED_QUERY_HASH_MISMATCH',
+    ]);
+    for (const text of [invalid, broken, free, other]) {
+      expect(outcomeOf(await send(gateway.url, automatic(hashOf(text))))).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
+    }
+  });
+
+  test('keep to the limits of documents', async () => {
+    await using gateway = await start();
+    const deep = `{ ${Array.from({ length: 31 }, (_, index) => `a${index}: __typename`).join(' ')} }`;
+    expect(outcomeOf(await send(gateway.url, registration(deep)))[1]).not.toHaveProperty('a0');
+    expect(outcomeOf(await send(gateway.url, automatic(hashOf(deep))))).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
+  });
+
+  test('of a mutation run by POST alone', async () => {
+    await using gateway = await start();
+    const params = registration('mutation { deleteProject(input: { id: "2" }) { deletedId } }');
+    expect(outcomeOf(await send(gateway.url, params, { method: 'GET' }))).toEqual([405, 'METHOD_NOT_ALLOWED']);
+    expect((await send(gateway.url, params)).data).toEqual({ deleteProject: null });
+  });
+});
+
+describe('A refusal', () => {
+  test.each(['text/event-stream', 'multipart/mixed'])('has its status where %s is accepted, too', async (accept) => {
+    await using gateway = await start({ mode: 'only' });
+    const statusOf = async (params: Params): Promise<number> => {
+      const response = await fetch(gateway.url, {
+        method: 'POST',
+        headers: { accept, 'content-type': 'application/json' },
+        body: JSON.stringify(params),
+      });
+      await response.body?.cancel();
+      return response.status;
+    };
+    expect(await statusOf({ documentId: 'unknown' })).toBe(404);
+    expect(await statusOf({ query: free })).toBe(403);
+    expect(await statusOf(automatic(hashOf(free)))).toBe(200);
+    expect(await statusOf({ documentId: listedHash })).toBe(200);
+  });
+
+  test('of an unknown id never reads like a miss of Apollo', async () => {
+    await using gateway = await start();
+    const { body } = await send(gateway.url, { documentId: 'unknown' });
+    expect(body).toContain('There is no document with the id \\"unknown\\".');
+    expect(body).not.toMatch(/PersistedQuery/);
+  });
+
+  test('of a form comes before any id is read', async () => {
+    await using gateway = await start();
+    const body = new URLSearchParams({ documentId: listedHash });
+    expect((await fetch(gateway.url, { method: 'POST', body })).status).toBe(415);
+  });
+});
+
+describe('Headers of a GET', () => {
+  const get = { method: 'GET' } as const;
+  const byId = { documentId: listedHash };
+
+  test('name what the answer depends on, and forbid caching by default', async () => {
+    await using gateway = await start();
+    for (const params of [byId, { query: free }, { documentId: 'unknown' }, { query: '{' }, { variables: '[' }]) {
+      const { headers } = await send(gateway.url, params, get);
+      expect(headers.get('vary')).toBe('Authorization, Accept');
+      expect(headers.get('cache-control')).toBe('no-store');
+    }
+    expect((await send(gateway.url, byId)).headers.get('vary')).toBeNull();
+  });
+
+  test('allow the caller to cache an error-free answer by id for PERSISTED_GET_MAX_AGE', async () => {
+    await using gateway = await start({ getMaxAge: 60 });
+    const cacheOf = async (params: Params, method: 'GET' | 'POST' = 'GET'): Promise<string | null> =>
+      (await send(gateway.url, params, { method })).headers.get('cache-control');
+    expect(await cacheOf(byId)).toBe('private, max-age=60');
+    expect(await cacheOf(registration(free))).toBe('private, max-age=60');
+    expect(await cacheOf(automatic(hashOf(free)))).toBe('private, max-age=60');
+    expect(await cacheOf(byId, 'POST')).toBe('no-store');
+    expect(await cacheOf({ query: free })).toBe('no-store');
+    expect(await cacheOf({ documentId: 'unknown' })).toBe('no-store');
+    expect(await cacheOf(registration('{ project(id: "1") { name } organization(id: "no") { id } }'))).toBe('no-store');
+  });
+});
+
+describe('A listed document', () => {
+  test('is exempt from the limits of documents', async () => {
+    using folder = createFolder();
+    const wide = `{ ${Array.from({ length: 40 }, (_, index) => `a${index}: __typename`).join(' ')} }`;
+    const files = folder.write('wide.graphql', wide);
+    await using gateway = await start({ files });
+    expect((await gateway.ask(wide)).data).toBeUndefined();
+    expect((await send(gateway.url, { documentId: hashOf(wide) })).data).toMatchObject({ a39: 'Query' });
+  });
+
+  test('with several operations runs the one that is named', async () => {
+    using folder = createFolder();
+    const text = 'query A { a: __typename } query B { b: __typename }';
+    await using gateway = await start({ files: folder.write('two.json', { two: text }) });
+    const ask = async (params: Params): Promise<unknown> =>
+      outcomeOf(await send(gateway.url, { id: 'two', ...params }));
+    expect(await ask({ operationName: 'A' })).toEqual([200, { a: 'Query' }]);
+    expect(await ask({ operationName: 'B' })).toEqual([200, { b: 'Query' }]);
+    expect(await ask({})).toEqual([200, 'BAD_USER_INPUT']);
+    expect(await ask({ operationName: '' })).toEqual([200, 'BAD_USER_INPUT']);
+    expect(await ask({ operationName: 'C' })).toEqual([200, 'BAD_USER_INPUT']);
+  });
+
+  test('is counted: hits, errors and REST calls; what nobody asked for is listed', async () => {
+    using folder = createFolder();
+    const files = folder.write('m.json', {
+      projects: '{ projects(first: 1) { nodes { name } } }',
+      missing: '{ projects(first: 1) { nodes { name } } organization(id: "no") { id } }',
+      unused: '{ __typename }',
+    });
+    await using gateway = await start({ files });
+    await send(gateway.url, { id: 'projects' });
+    await send(gateway.url, { id: 'projects' });
+    await send(gateway.url, { id: 'missing' });
+    expect(gateway.upstream.requests.length).toBe(3);
+    expect(gateway.gateway.documentUses.all()).toEqual([
+      { id: 'projects', hits: 2, errors: 0, restCalls: 2 },
+      { id: 'missing', hits: 1, errors: 1, restCalls: 1 },
+      { id: 'unused', hits: 0, errors: 0, restCalls: 0 },
+    ]);
+    expect(gateway.gateway.documentUses.unused()).toEqual(['unused']);
+  });
+});
+
+describe('Introspection in mode only', () => {
+  const introspection = '{ __schema { queryType { name } } __typename }';
+
+  test('is refused as any text', async () => {
+    await using gateway = await start({ mode: 'only' });
+    expect(outcomeOf(await gateway.ask(free))).toEqual([403, 'PERSISTED_DOCUMENT_REQUIRED']);
+  });
+
+  test('is run as free text where it is switched on, and nothing beside it', async () => {
+    using folder = createFolder();
+    const upstream = { url: 'http://127.0.0.1:1' };
+    const persisted = { mode: 'only', files: folder.write('a.graphql', listed) } as const;
+    await using on = await startGateway(upstream, { persisted, introspection: true });
+    expect((await on.ask(introspection)).data).toEqual({
+      __schema: { queryType: { name: 'Query' } },
+      __typename: 'Query',
+    });
+    expect(outcomeOf(await on.ask('{ __typename projects { nodes { id } } }'))[0]).toBe(403);
+    expect(outcomeOf(await on.ask('{ ...F } fragment F on Query { __typename }'))[0]).toBe(403);
+    await using off = await startGateway(upstream, { persisted, introspection: false });
+    expect(outcomeOf(await off.ask(introspection))).toEqual([403, 'PERSISTED_DOCUMENT_REQUIRED']);
+  });
+});
