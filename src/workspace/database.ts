@@ -9,11 +9,14 @@ export type Row = Record<string, SQLOutputValue>;
  * An object whose fields only ever travel together is one JSON text, `body`; what queries look at is a column.
  */
 export function openDatabase(path: string): DatabaseSync {
-  const database = new DatabaseSync(path);
+  const database = new DatabaseSync(path, { timeout: lockTimeout });
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
   database.exec(tables);
   return database;
 }
+
+/** How long another process may hold the file, in milliseconds. */
+const lockTimeout = 2000;
 
 const tables = `
   CREATE TABLE IF NOT EXISTS organizations (id TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT;

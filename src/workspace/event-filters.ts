@@ -1,11 +1,11 @@
 import { invalid } from './errors.ts';
 import type { EventRow } from './event-rows.ts';
-import { arrayOf, isObject, objectOf, textOfJson } from './json.ts';
+import { arrayOf, isObject, memberOf, objectOf, textOfJson } from './json.ts';
 
 /** Whether an event passes. */
 export type EventFilter = (event: EventRow) => boolean;
 
-/** Whether the value of a property, undefined if it is not set, passes. */
+/** Whether the value of a property, null if it is not set, passes. */
 type Test = (value: unknown) => boolean;
 
 /** Reads the `properties` parameter: filters `{key, value, operator?, type?}`, all of which must pass. */
@@ -19,8 +19,8 @@ function toFilter(filter: unknown, attr: string): EventFilter {
   const { key, value, operator = 'exact', type = 'event' } = filter;
   if (typeof key !== 'string' || key === '') throw invalid(`${attr}__key`, 'A property filter needs a key.');
   const test = toTest(operator, value, attr);
-  if (type === 'event') return ({ properties }) => test(properties[key]);
-  if (type === 'person') return ({ person }) => test(objectOf(person?.properties)[key]);
+  if (type === 'event') return ({ properties }) => test(memberOf(properties, key));
+  if (type === 'person') return ({ person }) => test(memberOf(objectOf(person?.properties), key));
   throw invalid(`${attr}__type`, `Filters on "${String(type)}" are not supported.`);
 }
 
@@ -62,7 +62,7 @@ function contains(value: unknown): Test {
 
 function matches(value: unknown, attr: string): Test {
   try {
-    const pattern = new RegExp(String(value), 'v');
+    const pattern = new RegExp(String(value));
     return (actual) => isSet(actual) && pattern.test(textOfJson(actual));
   } catch {
     throw invalid(`${attr}__value`, 'Not a valid regular expression.');
@@ -74,7 +74,7 @@ function not(test: Test): Test {
 }
 
 function isSet(actual: unknown): boolean {
-  return actual !== undefined && actual !== null;
+  return actual !== null;
 }
 
 function isNumeric(actual: unknown): boolean {

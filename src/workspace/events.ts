@@ -5,7 +5,7 @@ import { invalid, notFound, required } from './errors.ts';
 import { type EventFilter, toPropertyFilter } from './event-filters.ts';
 import { type EventRow, type EventSearch, findEvents } from './event-rows.ts';
 import { toExpression } from './expressions.ts';
-import { arrayOf, type JsonObject } from './json.ts';
+import { arrayOf, type JsonObject, memberOf } from './json.ts';
 import { windowOf } from './pages.ts';
 import { toMicroseconds } from './timestamps.ts';
 
@@ -40,7 +40,7 @@ export function listEventValues(call: Call): Answer {
   const { key, event_name: event } = call.query;
   if (typeof key !== 'string' || key === '') throw required('key');
   const events = findEvents(call.store.database, projectOf(call).id, { event: textOf(event) });
-  const values = events.map(({ properties }) => properties[key] ?? null).filter((value) => value !== null);
+  const values = events.map(({ properties }) => memberOf(properties, key)).filter((value) => value !== null);
   const equal = Map.groupBy(values, (value) => JSON.stringify(value));
   const names = [...equal.values()].toSorted((one, other) => other.length - one.length).map(([name]) => ({ name }));
   return answerAs(call, names, (results) => results);

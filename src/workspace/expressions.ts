@@ -1,6 +1,6 @@
 import { invalid } from './errors.ts';
 import type { EventRow } from './event-rows.ts';
-import { objectOf, textOfJson } from './json.ts';
+import { memberOf, objectOf, textOfJson } from './json.ts';
 
 /** The value that an expression has for one event. */
 export type Expression = (event: EventRow) => unknown;
@@ -44,7 +44,7 @@ function toColumn(text: string): Expression | undefined {
   const property = /^(person\.)?properties\.(\S+)$/.exec(text);
   const name = property?.[2];
   if (name === undefined) return Object.hasOwn(columns, text) ? columns[text] : undefined;
-  return ({ properties, person }) => (property?.[1] ? objectOf(person?.properties) : properties)[name] ?? null;
+  return ({ properties, person }) => memberOf(property?.[1] ? objectOf(person?.properties) : properties, name);
 }
 
 const columns: Readonly<Record<string, Expression>> = {

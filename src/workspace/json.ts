@@ -35,6 +35,11 @@ export function textOfJson(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+/** What `object` holds under `name`, null if it holds nothing; what objects inherit does not count. */
+export function memberOf(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? (object[name] ?? null) : null;
+}
+
 /** The members of `body` that `names` lists. */
 export function pick(body: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => names.includes(name)));

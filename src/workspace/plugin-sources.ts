@@ -19,7 +19,7 @@ export function updatePluginSource(call: Call): Answer {
   const plugin = pluginOf(call);
   const fields = pick(call.body, pluginRequestFields);
   for (const [name, content] of Object.entries(call.body)) {
-    if (!(name in fields)) writeFile(call, plugin.id, name, content);
+    if (!Object.hasOwn(fields, name)) writeFile(call, plugin.id, name, content);
   }
   noteActivity(call, changePlugin(call, plugin, fields), 'source_updated');
   return ok(filesOf(call, plugin.id));

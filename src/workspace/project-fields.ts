@@ -1,7 +1,7 @@
 import type { JsonObject } from './json.ts';
 
 /** The fields that requests can set, as a new project has them. */
-export const projectSettings: JsonObject = {
+const projectSettings: JsonObject = {
   app_urls: [],
   name: 'Default project',
   slack_incoming_webhook: null,

@@ -58,7 +58,7 @@ async function prepare(operation: Operation, request: FastifyRequest): Promise<v
 
 function partsOf(request: FastifyRequest): Pick<Call, 'url' | 'params' | 'query' | 'body'> {
   return {
-    url: new URL(request.url, `${request.protocol}://${request.host}`),
+    url: URL.parse(request.url, `${request.protocol}://${request.host}`) ?? new URL(request.url, 'http://localhost'),
     params: objectOf(request.params),
     query: objectOf(request.query),
     body: objectOf(request.body),

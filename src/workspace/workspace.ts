@@ -38,7 +38,10 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
   app.addSchema({ $id: documentId, ...document });
   app.addHook('onClose', async () => store.database.close());
   addRoutes(app, document, store, options);
-  const url = await app.listen({ port: options.port, host: options.host });
+  const url = await app.listen({ port: options.port, host: options.host }).catch(async (error: unknown) => {
+    await app.close();
+    throw error;
+  });
   return { url, demoKey: demoKeys[0], close: () => app.close() };
 }
 

@@ -107,9 +107,15 @@ test.each<[object, (event: Members) => boolean]>([
   [{ key: 'nights', value: 'x', operator: 'is_not_set' }, (event) => propertiesOf(event).nights === undefined],
   [{ key: 'plan', value: 'plus', type: 'person' }, (event) => personOf(event).plan === 'plus'],
   [{ key: 'email', operator: 'is_not_set', type: 'person' }, ({ person }) => person === null],
+  [{ key: '$browser', value: 'Ch.*\\-?e', operator: 'regex' }, (event) => propertiesOf(event).$browser === 'Chrome'],
 ])('properties filters by %j', async (filter, picks) => {
   const { found, wanted } = await compare({ properties: JSON.stringify([filter]) }, picks);
   expect(found).toEqual(wanted);
+});
+
+test('a property is not set by what objects inherit', async () => {
+  const properties = JSON.stringify([{ key: 'constructor', operator: 'is_set' }]);
+  expect(await search({ properties })).toEqual([]);
 });
 
 test('several property filters must all pass', async () => {
@@ -152,20 +158,27 @@ test('several conditions of where must all hold', async () => {
 
 test('select answers rows of the values that the expressions have', async () => {
   const [event] = resultsOf(await client.read(`${base}?event=$pageview&limit=1`));
-  const select = JSON.stringify([
-    'event',
-    'properties.$browser',
-    'properties.none',
-    'id',
-    "event = '$pageview'",
-    '*',
-    '7',
-    'true',
-  ]);
+  const { properties, person, elements: _elements, ...rest } = membersOf(event);
+  const expected: readonly (readonly [expression: string, value: unknown])[] = [
+    ...Object.entries(rest),
+    ['uuid', rest.id],
+    ['properties', properties],
+    ['person', person],
+    ['person_id', person === null ? null : membersOf(person).uuid],
+    ['properties.$browser', membersOf(properties).$browser],
+    ['properties.none', null],
+    ['properties.constructor', null],
+    ["event = '$pageview'", true],
+    ["event = 'it\\'s'", false],
+    ['*', event],
+    ['-1.5', -1.5],
+    ['True', true],
+    ['null', null],
+  ];
+  const select = JSON.stringify(expected.map(([expression]) => expression));
   const page = membersOf(await client.read(`${base}?event=$pageview&limit=1&select=${encodeURIComponent(select)}`));
-  const browser = membersOf(event?.properties).$browser;
-  expect(page.results).toEqual([['$pageview', browser, null, event?.id, true, event, 7, true]]);
-  expect(page.next).toContain(`before=${encodeURIComponent(String(event?.timestamp))}`);
+  expect(page.results).toEqual([expected.map(([, value]) => value)]);
+  expect(page.next).toContain(`before=${encodeURIComponent(String(rest.timestamp))}`);
 });
 
 test.each([

@@ -61,6 +61,7 @@ test('the values of a property come as names, the most frequent first', async ()
 
 test('the values of a property that is never set are an empty list', async () => {
   expect(await client.read(`${base}values/?key=nothing`)).toEqual([]);
+  expect(await client.read(`${base}values/?key=constructor`)).toEqual([]);
   expect(await client.read(`${base}values/?key=$browser&event_name=nothing`)).toEqual([]);
 });
 

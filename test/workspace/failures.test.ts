@@ -86,6 +86,12 @@ test.each([
   expect(await client.read('/api/projects/')).toMatchObject({ count: 4 });
 });
 
+test('an address that cannot be decoded is refused in the error format', async () => {
+  const { status, body } = await client.send('GET', '/api/projects/%zz/');
+  expect(status).toBe(400);
+  expect(body).toEqual(refusal('validation_error', 'invalid_input', null, said));
+});
+
 test('only the first of several errors is told', async () => {
   const { body } = await client.send('PATCH', '/api/projects/1/', { is_demo: 'x', week_start_day: 'y' });
   expect(Object.keys(membersOf(body))).toEqual(['type', 'code', 'detail', 'attr']);

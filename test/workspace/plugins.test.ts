@@ -92,6 +92,12 @@ test('the source of a plugin is a map of files, which a change adds to, and null
   expect(await client.read(`${base}5/source/`)).toEqual(body);
 });
 
+test('a file may have the name of what objects inherit', async () => {
+  await using client = await startClient();
+  const { body } = await client.send('PATCH', `${base}9/update_source/`, '{"constructor":"a","__proto__":"b"}');
+  expect(JSON.stringify(body)).toBe('{"__proto__":"b","constructor":"a"}');
+});
+
 test('a change of the source that holds plugin fields changes the plugin', async () => {
   await using client = await startClient();
   const { body } = await client.send('PATCH', `${base}5/update_source/`, { name: 'Renamed' });

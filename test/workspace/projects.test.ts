@@ -46,6 +46,14 @@ test('a created project has what was asked for, defaults for the rest, and can b
   expect(await client.read('/api/projects/7/')).toEqual(project);
 });
 
+test('a project is not created with a primary dashboard, as it has none yet', async () => {
+  await using client = await startClient();
+  const { status, body } = await client.send('POST', '/api/projects/', { primary_dashboard: 1 });
+  expect(status).toBe(400);
+  expect(body).toMatchObject({ code: 'does_not_exist', attr: 'primary_dashboard' });
+  expect(await client.read('/api/projects/')).toMatchObject({ count: 4 });
+});
+
 test('a project without a body is created with a default name', async () => {
   await using client = await startClient();
   const { status, body } = await client.send('POST', '/api/projects/');

@@ -89,6 +89,13 @@ test('without a file, every start begins with the seed', async () => {
   expect(await client.read('/api/projects/')).toMatchObject({ count: 4 });
 });
 
+test('a workspace is up within a second', { retry: 2 }, async () => {
+  const start = performance.now();
+  await using client = await startClient();
+  await client.read('/api/projects/');
+  expect(performance.now() - start).toBeLessThan(1000);
+});
+
 test('a second workspace on the same port is refused, and leaves the first alone', async () => {
   await using client = await startClient();
   const port = Number(new URL(client.url).port);

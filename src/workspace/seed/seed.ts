@@ -13,9 +13,9 @@ const seeded = 1;
 /** Stores the demonstration data, the same every time, in a database that is new; all of it or nothing. */
 export function seedOnce(store: Store): void {
   const { database } = store;
-  const row = database.prepare('PRAGMA user_version').get();
-  if (row !== undefined && integerIn(row, 'user_version') === seeded) return;
   transact(database, () => {
+    const row = database.prepare('PRAGMA user_version').get();
+    if (row !== undefined && integerIn(row, 'user_version') === seeded) return;
     seedOrganizations(store);
     for (const [index, project] of seedProjects.entries()) {
       seedProject(store, project, index * dashboardsPerProject + 1);
