@@ -59,7 +59,7 @@ export function compiled(
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): Execute | undefined {
-  if (hasVariablesInLiterals(document)) return undefined;
+  if (isBeyondCompiler(document)) return undefined;
   const query = compileQuery(compilerSchema, withRawVariables(document, operation), operation.name?.value, {
     disablingCapturingStackErrors: true,
     disableLeafSerialization: true,
@@ -77,14 +77,25 @@ export function compiled(
 }
 
 /**
- * Whether a variable is a part of an argument, as in `input: { name: $name }`. Compiled code would set it to null where
- * it is not given, and lose it in literals of type JSON.
+ * Whether compiled code would do something else than graphql's executor. A variable that is a part of an argument, as in
+ * `input: { name: $name }`, would become null where it is not given, and get lost in literals of type JSON. Other
+ * literals become source text: long integers would lose digits there, members called `__proto__` would be no members,
+ * and behind a marker of graphql-jit's own the text of the client would run as code.
  */
-function hasVariablesInLiterals(document: DocumentNode): boolean {
+function isBeyondCompiler(document: DocumentNode): boolean {
   let depth = 0;
   let found = false;
   const literal = { enter: () => void (depth += 1), leave: () => void (depth -= 1) };
-  visit(document, { ObjectValue: literal, ListValue: literal, Variable: () => void (found ||= depth > 0) });
+  const text = ({ value }: { readonly value: string }): void => void (found ||= /__MAGIC_|^__proto__$/.test(value));
+  visit(document, {
+    ObjectValue: literal,
+    ListValue: literal,
+    Variable: () => void (found ||= depth > 0),
+    IntValue: ({ value }) => void (found ||= !Number.isSafeInteger(Number(value))),
+    StringValue: text,
+    EnumValue: text,
+    Name: text,
+  });
   return found;
 }
 
