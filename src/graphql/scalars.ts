@@ -1,5 +1,6 @@
-import { type ConstValueNode, GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { type ConstObjectFieldNode, type ConstValueNode, GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { exactNumber } from '../rest/json.ts';
+import { exactDigits, isObject } from '../rest/values.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
 /** A date-time: passed on unchanged in answers; as input checked, and turned into UTC with a `Z`. */
@@ -21,6 +22,7 @@ export const JSONValue = new GraphQLScalarType<unknown, unknown>({
   coerceOutputValue: (value) => value,
   coerceInputValue: (value) => value,
   coerceInputLiteral: jsonOfLiteral,
+  valueToLiteral: literalOfJson,
 });
 
 /** A scalar over text: `check` answers what is sent upstream, undefined for what does not fit. */
@@ -62,6 +64,20 @@ function jsonOfLiteral(node: ConstValueNode): unknown {
     case Kind.ENUM:
       return node.value;
   }
+}
+
+/** The literal of a variable's value, which graphql puts in its place where a variable stands within a literal. */
+function literalOfJson(value: unknown): ConstValueNode {
+  const digits = typeof value === 'number' ? String(value) : exactDigits(value);
+  if (digits !== undefined) return { kind: /^-?\d+$/.test(digits) ? Kind.INT : Kind.FLOAT, value: digits };
+  if (typeof value === 'string') return { kind: Kind.STRING, value };
+  if (typeof value === 'boolean') return { kind: Kind.BOOLEAN, value };
+  if (Array.isArray(value)) return { kind: Kind.LIST, values: value.map(literalOfJson) };
+  if (!isObject(value)) return { kind: Kind.NULL };
+  const fields = Object.entries(value).map(([name, member]): ConstObjectFieldNode => {
+    return { kind: Kind.OBJECT_FIELD, name: { kind: Kind.NAME, value: name }, value: literalOfJson(member) };
+  });
+  return { kind: Kind.OBJECT, fields };
 }
 
 const dateTime = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,9})?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/i;
