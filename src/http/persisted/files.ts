@@ -1,4 +1,4 @@
-import { globSync, readFileSync, statSync } from 'node:fs';
+import { globSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { glob, stat } from 'node:fs/promises';
 import { ManifestError } from './manifest.ts';
 
@@ -20,13 +20,22 @@ export function readFiles(pattern: string): ManifestFile[] {
 }
 
 /** A text that is another one as soon as any of the files is. It reads no contents. */
-export async function fingerprint(pattern: string): Promise<string> {
-  const files = await Array.fromAsync(glob(pattern)).catch(() => []);
-  const states = [pattern, ...files].map(async (file) => {
-    const stats = await stat(file).catch(() => undefined);
-    return `${file}:${stats?.ino}:${stats?.mtimeMs}:${stats?.size}`;
-  });
-  return [...new Set(await Promise.all(states))].toSorted().join('\n');
+export function fingerprint(pattern: string): string {
+  const files = [pattern, ...globSync(pattern)];
+  return toFingerprint(files.map((file) => [file, statSync(file, { throwIfNoEntry: false })]));
+}
+
+/** The same, without holding up anything else. */
+export async function fingerprintLater(pattern: string): Promise<string> {
+  const files = [pattern, ...(await Array.fromAsync(glob(pattern)))];
+  return toFingerprint(
+    await Promise.all(files.map(async (file) => [file, await stat(file).catch(() => undefined)] as const)),
+  );
+}
+
+function toFingerprint(files: readonly (readonly [file: string, stats: Stats | undefined])[]): string {
+  const states = files.map(([file, stats]) => `${file}:${stats?.ino}:${stats?.mtimeMs}:${stats?.size}`);
+  return [...new Set(states)].toSorted().join('\n');
 }
 
 function findFiles(pattern: string): string[] {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { PrepareListed } from '../prepare.ts';
 import { type DocumentSet, noDocuments, prepareSet } from './documents.ts';
-import { fingerprint, readFiles } from './files.ts';
+import { fingerprint, fingerprintLater, readFiles } from './files.ts';
 import { ManifestError, readManifest } from './manifest.ts';
 import type { DocumentUses } from './uses.ts';
 
@@ -35,10 +35,12 @@ export interface DocumentList {
 
 /** Reads and prepares every listed document, then follows the files. Throws a ManifestError where one cannot be used. */
 export function createDocumentList(options: DocumentListOptions): DocumentList {
+  let read = fingerprint(options.files);
   let current = finish(steps(options, noDocuments));
   report(options, current, 'read');
   const reload = async (): Promise<void> => {
     try {
+      read = fingerprint(options.files);
       current = await finishInPieces(steps(options, current));
       report(options, current, 'read again');
     } catch (error) {
@@ -51,7 +53,7 @@ export function createDocumentList(options: DocumentListOptions): DocumentList {
   let last: Promise<void> = Promise.resolve();
   // One after the other: an older reading must not overtake a newer one.
   const queued = (): Promise<void> => (last = last.then(reload));
-  const stop = follow(options, queued);
+  const stop = follow(options, (state) => (state === read ? undefined : queued()));
   return { current: () => current, reload: queued, close: stop };
 }
 
@@ -85,24 +87,23 @@ function report({ files, log }: DocumentListOptions, { byId, problems }: Documen
   log('info', `persisted documents ${what}`, { files, documents: byId.size, invalid: problems.length });
 }
 
-/** Polls, because changes of mounted folders and of links are not announced everywhere. Returns what ends it. */
-function follow({ files, pollMs, log }: DocumentListOptions, changed: () => Promise<void>): () => void {
+/**
+ * Calls `found` with the state of the files whenever it has stood for two looks. It polls, because changes of mounted
+ * folders and of links are not announced everywhere. Returns what ends it.
+ */
+function follow(
+  { files, pollMs, log }: DocumentListOptions,
+  found: (state: string) => Promise<void> | undefined,
+): () => void {
   let seen: string | undefined;
-  let settled: string | undefined;
   const look = async (): Promise<void> => {
-    const now = await fingerprint(files);
-    settled ??= now;
-    if (now === seen && now !== settled) {
-      settled = now;
-      await changed();
-    }
-    seen = now;
+    const state = await fingerprintLater(files);
+    if (state === seen) await found(state);
+    seen = state;
   };
-  const lookSafely = (): void => {
-    look().catch((error: unknown) => log('error', `persisted documents: ${String(error)}`));
-  };
-  lookSafely();
-  const timer = setInterval(lookSafely, pollMs);
+  const timer = setInterval(() => {
+    look().catch((error: unknown) => log('error', `persisted documents cannot be followed: ${String(error)}`));
+  }, pollMs);
   timer.unref();
   return () => clearInterval(timer);
 }

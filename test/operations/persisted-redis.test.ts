@@ -1,0 +1,148 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { hashOf } from '../../src/http/persisted/ids.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { automatic, outcomeOf, registration, send } from '../support/persisted.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
+
+if (!hasRedis) console.warn('There is no redis-server on this machine: the tests of the shared store are skipped.');
+
+const upstream = { url: 'http://127.0.0.1:1' };
+
+interface LoggingGateway extends TestGateway {
+  readonly logged: readonly string[];
+}
+
+async function start(redisUrl: string): Promise<LoggingGateway> {
+  const logged: string[] = [];
+  const gateway = await startGateway(upstream, {
+    persisted: { redisUrl },
+    log: (_level, message) => logged.push(message),
+  });
+  return { ...gateway, logged };
+}
+
+/** A gateway that has its connection to Redis. */
+async function startConnected(redisUrl: string): Promise<LoggingGateway> {
+  const gateway = await start(redisUrl);
+  await until(() => gateway.logged.includes('Redis is up'));
+  return gateway;
+}
+
+async function until(done: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    if (await done()) return;
+    await setTimeout(10);
+  }
+  throw new Error('it never came about');
+}
+
+const missed = [200, 'PERSISTED_QUERY_NOT_FOUND'];
+
+/** What a client of automatic persisted queries does: the hash, and after a miss the text with it. */
+async function askAutomatically(url: string, query: string): Promise<readonly [status: number, outcome: unknown]> {
+  const first = outcomeOf(await send(url, automatic(hashOf(query))));
+  return first[1] === missed[1] ? outcomeOf(await send(url, registration(query))) : first;
+}
+
+describe.skipIf(!hasRedis)('Gateways with the same REDIS_URL', () => {
+  test('know what clients registered at another, and let it expire', async () => {
+    await using redis = await startRedis();
+    await using one = await startConnected(redis.url);
+    await using two = await startConnected(redis.url);
+    const query = '{ shared: __typename }';
+    const hash = hashOf(query);
+    expect(outcomeOf(await send(two.url, automatic(hash)))).toEqual(missed);
+    expect(outcomeOf(await send(one.url, registration(query)))).toEqual([200, { shared: 'Query' }]);
+    await until(async () => (await redis.ask('GET', `apq:${hash}`)) === query);
+    expect(outcomeOf(await send(two.url, automatic(hash)))).toEqual([200, { shared: 'Query' }]);
+    expect(outcomeOf(await send(two.url, { documentId: `sha256:${hash}` }, { method: 'GET' }))).toEqual([
+      200,
+      { shared: 'Query' },
+    ]);
+    const seconds = Number(await redis.ask('TTL', `apq:${hash}`));
+    expect(seconds).toBeGreaterThan(6 * 24 * 3600);
+    expect(seconds).toBeLessThanOrEqual(7 * 24 * 3600);
+  });
+
+  test('believe Redis nothing that is not the text of its hash', async () => {
+    await using redis = await startRedis();
+    await using gateway = await startConnected(redis.url);
+    const hash = hashOf('{ asked: __typename }');
+    await redis.ask('SET', `apq:${hash}`, '{ planted: __typename }');
+    expect(outcomeOf(await send(gateway.url, automatic(hash)))).toEqual(missed);
+    await redis.ask('DEL', `apq:${hash}`);
+    await redis.ask('LPUSH', `apq:${hash}`, 'no text');
+    expect(outcomeOf(await send(gateway.url, automatic(hash)))).toEqual(missed);
+  });
+
+  test('fail no operation while Redis is killed and comes back under load, and share again afterwards', async () => {
+    await using redis = await startRedis();
+    await using one = await startConnected(redis.url);
+    await using two = await startConnected(redis.url);
+    const failures: unknown[] = [];
+    let asked = 0;
+    const over = new AbortController();
+    const client = async (number: number): Promise<void> => {
+      for (let turn = 0; !over.signal.aborted; turn += 1) {
+        // Some documents are known already, others are new.
+        const name = `a${number}_${turn % 7 === 0 ? turn : turn % 7}`;
+        const answer = await askAutomatically((turn + number) % 2 === 0 ? one.url : two.url, `{ ${name}: __typename }`);
+        asked += 1;
+        if (answer[0] !== 200 || JSON.stringify(answer[1]) !== `{"${name}":"Query"}`) failures.push(answer);
+      }
+    };
+    const clients = Promise.all(Array.from({ length: 16 }, (_, number) => client(number)));
+    await setTimeout(300);
+    await redis.kill();
+    const before = asked;
+    await setTimeout(500);
+    expect(asked - before).toBeGreaterThan(50);
+    await redis.restart();
+    await setTimeout(500);
+    redis.freeze();
+    await setTimeout(700);
+    redis.thaw();
+    await setTimeout(300);
+    over.abort();
+    await clients;
+    expect(failures).toEqual([]);
+    expect([...one.reported, ...two.reported]).toEqual([]);
+
+    const query = '{ after: __typename }';
+    await until(async () => {
+      await send(one.url, registration(query));
+      return outcomeOf(await send(two.url, automatic(hashOf(query))))[1] !== missed[1];
+    });
+    expect(one.logged).toEqual(expect.arrayContaining(['Redis is up', 'Redis is down']));
+  });
+
+  test('wait for a Redis that does not answer only for a moment, and then not at all', async () => {
+    await using redis = await startRedis();
+    await using gateway = await startConnected(redis.url);
+    redis.freeze();
+    const timesOf = async (count: number): Promise<number[]> => {
+      const times: number[] = [];
+      for (let turn = 0; turn < count; turn += 1) {
+        const begin = performance.now();
+        expect(outcomeOf(await send(gateway.url, automatic(hashOf(`${turn}`))))).toEqual(missed);
+        times.push(performance.now() - begin);
+      }
+      return times;
+    };
+    const [first = 0, ...others] = await timesOf(20);
+    expect(first).toBeLessThan(400);
+    expect(Math.max(...others)).toBeLessThan(100);
+    redis.thaw();
+  });
+});
+
+test('A Redis that is not there is a miss, and what was registered at a gateway stays known to it', async () => {
+  await using gateway = await start('redis://127.0.0.1:1');
+  const query = '{ alone: __typename }';
+  expect(outcomeOf(await send(gateway.url, automatic(hashOf(query))))).toEqual(missed);
+  expect(outcomeOf(await send(gateway.url, registration(query)))).toEqual([200, { alone: 'Query' }]);
+  expect(outcomeOf(await send(gateway.url, automatic(hashOf(query))))).toEqual([200, { alone: 'Query' }]);
+  expect(gateway.logged).toContain('Redis is down');
+  expect(gateway.reported).toEqual([]);
+});

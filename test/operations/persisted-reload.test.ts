@@ -1,0 +1,213 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { PersistedSettings } from '../../src/http/persisted/persisted.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { createFolder, outcomeOf, send } from '../support/persisted.ts';
+
+const upstream = { url: 'http://127.0.0.1:1' };
+const unknown = [404, 'PERSISTED_DOCUMENT_NOT_FOUND'];
+
+interface LoggingGateway extends TestGateway {
+  readonly logged: readonly string[];
+}
+
+async function start(persisted: Partial<PersistedSettings>): Promise<LoggingGateway> {
+  const logged: string[] = [];
+  const gateway = await startGateway(upstream, {
+    persisted,
+    log: (level, message) => logged.push(`${level}: ${message}`),
+  });
+  return { ...gateway, logged };
+}
+
+async function ask(gateway: TestGateway, id: string): Promise<unknown> {
+  return outcomeOf(await send(gateway.url, { id }));
+}
+
+async function until(done: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    if (await done()) return;
+    await setTimeout(20);
+  }
+  throw new Error('it never came about');
+}
+
+describe('At start', () => {
+  test('documents of all files that match a glob are listed', async () => {
+    using folder = createFolder();
+    folder.write('a.json', { a: '{ a: __typename }' });
+    folder.write('b.json', [
+      ['b', '{ b: __typename }'],
+      ['a', '{ a: __typename }'],
+    ]);
+    folder.write('c.txt', 'not asked for');
+    await using gateway = await start({ files: join(folder.path, '*.json') });
+    expect(await ask(gateway, 'a')).toEqual([200, { a: 'Query' }]);
+    expect(await ask(gateway, 'b')).toEqual([200, { b: 'Query' }]);
+  });
+
+  test.each<[string, Record<string, unknown>, string, string]>([
+    ['a file that is missing', {}, 'm.json', 'm.json: there is no such file, and as a glob it matches none'],
+    [
+      'a glob without a match',
+      { 'a.txt': '' },
+      '*.json',
+      '*.json: there is no such file, and as a glob it matches none',
+    ],
+    ['a folder', {}, '', 'expected a file or a glob such as'],
+    ['a file that is no JSON', { 'm.json': 'text' }, 'm.json', 'm.json: it is not JSON'],
+    ['another format', { 'm.json': { format: 'x', version: 1 } }, 'm.json', 'm.json: expected format'],
+    [
+      'one id with two texts',
+      { 'a.json': { a: '{ a: __typename }' }, 'b.json': { a: '{ b: __typename }' } },
+      '*.json',
+      'b.json: the id "a" has two different documents',
+    ],
+  ])('%s is an error that names it', async (_name, files, pattern, message) => {
+    using folder = createFolder();
+    for (const [name, content] of Object.entries(files)) folder.write(name, content);
+    await expect(start({ files: join(folder.path, pattern) })).rejects.toThrow(message);
+  });
+
+  test('mode only without a manifest is an error', async () => {
+    await expect(start({ mode: 'only' })).rejects.toThrow('PERSISTED_DOCUMENTS_MODE=only needs a manifest');
+  });
+
+  test('documents that are not valid are named, answer what is wrong, and are an error where the mode is strict', async () => {
+    using folder = createFolder();
+    const files = folder.write('m.json', {
+      good: '{ __typename }',
+      bad: '{ nothing }',
+      worse: '{',
+      part: 'fragment F on Query { __typename }',
+    });
+    await using gateway = await start({ files });
+    expect(gateway.logged.map((line) => line.replaceAll(folder.path, ''))).toEqual([
+      'warn: persisted document is not valid: /m.json: bad: Cannot query field "nothing" on type "Query".',
+      'warn: persisted document is not valid: /m.json: worse: Syntax Error: Expected Name, found <EOF>.',
+      'warn: persisted document is not valid: /m.json: part: Fragment "F" is never used.',
+      'info: persisted documents read',
+    ]);
+    expect(await ask(gateway, 'good')).toEqual([200, { __typename: 'Query' }]);
+    expect(await ask(gateway, 'bad')).toEqual([200, 'GRAPHQL_VALIDATION_FAILED']);
+    expect(await ask(gateway, 'worse')).toEqual([200, 'GRAPHQL_PARSE_FAILED']);
+    await expect(start({ files, strict: true })).rejects.toThrow(/m\.json: bad: .*; .*m\.json: worse: /);
+  });
+});
+
+describe('A manifest that changes', () => {
+  test('is read again, keeps its counters, and drops what is not listed any more', async () => {
+    using folder = createFolder();
+    const files = folder.write('m.json', { a: '{ a: __typename }', b: '{ b: __typename }' });
+    await using gateway = await start({ files, pollMs: 20 });
+    await ask(gateway, 'a');
+    // As deployments do: a new file takes the place of the old one.
+    renameSync(folder.write('new.json', { a: '{ a: __typename }', c: '{ c: __typename }' }), files);
+    await until(async () => JSON.stringify(await ask(gateway, 'c')) === '[200,{"c":"Query"}]');
+    expect(await ask(gateway, 'b')).toEqual(unknown);
+    expect(gateway.gateway.documentUses.all().map(({ id, hits }) => [id, hits])).toEqual([
+      ['a', 1],
+      ['c', 1],
+    ]);
+  });
+
+  test('and cannot be used changes nothing, and the log says why', async () => {
+    using folder = createFolder();
+    const files = folder.write('m.json', { a: '{ a: __typename }' });
+    await using gateway = await start({ files, strict: true, pollMs: 20 });
+    const complaint = (): string | undefined => gateway.logged.findLast((line) => line.startsWith('error'));
+    const bad: [unknown, string][] = [
+      ['{', 'it is not JSON'],
+      [{ a: '{ a: __typename }', b: '{ nothing }' }, 'documents that are not valid'],
+      [{ format: 'other' }, 'expected format'],
+    ];
+    for (const [content, reason] of bad) {
+      folder.write('m.json', content);
+      await until(() => complaint()?.includes(reason) === true);
+      expect(await ask(gateway, 'a')).toEqual([200, { a: 'Query' }]);
+      expect(await ask(gateway, 'b')).toEqual(unknown);
+      expect(gateway.gateway.documentUses.all().map(({ id }) => id)).toEqual(['a']);
+    }
+    rmSync(files);
+    await until(() => complaint()?.includes('there is no such file') === true);
+    expect(await ask(gateway, 'a')).toEqual([200, { a: 'Query' }]);
+    folder.write('m.json', { b: '{ b: __typename }' });
+    await until(async () => JSON.stringify(await ask(gateway, 'b')) === '[200,{"b":"Query"}]');
+  });
+
+  test('is swapped whole while requests come in', async () => {
+    using folder = createFolder();
+    const list = (name: string): unknown =>
+      Object.fromEntries(
+        Array.from({ length: 200 }, (_, index) => [`d${index}`, `{ ${name}: __typename n${index}: __typename }`]),
+      );
+    const files = folder.write('m.json', list('old'));
+    await using gateway = await start({ files, pollMs: 60_000 });
+    folder.write('m.json', list('new'));
+    const over = new AbortController();
+    const reload = gateway.gateway.reload().then(() => over.abort());
+    const seen: string[] = [];
+    while (!over.signal.aborted) {
+      const [first, last] = await Promise.all([ask(gateway, 'd0'), ask(gateway, 'd199')]);
+      seen.push([first, last].map((answer) => (JSON.stringify(answer).includes('old') ? 'old' : 'new')).join());
+    }
+    await reload;
+    expect(new Set(seen)).toContain('old,old');
+    expect(await ask(gateway, 'd0')).toEqual([200, { new: 'Query', n0: 'Query' }]);
+    expect(gateway.reported).toEqual([]);
+  });
+});
+
+describe('The command line', () => {
+  const environment = { PATH: process.env['PATH'], PORT: '0', UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '0' };
+  const launch = (settings: Record<string, string>) =>
+    spawn(process.execPath, ['src/main.ts'], {
+      env: { ...environment, ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+
+  test('reads the manifests again on SIGHUP', async () => {
+    using folder = createFolder();
+    const files = folder.write('m.json', { a: '{ a: __typename }' });
+    const child = launch({ PERSISTED_DOCUMENTS: files, PERSISTED_DOCUMENTS_MODE: 'only' });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await until(() => output.includes('Gateway'));
+    const url = /http\S+/.exec(output)?.[0] ?? '';
+    expect(outcomeOf(await send(url, { id: 'a' }))).toEqual([200, { a: 'Query' }]);
+    expect(outcomeOf(await send(url, { query: '{ __schema { description } }' }))[0]).toBe(403);
+    folder.write('m.json', { b: '{ b: __typename }' });
+    child.kill('SIGHUP');
+    await until(() => output.includes('persisted documents read again'));
+    expect(outcomeOf(await send(url, { id: 'b' }))).toEqual([200, { b: 'Query' }]);
+    expect(outcomeOf(await send(url, { id: 'a' }))).toEqual(unknown);
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+  });
+
+  test.each<[Record<string, string>, string]>([
+    [
+      { PERSISTED_DOCUMENTS: '/nowhere/m.json' },
+      'error: /nowhere/m.json: there is no such file, and as a glob it matches none\n',
+    ],
+    [
+      { PERSISTED_DOCUMENTS_MODE: 'only' },
+      'error: PERSISTED_DOCUMENTS_MODE=only needs a manifest: set PERSISTED_DOCUMENTS\n',
+    ],
+    [
+      { REDIS_URL: 'tcp://:secret@host' },
+      'error: REDIS_URL: expected a URL such as redis://127.0.0.1:6379 or rediss://user:password@host:6380/0, but got something else\n',
+    ],
+  ])('says in one line why it does not start: %j', async (settings, message) => {
+    const child = launch(settings);
+    let complaint = '';
+    child.stderr.on('data', (chunk: Buffer) => (complaint += chunk.toString()));
+    expect(await once(child, 'close')).toEqual([2, null]);
+    expect(complaint).toBe(message);
+  });
+});

@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+
+/** Whether this machine has a `redis-server`. */
+export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
+
+/** A Redis server of its own on loopback, empty at first. */
+export interface RedisServer extends AsyncDisposable {
+  readonly url: string;
+  /** Asks the server, as an operator does. */
+  ask(command: string, ...args: readonly string[]): Promise<unknown>;
+  /** Ends the process at once; what it knew is lost. */
+  kill(): Promise<void>;
+  /** Stops the process where it is: connections stay open and are not answered. */
+  freeze(): void;
+  thaw(): void;
+  /** Starts it again on the same port. */
+  restart(): Promise<void>;
+}
+
+export async function startRedis(): Promise<RedisServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'redis-'));
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  let running = await launch(port, folder);
+  const kill = async (): Promise<void> => {
+    if (running.exitCode !== null || running.signalCode !== null) return;
+    const exited = once(running, 'exit');
+    running.kill('SIGKILL');
+    await exited;
+  };
+  return {
+    url,
+    ask: async (command, ...args) => {
+      const redis = new Redis(url);
+      try {
+        return await redis.call(command, ...args);
+      } finally {
+        redis.disconnect();
+      }
+    },
+    kill,
+    freeze: () => void running.kill('SIGSTOP'),
+    thaw: () => void running.kill('SIGCONT'),
+    restart: async () => {
+      await kill();
+      running = await launch(port, folder);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await kill();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** Resolves when the server takes connections. */
+async function launch(port: number, folder: string): Promise<ChildProcess> {
+  const settings = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder];
+  const server = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let log = '';
+  await new Promise<void>((resolve, reject) => {
+    server.stdout.on('data', (chunk: Buffer) => {
+      log += chunk.toString();
+      if (log.includes('Ready to accept connections')) resolve();
+    });
+    server.once('error', reject);
+    server.once('exit', (code) => reject(new Error(`redis-server ended with ${code}: ${log}`)));
+  });
+  return server;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('expected a TCP address');
+  return address.port;
+}
