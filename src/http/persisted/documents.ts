@@ -71,7 +71,7 @@ export function listedByText({ byText, longest }: DocumentSet, text: string): Li
 }
 
 /** The text without insignificant white space, commas and comments; undefined where it is no GraphQL. */
-export function withoutIgnored(text: string): string | undefined {
+function withoutIgnored(text: string): string | undefined {
   try {
     return stripIgnoredCharacters(text);
   } catch {
