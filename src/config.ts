@@ -22,6 +22,11 @@ export interface Config {
   readonly upstreamUrl: string | undefined;
   readonly operationDeadlineMs: number;
   readonly maxPageSize: number;
+  /** Most REST calls of an operation, and most rows that it may ask for. */
+  readonly maxUpstreamCalls: number;
+  readonly maxUpstreamRows: number;
+  /** Whether clients may see which REST calls an operation makes. */
+  readonly explain: boolean;
   readonly cursorSecret: string | undefined;
   readonly logLevel: LogLevel;
   readonly upstreamConnections: number;
@@ -91,6 +96,9 @@ export const settings = {
     600_000,
   ),
   MAX_PAGE_SIZE: whole('Largest `first` or `last`, and the most rows one REST call asks for', '100', 1, 1000),
+  MAX_UPSTREAM_CALLS: whole('Most REST calls that an operation may make', '150', 1, 1_000_000),
+  MAX_UPSTREAM_ROWS: whole('Most rows that an operation may ask for', '10000', 1, 100_000_000),
+  EXPLAIN: onOff('Whether clients may see REST calls; unset: on with the embedded workspace', undefined),
   CURSOR_SECRET: text('Secret that signs cursors; unset: derived from UPSTREAM_URL, so that replicas agree', undefined),
   LOG_LEVEL: oneOf('How much is logged', 'info', logLevels),
   UPSTREAM_CONNECTIONS: whole('Most connections to the upstream', '512', 1, 10_000),
@@ -151,6 +159,9 @@ export function readConfig(environment: Environment): Config {
     upstreamUrl: given(environment, 'UPSTREAM_URL', settings.UPSTREAM_URL),
     operationDeadlineMs: required(environment, 'OPERATION_DEADLINE_MS', settings.OPERATION_DEADLINE_MS),
     maxPageSize: required(environment, 'MAX_PAGE_SIZE', settings.MAX_PAGE_SIZE),
+    maxUpstreamCalls: required(environment, 'MAX_UPSTREAM_CALLS', settings.MAX_UPSTREAM_CALLS),
+    maxUpstreamRows: required(environment, 'MAX_UPSTREAM_ROWS', settings.MAX_UPSTREAM_ROWS),
+    explain: given(environment, 'EXPLAIN', settings.EXPLAIN) ?? (environment['UPSTREAM_URL'] ?? '') === '',
     cursorSecret: given(environment, 'CURSOR_SECRET', settings.CURSOR_SECRET),
     logLevel: required(environment, 'LOG_LEVEL', settings.LOG_LEVEL),
     upstreamConnections: required(environment, 'UPSTREAM_CONNECTIONS', settings.UPSTREAM_CONNECTIONS),

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CursorCodec } from './context.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { createCors } from './http/cors.ts';
+import { createCosts } from './http/costs.ts';
 import type { Schemas } from './http/execution.ts';
 import { createGraphiql } from './http/graphiql.ts';
 import { createLane } from './http/lane.ts';
@@ -35,6 +37,11 @@ export interface GatewayOptions {
   readonly maxRequestBytes: number;
   readonly operationDeadlineMs: number;
   readonly maxPageSize: number;
+  /** Most REST calls of an operation, and most rows that it may ask for. */
+  readonly maxUpstreamCalls: number;
+  readonly maxUpstreamRows: number;
+  /** Whether clients may see which REST calls an operation makes. */
+  readonly explain: boolean;
   readonly cursorSecret: string;
   readonly documentLimits: DocumentLimits;
   /** Whether clients may read the schema. */
@@ -78,11 +85,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { maxRequestBytes, report } = options;
   const schema = createSchema();
   const upstream = createUpstream(upstreamOptionsOf(options));
+  const cursors = createCursorCodec(options.cursorSecret);
   const persisted = createPersistedDocuments(options, { schema, compilerSchema: createCompilerSchema() });
   const run = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
-    createContext: contextFactory(options, upstream),
+    createContext: contextFactory(options, cursors, upstream),
+    costs: createCosts({ schema, cursors, ...options }),
     isOverloaded: upstream.overloaded,
     deadlineMs: options.operationDeadlineMs,
     report,
@@ -113,12 +122,12 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 function contextFactory(
-  { cursorSecret, maxPageSize }: GatewayOptions,
+  { maxPageSize }: GatewayOptions,
+  cursors: CursorCodec,
   upstream: Upstream,
 ): OperationsOptions['createContext'] {
-  const cursors = createCursorCodec(cursorSecret);
-  return ({ caller, trace }, lifetime, use) => {
-    const client = upstream.clientFor(caller, lifetime, trace);
+  return ({ caller, trace }, lifetime, calls, use) => {
+    const client = upstream.clientFor(caller, { lifetime, calls, trace });
     const rest = createRestApi(caller === undefined || use === undefined ? client : countingClient(client, use));
     return { rest, loaders: createLoaders(rest, maxPageSize), cursors, maxPageSize };
   };

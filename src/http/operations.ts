@@ -1,9 +1,11 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { GatewayContext } from '../context.ts';
+import type { OperationCalls } from '../rest/calls.ts';
 import type { Caller, TraceContext } from '../rest/client.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import { Lifetime } from '../rest/lifetime.ts';
 import type { OperationResult } from './answer.ts';
+import type { Cost, Costs } from './costs.ts';
 import { toPublicError } from './errors.ts';
 import type { GraphQLParams } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
@@ -24,7 +26,13 @@ export interface RequestFacts {
 export interface OperationsOptions {
   readonly resolve: ResolveDocument;
   /** `use` counts the calls of a listed document. */
-  readonly createContext: (facts: RequestFacts, lifetime: Lifetime, use: DocumentUse | undefined) => GatewayContext;
+  readonly createContext: (
+    facts: RequestFacts,
+    lifetime: Lifetime,
+    calls: OperationCalls,
+    use: DocumentUse | undefined,
+  ) => GatewayContext;
+  readonly costs: Costs;
   /** Whether an operation of this caller would find no room for its calls. */
   readonly isOverloaded: (caller: Caller | undefined) => boolean;
   readonly deadlineMs: number;
@@ -45,9 +53,12 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       const resolved = await resolve(params);
       const { prepared, use } = resolved;
       refuseMutationByGet(prepared, facts);
+      const cost = options.costs(prepared, params);
+      if (cost.planOnly) return { data: null, extensions: cost.extensions() ?? {} };
       if (options.isOverloaded(facts.caller)) throw overload();
       if (use !== undefined) use.hits += 1;
-      const result = toResult(await execute(resolved, params, facts, options), prepared, report);
+      const executed = await execute(resolved, params, facts, cost, options);
+      const result = withCost(toResult(executed, prepared, report), cost);
       if (use !== undefined && result.errors !== undefined) use.errors += 1;
       return isCacheable(resolved, facts, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
     } catch (error) {
@@ -61,12 +72,13 @@ async function execute(
   { prepared, use }: Resolved,
   { variables }: GraphQLParams,
   facts: RequestFacts,
+  { calls }: Cost,
   { createContext, deadlineMs }: OperationsOptions,
 ): Promise<ExecutionResult> {
   const lifetime = new Lifetime(deadlineMs);
   facts.onLeave(() => lifetime.end('left'));
   try {
-    return await prepared.execute(createContext(facts, lifetime, use), variables);
+    return await prepared.execute(createContext(facts, lifetime, calls, use), variables);
   } finally {
     lifetime.finish();
   }
@@ -82,6 +94,11 @@ function toResult(
     ...(data !== undefined && { data }),
     ...(errors !== undefined && { errors: errors.map((error) => toPublicError(error, report)) }),
   };
+}
+
+function withCost(result: OperationResult, cost: Cost): OperationResult {
+  const extensions = cost.extensions();
+  return extensions === undefined ? result : { ...result, extensions };
 }
 
 /** A URL that names its document by an id stands for the same question always. */

@@ -10,15 +10,17 @@ interface RequestErrorOptions {
    */
   readonly lenient?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What else a client may want to read, beside the message. */
+  readonly facts?: Readonly<Record<string, unknown>>;
 }
 
 /** An error of the request itself: nothing was executed. `extensions.http` never reaches the client. */
 export function requestError(
   message: string,
-  { code, status, lenient = false, headers }: RequestErrorOptions,
+  { code, status, lenient = false, headers, facts }: RequestErrorOptions,
 ): GraphQLError {
   return new GraphQLError(message, {
-    extensions: { code, http: { status, spec: lenient, ...(headers !== undefined && { headers }) } },
+    extensions: { code, ...facts, http: { status, spec: lenient, ...(headers !== undefined && { headers }) } },
   });
 }
 

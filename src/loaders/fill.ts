@@ -1,4 +1,5 @@
 import type { RestApi } from '../rest/api.ts';
+import { isCostLimit } from '../rest/errors.ts';
 import type { ListRef, Position, RestPage } from '../rest/pages.ts';
 import { idText } from '../rest/values.ts';
 import { joinPages, type ListPage, positionAfter, slicePage } from './page.ts';
@@ -25,7 +26,8 @@ export async function fetchFilled(api: RestApi, list: ListRef, at: Position, lim
 async function fetchFurther(api: RestApi, list: ListRef, at: Position, limit: number): Promise<ListPage | undefined> {
   try {
     return toListPage(await api.fetchPage(list, at, limit), at);
-  } catch {
+  } catch (error) {
+    if (isCostLimit(error)) throw error;
     return undefined;
   }
 }

@@ -1,4 +1,5 @@
 import {
+  type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
@@ -20,6 +21,18 @@ export interface SelectionScope {
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
   readonly variableValues: VariableValues;
 }
+
+/** The fragments of a document by their names; worked out once. */
+export function fragmentsOf(document: DocumentNode): SelectionScope['fragments'] {
+  const found = knownFragments.get(document);
+  if (found !== undefined) return found;
+  const definitions = document.definitions.filter((one) => one.kind === 'FragmentDefinition');
+  const named = Object.fromEntries(definitions.map((one) => [one.name.value, one]));
+  knownFragments.set(document, named);
+  return named;
+}
+
+const knownFragments = new WeakMap<DocumentNode, SelectionScope['fragments']>();
 
 /** One field of the answer: all its nodes stand for the same response key. */
 export interface SelectedField {
@@ -43,7 +56,7 @@ export interface Selecting {
 }
 
 /** What was selected before, for as long as its document lives. */
-const known = new WeakMap<Selecting, Map<GraphQLObjectType, readonly SelectedField[]>>();
+const knownFields = new WeakMap<Selecting, Map<GraphQLObjectType, readonly SelectedField[]>>();
 
 /** The fields that nodes select on an object of a type. Worked out once where no variable decides about it. */
 export function selectedFields(
@@ -53,12 +66,12 @@ export function selectedFields(
 ): readonly SelectedField[] {
   const [node] = nodes;
   if (node === undefined || nodes.length > 1) return collectFields(type, nodes, scope);
-  const cached = known.get(node)?.get(type);
+  const cached = knownFields.get(node)?.get(type);
   if (cached !== undefined) return cached;
   const fields = collectFields(type, nodes, scope);
   if (isConstant(node, scope)) {
-    const types = known.get(node) ?? new Map<GraphQLObjectType, readonly SelectedField[]>();
-    known.set(node, types.set(type, fields));
+    const types = knownFields.get(node) ?? new Map<GraphQLObjectType, readonly SelectedField[]>();
+    knownFields.set(node, types.set(type, fields));
   }
   return fields;
 }

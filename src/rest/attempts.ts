@@ -1,5 +1,7 @@
 import { Admission, type Applicant, type Gates } from './admission.ts';
+import type { CallCounts } from './call-counts.ts';
 import { type Breaker, probePatienceMs } from './breaker.ts';
+import { type OperationCalls, statusOf } from './calls.ts';
 import { UpstreamError } from './errors.ts';
 import { exchange, type Reply } from './exchange.ts';
 import { type Retry, retryOf } from './retry.ts';
@@ -10,6 +12,7 @@ import { type Abort, type Call, type Transport, TransportError } from './transpo
 export interface Line extends Gates {
   readonly transport: Transport;
   readonly budget: RetryBudget;
+  readonly counts: CallCounts;
   readonly maxBodyBytes: number;
 }
 
@@ -17,6 +20,8 @@ export interface Line extends Gates {
 export interface Job extends Applicant {
   readonly call: Call;
   readonly key: string;
+  /** What the operation that began it may call, and has called. */
+  readonly calls: OperationCalls;
 }
 
 /** The attempts that one read or write is worth. Fails with TransportErrors and UpstreamErrors. */
@@ -93,7 +98,7 @@ export class Attempts {
     if (circuits.state !== 'closed' || slots.queued > 0) return false;
     const delayMs = retry.kind === 'once' ? retry.delayMs : 0;
     const startsAt = now() + delayMs + pauses.remaining(callerHash, target);
-    return startsAt < patience.lastsUntil && budget.spend();
+    return startsAt < patience.lastsUntil && this.#job.calls.grant() && budget.spend();
   }
 
   /**
@@ -121,16 +126,20 @@ export class Attempts {
 
   async #send(): Promise<Reply> {
     const { transport, slots, now, maxBodyBytes } = this.#line;
-    const { call, key, callerHash } = this.#job;
+    const { call, key, callerHash, calls, target } = this.#job;
     const startedAt = now();
+    const ended = calls.begin(call.method, target);
     this.#probed = this.#admission.takeProbed();
     const { reply, abort } = exchange(transport, call, key, maxBodyBytes);
     this.#abort = abort;
     try {
       const answer = await reply;
+      ended(answer.status);
+      this.#line.counts.add(call.method, target, answer.status);
       this.#answered();
       return answer;
     } catch (error) {
+      ended(statusOf(error));
       this.#failed(error, now() - startedAt);
       throw error;
     } finally {
@@ -151,6 +160,7 @@ export class Attempts {
     const { status = 0, retryAfter = 0 } = (error instanceof UpstreamError ? error.upstream : undefined) ?? {};
     if (status === 429) pauses.begin(callerHash, target, retryAfter);
     const fault = error instanceof TransportError ? error.fault : undefined;
+    this.#line.counts.add(this.#job.call.method, target, fault ?? status);
     if (fault === 'aborted' || (fault === 'stale-socket' && this.#mayBeStale)) {
       this.#takeProbed()?.abandon();
     } else if (status >= 500 || fault === 'network' || fault === 'stale-socket') {

@@ -1,4 +1,5 @@
 import { Attempts, type Job, type Line } from './attempts.ts';
+import { type OnEnd, type OperationCalls, statusOf } from './calls.ts';
 import { UpstreamError } from './errors.ts';
 import { type Reply, toDomainError } from './exchange.ts';
 import { Flights, type Work } from './flights.ts';
@@ -17,6 +18,13 @@ export interface Caller {
 
 /** W3C trace context headers, the only headers beside the key that go upstream. */
 export type TraceContext = Readonly<Record<string, string>>;
+
+/** What REST calls have to know of the operation that makes them. */
+export interface OperationFacts {
+  readonly lifetime: Lifetime;
+  readonly calls: OperationCalls;
+  readonly trace?: TraceContext;
+}
 
 /** REST calls in the name of one caller, within one operation's lifetime. All fail with an UpstreamError. */
 export interface RestClient {
@@ -40,7 +48,7 @@ export interface UpstreamOptions {
 
 /** The REST API, shared by all operations. */
 export interface Upstream {
-  readonly clientFor: (caller: Caller | undefined, lifetime: Lifetime, trace?: TraceContext) => RestClient;
+  readonly clientFor: (caller: Caller | undefined, operation: OperationFacts) => RestClient;
   /** Whether a call of this caller would be shed at once: then its operation need not begin. */
   readonly overloaded: (caller: Caller | undefined) => boolean;
   readonly health: () => UpstreamHealth;
@@ -58,8 +66,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     csv: new Flights(),
   };
   return {
-    clientFor: (caller, lifetime, trace = {}) =>
-      caller === undefined ? strangersClient : createClient(shared, caller, lifetime, trace),
+    clientFor: (caller, operation) =>
+      caller === undefined ? strangersClient : createClient(shared, caller, operation),
     overloaded: (caller) => caller !== undefined && line.slots.isFull(caller.hash),
     health: () => healthOf(line, shared.json.joined + shared.csv.joined),
     close: () => line.transport.close(),
@@ -80,23 +88,28 @@ const strangersClient: RestClient = {
   write: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
 };
 
-function createClient(shared: Shared, caller: Caller, lifetime: Lifetime, trace: TraceContext): RestClient {
+function createClient(shared: Shared, caller: Caller, { lifetime, calls, trace }: OperationFacts): RestClient {
   const headers = { ...trace, authorization: `Bearer ${caller.key}`, 'accept-encoding': 'gzip, deflate, br' };
   const jobOf = (call: Call, target: string, patience: Patience, isWrite: boolean): Job => {
-    return { call, target, patience, isWrite, key: caller.key, callerHash: caller.hash };
+    return { call, target, patience, isWrite, key: caller.key, callerHash: caller.hash, calls };
   };
   const read = <T>(flights: Flights<T>, target: string, accept: string, decode: (reply: Reply) => T): Promise<T> => {
     if (lifetime.ended !== undefined) return Promise.reject(lifetime.ended);
-    return flights.board(caller.hash, target, lifetime, (flight) => {
+    const isShared = flights.isBoarding(caller.hash, target);
+    if (!isShared && !calls.grant()) return Promise.reject(new UpstreamError('COST_LIMIT_EXCEEDED'));
+    const answer = flights.board(caller.hash, target, lifetime, (flight) => {
       const call: Call = { method: 'GET', target: shared.prefix + target, headers: { ...headers, accept } };
       return readWork(new Attempts(shared.line, jobOf(call, target, flight, false)), decode);
     });
+    if (isShared) hear(answer, calls.share(target));
+    return answer;
   };
   return {
     getJson: (target) => read(shared.json, target, 'application/json', jsonOf),
     getCsv: (target) => read(shared.csv, target, 'text/csv', csvOf),
     write: (method, target, body) => {
       if (lifetime.ended !== undefined) return Promise.reject(lifetime.ended);
+      if (!calls.grant()) return Promise.reject(new UpstreamError('COST_LIMIT_EXCEEDED'));
       const content = body === undefined ? {} : { 'content-type': 'application/json' };
       const call: Call = {
         method,
@@ -107,6 +120,13 @@ function createClient(shared: Shared, caller: Caller, lifetime: Lifetime, trace:
       return write(shared, jobOf(call, target, { lastsUntil: lifetime.endsAt }, true), lifetime);
     },
   };
+}
+
+function hear(answer: Promise<unknown>, ended: OnEnd): void {
+  answer.then(
+    () => ended(200),
+    (error: unknown) => ended(statusOf(error)),
+  );
 }
 
 /** Reads that began before a write, or during it, are shared with none that comes after it. */

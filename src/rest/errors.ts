@@ -11,7 +11,9 @@ export type UpstreamErrorCode =
   | 'UPSTREAM_TIMEOUT'
   | 'UPSTREAM_INVALID_RESPONSE'
   // Refused by the gateway itself: too many calls wait already.
-  | 'OVERLOADED';
+  | 'OVERLOADED'
+  // Refused by the gateway itself: the operation has made as many calls as it may.
+  | 'COST_LIMIT_EXCEEDED';
 
 /** What of an upstream's error may reach a client (`extensions.upstream`). `retryAfter` is in seconds. */
 export interface UpstreamFacts {
@@ -33,6 +35,7 @@ const messages: Record<UpstreamErrorCode, string> = {
   UPSTREAM_UNAVAILABLE: 'The upstream is not available.',
   UPSTREAM_TIMEOUT: 'The upstream did not answer in time.',
   UPSTREAM_INVALID_RESPONSE: 'The upstream sent an answer that does not fit its contract.',
+  COST_LIMIT_EXCEEDED: 'The operation has made as many REST calls as it may.',
   OVERLOADED: 'The gateway has too much to do at the moment; try again later.',
 };
 
@@ -47,6 +50,11 @@ export class UpstreamError extends Error {
     this.code = code;
     this.upstream = upstream;
   }
+}
+
+/** The operation has made as many calls as it may. */
+export function isCostLimit(error: unknown): boolean {
+  return error instanceof UpstreamError && error.code === 'COST_LIMIT_EXCEEDED';
 }
 
 /** The upstream says that the object does not exist. */

@@ -51,6 +51,11 @@ export class Flights<T> {
     return seat(flight, lifetime, (error) => this.#leave(caller, name, flight, error));
   }
 
+  /** Whether a read of (caller, name) would join a flight. */
+  isBoarding(caller: string, name: string): boolean {
+    return this.#boarding(this.#byCaller.get(caller)?.get(name)) !== undefined;
+  }
+
   /** No read joins one that began before now: a caller reads its own writes. Those on board stay. */
   ground(caller: string): void {
     this.#byCaller.delete(caller);

@@ -55,6 +55,9 @@ export async function startGateway(
     maxRequestBytes: 2 ** 20,
     operationDeadlineMs: 5000,
     maxPageSize: 100,
+    maxUpstreamCalls: 150,
+    maxUpstreamRows: 10_000,
+    explain: false,
     cursorSecret: 'secret of the tests',
     documentLimits: {
       tokens: 2000,

@@ -1,0 +1,111 @@
+import { type GraphQLSchema, getVariableValues } from 'graphql';
+import type { CursorCodec } from '../context.ts';
+import type { PlannedCall } from '../plan/ledger.ts';
+import { type Plan, planOperation } from '../plan/plan.ts';
+import { fragmentsOf } from '../plan/selection.ts';
+import { OperationCalls } from '../rest/calls.ts';
+import type { GraphQLParams } from './params.ts';
+import type { PreparedOperation } from './prepare.ts';
+import { requestError } from './request-error.ts';
+
+/** What plans are made with, and what an operation may cost. */
+export interface CostsOptions {
+  readonly schema: GraphQLSchema;
+  readonly cursors: CursorCodec;
+  readonly maxPageSize: number;
+  readonly maxUpstreamCalls: number;
+  readonly maxUpstreamRows: number;
+  /** Whether clients may see which REST calls an operation makes. */
+  readonly explain: boolean;
+}
+
+/** What one operation costs, and what its client wants to know of that. */
+export interface Cost {
+  /** Undefined where the variables do not fit: then nothing is executed. */
+  readonly plan: Plan | undefined;
+  /** Counts the calls that it makes, and stops it at the limit. */
+  readonly calls: OperationCalls;
+  /** Whether the client wants the plan, and nothing executed. */
+  readonly planOnly: boolean;
+  /** What the client wants to know beside the answer, once the operation is done. */
+  readonly extensions: () => Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The cost of an operation, before it runs. Throws GraphQLErrors for one that costs too much. */
+export type Costs = (prepared: PreparedOperation, params: GraphQLParams) => Cost;
+
+/** Plans operations, and refuses those that would cost too much. */
+export function createCosts(options: CostsOptions): Costs {
+  const known = new WeakMap<PreparedOperation, Plan>();
+  const planOf = (prepared: PreparedOperation, { variables = {} }: GraphQLParams): Plan | undefined => {
+    const same = known.get(prepared);
+    if (same !== undefined) return same;
+    const plan = planWith(prepared, variables, options);
+    // Without variables every run is the same.
+    if (plan !== undefined && (prepared.operation.variableDefinitions ?? []).length === 0) known.set(prepared, plan);
+    return plan;
+  };
+  return (prepared, params) => {
+    const explain = options.explain ? explainOf(params) : undefined;
+    const plan = planOf(prepared, params);
+    const planOnly = explain === 'plan' && plan !== undefined;
+    if (!planOnly && plan !== undefined) refuseDear(plan, prepared, options);
+    const calls = new OperationCalls(options.maxUpstreamCalls, explain === 'trace');
+    const wantsCost = params.extensions?.['cost'] === true;
+    const extensions = (): Readonly<Record<string, unknown>> | undefined => {
+      if (explain === undefined && !wantsCost) return undefined;
+      const cost = { requested: plan?.upper ?? 0, actual: calls.made, limit: options.maxUpstreamCalls };
+      return {
+        ...(explain !== undefined && { explain: explain === 'plan' ? plan : { calls: calls.calls } }),
+        ...(wantsCost && { cost }),
+      };
+    };
+    return { plan, calls, planOnly, extensions };
+  };
+}
+
+function planWith(
+  { document, operation }: PreparedOperation,
+  variables: Readonly<Record<string, unknown>>,
+  { schema, cursors, maxPageSize }: CostsOptions,
+): Plan | undefined {
+  const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
+  if (variableValues === undefined) return undefined;
+  const fragments = fragmentsOf(document);
+  return planOperation({ schema, fragments, variableValues, operation, cursors, maxPageSize });
+}
+
+function explainOf({ extensions }: GraphQLParams): 'plan' | 'trace' | undefined {
+  const explain = extensions?.['explain'] ?? undefined;
+  if (explain === undefined || explain === 'plan' || explain === 'trace') return explain;
+  throw requestError('Expected the extension `explain` to be "plan" or "trace".', {
+    code: 'BAD_USER_INPUT',
+    status: 400,
+  });
+}
+
+/** Throws for an operation that may make more calls, or ask for more rows, than it may. */
+function refuseDear(plan: Plan, { listed }: PreparedOperation, limits: CostsOptions): void {
+  const { maxUpstreamCalls, maxUpstreamRows } = limits;
+  if (plan.upper > maxUpstreamCalls) throw tooDear('calls', plan.upper, maxUpstreamCalls, plan, ({ upper }) => upper);
+  if (plan.rows > maxUpstreamRows && !listed)
+    throw tooDear('rows', plan.rows, maxUpstreamRows, plan, ({ rows }) => rows);
+}
+
+function tooDear(
+  unit: 'calls' | 'rows',
+  count: number,
+  limit: number,
+  { calls }: Plan,
+  measure: (call: PlannedCall) => number,
+): Error {
+  const [dearest] = calls.toSorted((a, b) => measure(b) - measure(a));
+  const path = dearest?.paths[0] ?? '';
+  const most = dearest === undefined ? 0 : measure(dearest);
+  const does = unit === 'calls' ? 'make up to' : 'ask for up to';
+  const what = unit === 'calls' ? 'REST calls' : 'rows';
+  return requestError(
+    `The operation may ${does} ${count} ${what}, ${most} of them for \`${path}\`, but the limit is ${limit}.`,
+    { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true, facts: { [unit]: count, limit, path } },
+  );
+}

@@ -1,0 +1,84 @@
+import { UpstreamError } from './errors.ts';
+
+/** A call that an operation made, or shared with one that was under way. */
+export interface MadeCall {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Undefined where there was no answer. */
+  readonly status: number | undefined;
+  readonly milliseconds: number;
+  /** From 1; a call of a wave began after one of the wave before it had ended. */
+  readonly wave: number;
+  /** Whether it was under way already for another operation. */
+  readonly shared: boolean;
+}
+
+/** Hears how a call ended. */
+export type OnEnd = (status: number | undefined) => void;
+
+/** The REST calls of one operation: how many it may make, how many it made, and which, where somebody wants to know. */
+export class OperationCalls {
+  readonly #maximum: number;
+  readonly #isTraced: boolean;
+  readonly #calls: MadeCall[] = [];
+  #granted = 0;
+  #made = 0;
+  /** The latest wave of which a call has ended. */
+  #ended = 0;
+
+  constructor(maximum: number, isTraced = false) {
+    this.#maximum = maximum;
+    this.#isTraced = isTraced;
+  }
+
+  /** How many calls went out, repeated ones included. */
+  get made(): number {
+    return this.#made;
+  }
+
+  /** The calls by their beginning; empty where nobody wanted to know. */
+  get calls(): readonly MadeCall[] {
+    return this.#calls.filter((call) => call !== unfinished).toSorted((a, b) => a.wave - b.wave);
+  }
+
+  /** Whether the operation may make one more call; if so, it is counted as granted. */
+  grant(): boolean {
+    if (this.#granted >= this.#maximum) return false;
+    this.#granted += 1;
+    return true;
+  }
+
+  /** A call goes out. */
+  begin(method: string, path: string): OnEnd {
+    this.#made += 1;
+    return this.#isTraced ? this.#trace(method, path, false) : ignored;
+  }
+
+  /** A call is under way already, and answers this operation too. */
+  share(path: string): OnEnd {
+    return this.#isTraced ? this.#trace('GET', path, true) : ignored;
+  }
+
+  #trace(method: string, path: string, shared: boolean): OnEnd {
+    const at = this.#calls.push(unfinished) - 1;
+    const startedAt = performance.now();
+    const wave = this.#ended + 1;
+    return (status) => {
+      const milliseconds = Math.round((performance.now() - startedAt) * 10) / 10;
+      this.#calls[at] = { method, path, status, milliseconds, wave, shared };
+      this.#ended = Math.max(this.#ended, wave);
+    };
+  }
+}
+
+const unfinished: MadeCall = { method: '', path: '', status: undefined, milliseconds: 0, wave: 0, shared: false };
+
+function ignored(): void {
+  // Nobody wants to know.
+}
+
+/** The HTTP status of a failure, if there was an answer. */
+export function statusOf(error: unknown): number | undefined {
+  return error instanceof UpstreamError ? error.upstream?.status : undefined;
+}
