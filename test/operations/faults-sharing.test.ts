@@ -1,0 +1,294 @@
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test, vi } from 'vitest';
+import { textAt } from '../support/connections.ts';
+import { type Answer, startGateway } from '../support/gateway.ts';
+import { codesOf } from '../support/outcomes.ts';
+import { disconnect, hang, raw, reply } from '../support/replies.ts';
+import { listedDashboard, listedProject, project } from '../support/rows.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const one = '{ project(id: 1) { name } }';
+const read = 'GET /api/projects/1/';
+const named = { project: { name: 'Project 1' } };
+const mutation = 'mutation { updateProject(input: { id: 1, name: "New" }) { project { name } } }';
+const csv = '{ project(id: 1) { eventsCsv } }';
+const csvRead = 'GET /api/projects/1/events/?limit=50&format=csv';
+
+/** Waits until the upstream has received so many requests. */
+async function received(upstream: Upstream, count: number): Promise<void> {
+  await vi.waitFor(() => expect(upstream.requests).toHaveLength(count), { timeout: 5000, interval: 2 });
+}
+
+/** Long enough for a request that should not be there to arrive. */
+const aMoment = 60;
+
+/** An upstream that holds everything back until it is told to release it. */
+function startHolding() {
+  return startUpstream(
+    {
+      'GET /api/projects/1/': project(1),
+      'GET /api/projects/2/': project(2),
+      'PATCH /api/projects/1/': project(1),
+      'GET /api/projects/1/events/': reply({ headers: { 'content-type': 'text/csv' }, body: 'id\n' }),
+    },
+    { hold: 1000 },
+  );
+}
+
+/** Asks and leaves later: the answer, or undefined for who left. */
+function asking(ask: (signal: AbortSignal) => Promise<Answer>) {
+  const controller = new AbortController();
+  const answer = ask(controller.signal).catch((error: unknown) => {
+    if (!controller.signal.aborted) throw error;
+  });
+  return { leave: () => controller.abort(), answer };
+}
+
+describe('single flight', () => {
+  test('makes equal reads of one key, whichever operation they are in, one call', async () => {
+    await using upstream = await startHolding();
+    await using gateway = await startGateway(upstream);
+    const queries = [
+      one,
+      one,
+      '{ again: project(id: "1") { timezone } }',
+      'query Q($id: ID!) { project(id: $id) { name } }',
+    ];
+    const answers = queries.map((query) => gateway.ask(query, { variables: { id: '1' } }));
+    const tables = [gateway.ask(csv), gateway.ask(csv)];
+    const other = gateway.ask('{ project(id: 2) { name } }');
+    await received(upstream, 3);
+    await delay(aMoment);
+    expect(upstream.requests.toSorted()).toEqual([read, csvRead, 'GET /api/projects/2/'].toSorted());
+    upstream.release();
+    expect((await Promise.all(answers)).map(({ data }) => data as unknown)).toEqual([
+      named,
+      named,
+      { again: { timezone: 'Europe/Berlin' } },
+      named,
+    ]);
+    expect((await Promise.all(tables)).map(({ data }) => data as unknown)).toEqual(
+      tables.map(() => ({ project: { eventsCsv: 'id\n' } })),
+    );
+    expect((await other).data).toEqual({ project: { name: 'Project 2' } });
+    // Nothing is kept: the next one is a call of its own.
+    expect((await gateway.ask(one)).data).toEqual(named);
+    expect(upstream.requests).toHaveLength(4);
+  });
+
+  test('is never across keys, not even those that differ in one character or its case', async () => {
+    const keys = ['phx_a', 'phx_A', 'phx_', 'phx_aa', 'phx_a=', 'phx_b', 'a'];
+    // Whoever asks is told who he is.
+    await using upstream = await startUpstream(({ headers }) => project(1, { name: headers.authorization ?? '' }), {
+      hold: keys.length,
+    });
+    await using gateway = await startGateway(upstream);
+    for (const query of [one, '{ projects(first: 1) { nodes { name } } project(id: 1) { name } }']) {
+      upstream.reset();
+      upstream.release();
+      const answers = await Promise.all(
+        keys.map((key) => gateway.ask(query, { headers: { authorization: `Bearer ${key}` } })),
+      );
+      expect(answers.map(({ data }) => textAt(data, 'project', 'name'))).toEqual(keys.map((key) => `Bearer ${key}`));
+    }
+    expect(upstream.records.length).toBeGreaterThanOrEqual(keys.length);
+  });
+
+  test('shares the failure, too, and its retry', async () => {
+    let calls = 0;
+    await using upstream = await startUpstream({ [read]: () => ((calls += 1) <= 2 ? disconnect : project(1)) });
+    await using gateway = await startGateway(upstream);
+    const answers = await Promise.all([gateway.ask(one), gateway.ask(one), gateway.ask(one)]);
+    expect(answers.flatMap(codesOf)).toEqual(Array(3).fill('project UPSTREAM_UNAVAILABLE'));
+    expect(upstream.requests).toEqual([read, read]);
+    expect((await gateway.ask(one)).data).toEqual(named);
+  });
+
+  test('goes on for the others when one leaves, whoever came first', async () => {
+    for (const leaver of [0, 1, 2]) {
+      await using upstream = await startHolding();
+      await using gateway = await startGateway(upstream);
+      const callers = [0, 1, 2].map(() => asking((signal) => gateway.ask(one, { signal })));
+      await received(upstream, 1);
+      await delay(aMoment);
+      callers[leaver]?.leave();
+      await delay(aMoment);
+      expect(upstream.records.map(({ cancelled }) => cancelled)).toEqual([false]);
+      upstream.release();
+      const answers = await Promise.all(callers.map(({ answer }) => answer));
+      expect(answers.map((answer) => answer?.data as unknown)).toEqual(
+        [0, 1, 2].map((caller) => (caller === leaver ? undefined : named)),
+      );
+      expect(upstream.requests).toEqual([read]);
+    }
+  });
+
+  test('is cancelled when the last one leaves, and the next one gets a call of its own', async () => {
+    await using upstream = await startHolding();
+    await using gateway = await startGateway(upstream);
+    const callers = [0, 1].map(() => asking((signal) => gateway.ask(one, { signal })));
+    await received(upstream, 1);
+    await delay(aMoment);
+    for (const caller of callers) caller.leave();
+    await vi.waitFor(() => expect(upstream.records[0]?.cancelled).toBe(true), { timeout: 1000 });
+    const next = gateway.ask(one);
+    await received(upstream, 2);
+    upstream.release();
+    expect((await next).data).toEqual(named);
+  });
+
+  test('does not outlive the deadline of one passenger for that one, and does for the others', async () => {
+    await using upstream = await startHolding();
+    await using gateway = await startGateway(upstream, { operationDeadlineMs: 600 });
+    const impatient = gateway.ask(one);
+    await received(upstream, 1);
+    await delay(300);
+    const patient = gateway.ask(one);
+    expect(codesOf(await impatient)).toEqual(['project UPSTREAM_TIMEOUT']);
+    upstream.release();
+    expect((await patient).data).toEqual(named);
+    expect(upstream.requests).toEqual([read]);
+  });
+
+  test('ends with a write of the same key: what is asked after it, or beside it, reads anew', async () => {
+    await using upstream = await startHolding();
+    await using gateway = await startGateway(upstream);
+    const before = gateway.ask(one);
+    await received(upstream, 1);
+    const strangers = gateway.ask(one, { headers: { authorization: 'Bearer phx_other' } });
+    await received(upstream, 2);
+    const written = gateway.ask(mutation);
+    await received(upstream, 3);
+    const beside = gateway.ask(one);
+    await received(upstream, 4);
+    // Another key goes on sharing.
+    const strangersToo = gateway.ask(one, { headers: { authorization: 'Bearer phx_other' } });
+    await delay(aMoment);
+    expect(upstream.requests).toEqual([read, read, 'PATCH /api/projects/1/', read]);
+    upstream.release();
+    const answers = await Promise.all([before, strangers, beside, strangersToo]);
+    expect(answers.map(({ data }) => data as unknown)).toEqual([named, named, named, named]);
+    expect((await written).errors).toBeUndefined();
+  });
+
+  test('that began beside a write is not joined after it', async () => {
+    let name = 'Old';
+    const { promise: mayAnswer, resolve: answerWrite } = Promise.withResolvers<void>();
+    await using upstream = await startUpstream({
+      [read]: () => project(1, { name }),
+      'PATCH /api/projects/1/': async () => {
+        await mayAnswer;
+        return project(1, { name });
+      },
+      'GET /api/projects/2/': hang,
+    });
+    await using gateway = await startGateway(upstream, { operationDeadlineMs: 1500 });
+    const written = gateway.ask(mutation);
+    await received(upstream, 1);
+    const beside = gateway.ask('{ project(id: 2) { name } }');
+    await received(upstream, 2);
+    name = 'New';
+    answerWrite();
+    await written;
+    const after = gateway.ask('{ project(id: 2) { name } }');
+    await received(upstream, 3);
+    expect((await gateway.ask(one)).data).toEqual({ project: { name: 'New' } });
+    await Promise.all([beside, after]);
+  });
+});
+
+describe('a client that leaves', () => {
+  test('cancels all of its calls within a second, and no further wave starts', async () => {
+    await using upstream = await startUpstream({
+      'GET /api/projects/': { count: 3, next: null, results: [1, 2, 3].map((id) => listedProject(id)) },
+      'GET /api/projects/:id/dashboards/': hang,
+      'GET /api/projects/1/': hang,
+    });
+    await using gateway = await startGateway(upstream);
+    const query = `{ project(id: 1) { name primaryDashboard { name } }
+      projects(first: 3) { nodes { dashboards(first: 2) { nodes { name tiles } } } } }`;
+    const caller = asking((signal) => gateway.ask(query, { signal }));
+    await received(upstream, 5);
+    caller.leave();
+    await vi.waitFor(() => expect(upstream.records.every(({ endedAt }) => endedAt !== Infinity)).toBe(true), {
+      timeout: 1000,
+    });
+    expect(upstream.records.filter(({ cancelled }) => cancelled)).toHaveLength(4);
+    await delay(aMoment);
+    expect(upstream.requests).toHaveLength(5);
+    expect(await caller.answer).toBeUndefined();
+    expect(gateway.reported).toEqual([]);
+  });
+
+  test('while a call waits for its retry has it not sent', async () => {
+    await using upstream = await startUpstream(() => reply({ status: 429, headers: { 'retry-after': '1' } }));
+    await using gateway = await startGateway(upstream);
+    const caller = asking((signal) => gateway.ask(one, { signal }));
+    await received(upstream, 1);
+    await delay(aMoment);
+    caller.leave();
+    await delay(1500);
+    expect(upstream.requests).toEqual([read]);
+  });
+
+  test('has its mutation sent once, and nothing after it', async () => {
+    await using upstream = await startHolding();
+    await using gateway = await startGateway(upstream);
+    const twice = `mutation { a: updateProject(input: { id: 1, name: "A" }) { project { name } }
+      b: updateProject(input: { id: 1, name: "B" }) { project { name } } }`;
+    const caller = asking((signal) => gateway.ask(twice, { signal }));
+    await received(upstream, 1);
+    caller.leave();
+    await vi.waitFor(() => expect(upstream.records[0]?.endedAt).not.toBe(Infinity), { timeout: 1000 });
+    upstream.release();
+    await delay(aMoment);
+    expect(upstream.records.map(({ method, body }) => `${method} ${body}`)).toEqual(['PATCH {"name":"A"}']);
+    expect((await gateway.ask(one)).data).toEqual(named);
+  });
+});
+
+describe('a kept-alive socket that the upstream has closed', () => {
+  /** Answers the first request of each connection, and closes it without a byte at the second. */
+  function startClosing() {
+    const used = new WeakSet<Socket>();
+    const answers = [project(1), listedDashboard(1)];
+    return startUpstream(({ method }) =>
+      raw((response) => {
+        const { socket } = response;
+        if (socket === null || used.has(socket)) {
+          socket?.destroy();
+          return;
+        }
+        used.add(socket);
+        response.setHeader('content-type', 'application/json').end(JSON.stringify(answers[method === 'GET' ? 0 : 1]));
+      }),
+    );
+  }
+
+  test('loses none of 50 reads, one after the other', async () => {
+    await using upstream = await startClosing();
+    await using gateway = await startGateway(upstream);
+    for (let asked = 0; asked < 50; asked += 1) expect((await gateway.ask(one)).data).toEqual(named);
+    expect(upstream.requests.length).toBeGreaterThan(75);
+  });
+
+  test('loses none of 50 reads, ten at a time', async () => {
+    await using upstream = await startClosing();
+    await using gateway = await startGateway(upstream);
+    for (let round = 0; round < 5; round += 1) {
+      const keys = Array.from({ length: 10 }, (_, index) => `phx_${index}`);
+      const asked = keys.map((key) => gateway.ask(one, { headers: { authorization: `Bearer ${key}` } }));
+      expect((await Promise.all(asked)).map(({ data }) => data as unknown)).toEqual(keys.map(() => named));
+    }
+  });
+
+  test('has no write sent twice', async () => {
+    await using upstream = await startClosing();
+    await using gateway = await startGateway(upstream);
+    expect((await gateway.ask(mutation)).errors).toBeUndefined();
+    upstream.reset();
+    expect(codesOf(await gateway.ask(mutation))).toEqual(['updateProject UPSTREAM_UNAVAILABLE']);
+    expect(upstream.requests).toEqual(['PATCH /api/projects/1/']);
+  });
+});
