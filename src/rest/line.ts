@@ -1,5 +1,6 @@
 import type { Line } from './attempts.ts';
 import type { BreakerState } from './breaker.ts';
+import { type CallCount, CallCounts } from './call-counts.ts';
 import { Circuits } from './circuits.ts';
 import { UpstreamError } from './errors.ts';
 import { Pauses } from './pauses.ts';
@@ -27,6 +28,7 @@ export interface UpstreamHealth {
   readonly sheds: number;
   /** Reads that were answered by another's call in flight. */
   readonly sharedReads: number;
+  readonly calls: readonly CallCount[];
 }
 
 /** Connections for probes, which do not wait behind calls that are never answered. */
@@ -39,12 +41,13 @@ export function createLine({ origin, connections, maxInFlight, maxBodyBytes }: L
   const slots = new Slots({ most, now });
   const circuits = new Circuits({ now, onOpen: () => slots.flush(new UpstreamError('UPSTREAM_UNAVAILABLE')) });
   const transport = createTransport({ origin, connections: most + spareConnections, maxBodyBytes });
-  return { transport, circuits, slots, pauses: new Pauses(now), budget: new RetryBudget(), maxBodyBytes, now };
+  const pauses = new Pauses(now);
+  return { transport, circuits, slots, pauses, budget: new RetryBudget(), counts: new CallCounts(), maxBodyBytes, now };
 }
 
 /** A snapshot for metrics and readiness. */
-export function healthOf({ circuits, slots, budget }: Line, sharedReads: number): UpstreamHealth {
+export function healthOf({ circuits, slots, budget, counts }: Line, sharedReads: number): UpstreamHealth {
   const { state } = circuits;
   const { inFlight, queued, sheds } = slots;
-  return { state, inFlight, queued, retries: budget.spent, sheds, sharedReads };
+  return { state, inFlight, queued, retries: budget.spent, sheds, sharedReads, calls: counts.all() };
 }

@@ -1,0 +1,121 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { UpstreamHealth } from '../rest/line.ts';
+import type { DocumentUses } from './persisted/uses.ts';
+
+/** Where counters that others keep are read from. */
+export interface MetricsSources {
+  readonly upstream: () => UpstreamHealth;
+  readonly documents: DocumentUses;
+}
+
+/** Metrics in the Prometheus text format. No label holds a key, an id of an object or a text of a client's. */
+export interface Metrics {
+  /** An operation began. */
+  readonly begin: () => void;
+  /** It was answered; `code` is that of its first error. */
+  readonly end: (durationMs: number, code: string | undefined) => void;
+  /** An error that nobody expected. */
+  readonly unexpected: () => void;
+  readonly contentType: string;
+  readonly render: () => Promise<string>;
+}
+
+const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Makes the metrics of one gateway. */
+export function createMetrics(sources: MetricsSources): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const outcomes = new Map<string, number>();
+  const state = { running: 0, unexpected: 0 };
+  const duration = new Histogram({
+    name: 'gateway_operation_duration_seconds',
+    help: 'Time from the parameters of an operation to its answer.',
+    buckets: durationBuckets,
+    registers,
+  });
+  counter(registers, 'gateway_operations_total', 'Operations answered, by the code of their first error.', ['code'], () =>
+    [...outcomes].map(([code, value]) => [{ code }, value]),
+  );
+  counter(registers, 'gateway_unexpected_errors_total', 'Faults of the gateway itself.', [], () => [[{}, state.unexpected]]);
+  gauge(registers, 'gateway_operations_in_flight', 'Operations being answered.', () => state.running);
+  measureUpstream(registers, sources.upstream);
+  measureDocuments(registers, sources.documents);
+  collectDefaultMetrics({ register: registry });
+  return {
+    begin: () => {
+      state.running += 1;
+    },
+    end: (durationMs, code = 'none') => {
+      state.running -= 1;
+      outcomes.set(code, (outcomes.get(code) ?? 0) + 1);
+      duration.observe(durationMs / 1000);
+    },
+    unexpected: () => {
+      state.unexpected += 1;
+    },
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+  };
+}
+
+function measureUpstream(registers: Registry[], upstream: () => UpstreamHealth): void {
+  counter(
+    registers,
+    'gateway_rest_calls_total',
+    'REST calls sent, by method, route and HTTP status (or why there was none).',
+    ['method', 'route', 'status'],
+    () => upstream().calls.map(({ method, route, outcome, count }) => [{ method, route, status: String(outcome) }, count]),
+  );
+  counter(registers, 'gateway_rest_retries_total', 'Reads sent a second time.', [], () => [[{}, upstream().retries]]);
+  counter(registers, 'gateway_rest_sheds_total', 'REST calls refused for want of room or time.', [], () => [
+    [{}, upstream().sheds],
+  ]);
+  counter(registers, 'gateway_rest_shared_reads_total', 'Reads answered by an equal one in flight.', [], () => [
+    [{}, upstream().sharedReads],
+  ]);
+  gauge(registers, 'gateway_rest_calls_in_flight', 'REST calls under way.', () => upstream().inFlight);
+  gauge(registers, 'gateway_rest_calls_queued', 'REST calls that wait for room.', () => upstream().queued);
+  gauge(registers, 'gateway_breaker_open', '1 while the circuit breaker of the upstream is open, 0.5 half open.', () => {
+    const { state } = upstream();
+    return state === 'open' ? 1 : state === 'closed' ? 0 : 0.5;
+  });
+}
+
+function measureDocuments(registers: Registry[], documents: DocumentUses): void {
+  const perDocument = (name: string, help: string, read: (use: { hits: number; errors: number; restCalls: number }) => number): void =>
+    counter(registers, name, help, ['document'], () =>
+      documents.all().map((use) => [{ document: use.id }, read(use)]),
+    );
+  perDocument('gateway_document_hits_total', 'Operations of a listed document.', ({ hits }) => hits);
+  perDocument('gateway_document_errors_total', 'Answers with errors of a listed document.', ({ errors }) => errors);
+  perDocument('gateway_document_rest_calls_total', 'REST calls of a listed document.', ({ restCalls }) => restCalls);
+  gauge(registers, 'gateway_documents_unused', 'Listed documents that nobody has asked for.', () => documents.unused().length);
+  counter(registers, 'gateway_automatic_documents_total', 'Automatic persisted queries, by what became of them.', ['result'], () =>
+    Object.entries(documents.automatic).map(([result, value]: [string, number]) => [{ result }, value]),
+  );
+}
+
+/** A counter that is kept elsewhere and read when it is asked for. */
+function counter<L extends string>(
+  registers: Registry[],
+  name: string,
+  help: string,
+  labelNames: L[],
+  read: () => [Partial<Record<L, string>>, number][],
+): void {
+  const metric = new Counter({
+    name,
+    help,
+    labelNames,
+    registers,
+    collect: () => {
+      metric.reset();
+      for (const [labels, value] of read()) metric.inc(labels, value);
+    },
+  });
+}
+
+function gauge(registers: Registry[], name: string, help: string, read: () => number): void {
+  const metric: Gauge = new Gauge({ name, help, registers, collect: () => metric.set(read()) });
+}

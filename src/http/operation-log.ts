@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+
+/** What is told about an operation once it is answered. */
+export interface OperationReport {
+  readonly requestId: string;
+  /** The id of a listed document. */
+  readonly document: string | undefined;
+  readonly operationName: string | undefined;
+  readonly durationMs: number;
+  /** REST calls that it made. */
+  readonly calls: number;
+  /** The codes of its errors, each once. */
+  readonly codes: readonly string[];
+  /** The first characters of the hash of the caller's key; undefined without a key. */
+  readonly caller: string | undefined;
+}
+
+/** Hears of every operation when it is answered. */
+export type OnOperation = (report: OperationReport) => void;
+
+/** Characters of a caller's hash that tell callers apart in a log without naming them. */
+export const shownHash = 8;
+
+/** The id that a client or a proxy gave a request, where it is a harmless word; else a new one. */
+export function requestIdOf(header: string | undefined): string {
+  return header !== undefined && /^[\w.:-]{1,100}$/.test(header) ? header : randomUUID();
+}
