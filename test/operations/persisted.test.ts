@@ -251,6 +251,39 @@ describe('A listed document', () => {
     expect((await send(gateway.url, { documentId: hashOf(wide) })).data).toMatchObject({ a39: 'Query' });
   });
 
+  test('may use all of GraphQL, introspection included, and is compiled before it is asked for', async () => {
+    using folder = createFolder();
+    const files = folder.write('m.json', {
+      schema: 'query ($name: String!) { __schema { queryType { name } } __type(name: $name) { kind } }',
+      fragments: `query ($with: Boolean = true) { ...F @include(if: $with) ... on Query @skip(if: $with) { __typename } }
+        fragment F on Query { projects(first: 1) { nodes { ... on Node { __typename id } name } } }`,
+      abstract: 'query ($id: ID!) { node(id: $id) { __typename ... on Project { name } ... on Dashboard { pinned } } }',
+    });
+    await using gateway = await start({ files });
+    for (let times = 0; times < 2; times += 1) {
+      const schema = await send(gateway.url, { id: 'schema', variables: { name: 'Project' } });
+      expect(schema.data).toEqual({ __schema: { queryType: { name: 'Query' } }, __type: { kind: 'OBJECT' } });
+      expect((await send(gateway.url, { id: 'fragments' })).data).toMatchObject({
+        projects: { nodes: [{ __typename: 'Project' }] },
+      });
+      expect((await send(gateway.url, { id: 'fragments', variables: { with: false } })).data).toEqual({
+        __typename: 'Query',
+      });
+      expect(outcomeOf(await send(gateway.url, { id: 'abstract', variables: { id: 'x' } }))[1]).toBe('BAD_USER_INPUT');
+      expect(outcomeOf(await send(gateway.url, { id: 'abstract' }))[1]).toBe('BAD_USER_INPUT');
+    }
+  });
+
+  test('that is another one but for its white space keeps its own id', async () => {
+    using folder = createFolder();
+    await using gateway = await start({
+      files: folder.write('m.json', { a: '{ a: __typename }', b: '{a:__typename}' }),
+    });
+    for (const id of ['a', 'b']) {
+      expect(outcomeOf(await send(gateway.url, { id, query: '{\n a: __typename }' }))).toEqual([200, { a: 'Query' }]);
+    }
+  });
+
   test('with several operations runs the one that is named', async () => {
     using folder = createFolder();
     const text = 'query A { a: __typename } query B { b: __typename }';

@@ -7,6 +7,8 @@ import type { DocumentUse, DocumentUses } from './uses.ts';
 export interface ListedDocument {
   readonly id: string;
   readonly text: string;
+  /** The text without what GraphQL ignores. */
+  readonly bare: string;
   readonly file: string;
   readonly operations: ListedOperations;
   readonly use: DocumentUse;
@@ -52,10 +54,11 @@ export function* prepareSet(
     const prepared = previous.byText.get(text)?.operations ?? byText.get(text)?.operations ?? prepareOne(prepare, text);
     if ('refused' in prepared) problems.push(`${file}: ${id}: ${prepared.refused.errors.map(messageOf).join(' ')}`);
     const operations = 'refused' in prepared ? refusing(prepared.refused) : prepared;
-    const document = { id, text, file, operations, use: uses.of(id) };
+    const bare = withoutIgnored(text) ?? text;
+    const document = { id, text, bare, file, operations, use: uses.of(id) };
     byId.set(id, document);
     longest = Math.max(longest, text.length);
-    if (!('refused' in prepared)) for (const key of [text, withoutIgnored(text) ?? text]) byText.set(key, document);
+    if (!('refused' in prepared)) for (const key of [text, bare]) byText.set(key, document);
     yield;
   }
   return { byId, byText, longest, problems };
@@ -64,10 +67,19 @@ export function* prepareSet(
 /** The listed document that a text is, white space and comments aside; undefined where there is none. */
 export function listedByText({ byText, longest }: DocumentSet, text: string): ListedDocument | undefined {
   const exact = byText.get(text);
-  // Reading through a long text only to refuse it would be a present to attackers.
-  if (exact !== undefined || text.length > longest * 10 + 1000) return exact;
+  if (exact !== undefined || isFarLonger(text, longest)) return exact;
   const bare = withoutIgnored(text);
   return bare === undefined ? undefined : byText.get(bare);
+}
+
+/** Whether a text is this document, white space and comments aside. */
+export function isTextOf({ text, bare }: ListedDocument, other: string): boolean {
+  return other === text || (!isFarLonger(other, text.length) && withoutIgnored(other) === bare);
+}
+
+/** Reading through a long text only to refuse it would be a present to attackers. */
+function isFarLonger(text: string, length: number): boolean {
+  return text.length > length * 10 + 1000;
 }
 
 /** The text without insignificant white space, commas and comments; undefined where it is no GraphQL. */

@@ -35,7 +35,11 @@ export function createRedisStore({ url, ttlSeconds, log }: RedisStoreOptions): T
       return typeof text === 'string' && hashOf(text) === hash ? text : undefined;
     },
     set: (hash, text) => void ask(() => redis.set(`apq:${hash}`, text, 'EX', ttlSeconds)),
-    close: () => redis.disconnect(),
+    close: () => {
+      // What follows is no news.
+      redis.removeAllListeners('close');
+      redis.disconnect();
+    },
   };
 }
 

@@ -2,7 +2,7 @@ import type { GraphQLParams } from '../params.ts';
 import type { Prepare, PreparedOperation } from '../prepare.ts';
 import { requestError } from '../request-error.ts';
 import type { DocumentSet, ListedDocument } from './documents.ts';
-import { listedByText } from './documents.ts';
+import { isTextOf, listedByText } from './documents.ts';
 import { type DocumentId, documentIdOf, hashOf, isHash } from './ids.ts';
 import { automaticMiss, automaticOff, hashMismatch, textMismatch, unknownDocument } from './refusals.ts';
 import type { TextStore } from './store.ts';
@@ -44,7 +44,7 @@ export function createResolve(options: ResolveOptions): ResolveDocument {
     const id = documentIdOf(params);
     if (id === undefined) return ofText(requiredText(params), params, options, false);
     const listed = options.documents().byId.get(id.id);
-    if (listed !== undefined) return ofListed(listed, params, options);
+    if (listed !== undefined) return ofListed(listed, params);
     const { query } = params;
     return query === undefined || query === '' ? ofStored(id, params, options) : ofProven(query, id, params, options);
   };
@@ -71,13 +71,10 @@ function run({ operations, use }: ListedDocument, { operationName }: GraphQLPara
 }
 
 /** A text that comes with the id must be the listed one. */
-function ofListed(listed: ListedDocument, params: GraphQLParams, { documents }: ResolveOptions): Resolved {
+function ofListed(listed: ListedDocument, params: GraphQLParams): Resolved {
   const { query } = params;
-  const same = query === undefined || query === '' || query === listed.text;
-  if (!same && listedByText(documents(), query)?.text !== listed.text) {
-    throw isHash(listed.id) ? hashMismatch() : textMismatch();
-  }
-  return run(listed, params, true);
+  if (query === undefined || query === '' || isTextOf(listed, query)) return run(listed, params, true);
+  throw isHash(listed.id) ? hashMismatch() : textMismatch();
 }
 
 /** A text with its own hash is registered, if it may run at all. */

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import { createLayeredStore, createMemoryStore } from '../../src/http/persisted/store.ts';
+
+describe('A store in memory', () => {
+  test('forgets the texts that were asked for least recently, by their number', () => {
+    const store = createMemoryStore({ entries: 2, bytes: 1000 });
+    store.set('a', 'A');
+    store.set('b', 'B');
+    expect(store.get('a')).toBe('A');
+    store.set('c', 'C');
+    expect(['a', 'b', 'c'].map((hash) => store.get(hash))).toEqual(['A', undefined, 'C']);
+  });
+
+  test('holds no more than its bytes, and nothing that is larger than all of them', () => {
+    const store = createMemoryStore({ entries: 100, bytes: 1000 });
+    for (let index = 10; index < 60; index += 1) store.set(`${index}`, 'x'.repeat(98));
+    const known = Array.from({ length: 50 }, (_, index) => store.get(`${index + 10}`)).filter(Boolean);
+    expect(known.length).toBe(5);
+    store.set('huge', 'x'.repeat(10_000));
+    expect(store.get('huge')).toBeUndefined();
+    expect(store.get('59')).toBeDefined();
+  });
+});
+
+describe('A near store before a far one', () => {
+  test('keeps what only the far one knew', async () => {
+    const near = createMemoryStore({ entries: 10, bytes: 1000 });
+    const far = createMemoryStore({ entries: 10, bytes: 1000 });
+    const store = createLayeredStore(near, far);
+    far.set('a', 'A');
+    expect(await store.get('a')).toBe('A');
+    expect(near.get('a')).toBe('A');
+    store.set('b', 'B');
+    expect([near.get('b'), far.get('b')]).toEqual(['B', 'B']);
+    expect(await store.get('c')).toBeUndefined();
+    store.close();
+    expect(await store.get('a')).toBeUndefined();
+  });
+});
