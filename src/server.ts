@@ -89,10 +89,13 @@ function refuseMalformed(error: Error & { code?: string }, socket: Socket): void
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }
 
+/** Connections that wait to be accepted; beyond it the system drops them, and their clients try again after seconds. */
+const backlog = 4096;
+
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, resolve);
+    server.listen({ port, host, backlog }, resolve);
   });
 }
 

@@ -54,7 +54,8 @@ export async function startUpstream(routes: Routes | Handler, options: GateOptio
     if (response.writableEnded) traffic.end(record, false);
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // Hundreds of connections may come at once; those that find no place in the backlog wait for seconds.
+  await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, resolve));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('expected a TCP address');
   return {

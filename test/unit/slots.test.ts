@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { UpstreamError } from '../../src/rest/errors.ts';
 import { Slots } from '../../src/rest/slots.ts';
 
 let now = 0;
@@ -23,7 +24,7 @@ function queueAll(slots: Slots, callers: readonly string[], patience = late): st
   for (const caller of callers) {
     slots.queue(caller, patience).started.then(
       () => log.push(caller),
-      (error: { code: string }) => log.push(`${caller} ${error.code}`),
+      (error: unknown) => log.push(`${caller} ${error instanceof UpstreamError ? error.code : String(error)}`),
     );
   }
   return log;
@@ -109,7 +110,7 @@ test('a call that cannot start in time is shed at once', () => {
   }
   queueAll(slots, ['a', 'a']);
   expect(() => slots.queue('a', { lastsUntil: 1500 })).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
-  slots.flush(new Error('over') as never);
+  slots.flush(new UpstreamError('UPSTREAM_UNAVAILABLE'));
 });
 
 test('one caller fills half of the queue, two fill it', () => {

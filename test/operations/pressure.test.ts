@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import { as, askTimed, codesOf, pause, together } from '../support/load.ts';
+import { hang } from '../support/replies.ts';
+import type { Handler } from '../support/routes.ts';
+import { project } from '../support/rows.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+function read(id: number): string {
+  return `{ project(id: ${id}) { name } }`;
+}
+
+/** An upstream that takes its time for each answer. */
+async function startSlow(milliseconds: number): Promise<Upstream> {
+  const answer: Handler = async () => {
+    await pause(milliseconds);
+    return project(1);
+  };
+  const upstream = await startUpstream(answer);
+  upstream.release();
+  return upstream;
+}
+
+/** In a moment of its own, so that the server has read what the client has sent. */
+async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; !condition(); tries += 1) {
+    if (tries === 400) throw new Error('waited two seconds in vain');
+    await pause(5);
+  }
+}
+
+test('1,500 at once: at most 512 calls in flight, all answered, and the server stays awake', {
+  timeout: 60_000,
+}, async () => {
+  await using upstream = await startSlow(500);
+  await using gateway = await startGateway(upstream, { upstreamConnections: 512, operationDeadlineMs: 30_000 });
+  const before = process.memoryUsage.rss();
+  const asking = together(1500, 1500, (index) => gateway.ask(read(index), as(`phx_${index % 30}`)));
+  const alive: number[] = [];
+  for (let times = 0; times < 8; times += 1) {
+    const startedAt = performance.now();
+    await (await fetch(new URL('/healthz', gateway.url))).text();
+    alive.push(performance.now() - startedAt);
+    await pause(100);
+  }
+  const answers = await asking;
+  const shed = answers.filter(({ status }) => status === 503);
+  expect(answers.filter(({ status, errors }) => status === 200 && errors === undefined).length + shed.length).toBe(
+    1500,
+  );
+  expect(shed).toEqual([]);
+  expect(upstream.mostInFlight).toBeLessThanOrEqual(512);
+  expect(Math.max(...alive)).toBeLessThan(1000);
+  expect(process.memoryUsage.rss() - before).toBeLessThan(512 * 2 ** 20);
+});
+
+test('what finds no place is refused before it runs, with 503 and Retry-After, or sheds its call', async () => {
+  await using upstream = await startSlow(100);
+  await using gateway = await startGateway(upstream, { maxUpstreamInFlight: 4 });
+  const answers = await together(100, 100, (index) => gateway.ask(read(index), as(`phx_${index % 10}`)));
+  const refused = answers.filter(({ status }) => status === 503);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const { headers, errors, data } of refused) {
+    expect(headers.get('retry-after')).toBe('1');
+    expect(data).toBeUndefined();
+    expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'OVERLOADED' }]);
+  }
+  const codes = answers.filter(({ status }) => status !== 503).flatMap(codesOf);
+  expect(codes.every((code) => code === 'OVERLOADED')).toBe(true);
+  expect(upstream.mostInFlight).toBeLessThanOrEqual(4);
+  expect(codesOf(await gateway.ask(read(1)))).toEqual([]);
+});
+
+test('a call that is shed during execution is an error of its field, siblings keep their data', async () => {
+  await using upstream = await startSlow(50);
+  await using gateway = await startGateway(upstream, { maxUpstreamInFlight: 1 });
+  const fields = [1, 2, 3, 4, 5, 6].map((id) => `p${id}: project(id: ${id}) { name }`);
+  const answer = await gateway.ask(`{ ${fields.join(' ')} }`);
+  const { status, errors } = answer;
+  expect(status).toBe(200);
+  expect(answer.data).toMatchObject({ p1: { name: 'Project 1' }, p2: { name: 'Project 1' } });
+  expect(errors?.[0]?.extensions).toEqual({ code: 'OVERLOADED', upstream: { retryAfter: 1 } });
+  expect(errors?.length).toBeLessThan(6);
+});
+
+test('what cannot start before its deadline is shed then, without a call', async () => {
+  let answering = false;
+  await using upstream = await startUpstream(() => (answering ? project(1) : hang));
+  upstream.release();
+  await using gateway = await startGateway(upstream, { maxUpstreamInFlight: 1, operationDeadlineMs: 700 });
+  const first = gateway.ask(read(1));
+  await until(() => upstream.requests.length === 1);
+  await pause(100);
+  const second = await Promise.all([first, gateway.ask(read(2))]);
+  expect(second.flatMap(codesOf)).toEqual([
+    'UPSTREAM_TIMEOUT',
+    expect.stringMatching(/^(OVERLOADED|UPSTREAM_TIMEOUT)$/),
+  ]);
+  answering = true;
+  expect(codesOf(await gateway.ask(read(3)))).toEqual([]);
+});
+
+test("one key's flood leaves room for another's few", async () => {
+  await using upstream = await startSlow(50);
+  await using gateway = await startGateway(upstream, { maxUpstreamInFlight: 64, operationDeadlineMs: 8000 });
+  const flood = together(128, 128, (index) => gateway.ask(read(index), as('phx_flood')));
+  const fields = Array.from({ length: 5 }, (_, id) => `p${id}: project(id: ${1000 + id}) { name }`);
+  await until(() => upstream.requests.length >= 64);
+  const few = await askTimed(gateway.url, `{ ${fields.join(' ')} }`, as('phx_few'));
+  expect(codesOf(few)).toEqual([]);
+  const order = upstream.records.map(({ headers }) => headers.authorization);
+  // Its five calls come with the next that are started, not behind the 64 that waited before them.
+  expect(order.lastIndexOf('Bearer phx_few')).toBeLessThan(64 + 64);
+  expect((await flood).flatMap(codesOf)).toEqual([]);
+});
+
+test('clients that leave cancel their calls, in flight or waiting', async () => {
+  await using upstream = await startUpstream(() => hang);
+  upstream.release();
+  await using gateway = await startGateway(upstream, { maxUpstreamInFlight: 60 });
+  const leaving = new AbortController();
+  const asking = together(100, 100, (index) =>
+    gateway.ask(read(index), { ...as(`phx_${index % 5}`), signal: leaving.signal }).catch(() => undefined),
+  );
+  await until(() => upstream.requests.length === 60);
+  await pause(50);
+  leaving.abort();
+  await asking;
+  await pause(1000);
+  expect(upstream.records.filter(({ cancelled }) => !cancelled)).toEqual([]);
+});
+
+test('a call whose client left while it waited for a slot is never sent', async () => {
+  await using upstream = await startUpstream(() => project(1), { hold: 2 });
+  await using gateway = await startGateway(upstream, { maxUpstreamInFlight: 1 });
+  const first = gateway.ask(read(1));
+  await until(() => upstream.requests.length === 1);
+  const leaving = new AbortController();
+  const second = gateway.ask(read(2), { signal: leaving.signal }).catch(() => undefined);
+  await pause(100);
+  leaving.abort();
+  await second;
+  await pause(100);
+  upstream.release();
+  expect(codesOf(await first)).toEqual([]);
+  expect(codesOf(await gateway.ask(read(3)))).toEqual([]);
+  expect(upstream.requests).toEqual(['GET /api/projects/1/', 'GET /api/projects/3/']);
+});

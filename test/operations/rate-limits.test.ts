@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import { as, askTimed, codesOf, together } from '../support/load.ts';
+import { reply } from '../support/replies.ts';
+import type { Handler } from '../support/routes.ts';
+import { event, project } from '../support/rows.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const one = '{ project(id: 1) { name } }';
+const events = '{ project(id: 1) { events(first: 1) { nodes { upstreamId } } } }';
+const values = '{ project(id: 1) { eventValues(key: "a") } }';
+const write = 'mutation { updateProject(input: { id: "1", name: "New" }) { project { name } } }';
+
+/** An upstream that answers the first `times` requests of paths that contain `text` with 429. */
+async function startLimited(text: string, times: number, headers: Readonly<Record<string, string>>): Promise<Upstream> {
+  let left = times;
+  const answer: Handler = ({ path }) => {
+    if (path.includes(text) && left > 0) {
+      left -= 1;
+      return reply({ status: 429, headers, body: { code: 'throttled' } });
+    }
+    if (path.endsWith('/values/')) return [{ name: 'x' }];
+    return path.endsWith('/events/') ? { next: null, results: [event(1)] } : project(1);
+  };
+  const upstream = await startUpstream(answer);
+  upstream.release();
+  return upstream;
+}
+
+test('a read waits as long as the upstream says, and is asked once more', async () => {
+  await using upstream = await startLimited('projects', 1, { 'retry-after': '1' });
+  await using gateway = await startGateway(upstream);
+  const answer = await askTimed(gateway.url, one);
+  expect(answer.data).toEqual({ project: { name: 'Project 1' } });
+  expect(answer.tookMs).toBeGreaterThan(950);
+  expect(upstream.requests).toEqual(['GET /api/projects/1/', 'GET /api/projects/1/']);
+});
+
+test('other reads of the key on that surface wait too, without a call, and come back one after the other', async () => {
+  await using upstream = await startLimited('projects', 1, { 'retry-after': '1' });
+  await using gateway = await startGateway(upstream);
+  const first = gateway.ask(one);
+  while (upstream.records[0]?.endedAt === undefined || upstream.records[0].endedAt === Infinity)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const others = await together(10, 10, (index) => askTimed(gateway.url, `{ project(id: ${index + 2}) { name } }`));
+  expect(codesOf(await first)).toEqual([]);
+  expect(others.flatMap(codesOf)).toEqual([]);
+  for (const { tookMs } of others) expect(tookMs).toBeGreaterThan(800);
+  expect(upstream.requests.length).toBe(12);
+});
+
+test('what cannot wait is refused at once, without a call, and told when to come back', async () => {
+  await using upstream = await startLimited('projects', 1, { 'retry-after': '30' });
+  await using gateway = await startGateway(upstream);
+  const first = await gateway.ask(one);
+  expect(first.errors?.[0]?.extensions).toEqual({
+    code: 'RATE_LIMITED',
+    upstream: { status: 429, code: 'throttled', retryAfter: 30 },
+  });
+  for (const query of ['{ project(id: 2) { name } }', one, write]) {
+    const answer = await askTimed(gateway.url, query);
+    expect(answer.errors?.[0]?.extensions).toEqual({ code: 'RATE_LIMITED', upstream: { retryAfter: 30 } });
+    expect(answer.tookMs).toBeLessThan(500);
+  }
+  expect(upstream.requests.length).toBe(1);
+});
+
+test('neither other keys nor other surfaces are paused', async () => {
+  await using upstream = await startLimited('/events/', 1, { 'retry-after': '30' });
+  await using gateway = await startGateway(upstream);
+  expect(codesOf(await gateway.ask(events))).toEqual(['RATE_LIMITED']);
+  expect(codesOf(await gateway.ask(one))).toEqual([]);
+  expect(codesOf(await gateway.ask(values))).toEqual([]);
+  expect(codesOf(await gateway.ask(write))).toEqual([]);
+  expect(codesOf(await gateway.ask(events, as('phx_other')))).toEqual([]);
+  expect(codesOf(await gateway.ask(events, as('phx_tesT')))).toEqual([]);
+  expect(codesOf(await gateway.ask(events))).toEqual(['RATE_LIMITED']);
+});
+
+test('each surface is paused by itself', async () => {
+  await using upstream = await startLimited('/values/', 1, { 'retry-after': '30' });
+  await using gateway = await startGateway(upstream);
+  expect(codesOf(await gateway.ask(values))).toEqual(['RATE_LIMITED']);
+  expect(codesOf(await gateway.ask(events))).toEqual([]);
+  expect(codesOf(await gateway.ask(values))).toEqual(['RATE_LIMITED']);
+});
+
+test('a limit that does not say when it ends pauses nobody, and the read is not repeated', async () => {
+  await using upstream = await startLimited('projects', 1, {});
+  await using gateway = await startGateway(upstream);
+  expect(codesOf(await gateway.ask(one))).toEqual(['RATE_LIMITED']);
+  expect(codesOf(await gateway.ask(write))).toEqual([]);
+  expect(upstream.requests).toEqual(['GET /api/projects/1/', 'PATCH /api/projects/1/']);
+});
