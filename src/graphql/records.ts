@@ -80,6 +80,8 @@ export function toRecord(collection: Collection, parts: RecordParts): RowRecord 
 export interface OrganizationRecord {
   readonly kind: 'Organization';
   readonly id: string;
+  /** Where it is known: null if nobody tells it. */
+  readonly name?: string | null;
   readonly started?: Started | undefined;
 }
 

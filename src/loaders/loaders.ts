@@ -1,4 +1,5 @@
 import type { RestApi } from '../rest/api.ts';
+import { createReports, type Reports } from './reports.ts';
 import { RowStore } from './row-store.ts';
 import { RowLoader } from './rows.ts';
 import { WindowLoader } from './windows.ts';
@@ -7,6 +8,7 @@ import { WindowLoader } from './windows.ts';
 export interface Loaders {
   readonly rows: RowLoader;
   readonly windows: WindowLoader;
+  readonly reports: Reports;
   readonly store: RowStore;
   /** After a write: rows and pages read before it answer nothing any more. */
   readonly forget: () => void;
@@ -17,10 +19,12 @@ export function createLoaders(api: RestApi, maxPageSize: number): Loaders {
   const store = new RowStore();
   const windows = new WindowLoader(api, store, maxPageSize);
   const rows = new RowLoader(api, store, windows, maxPageSize);
+  const reports = createReports(api);
   const forget = (): void => {
     store.clear();
     windows.clear();
     rows.clear();
+    reports.clear();
   };
-  return { rows, windows, store, forget };
+  return { rows, windows, reports, store, forget };
 }

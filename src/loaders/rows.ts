@@ -3,7 +3,7 @@ import type { RestApi } from '../rest/api.ts';
 import { isNotFound } from '../rest/errors.ts';
 import { type Collection, type Key, keyText } from '../rest/paths.ts';
 import { type KnownRow, listView, type RowStore, suffices, type View } from './row-store.ts';
-import type { WindowLoader } from './windows.ts';
+import { addTo, type WindowLoader } from './windows.ts';
 
 /** A row in some view; undefined where it does not exist. */
 type Found = Promise<KnownRow | undefined>;
@@ -18,6 +18,8 @@ export class RowLoader {
   readonly #windows: WindowLoader;
   readonly #maxPageSize: number;
   readonly #readingById = new Set<string>();
+  /** What is being loaded of each collection. */
+  readonly #loading = new Map<string, Found[]>();
   // One call each, and no row waits for another.
   readonly #byId = new DataLoader<Key, Found, string>((keys) => Promise.resolve(keys.map((key) => this.#fetch(key))), {
     batch: false,
@@ -38,7 +40,18 @@ export class RowLoader {
   async load(key: Key, need: View): Found {
     const known = this.#store.find(key, need);
     if (known !== undefined) return known;
-    return suffices(listView(key.kind), need) ? this.#inLists.load(key) : this.#readById(key);
+    const found = suffices(listView(key.kind), need) ? this.#inLists.load(key) : this.#readById(key);
+    addTo(this.#loading, collectionText(key), found);
+    return found;
+  }
+
+  /** Settles when the rows and the pages of a collection that are wanted by now have come, or failed. */
+  async underWay(collection: Collection): Promise<void> {
+    await this.#windows.wanted();
+    await Promise.allSettled([
+      this.#windows.underWay(collection),
+      ...(this.#loading.get(collectionText(collection)) ?? []),
+    ]);
   }
 
   /** Nothing read so far answers later loads. */
@@ -46,6 +59,7 @@ export class RowLoader {
     this.#byId.clearAll();
     this.#inLists.clearAll();
     this.#readingById.clear();
+    this.#loading.clear();
   }
 
   /** Rows that are wanted together and for which a page of their list would do. */

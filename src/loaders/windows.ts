@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { RestApi } from '../rest/api.ts';
 import { type ListRef, listText, type Position } from '../rest/pages.ts';
-import type { Collection } from '../rest/paths.ts';
+import { type Collection, collectionPath } from '../rest/paths.ts';
 import { fetchFilled } from './fill.ts';
 import { type Hull, hullsOf } from './hulls.ts';
 import { joinPages, type ListPage, positionOf, slicePage, tailOf } from './page.ts';
@@ -33,6 +33,8 @@ export class WindowLoader {
   readonly #store: RowStore;
   readonly #maxPageSize: number;
   readonly #readings = new Map<string, Reading[]>();
+  /** The same readings by what their rows are. */
+  readonly #ofCollection = new Map<string, Reading[]>();
   // The values are promises, so that no window waits for the page of another list.
   readonly #loader = new DataLoader<Window, Promise<ListPage>>((windows) => Promise.resolve(this.#loadAll(windows)), {
     cache: false,
@@ -80,9 +82,9 @@ export class WindowLoader {
     await new Promise<void>((resolve) => afterLoads(() => process.nextTick(() => process.nextTick(resolve))));
   }
 
-  /** Settles when no page of the collection is under way any more; undefined where none is. */
-  underWay({ kind, scope }: Collection): Promise<unknown> | undefined {
-    const readings = this.#readings.get(baseText({ list: { kind, scope }, at: { offset: 0 }, limit: 0 })) ?? [];
+  /** Settles when no page of a collection, filtered or not, is under way any more; undefined where none is. */
+  underWay(collection: Collection): Promise<unknown> | undefined {
+    const readings = this.#ofCollection.get(collectionPath(collection)) ?? [];
     const pages = readings.filter(({ settled }) => !settled).map(({ page }) => page);
     return pages.length === 0 ? undefined : Promise.allSettled(pages);
   }
@@ -90,6 +92,7 @@ export class WindowLoader {
   /** Nothing read so far answers later windows. */
   clear(): void {
     this.#readings.clear();
+    this.#ofCollection.clear();
   }
 
   #loadAll(windows: readonly Window[]): Promise<ListPage>[] {
@@ -122,7 +125,8 @@ export class WindowLoader {
       reading.settled = true;
     };
     page.then(({ rows }) => this.#store.learnPage(list, rows)).then(settle, settle);
-    this.#readings.set(base, [...(this.#readings.get(base) ?? []), reading]);
+    addTo(this.#readings, base, reading);
+    addTo(this.#ofCollection, collectionPath(list), reading);
     return reading;
   }
 
@@ -132,6 +136,13 @@ export class WindowLoader {
     if (countOnly === true) return readings?.[0];
     return readings?.find((hull) => hull.offset <= at.offset && at.offset + limit <= hull.offset + hull.limit);
   }
+}
+
+/** Adds to the list of a name. */
+export function addTo<T>(lists: Map<string, T[]>, name: string, item: T): void {
+  const list = lists.get(name);
+  if (list === undefined) lists.set(name, [item]);
+  else list.push(item);
 }
 
 /** Calls back when everything that is resolved by now has asked for what it needs, as DataLoader's own schedule does. */

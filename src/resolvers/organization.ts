@@ -2,6 +2,7 @@ import type { GatewayContext } from '../context.ts';
 import type { OrganizationResolvers } from '../graphql/generated/resolvers.ts';
 import { parseIdWithin, toGlobalId } from '../graphql/ids.ts';
 import { toPluginResult } from '../graphql/plugin-results.ts';
+import type { OrganizationRecord } from '../graphql/records.ts';
 import type { PluginsReport } from '../rest/api.ts';
 import type { Collection } from '../rest/paths.ts';
 import type { Row } from '../rest/values.ts';
@@ -11,7 +12,7 @@ import { listConnection } from './lists.ts';
 export const Organization: OrganizationResolvers = {
   id: ({ id }) => toGlobalId({ type: 'Organization', scope: '', id }),
   upstreamId: ({ id }) => id,
-  name: ({ id }, _args, context) => fetchName(id, context),
+  name: (organization, _args, context) => fetchName(organization, context),
   plugins: ({ id }, args, context, info) => listConnection(plugins(id), args, context, info),
   plugin: (organization, { id }, context, info) =>
     fetchRecord(parseIdWithin(plugins(organization.id), id, 'id'), 'unknown', context, info),
@@ -25,12 +26,21 @@ function plugins(organizationId: string): Collection {
   return { kind: 'Plugin', scope: organizationId };
 }
 
-/** Only plugins tell the name of their organization; any row of them will do. */
-async function fetchName(id: string, { loaders }: GatewayContext): Promise<string | null> {
-  const known = loaders.store.findIn(plugins(id), (row) => nameIn(row, id) !== undefined);
-  if (known !== undefined) return nameIn(known, id) ?? null;
-  const page = await loaders.windows.load({ list: plugins(id), at: { offset: 0 }, limit: 1, countOnly: true });
-  return page.rows.map((row) => nameIn(row, id)).find((name) => name !== undefined) ?? null;
+/** Only plugins tell the name of their organization: any row of them will do, and a page of one if there is none. */
+async function fetchName({ id, name }: OrganizationRecord, { loaders }: GatewayContext): Promise<string | null> {
+  if (name !== undefined) return name;
+  const collection = plugins(id);
+  const nameAtHand = (): string | undefined => {
+    const row = loaders.store.findIn(collection, (one) => nameIn(one, id) !== undefined);
+    return row === undefined ? undefined : nameIn(row, id);
+  };
+  const known = nameAtHand();
+  if (known !== undefined) return known;
+  await loaders.rows.underWay(collection);
+  const come = nameAtHand();
+  if (come !== undefined) return come;
+  await loaders.windows.load({ list: collection, at: { offset: 0 }, limit: 1 });
+  return nameAtHand() ?? null;
 }
 
 /** The name in a plugin row, unless the row is a global plugin of another organization. */
@@ -40,6 +50,6 @@ function nameIn(row: Row, organizationId: string): string | undefined {
   return typeof name === 'string' && !foreign ? name : undefined;
 }
 
-async function fetchReport(organizationId: string, report: PluginsReport, { rest }: GatewayContext) {
-  return toPluginResult(organizationId, await rest.fetchPluginsReport(organizationId, report));
+async function fetchReport(organizationId: string, report: PluginsReport, { loaders }: GatewayContext) {
+  return toPluginResult(organizationId, await loaders.reports.fetchPluginsReport(organizationId, report));
 }

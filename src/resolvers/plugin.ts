@@ -4,8 +4,13 @@ import { organizationIn } from './references.ts';
 
 export const Plugin: PluginResolvers = {
   // A global plugin may be owned by another organization than the one that lists it.
-  organization: (plugin) => organizationIn(plugin, 'organization_id') ?? { kind: 'Organization', id: plugin.scope },
-  updateCheck: async ({ key }, _args, { rest }) =>
-    toPluginResult(key.scope, await rest.fetchPluginReport(key, 'check_for_updates')),
-  source: async ({ key }, _args, { rest }) => toPluginResult(key.scope, await rest.fetchPluginReport(key, 'source')),
+  organization: (plugin) => {
+    const { id } = organizationIn(plugin, 'organization_id') ?? { id: plugin.scope };
+    const name = plugin.row['organization_name'];
+    return { kind: 'Organization', id, name: typeof name === 'string' ? name : null };
+  },
+  updateCheck: async ({ key }, _args, { loaders }) =>
+    toPluginResult(key.scope, await loaders.reports.fetchPluginReport(key, 'check_for_updates')),
+  source: async ({ key }, _args, { loaders }) =>
+    toPluginResult(key.scope, await loaders.reports.fetchPluginReport(key, 'source')),
 };

@@ -20,13 +20,13 @@ export const Project: ProjectResolvers = {
     eventConnection(events(project, toEventQuery(args.filter)), args, context, info),
   event: (project, { id }, context, info) =>
     fetchRecord(parseIdWithin(events(project), id, 'id'), 'unknown', context, info),
-  eventValues: (project, { key, eventName }, { rest }) =>
-    rest.fetchEventValues(project.key.id, key, eventName ?? undefined),
-  eventsCsv: (project, { first, filter }, { rest, maxPageSize }) =>
-    rest.fetchCsv(events(project, toEventQuery(filter)), pageSizeOf('first', first, maxPageSize)),
-  eventRows: async (project, { select, first, filter }, { rest, maxPageSize }) => {
+  eventValues: (project, { key, eventName }, { loaders }) =>
+    loaders.reports.fetchEventValues(project.key.id, key, eventName ?? undefined),
+  eventsCsv: (project, { first, filter }, { loaders, maxPageSize }) =>
+    loaders.reports.fetchCsv(events(project, toEventQuery(filter)), pageSizeOf('first', first, maxPageSize)),
+  eventRows: async (project, { select, first, filter }, { loaders, maxPageSize }) => {
     const list = events(project, toEventQuery(filter, select));
-    return [...(await rest.fetchSelected(list, pageSizeOf('first', first, maxPageSize)))];
+    return [...(await loaders.reports.fetchSelected(list, pageSizeOf('first', first, maxPageSize)))];
   },
 };
 
