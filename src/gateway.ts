@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GraphQLSchema } from 'graphql';
 import type { CursorCodec } from './context.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { createCors } from './http/cors.ts';
@@ -7,7 +8,8 @@ import type { Schemas } from './http/execution.ts';
 import { createGraphiql } from './http/graphiql.ts';
 import { createLane } from './http/lane.ts';
 import type { DocumentLimits } from './http/limits.ts';
-import { createRunOperation, type OperationsOptions } from './http/operations.ts';
+import { createMetrics, type Metrics } from './http/metrics.ts';
+import { createRunOperation, type OperationsOptions, type RunOperation } from './http/operations.ts';
 import type { Log } from './http/persisted/list.ts';
 import {
   createPersisted,
@@ -68,6 +70,7 @@ export interface Gateway {
   readonly documentUses: DocumentUses;
   /** Reads the manifests of persisted documents again; what is wrong with them is logged, and changes nothing. */
   readonly reload: () => Promise<void>;
+  readonly metrics: Metrics;
   /** How the upstream is doing, for metrics and readiness. */
   readonly upstreamHealth: () => UpstreamHealth;
   /** Closes the connections to the upstream; what is in flight fails. */
@@ -82,11 +85,12 @@ const preparedBytes = 64 * 2 ** 20;
  * documents that cannot be used.
  */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { maxRequestBytes, report } = options;
   const schema = createSchema();
   const upstream = createUpstream(upstreamOptionsOf(options));
   const cursors = createCursorCodec(options.cursorSecret);
   const persisted = createPersistedDocuments(options, { schema, compilerSchema: createCompilerSchema() });
+  const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses });
+  const watch = watchWith(metrics, options);
   const run = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
@@ -94,30 +98,37 @@ export function createGateway(options: GatewayOptions): Gateway {
     costs: createCosts({ schema, cursors, ...options }),
     isOverloaded: upstream.overloaded,
     deadlineMs: options.operationDeadlineMs,
-    report,
-  });
-  const graphiql = options.graphiql ? createGraphiql(options) : undefined;
-  const cors = createCors(options.corsOrigins);
-  const lane = createLane({ run, maxBodyBytes: maxRequestBytes, report });
-  const yoga = createYogaHandler({
-    schema,
-    run,
-    maxBodyBytes: maxRequestBytes,
-    report,
+    ...watch,
   });
   return {
-    handle: (request, response) => {
-      if (request.method === 'GET') response.appendHeader('vary', 'Authorization, Accept');
-      if (cors(request, response) || graphiql?.(request, response) === true) return;
-      if (!lane(request, response)) yoga(request, response);
-    },
+    handle: createHandler(options, schema, run, watch.report),
     documentUses: persisted.uses,
     reload: persisted.reload,
+    metrics,
     upstreamHealth: upstream.health,
     close: () => {
       persisted.close();
       return upstream.close();
     },
+  };
+}
+
+/** Everything that `/graphql` answers, the most common first to decide about itself. */
+function createHandler(
+  options: GatewayOptions,
+  schema: GraphQLSchema,
+  run: RunOperation,
+  report: (error: unknown) => void,
+): Gateway['handle'] {
+  const maxBodyBytes = options.maxRequestBytes;
+  const graphiql = options.graphiql ? createGraphiql(options) : undefined;
+  const cors = createCors(options.corsOrigins);
+  const lane = createLane({ run, maxBodyBytes, report });
+  const yoga = createYogaHandler({ schema, run, maxBodyBytes, report });
+  return (request, response) => {
+    if (request.method === 'GET') response.appendHeader('vary', 'Authorization, Accept');
+    if (cors(request, response) || graphiql?.(request, response) === true) return;
+    if (!lane(request, response)) yoga(request, response);
   };
 }
 
@@ -137,6 +148,24 @@ function createPersistedDocuments(options: GatewayOptions, schemas: Schemas): Pe
   const { introspection, documentLimits: limits, log = () => undefined } = options;
   const prepare = createPrepare({ schemas, cacheBytes: preparedBytes, limits, introspection });
   return createPersisted({ ...defaultPersistedSettings, ...options.persisted, schemas, introspection, prepare, log });
+}
+
+/** Counts and logs what happens. */
+function watchWith(
+  metrics: Metrics,
+  { report, log = () => undefined }: GatewayOptions,
+): Pick<OperationsOptions, 'onBegin' | 'onEnd' | 'report'> {
+  return {
+    onBegin: metrics.begin,
+    onEnd: (operation) => {
+      metrics.end(operation.durationMs, operation.codes[0]);
+      log('info', 'operation', { ...operation });
+    },
+    report: (error) => {
+      metrics.unexpected();
+      report(error);
+    },
+  };
 }
 
 function upstreamOptionsOf(options: GatewayOptions): UpstreamOptions {

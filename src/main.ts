@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs, parseEnv } from 'node:util';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
+import { PinoPretty } from 'pino-pretty';
 import { type Config, cursorSecretOf, readConfig, settings } from './config.ts';
 import { createGateway } from './gateway.ts';
 import { ManifestError } from './http/persisted/manifest.ts';
@@ -59,7 +60,7 @@ function environmentFile(): Record<string, string | undefined> {
 }
 
 async function serve(config: Config): Promise<void> {
-  const log = pino({ level: config.logLevel });
+  const log = createLog(config.logLevel);
   const workspace = config.upstreamUrl === undefined ? await startEmbedded(config) : undefined;
   const upstreamUrl = config.upstreamUrl ?? workspace?.url ?? '';
   const gateway = createGateway({
@@ -82,7 +83,14 @@ async function serve(config: Config): Promise<void> {
   stopOnSignal(async () => {
     await server.stop();
     await workspace?.close();
+    log.flush();
   });
+}
+
+/** JSON lines, written in batches; at a terminal lines for people. */
+function createLog(level: string): Logger {
+  if (process.stdout.isTTY) return pino({ level }, PinoPretty({ sync: true }));
+  return pino({ level }, pino.destination({ sync: false, minLength: 4096, periodicFlush: 1000 }));
 }
 
 async function serveWorkspace(config: Config): Promise<void> {

@@ -72,9 +72,23 @@ function route(gateway: Gateway, request: IncomingMessage, response: ServerRespo
   if (request.rawHeaders.length > maximumHeaders * 2) sendError(response, 431, 'The request has too many headers.');
   else if (path === '/graphql') gateway.handle(request, response);
   else if (path === '/healthz') sendJson(response, 200, { status: 'alive' });
-  else if (path === '/readyz') sendJson(response, stopping ? 503 : 200, { status: stopping ? 'stopping' : 'ready' });
+  else if (path === '/readyz') sendReadiness(gateway, response, stopping);
+  else if (path === '/metrics') sendMetrics(gateway, response);
   else if (path === '/') response.writeHead(302, { location: '/graphql' }).end();
   else sendError(response, 404, 'There is nothing here: the endpoint is /graphql.');
+}
+
+/** The upstream's state is told, but does not decide: one slow upstream would pull every replica out of service. */
+function sendReadiness(gateway: Gateway, response: ServerResponse, stopping: boolean): void {
+  const { state } = gateway.upstreamHealth();
+  sendJson(response, stopping ? 503 : 200, { status: stopping ? 'stopping' : 'ready', upstream: { breaker: state } });
+}
+
+function sendMetrics({ metrics }: Gateway, response: ServerResponse): void {
+  metrics.render().then(
+    (text) => response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' }).end(text),
+    () => sendError(response, 500, 'The metrics cannot be read.'),
+  );
 }
 
 /** What is not HTTP, too large or too slow gets a bare answer and loses its connection. */

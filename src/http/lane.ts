@@ -3,6 +3,7 @@ import { type HttpAnswer, type MediaType, negotiate, toAnswer } from './answer.t
 import { readBody } from './body.ts';
 import { callerOf, traceContextOf } from './caller.ts';
 import { toPublicError } from './errors.ts';
+import { requestIdOf } from './operation-log.ts';
 import type { RequestFacts, RunOperation } from './operations.ts';
 import { type GraphQLParams, paramsOfBody, paramsOfUrl } from './params.ts';
 
@@ -48,9 +49,12 @@ async function answer(
 ): Promise<void> {
   try {
     const params = await readParams(request, maxBodyBytes);
-    if (params !== undefined) send(response, toAnswer(await run(params, factsOf(request, response)), mediaType));
+    if (params === undefined) return;
+    const facts = factsOf(request, response);
+    send(response, toAnswer(await run(params, facts), mediaType), facts.requestId);
   } catch (error) {
-    send(response, toAnswer({ errors: [toPublicError(error, report)] }, mediaType));
+    const { requestId } = factsOf(request, response);
+    send(response, toAnswer({ errors: [toPublicError(error, report)] }, mediaType), requestId);
   }
 }
 
@@ -66,6 +70,7 @@ export function factsOf(request: IncomingMessage, response: ServerResponse): Req
   const headers = (name: string): readonly string[] => request.headersDistinct[name] ?? [];
   return {
     method: request.method ?? '',
+    requestId: requestIdOf(headers('x-request-id')[0]),
     caller: callerOf(headers),
     trace: traceContextOf(headers),
     onLeave: (listener) => {
@@ -76,10 +81,10 @@ export function factsOf(request: IncomingMessage, response: ServerResponse): Req
   };
 }
 
-function send(response: ServerResponse, { status, headers, body }: HttpAnswer): void {
+function send(response: ServerResponse, { status, headers, body }: HttpAnswer, requestId: string): void {
   if (response.destroyed || response.headersSent) return;
   const length = Buffer.byteLength(body);
-  response.writeHead(status, { ...headers, 'content-length': length });
+  response.writeHead(status, { ...headers, 'x-request-id': requestId, 'content-length': length });
   // As many bytes as characters: it is ASCII, which is copied instead of encoded.
   response.end(body, length === body.length ? 'latin1' : 'utf8');
 }

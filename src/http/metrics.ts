@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { UpstreamHealth } from '../rest/line.ts';
 import type { DocumentUses } from './persisted/uses.ts';
 
@@ -34,14 +34,18 @@ export function createMetrics(sources: MetricsSources): Metrics {
     buckets: durationBuckets,
     registers,
   });
-  counter(registers, 'gateway_operations_total', 'Operations answered, by the code of their first error.', ['code'], () =>
-    [...outcomes].map(([code, value]) => [{ code }, value]),
+  counter(
+    registers,
+    'gateway_operations_total',
+    'Operations answered, by the code of their first error.',
+    ['code'],
+    () => [...outcomes].map(([code, value]) => [{ code }, value]),
   );
-  counter(registers, 'gateway_unexpected_errors_total', 'Faults of the gateway itself.', [], () => [[{}, state.unexpected]]);
+  counter(registers, 'gateway_unexpected_errors_total', 'Faults of the gateway itself.', [], () => [
+    [{}, state.unexpected],
+  ]);
   gauge(registers, 'gateway_operations_in_flight', 'Operations being answered.', () => state.running);
-  measureUpstream(registers, sources.upstream);
-  measureDocuments(registers, sources.documents);
-  collectDefaultMetrics({ register: registry });
+  measureOthers(registry, sources);
   return {
     begin: () => {
       state.running += 1;
@@ -59,13 +63,20 @@ export function createMetrics(sources: MetricsSources): Metrics {
   };
 }
 
+function measureOthers(registry: Registry, { upstream, documents }: MetricsSources): void {
+  measureUpstream([registry], upstream);
+  measureDocuments([registry], documents);
+  collectDefaultMetrics({ register: registry });
+}
+
 function measureUpstream(registers: Registry[], upstream: () => UpstreamHealth): void {
   counter(
     registers,
     'gateway_rest_calls_total',
     'REST calls sent, by method, route and HTTP status (or why there was none).',
     ['method', 'route', 'status'],
-    () => upstream().calls.map(({ method, route, outcome, count }) => [{ method, route, status: String(outcome) }, count]),
+    () =>
+      upstream().calls.map(({ method, route, outcome, count }) => [{ method, route, status: String(outcome) }, count]),
   );
   counter(registers, 'gateway_rest_retries_total', 'Reads sent a second time.', [], () => [[{}, upstream().retries]]);
   counter(registers, 'gateway_rest_sheds_total', 'REST calls refused for want of room or time.', [], () => [
@@ -76,23 +87,39 @@ function measureUpstream(registers: Registry[], upstream: () => UpstreamHealth):
   ]);
   gauge(registers, 'gateway_rest_calls_in_flight', 'REST calls under way.', () => upstream().inFlight);
   gauge(registers, 'gateway_rest_calls_queued', 'REST calls that wait for room.', () => upstream().queued);
-  gauge(registers, 'gateway_breaker_open', '1 while the circuit breaker of the upstream is open, 0.5 half open.', () => {
-    const { state } = upstream();
-    return state === 'open' ? 1 : state === 'closed' ? 0 : 0.5;
-  });
+  gauge(
+    registers,
+    'gateway_breaker_open',
+    '1 while the circuit breaker of the upstream is open, 0.5 half open.',
+    () => {
+      const { state } = upstream();
+      return state === 'open' ? 1 : state === 'closed' ? 0 : 0.5;
+    },
+  );
 }
 
 function measureDocuments(registers: Registry[], documents: DocumentUses): void {
-  const perDocument = (name: string, help: string, read: (use: { hits: number; errors: number; restCalls: number }) => number): void =>
-    counter(registers, name, help, ['document'], () =>
-      documents.all().map((use) => [{ document: use.id }, read(use)]),
-    );
+  const perDocument = (
+    name: string,
+    help: string,
+    read: (use: { hits: number; errors: number; restCalls: number }) => number,
+  ): void =>
+    counter(registers, name, help, ['document'], () => documents.all().map((use) => [{ document: use.id }, read(use)]));
   perDocument('gateway_document_hits_total', 'Operations of a listed document.', ({ hits }) => hits);
   perDocument('gateway_document_errors_total', 'Answers with errors of a listed document.', ({ errors }) => errors);
   perDocument('gateway_document_rest_calls_total', 'REST calls of a listed document.', ({ restCalls }) => restCalls);
-  gauge(registers, 'gateway_documents_unused', 'Listed documents that nobody has asked for.', () => documents.unused().length);
-  counter(registers, 'gateway_automatic_documents_total', 'Automatic persisted queries, by what became of them.', ['result'], () =>
-    Object.entries(documents.automatic).map(([result, value]: [string, number]) => [{ result }, value]),
+  gauge(
+    registers,
+    'gateway_documents_unused',
+    'Listed documents that nobody has asked for.',
+    () => documents.unused().length,
+  );
+  counter(
+    registers,
+    'gateway_automatic_documents_total',
+    'Automatic persisted queries, by what became of them.',
+    ['result'],
+    () => Object.entries(documents.automatic).map(([result, value]: [string, number]) => [{ result }, value]),
   );
 }
 

@@ -7,6 +7,7 @@ import { Lifetime } from '../rest/lifetime.ts';
 import type { OperationResult } from './answer.ts';
 import type { Cost, Costs } from './costs.ts';
 import { toPublicError } from './errors.ts';
+import { type OnOperation, type OperationReport, shownHash } from './operation-log.ts';
 import type { GraphQLParams } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
 import type { DocumentUse } from './persisted/uses.ts';
@@ -16,6 +17,8 @@ import { requestError } from './request-error.ts';
 /** What an operation may know of the request that brought it, whichever transport that was. */
 export interface RequestFacts {
   readonly method: string;
+  /** Names the request in logs and in its answer. */
+  readonly requestId: string;
   readonly caller: Caller | undefined;
   readonly trace: TraceContext;
   /** Calls back when the client leaves before it is answered. */
@@ -38,6 +41,8 @@ export interface OperationsOptions {
   readonly deadlineMs: number;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
   readonly getMaxAge: number;
+  readonly onBegin: () => void;
+  readonly onEnd: OnOperation;
   /** Hears of errors that nobody expected. */
   readonly report: (error: unknown) => void;
 }
@@ -47,25 +52,67 @@ export type RunOperation = (params: GraphQLParams, facts: RequestFacts) => Promi
 
 /** The one path that every operation takes, whichever transport brought it. */
 export function createRunOperation(options: OperationsOptions): RunOperation {
-  const { resolve, report } = options;
   return async (params, facts) => {
-    try {
-      const resolved = await resolve(params);
-      const { prepared, use } = resolved;
-      refuseMutationByGet(prepared, facts);
-      const cost = options.costs(prepared, params);
-      if (cost.planOnly) return { data: null, extensions: cost.extensions() ?? {} };
-      if (options.isOverloaded(facts.caller)) throw overload();
-      if (use !== undefined) use.hits += 1;
-      const executed = await execute(resolved, params, facts, cost, options);
-      const result = withCost(toResult(executed, prepared, report), cost);
-      if (use !== undefined && result.errors !== undefined) use.errors += 1;
-      return isCacheable(resolved, facts, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
-    } catch (error) {
-      const errors = error instanceof RefusedDocument ? error.errors : [error];
-      return { errors: errors.map((one) => toPublicError(one, report)) };
-    }
+    const startedAt = performance.now();
+    const known: Known = {};
+    options.onBegin();
+    const result = await runKnown(params, facts, options, known);
+    options.onEnd(reportOf(params, facts, known, result, performance.now() - startedAt));
+    return result;
   };
+}
+
+/** What has become known of an operation on its way. */
+interface Known {
+  use?: DocumentUse | undefined;
+  cost?: Cost;
+}
+
+function reportOf(
+  { operationName }: GraphQLParams,
+  { requestId, caller }: RequestFacts,
+  { use, cost }: Known,
+  { errors = [] }: OperationResult,
+  durationMs: number,
+): OperationReport {
+  return {
+    requestId,
+    document: use?.id,
+    operationName,
+    durationMs,
+    calls: cost?.calls.made ?? 0,
+    codes: errors.length === 0 ? noCodes : [...new Set(errors.map(({ extensions }) => String(extensions['code'])))],
+    caller: caller?.hash.slice(0, shownHash),
+  };
+}
+
+const noCodes: readonly string[] = [];
+
+async function runKnown(
+  params: GraphQLParams,
+  facts: RequestFacts,
+  options: OperationsOptions,
+  known: Known,
+): Promise<OperationResult> {
+  const { resolve, report } = options;
+  try {
+    const resolved = await resolve(params);
+    const { prepared, use } = resolved;
+    known.use = use;
+    refuseMutationByGet(prepared, facts);
+    const cost = options.costs(prepared, params);
+    known.cost = cost;
+    if (cost.planOnly) return { data: null, extensions: cost.extensions() ?? {} };
+    if (options.isOverloaded(facts.caller)) throw overload();
+    if (use !== undefined) use.hits += 1;
+    const executed = await execute(resolved, params, facts, cost, options);
+    const result = withCost(toResult(executed, prepared, report), cost);
+    if (use !== undefined && result.errors !== undefined) use.errors += 1;
+    return isCacheable(resolved, facts, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
+  } catch (error) {
+    const errors = error instanceof RefusedDocument ? error.errors : [error];
+    return { errors: errors.map((one) => toPublicError(one, report)) };
+  }
 }
 
 async function execute(

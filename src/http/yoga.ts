@@ -82,7 +82,9 @@ function useOperations(run: RunOperation, paramsOf: ParamsOf, results: Results):
     onParams: async ({ request, setResult, context: { req, res } }) => {
       const params = paramsOf.get(request);
       if (params === undefined) return;
-      const result = await run(params, factsOf(req, res));
+      const facts = factsOf(req, res);
+      res.setHeader('x-request-id', facts.requestId);
+      const result = await run(params, facts);
       results.set(request, result);
       // For streams, which Yoga writes itself.
       const { data, errors } = result;

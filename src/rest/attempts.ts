@@ -1,6 +1,6 @@
 import { Admission, type Applicant, type Gates } from './admission.ts';
-import type { CallCounts } from './call-counts.ts';
 import { type Breaker, probePatienceMs } from './breaker.ts';
+import type { CallCounts } from './call-counts.ts';
 import { type OperationCalls, statusOf } from './calls.ts';
 import { UpstreamError } from './errors.ts';
 import { exchange, type Reply } from './exchange.ts';

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import { runMain } from '../support/process.ts';
+import * as rows from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const routes = { 'GET /api/projects/1/': rows.project(1) };
+const byName = '{ project(id: 1) { name } }';
+
+async function read(url: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(url);
+  return { status: response.status, text: await response.text() };
+}
+
+test('metrics count operations, REST calls by route and what was shared, and name no key', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  await Promise.all([gateway.ask(byName), gateway.ask(byName)]);
+  await gateway.ask('{ project(id: 2) { name dashboards { nodes { name } } } }');
+  await gateway.ask('{ nothing }');
+  const { status, text } = await read(new URL('/metrics', gateway.url).href);
+  expect(status).toBe(200);
+  expect(text).toContain('gateway_operations_total{code="none"} 3');
+  expect(text).toContain('gateway_operations_total{code="GRAPHQL_VALIDATION_FAILED"} 1');
+  expect(text).toContain('gateway_rest_calls_total{method="GET",route="/api/projects/:id/",status="200"} 1');
+  expect(text).toContain('gateway_rest_calls_total{method="GET",route="/api/projects/:id/",status="404"} 1');
+  expect(text).toContain('gateway_rest_shared_reads_total 1');
+  expect(text).toContain('gateway_operation_duration_seconds_count 4');
+  expect(text).toContain('gateway_operations_in_flight 0');
+  expect(text).toContain('gateway_breaker_open 0');
+  expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m);
+  expect(text).not.toContain('phx_');
+});
+
+test('readiness tells the state of the breaker and does not depend on it', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  const { status, text } = await read(new URL('/readyz', gateway.url).href);
+  expect([status, JSON.parse(text)]).toEqual([200, { status: 'ready', upstream: { breaker: 'closed' } }]);
+  expect((await read(new URL('/healthz', gateway.url).href)).status).toBe(200);
+});
+
+test('an answer carries the request id that came with the request, and a new one where none did', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  const given = await gateway.ask(byName, { headers: { 'x-request-id': 'req-7' } });
+  expect(given.headers.get('x-request-id')).toBe('req-7');
+  const made = await gateway.ask(byName);
+  expect(made.headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
+  const hostile = await gateway.ask(byName, { headers: { 'x-request-id': '{"a":"b"}' } });
+  expect(hostile.headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
+});
+
+test('each operation is one JSON line in the log, without the key', async () => {
+  await using upstream = await startUpstream(routes);
+  await using process = runMain([], { PORT: '0', UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '0' });
+  const [, url = ''] = await process.printed(/^Gateway +(\S+)/m);
+  const query = `query Named { project(id: 1) { name } absent: project(id: 2) { dashboards { totalCount } } }`;
+  await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer phx_secret', 'x-request-id': 'req-1' },
+    body: JSON.stringify({ query, operationName: 'Named' }),
+  });
+  process.child.kill('SIGTERM');
+  await process.exit();
+  const line = process
+    .output()
+    .split('\n')
+    .find((text) => text.includes('"operation"'));
+  expect(JSON.parse(line ?? '')).toMatchObject({
+    level: 30,
+    msg: 'operation',
+    requestId: 'req-1',
+    operationName: 'Named',
+    durationMs: expect.any(Number),
+    calls: 3,
+    codes: [],
+    caller: expect.stringMatching(/^[\w-]{8}$/),
+  });
+  expect(process.output()).not.toContain('phx_secret');
+});
