@@ -45,6 +45,13 @@ describe('At start', () => {
       ['a', '{ a: __typename }'],
     ]);
     folder.write('c.txt', 'not asked for');
+    await using typename = await start({ files: folder.write('typename.graphql', '{__typename}\n') });
+    const hash = 'ecf4edb46db40b5132295c0291d62fb65d6759a9eedfa4d5d612dd5ec54a6b38';
+    expect(outcomeOf(await send(typename.url, { documentId: `sha256:${hash}` }, { method: 'GET' }))).toEqual([
+      200,
+      { __typename: 'Query' },
+    ]);
+    expect(typename.gateway.documentUses.unused()).toEqual([]);
     await using gateway = await start({ files: join(folder.path, '*.json') });
     expect(await ask(gateway, 'a')).toEqual([200, { a: 'Query' }]);
     expect(await ask(gateway, 'b')).toEqual([200, { b: 'Query' }]);

@@ -5,8 +5,8 @@ import { readManifest } from '../../src/http/persisted/manifest.ts';
 
 const text = '{__typename}';
 const hash = 'ecf4edb46db40b5132295c0291d62fb65d6759a9eedfa4d5d612dd5ec54a6b38';
-const entries = (pairs: readonly (readonly [string, string])[], file = 'm.json'): unknown =>
-  pairs.map(([id, document]) => ({ id, text: document, file }));
+const entries = (pairs: readonly (readonly [string, string])[]): unknown =>
+  pairs.map(([id, document]) => ({ id, aliases: [], text: document, file: 'm.json' }));
 
 describe('The id of a text', () => {
   test.each([
@@ -111,17 +111,9 @@ describe('A manifest', () => {
   });
 
   test('in GraphQL has the SHA-256 of the file, and of the document without the line break at its end', () => {
-    expect(readManifest('a.graphql', text)).toEqual(entries([[hash, text]], 'a.graphql'));
+    expect(readManifest('a.graphql', text)).toEqual([{ id: hash, aliases: [hash], text, file: 'a.graphql' }]);
     const file = `${text}\n`;
-    expect(readManifest('a.gql', file)).toEqual(
-      entries(
-        [
-          [hashOf(file), file],
-          [hash, file],
-        ],
-        'a.gql',
-      ),
-    );
+    expect(readManifest('a.gql', file)).toEqual([{ id: hashOf(file), aliases: [hash], text: file, file: 'a.gql' }]);
   });
 
   test.each<[unknown, string]>([

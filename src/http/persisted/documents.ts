@@ -47,7 +47,7 @@ export function* prepareSet(
   const byText = new Map<string, ListedDocument>();
   const problems: string[] = [];
   let longest = 0;
-  for (const { id, text, file } of entries) {
+  for (const { id, aliases, text, file } of entries) {
     const known = byId.get(id);
     if (known !== undefined && known.text !== text) throw twoTexts(id, known.file, file);
     if (known !== undefined) continue;
@@ -56,7 +56,7 @@ export function* prepareSet(
     const operations = 'refused' in prepared ? refusing(prepared.refused) : prepared;
     const bare = withoutIgnored(text) ?? text;
     const document = { id, text, bare, file, operations, use: uses.of(id) };
-    byId.set(id, document);
+    for (const name of [id, ...aliases]) byId.set(name, document);
     longest = Math.max(longest, text.length);
     if (!('refused' in prepared)) for (const key of [text, bare]) byText.set(key, document);
     yield;

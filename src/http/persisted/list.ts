@@ -47,7 +47,7 @@ export function createDocumentList(options: DocumentListOptions): DocumentList {
       const reason = error instanceof ManifestError ? error.message : String(error);
       options.log('error', `persisted documents stay as they were: ${reason}`);
     } finally {
-      options.uses.keep(new Set(current.byId.keys()));
+      options.uses.keep(new Set([...current.byId.values()].map(({ id }) => id)));
     }
   };
   let last: Promise<void> = Promise.resolve();
@@ -84,7 +84,11 @@ async function finishInPieces(work: Generator<void, DocumentSet>): Promise<Docum
 
 function report({ files, log }: DocumentListOptions, { byId, problems }: DocumentSet, what: string): void {
   for (const problem of problems) log('warn', `persisted document is not valid: ${problem}`);
-  log('info', `persisted documents ${what}`, { files, documents: byId.size, invalid: problems.length });
+  log('info', `persisted documents ${what}`, {
+    files,
+    documents: new Set(byId.values()).size,
+    invalid: problems.length,
+  });
 }
 
 /**

@@ -5,6 +5,8 @@ import { hashOf, toDocumentId } from './ids.ts';
 export interface ManifestEntry {
   /** Normalised. */
   readonly id: string;
+  /** Other ids of the same document, normalised. */
+  readonly aliases: readonly string[];
   readonly text: string;
   /** Where it is listed. */
   readonly file: string;
@@ -17,16 +19,15 @@ export class ManifestError extends Error {
 
 /** The documents in a file: a manifest in JSON of any known shape, or one document in GraphQL. Throws a ManifestError. */
 export function readManifest(file: string, text: string): ManifestEntry[] {
-  const pairs = /\.(?:graphql|gql)$/i.test(file) ? ofGraphQL(text) : ofJson(file, text);
-  return pairs.map(([id, document]) => ({ id: toDocumentId(id), text: document, file }));
+  if (/\.(?:graphql|gql)$/i.test(file)) return [ofGraphQL(file, text)];
+  return ofJson(file, text).map(([id, document]) => ({ id: toDocumentId(id), aliases: [], text: document, file }));
 }
 
 type Pair = readonly [id: string, text: string];
 
-/** Clients hash the text with or without what surrounds it; editors end files with a line break. */
-function ofGraphQL(text: string): Pair[] {
-  const ids = new Set([hashOf(text), hashOf(text.trim())]);
-  return [...ids].map((id) => [id, text]);
+/** Editors end files with a line break, which clients may or may not send and hash. */
+function ofGraphQL(file: string, text: string): ManifestEntry {
+  return { id: hashOf(text), aliases: [hashOf(text.trim())], text, file };
 }
 
 function ofJson(file: string, text: string): Pair[] {

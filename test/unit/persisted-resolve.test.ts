@@ -1,0 +1,74 @@
+import { buildSchema } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { type GraphQLParams, paramsOfBody } from '../../src/http/params.ts';
+import { createPersisted, defaultPersistedSettings } from '../../src/http/persisted/persisted.ts';
+import type { Prepare } from '../../src/http/prepare.ts';
+import { createFolder } from '../support/persisted.ts';
+
+const schema = buildSchema('type Query { a: Int }');
+const request = (params: unknown): GraphQLParams => paramsOfBody(JSON.stringify(params));
+
+/** Persisted documents where preparing a free text is an error. */
+function createListed(files: string): ReturnType<typeof createPersisted> {
+  const prepare: Prepare = (query) => {
+    throw new Error(`expected nothing to be prepared but got ${query}`);
+  };
+  return createPersisted({
+    ...defaultPersistedSettings,
+    files,
+    schemas: { schema, compilerSchema: schema },
+    introspection: true,
+    prepare,
+    log: () => undefined,
+  });
+}
+
+describe('A listed id', () => {
+  test('is answered at once with what was prepared at start: the same operation every time, and no promise', () => {
+    using folder = createFolder();
+    const persisted = createListed(folder.write('m.json', { one: '{ a }' }));
+    const first = persisted.resolve(request({ id: 'one' }));
+    expect(first).not.toBeInstanceOf(Promise);
+    expect(first).toMatchObject({ byId: true, prepared: { listed: true }, use: { id: 'one' } });
+    expect(persisted.resolve(request({ id: 'one' }))).toEqual(first);
+    persisted.close();
+  });
+
+  test('keeps its prepared operation over a reload where its text stays the same', async () => {
+    using folder = createFolder();
+    const persisted = createListed(folder.write('m.json', { one: '{ a }', two: '{ b: a }' }));
+    const preparedOf = async (id: string): Promise<unknown> => (await persisted.resolve(request({ id }))).prepared;
+    const [one, two] = [await preparedOf('one'), await preparedOf('two')];
+    folder.write('m.json', { one: '{ a }', two: '{ c: a }' });
+    await persisted.reload();
+    expect(await preparedOf('one')).toBe(one);
+    expect(await preparedOf('two')).not.toBe(two);
+    persisted.close();
+  });
+});
+
+describe('Settings', () => {
+  test('leave automatic persisted queries and introspection to the mode', () => {
+    expect(readConfig({ PERSISTED_DOCUMENTS_MODE: 'only' })).toMatchObject({
+      introspection: false,
+      persisted: { mode: 'only', automatic: undefined, strict: false, getMaxAge: 0 },
+    });
+    expect(readConfig({ PERSISTED_DOCUMENTS_MODE: 'only', INTROSPECTION: 'on', APQ: 'on' })).toMatchObject({
+      introspection: true,
+      persisted: { automatic: true },
+    });
+    expect(readConfig({})).toMatchObject({ introspection: true, persisted: { mode: 'allow', files: undefined } });
+    expect(readConfig({ REDIS_URL: 'rediss://user:password@host:6380/1' }).persisted.redisUrl).toContain('host');
+  });
+
+  test('that are wrong name what is expected, and no password', () => {
+    expect(() => readConfig({ PERSISTED_DOCUMENTS_MODE: 'strict' })).toThrow(
+      'PERSISTED_DOCUMENTS_MODE: expected one of off, allow, log, only, but got "strict"',
+    );
+    expect(() => readConfig({ REDIS_URL: 'http://:hunter2@host' })).toThrow(
+      /^(?!.*hunter2).*REDIS_URL: expected a URL/,
+    );
+    expect(() => readConfig({ PERSISTED_DOCUMENT: 'm.json' })).toThrow('expected PERSISTED_DOCUMENTS');
+  });
+});
