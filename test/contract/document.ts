@@ -56,6 +56,17 @@ export const documented: ReadonlyMap<string, DocumentedOperation> = new Map(
   ),
 );
 
+/** The names of the parameters that an operation takes, those of its path included. */
+export function parametersOf(operationId: string): string[] {
+  const { method, path } = documented.get(operationId) ?? {};
+  const item = objectAt(document, 'paths', path ?? operationId);
+  const own = objectAt(item, method?.toLowerCase() ?? operationId);
+  return [item['parameters'], own['parameters']]
+    .flat()
+    .filter((one) => one !== undefined)
+    .map((one) => String(resolved(one)['name']));
+}
+
 /** The columns of a schema of the OpenAPI document, in its order. */
 export function columnsOf(schema: string): Column[] {
   return Object.entries(objectAt(document, 'components', 'schemas', schema, 'properties')).map(([name, property]) =>
@@ -78,6 +89,16 @@ export function leafFieldsOf(type: string): ReadonlyMap<string, GraphQLOutputTyp
     return args.length === 0 && !isRelation && isLeafType(getNamedType(answer));
   });
   return new Map(fields.map(({ name, type: answer }) => [name, answer]));
+}
+
+/** The fields of an object type that are objects of its own row. */
+export function objectFieldsOf(type: string): string[] {
+  const object = sdl.getType(type);
+  if (!isObjectType(object)) throw new Error(`${type} is no object type`);
+  return Object.values(object.getFields())
+    .filter(({ args, astNode }) => args.length === 0 && (astNode?.directives ?? []).length === 0)
+    .filter((field) => !isLeafType(getNamedType(field.type)))
+    .map(({ name }) => name);
 }
 
 /** An input type of the schema. */
