@@ -36,7 +36,7 @@ const folder = new URL('../../schema/', import.meta.url);
 const document: unknown = parse(readFileSync(new URL('rest.openapi.yaml', folder), 'utf8'));
 
 /** The public schema as it is written; nothing of `src` decides what it says. */
-export const sdl = buildASTSchema(
+const sdl = buildASTSchema(
   parseSdl(
     readdirSync(folder)
       .filter((name) => name.endsWith('.graphql'))
