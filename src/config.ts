@@ -146,7 +146,7 @@ export const settings = {
 } as const;
 
 /** Any variable that the gateway reads. */
-export type SettingName = keyof typeof settings;
+type SettingName = keyof typeof settings;
 
 /** Reads the settings from an environment. Throws a ConfigError for a wrong value, or for a name that is nearly one. */
 export function readConfig(environment: Environment): Config {

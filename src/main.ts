@@ -79,12 +79,13 @@ async function serve(config: Config): Promise<void> {
     stopDelayMs: config.stopDelayMs,
     drainMs: 15_000,
   });
-  console.log(greeting(server, config, workspace));
   stopOnSignal(async () => {
     await server.stop();
     await workspace?.close();
     log.flush();
   });
+  // Last: who reads it may act on it.
+  console.log(greeting(server, config, workspace));
 }
 
 /** JSON lines, written in batches; at a terminal lines for people. */
@@ -95,8 +96,8 @@ function createLog(level: string): Logger {
 
 async function serveWorkspace(config: Config): Promise<void> {
   const workspace = await startEmbedded(config);
-  console.log(`Workspace  ${workspace.url}\nDemo key   ${workspace.demoKey}`);
   stopOnSignal(() => workspace.close());
+  console.log(`Workspace  ${workspace.url}\nDemo key   ${workspace.demoKey}`);
 }
 
 function startEmbedded({

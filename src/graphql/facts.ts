@@ -42,7 +42,7 @@ export function isRowType(name: string): name is RowType {
 }
 
 /** The poorest view in which rows of a type have a column. */
-export function viewOfColumn(type: RowType, column: string): View {
+function viewOfColumn(type: RowType, column: string): View {
   return has(views[type].list, column) ? 'list' : 'detail';
 }
 

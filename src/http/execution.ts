@@ -54,7 +54,7 @@ function interpreted({ schema }: Schemas, document: DocumentNode, operation: Ope
 }
 
 /** Compiled code for an operation; undefined where graphql-jit cannot compile it. */
-export function compiled(
+function compiled(
   { schema, compilerSchema }: Schemas,
   document: DocumentNode,
   operation: OperationDefinitionNode,

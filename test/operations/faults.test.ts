@@ -18,9 +18,13 @@ const mutation = `mutation {
   fails: updateDashboard(input: { id: 1, projectId: 1, name: "New" }) { dashboard { name } }
   works: updateDashboard(input: { id: 2, projectId: 1, name: "New" }) { dashboard { name } } }`;
 
+/** Short where it has to be waited for, else so long that no busy machine reaches it. */
+function deadlineFor(code: string): number {
+  return code === 'UPSTREAM_TIMEOUT' ? 800 : 8000;
+}
+
 /** Nothing may take longer than its deadline, and what a busy machine adds to it. */
-const operationDeadlineMs = 400;
-const longest = operationDeadlineMs + 2000;
+const allowanceMs = 2000;
 
 interface Met {
   readonly code: string;
@@ -34,6 +38,7 @@ interface Met {
  * Returns what the gateway did not expect.
  */
 async function meet(fault: Reply, { code, reads = [1, 1], facts }: Met): Promise<readonly unknown[]> {
+  const operationDeadlineMs = deadlineFor(code);
   let broken = true;
   await using upstream = await startUpstream({
     'GET /api/projects/1/': project(1),
@@ -43,9 +48,9 @@ async function meet(fault: Reply, { code, reads = [1, 1], facts }: Met): Promise
   });
   await using gateway = await startGateway(upstream, { operationDeadlineMs });
 
-  const started = performance.now();
+  const startedAt = performance.now();
   const asked = await gateway.ask(query);
-  expect(performance.now() - started).toBeLessThan(longest);
+  expect(performance.now() - startedAt).toBeLessThan(operationDeadlineMs + allowanceMs);
   expect([asked.status, codesOf(asked)]).toEqual([200, [`project.dashboards ${code}`]]);
   expect(asked.data).toEqual({ project: { ...whole.project, dashboards: null } });
   expect(factsOf(asked)).toEqual(facts);
@@ -57,8 +62,9 @@ async function meet(fault: Reply, { code, reads = [1, 1], facts }: Met): Promise
   expect((await gateway.ask(query)).data).toEqual(whole);
 
   broken = true;
+  const writtenAt = performance.now();
   const written = await gateway.ask(mutation);
-  expect(performance.now() - started).toBeLessThan(3 * longest);
+  expect(performance.now() - writtenAt).toBeLessThan(operationDeadlineMs + allowanceMs);
   expect(codesOf(written)[0]).toBe(`fails ${code}`);
   expectNothingLeaks(written, 'phx_test', new URL(upstream.url).port, 'secret');
   expect(upstream.requests.filter((line) => line === write)).toHaveLength(1);
@@ -80,7 +86,7 @@ describe('a connection', () => {
     const address = server.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     await new Promise((resolve) => server.close(resolve));
-    await using gateway = await startGateway({ url: `http://127.0.0.1:${port}` }, { operationDeadlineMs });
+    await using gateway = await startGateway({ url: `http://127.0.0.1:${port}` });
     const asked = await gateway.ask(
       '{ __typename project(id: 1) { name } organization(id: "@current") { upstreamId } }',
     );
@@ -94,7 +100,7 @@ describe('a connection', () => {
   });
 
   test('to a host that does not exist is UPSTREAM_UNAVAILABLE', async () => {
-    await using gateway = await startGateway({ url: 'http://secret.invalid' }, { operationDeadlineMs: 3000 });
+    await using gateway = await startGateway({ url: 'http://secret.invalid' }, { operationDeadlineMs: 8000 });
     const asked = await gateway.ask('{ project(id: 1) { name } }');
     expect(codesOf(asked)).toEqual(['project UPSTREAM_UNAVAILABLE']);
     expectNothingLeaks(asked, 'secret', 'ENOTFOUND', 'EAI_AGAIN');
