@@ -1,4 +1,11 @@
-import { GraphQLError, type GraphQLObjectType, getArgumentValues, getNamedType, isObjectType } from 'graphql';
+import {
+  GraphQLError,
+  type GraphQLObjectType,
+  getArgumentValues,
+  getNamedType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
 import type { CursorCodec } from '../context.ts';
 import type { NodeType } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
@@ -23,6 +30,8 @@ export class Draft {
   readonly lists: ListPlans;
   readonly rows: RowPlans;
   readonly hints = new Set<string>();
+  /** Whether a field that must not be null is refused: then its siblings may not run either. */
+  isRefused = false;
   readonly #planObjects: (draft: Draft, place: Place) => void;
 
   /** `planObjects` plans what is selected on objects of the answer. */
@@ -72,15 +81,18 @@ export class Draft {
   /** Plans a field with its arguments. */
   withArguments({ field, nodes: [node] }: SelectedField, plan: (args: Arguments) => void): void {
     if (node === undefined) return;
-    this.refusing(() => plan(new Arguments(getArgumentValues(field, node, this.options.variableValues))));
+    const isDone = this.attempt(() => plan(new Arguments(getArgumentValues(field, node, this.options.variableValues))));
+    if (!isDone && isNonNullType(field.type)) this.isRefused = true;
   }
 
-  /** Plans something that costs nothing where its arguments are refused. */
-  refusing(plan: () => void): void {
+  /** Plans something that costs nothing where its arguments are refused; false where they are. */
+  attempt(plan: () => void): boolean {
     try {
       plan();
+      return true;
     } catch (error) {
       if (!isRefusal(error)) throw error;
+      return false;
     }
   }
 }

@@ -58,7 +58,7 @@ function planNodes(draft: Draft, { nodes, responseKey: path }: SelectedField, ar
   const single = args.text('id');
   const ids = single === undefined ? checkedIds(args.texts('ids'), draft.options.maxPageSize) : [single];
   for (const id of ids) {
-    draft.refusing(() => {
+    draft.attempt(() => {
       const { type, ...key } = parseGlobalId(id, 'id');
       const isOrganization = type === 'Organization';
       const objects = isOrganization
@@ -74,12 +74,12 @@ function planOrganization(draft: Draft, { nodes, responseKey: path }: SelectedFi
   draft.plan({ objects: keyedOrganization(id, start, true), nodes, path, known: 'unknown' });
 }
 
-function planOf({ ledger: { calls }, hints }: Draft): Plan {
+function planOf({ ledger: { calls }, hints, isRefused }: Draft): Plan {
   const sum = (of: (call: PlannedCall) => number): number => calls.reduce((total, call) => total + of(call), 0);
   const usual = calls.filter(({ when }) => when !== 'absent');
   return {
     calls: calls.toSorted((a, b) => a.wave - b.wave),
-    lower: sum(({ lower }) => lower),
+    lower: isRefused ? 0 : sum(({ lower }) => lower),
     upper: sum(({ upper }) => upper),
     rows: sum(({ rows }) => rows),
     waves: Math.max(0, ...usual.map(({ wave }) => wave)),

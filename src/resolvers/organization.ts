@@ -1,6 +1,6 @@
 import type { GatewayContext } from '../context.ts';
 import type { OrganizationResolvers } from '../graphql/generated/resolvers.ts';
-import { parseIdWithin, toGlobalId } from '../graphql/ids.ts';
+import { current, parseIdWithin, toGlobalId } from '../graphql/ids.ts';
 import { toPluginResult } from '../graphql/plugin-results.ts';
 import type { OrganizationRecord } from '../graphql/records.ts';
 import type { PluginsReport } from '../rest/api.ts';
@@ -43,11 +43,12 @@ async function fetchName({ id, name }: OrganizationRecord, { loaders }: GatewayC
   return nameAtHand() ?? null;
 }
 
-/** The name in a plugin row, unless the row is a global plugin of another organization. */
+/** The name in a plugin row, unless the row is a global plugin that may be another organization's. */
 function nameIn(row: Row, organizationId: string): string | undefined {
-  const { organization_id: owner, organization_name: name } = row;
-  const foreign = typeof owner === 'string' && !organizationId.startsWith('@') && owner !== organizationId;
-  return typeof name === 'string' && !foreign ? name : undefined;
+  const { organization_id: owner, organization_name: name, is_global: isGlobal } = row;
+  const isForeign =
+    organizationId === current ? isGlobal === true : typeof owner === 'string' && owner !== organizationId;
+  return typeof name === 'string' && !isForeign ? name : undefined;
 }
 
 async function fetchReport(organizationId: string, report: PluginsReport, { loaders }: GatewayContext) {

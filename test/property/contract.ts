@@ -1,0 +1,60 @@
+import type { ListRef } from '../../src/rest/pages.ts';
+import type { Kind } from '../../src/rest/paths.ts';
+
+/** The path of the collection of a kind. */
+export function pathOf(kind: Kind, scope: string): string {
+  switch (kind) {
+    case 'Project':
+      return '/api/projects/';
+    case 'Dashboard':
+      return `/api/projects/${scope}/dashboards/`;
+    case 'Event':
+      return `/api/projects/${scope}/events/`;
+    case 'Plugin':
+      return `/api/organizations/${scope}/plugins/`;
+  }
+}
+
+/** The column that answers a field, by the words of rest-api.md. */
+export function columnOf(kind: Kind, field: string): string {
+  if (field === 'organizationId') return kind === 'Project' ? 'organization' : 'organization_id';
+  const plain = field.endsWith('DashboardId') ? field.slice(0, -'Id'.length) : field;
+  return plain.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Of the columns that are selected in properties, those that lists do not have. */
+export function isDetail(kind: Kind, column: string): boolean {
+  if (kind === 'Project') return column === 'anonymize_ips' || column === 'primary_dashboard';
+  return kind === 'Dashboard' && ['tiles', 'use_template', 'use_dashboard'].includes(column);
+}
+
+/** The path and query of a page. */
+export function pageTarget({ kind, scope, filter }: ListRef, offset: number, limit: number): string {
+  const event = filter?.event === undefined ? '' : `&event=${filter.event}`;
+  return `${pathOf(kind, scope)}?limit=${limit}${offset === 0 ? '' : `&offset=${offset}`}${event}`;
+}
+
+const reports: Readonly<Record<string, string>> = {
+  updateCheck: 'check_for_updates/',
+  source: 'source/',
+  pluginActivity: 'activity/',
+  pluginExportsUnsubscribeConfigs: 'exports_unsubscribe_configs/',
+  pluginRepository: 'repository/',
+  unusedPlugins: 'unused/',
+};
+
+/** What a field reads that is neither a row nor a page; undefined for fields that are. */
+export function reportTarget(
+  { kind, scope, id }: { readonly kind: Kind | 'Organization'; readonly scope: string; readonly id: string },
+  field: string,
+  args: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const limit = typeof args['first'] === 'number' ? args['first'] : 50;
+  const events = pathOf('Event', id);
+  if (field === 'eventValues') return `${events}values/?key=${String(args['key'])}`;
+  if (field === 'eventsCsv') return `${events}?limit=${limit}&format=csv`;
+  if (field === 'eventRows') return `${events}?limit=${limit}&select=${encodeURIComponent('["event"]')}`;
+  const report = reports[field];
+  if (report === undefined) return undefined;
+  return kind === 'Plugin' ? `${pathOf(kind, scope)}${id}/${report}` : `${pathOf('Plugin', id)}${report}`;
+}

@@ -1,0 +1,28 @@
+import type { ListRef } from '../../src/rest/pages.ts';
+import type { Row } from '../../src/rest/values.ts';
+
+/** Something that a field needs to know of the upstream. */
+export type Fact =
+  | { readonly kind: 'row'; readonly path: string; readonly id: string; readonly view: 'list' | 'detail' }
+  | { readonly kind: 'window'; readonly list: ListRef; readonly offset: number; readonly limit: number }
+  // How many rows a list has.
+  | { readonly kind: 'count'; readonly list: ListRef }
+  // Any row of an organization's own plugins.
+  | { readonly kind: 'any'; readonly path: string; readonly organization: string }
+  | { readonly kind: 'report'; readonly target: string };
+
+/** A stretch of a list. */
+export interface Stretch {
+  readonly rows: readonly Row[];
+  readonly count: number | undefined;
+  readonly goesOn: boolean;
+}
+
+/** What knows facts; undefined stands for what is not known yet, null for what is not there. */
+export interface Source {
+  readonly row: (fact: Fact & { readonly kind: 'row' }) => Row | null | undefined;
+  readonly window: (fact: Fact & { readonly kind: 'window' }) => Stretch | null | undefined;
+  readonly count: (fact: Fact & { readonly kind: 'count' }) => Stretch | null | undefined;
+  readonly any: (fact: Fact & { readonly kind: 'any' }) => Row | null | undefined;
+  readonly report: (fact: Fact & { readonly kind: 'report' }) => unknown;
+}

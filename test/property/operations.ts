@@ -1,0 +1,233 @@
+import fc, { type GeneratorValue } from 'fast-check';
+import {
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isInterfaceType,
+  isLeafType,
+  isObjectType,
+} from 'graphql';
+import type { CursorCodec } from '../../src/context.ts';
+import { toGlobalId } from '../../src/graphql/ids.ts';
+import type { ListRef } from '../../src/rest/pages.ts';
+import type { Kind } from '../../src/rest/paths.ts';
+import { organizationIds, pick, projectIds } from './world.ts';
+
+/** What random operations are made with. */
+export interface OperationOptions {
+  readonly g: GeneratorValue;
+  readonly schema: GraphQLSchema;
+  readonly cursors: CursorCodec;
+  readonly maxPageSize: number;
+  /** The deepest nesting, and the most fields of a selection. */
+  readonly depth: number;
+  readonly width: number;
+  /** Whether ids may be of objects that are not there. */
+  readonly absent: boolean;
+}
+
+/** Columns that are selected often, of the many that there are; they are in every row of the world. */
+const columns: Readonly<Record<string, readonly string[]>> = {
+  Project: ['id', 'upstreamId', 'name', 'timezone', 'organizationId', 'anonymizeIps', 'primaryDashboardId'],
+  Dashboard: ['id', 'upstreamId', 'name', 'pinned', 'tiles', 'useTemplate', 'useDashboardId'],
+  Event: ['id', 'upstreamId', 'event', 'timestamp', 'distinctId'],
+  Plugin: ['id', 'upstreamId', 'name', 'tag', 'organizationId', 'organizationName'],
+  Organization: ['id', 'upstreamId', 'name'],
+};
+
+/** A random query as text; its two variables are `$yes: Boolean = true` and `$no: Boolean = false`. */
+export function operationOf(options: OperationOptions): string {
+  const query = options.schema.getQueryType();
+  if (query === null || query === undefined) throw new Error('no query type');
+  const writer = new Writer(options);
+  const selection = writer.selection(query, options.depth, undefined);
+  const fragments = writer.fragments.join(' ');
+  return `query ($yes: Boolean = true, $no: Boolean = false) { ok: __typename @include(if: $yes) ${selection} none: __typename @include(if: $no) } ${fragments}`;
+}
+
+/** The upstream id of the object around a field, where the text knows it. */
+type Scope = string | undefined;
+
+class Writer {
+  readonly fragments: string[] = [];
+  readonly #options: OperationOptions;
+  #names = 0;
+
+  constructor(options: OperationOptions) {
+    this.#options = options;
+  }
+
+  selection(type: GraphQLObjectType, depth: number, scope: Scope): string {
+    const { g, width } = this.#options;
+    const fields = Object.values(type.getFields()).filter((field) => this.#isOffered(type, field, depth));
+    const count = g(fc.integer, { min: 1, max: width });
+    const texts = Array.from({ length: count }, () => this.#field(pick(g, fields), type, depth, scope));
+    return texts.map((text) => this.#wrapped(text, type)).join(' ');
+  }
+
+  #isOffered(type: GraphQLObjectType, { name, type: answer }: GraphQLField<unknown, unknown>, depth: number): boolean {
+    const offered = columns[type.name];
+    if (!isLeafType(getNamedType(answer))) return depth > 0 && name !== 'createdBy' && name !== 'pageInfo';
+    if (name === 'eventValues' || name === 'eventsCsv' || name === 'eventRows') return depth > 0;
+    return offered === undefined || offered.includes(name);
+  }
+
+  /** Any way to write a field that does not change what it means. */
+  #wrapped(text: string, type: GraphQLObjectType): string {
+    switch (this.#options.g(fc.integer, { min: 0, max: 11 })) {
+      case 0:
+        return `... on ${type.name} { ${text} }`;
+      case 1:
+        return `... @skip(if: $no) { ${text} }`;
+      case 2:
+        return `... @include(if: $no) { ${text} } ${text}`;
+      case 3: {
+        const name = this.#name('F');
+        this.fragments.push(`fragment ${name} on ${type.name} { ${text} }`);
+        return `...${name} ...${name}`;
+      }
+      default:
+        return text;
+    }
+  }
+
+  #field(field: GraphQLField<unknown, unknown>, parent: GraphQLObjectType, depth: number, scope: Scope): string {
+    const type = getNamedType(field.type);
+    const alias = this.#name(field.name);
+    if (isLeafType(type)) return `${alias}: ${field.name}${this.#leafArguments(field)}`;
+    if (isInterfaceType(type)) return this.#node(alias, field.name, depth);
+    if (!isObjectType(type)) throw new Error(`nobody selects ${type.name}`);
+    const { args, inner } = this.#arguments(field, parent, type, scope);
+    return `${alias}: ${field.name}${args} { ${this.#below(type, depth, inner)} }`;
+  }
+
+  #below(type: GraphQLObjectType, depth: number, scope: Scope): string {
+    const { g, schema } = this.#options;
+    if (!type.name.endsWith('Connection')) return this.selection(type, depth - 1, scope);
+    const row = schema.getType(type.name.replace('Connection', ''));
+    if (!isObjectType(row)) throw new Error(`${type.name} is of nothing`);
+    const isCounted = type.getFields()['totalCount'] !== undefined;
+    const count = isCounted ? 'totalCount' : 'nodes { id }';
+    switch (g(fc.integer, { min: 0, max: 7 })) {
+      case 0:
+        return count;
+      case 1:
+        return 'pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
+      case 2:
+        return `nodes { __typename } ${count}`;
+      case 3:
+        return `edges { cursor node { ${this.selection(row, depth - 1, undefined)} } }`;
+      default:
+        return `nodes { ${this.selection(row, depth - 1, undefined)} }`;
+    }
+  }
+
+  #node(alias: string, name: string, depth: number): string {
+    const { g, schema, maxPageSize } = this.#options;
+    const kinds: readonly ('Organization' | Kind)[] = [
+      'Project',
+      'Dashboard',
+      'Dashboard',
+      'Event',
+      'Plugin',
+      'Organization',
+    ];
+    const kind = pick(g, kinds);
+    const type = schema.getType(kind);
+    if (!isObjectType(type)) throw new Error(`no ${kind}`);
+    const ids = Array.from(
+      { length: name === 'nodes' ? g(fc.integer, { min: 1, max: Math.min(5, maxPageSize) }) : 1 },
+      () => this.#globalId(kind),
+    );
+    const argument = name === 'nodes' ? `ids: ${JSON.stringify(ids)}` : `id: "${ids[0]}"`;
+    const scope = ids.length === 1 && kind !== 'Plugin' ? undefined : undefined;
+    return `${alias}: ${name}(${argument}) { ... on ${kind} { ${this.selection(type, depth - 1, scope)} } }`;
+  }
+
+  #globalId(kind: 'Organization' | Kind): string {
+    const { g } = this.#options;
+    const [project, organization] = [pick(g, this.#projects()), pick(g, organizationIds)];
+    if (kind === 'Organization') return toGlobalId({ type: kind, scope: '', id: organization });
+    if (kind === 'Project') return toGlobalId({ type: kind, scope: '', id: project });
+    const scope = kind === 'Plugin' ? organization : project;
+    return toGlobalId({ type: kind, scope, id: this.#rowId(kind, scope) });
+  }
+
+  /** Ids that are likely to be there; whether they are, the property finds out. */
+  #rowId(kind: Kind, scope: Scope): string {
+    const { g, absent } = this.#options;
+    const number = g(fc.integer, { min: 1, max: absent ? 40 : 6 });
+    if (kind === 'Event') return `e-${number}`;
+    return kind === 'Dashboard' ? `${Number(scope ?? 1) * 100 + number}` : `${number}`;
+  }
+
+  #projects(): readonly string[] {
+    return this.#options.absent ? [...projectIds, '9'] : projectIds;
+  }
+
+  #leafArguments({ name }: GraphQLField<unknown, unknown>): string {
+    const { g, maxPageSize } = this.#options;
+    const first = `first: ${g(fc.integer, { min: 0, max: maxPageSize })}`;
+    if (name === 'eventValues') return `(key: "${g(fc.constantFrom, 'a', 'b')}")`;
+    if (name === 'eventsCsv') return `(${first})`;
+    return name === 'eventRows' ? `(select: ["event"], ${first})` : '';
+  }
+
+  #arguments(
+    field: GraphQLField<unknown, unknown>,
+    parent: GraphQLObjectType,
+    type: GraphQLObjectType,
+    scope: Scope,
+  ): { readonly args: string; readonly inner: Scope } {
+    const { g } = this.#options;
+    if (type.name.endsWith('Connection')) return { args: this.#page(field.name, parent, scope), inner: undefined };
+    if (field.args.length === 0) return { args: '', inner: undefined };
+    if (type.name === 'Project') {
+      const id = pick(g, this.#projects());
+      return { args: `(id: ${id})`, inner: id };
+    }
+    if (type.name === 'Organization') {
+      const id = pick(g, organizationIds);
+      return { args: `(id: "${id}")`, inner: id };
+    }
+    const kind = type.name === 'Event' || type.name === 'Plugin' ? type.name : 'Dashboard';
+    return { args: `(id: "${this.#rowId(kind, scope)}")`, inner: undefined };
+  }
+
+  #page(name: string, parent: GraphQLObjectType, scope: Scope): string {
+    const { g, maxPageSize } = this.#options;
+    const size = g(fc.integer, { min: 0, max: maxPageSize });
+    const isBackward = name !== 'events' && g(fc.integer, { min: 0, max: 3 }) === 0;
+    const filter = name === 'events' && g(fc.integer, { min: 0, max: 3 }) === 0 ? ', filter: { event: "click" }' : '';
+    const list = listOf(name, parent, scope, filter !== '');
+    const cursor = list === undefined || g(fc.integer, { min: 0, max: 2 }) > 0 ? '' : this.#cursor(list);
+    return `(${isBackward ? 'last' : 'first'}: ${size}${filter}${cursor})`;
+  }
+
+  #cursor(list: ListRef): string {
+    const { g, cursors } = this.#options;
+    const argument = list.kind === 'Event' || g(fc.boolean) ? 'after' : 'before';
+    return `, ${argument}: "${cursors.encode(list, { offset: g(fc.integer, { min: 1, max: 12 }) })}"`;
+  }
+
+  #name(prefix: string): string {
+    this.#names += 1;
+    return `${prefix}_${this.#names}`;
+  }
+}
+
+/** The list of a connection, where the text tells whose it is. */
+function listOf(
+  name: string,
+  { name: parent }: GraphQLObjectType,
+  scope: Scope,
+  isFiltered: boolean,
+): ListRef | undefined {
+  if (name === 'projects') return { kind: 'Project', scope: '' };
+  if (scope === undefined) return undefined;
+  if (name === 'plugins') return { kind: 'Plugin', scope };
+  if (parent !== 'Project') return undefined;
+  if (name === 'dashboards') return { kind: 'Dashboard', scope };
+  return { kind: 'Event', scope, filter: isFiltered ? { event: 'click' } : {} };
+}

@@ -1,0 +1,115 @@
+import fc, { type GeneratorValue } from 'fast-check';
+import { type DocumentNode, Kind, type OperationDefinitionNode, parse, validate } from 'graphql';
+import { expect, test } from 'vitest';
+import { createCursorCodec } from '../../src/graphql/cursors.ts';
+import { createExecution, type Execute } from '../../src/http/execution.ts';
+import { createLoaders } from '../../src/loaders/loaders.ts';
+import { type Plan, planOperation } from '../../src/plan/plan.ts';
+import { fragmentsOf } from '../../src/plan/selection.ts';
+import { createRestApi } from '../../src/rest/api.ts';
+import { createCompilerSchema, createSchema } from '../../src/schema.ts';
+import { fewestCalls } from './minimum.ts';
+import { NaiveSource } from './naive.ts';
+import { operationOf } from './operations.ts';
+import { answerFrom } from './reference.ts';
+import { type Pace, Upstream } from './upstream.ts';
+import { type World, worldOf } from './world.ts';
+
+const schemas = { schema: createSchema(), compilerSchema: createCompilerSchema() };
+const { schema } = schemas;
+const cursors = createCursorCodec('secret of the properties');
+
+/** `PLAN_CASES=200000 PLAN_SEED=1 npx vitest run test/property` for a long run. */
+const numRuns = Number(process.env['PLAN_CASES'] ?? 2000);
+const seed = Number(process.env['PLAN_SEED'] ?? Date.now() % 2 ** 31);
+
+interface Case {
+  readonly world: World;
+  readonly query: string;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly maxPageSize: number;
+}
+
+function caseOf(g: GeneratorValue, size: { depth: number; width: number; rows: number; absent: boolean }): Case {
+  const maxPageSize = g(fc.constantFrom, 3, 5, 10, 100);
+  const world = worldOf(g, size.rows);
+  const query = operationOf({ g, schema, cursors, maxPageSize, ...size });
+  const document = parse(query);
+  const invalid = validate(schema, document);
+  if (invalid.length > 0) throw new Error(`${invalid.join('\n')}\n${query}`);
+  const operation = document.definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
+  if (operation === undefined) throw new Error('no operation');
+  return { world, query, document, operation, maxPageSize };
+}
+
+async function run({ world, document, operation, maxPageSize }: Case, pace: Pace, random: () => number) {
+  const upstream = new Upstream(world, pace, random);
+  const rest = createRestApi(upstream.client);
+  const context = { rest, loaders: createLoaders(rest, maxPageSize), cursors, maxPageSize };
+  const execute: Execute = createExecution(schemas, document, operation, random() < 0.5 ? 'at once' : 'when repeated');
+  const result = await execute(context, {});
+  return { result, calls: upstream.calls };
+}
+
+function planOf({ document, operation, maxPageSize }: Case): Plan {
+  const variableValues = { sources: {}, coerced: { yes: true, no: false } };
+  return planOperation({ schema, fragments: fragmentsOf(document), variableValues, operation, cursors, maxPageSize });
+}
+
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value ?? null));
+}
+
+/** What goes wrong with a case; undefined where nothing does. */
+async function faultOf(one: Case, pace: Pace, random: () => number): Promise<string | undefined> {
+  const plan = planOf(one);
+  const { result, calls } = await run(one, pace, random);
+  const made = `made ${calls.length} calls:\n${calls.join('\n')}`;
+  if (calls.length < plan.lower || calls.length > plan.upper)
+    return `planned ${plan.lower} to ${plan.upper}, but ${made}`;
+  const naive = new NaiveSource(one.world);
+  const expected = answerFrom(naive, one.document, cursors, one.maxPageSize);
+  if (expected.errors !== undefined) return `the reference failed: ${expected.errors.join('\n')}`;
+  if (naive.metAbsence) return undefined;
+  if (result.errors !== undefined) return `failed: ${result.errors.join('\n')}`;
+  const [got, wanted] = [JSON.stringify(plain(result.data)), JSON.stringify(plain(expected.data))];
+  if (got !== wanted) return `expected\n${wanted}\nbut got\n${got}\n${made}`;
+  if (pace === 'at random') return undefined;
+  const fewest = fewestCalls({ ...one, cursors, mostFacts: 6 });
+  return fewest === undefined || fewest === calls.length ? undefined : `expected ${fewest} calls, but ${made}`;
+}
+
+function report({ query, world, maxPageSize }: Case, fault: string): string {
+  const sizes = [...world.lists].map(([path, rows]) => `${path} ${rows.length}`).join(', ');
+  return `${fault}\n${query}\npages of ${maxPageSize} rows; ${sizes}\nseed ${seed}`;
+}
+
+test.each([
+  ['small operations in step', { depth: 3, width: 2, rows: 8, absent: false }, 'in step', 0.5],
+  ['large operations at random', { depth: 4, width: 4, rows: 30, absent: false }, 'at random', 0.3],
+  ['objects that may be absent', { depth: 3, width: 3, rows: 6, absent: true }, 'at random', 0.2],
+] as const)(
+  `the calls of %s are as planned (seed ${seed})`,
+  { timeout: 3_600_000 },
+  async (_name, size, pace, share) => {
+    await fc.assert(
+      fc.asyncProperty(fc.gen(), async (g) => {
+        const one = caseOf(g, size);
+        const random = randomOf(g(fc.nat));
+        const fault = await faultOf(one, pace, random);
+        expect(fault === undefined ? '' : report(one, fault)).toBe('');
+      }),
+      { numRuns: Math.ceil(numRuns * share), seed },
+    );
+  },
+);
+
+/** Numbers from 0 to 1 that a seed decides. */
+function randomOf(start: number): () => number {
+  let state = start;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

@@ -1,0 +1,118 @@
+import type { RestClient } from '../../src/rest/client.ts';
+import { UpstreamError } from '../../src/rest/errors.ts';
+import { idText, isObject, type Row } from '../../src/rest/values.ts';
+import { listed, type World } from './world.ts';
+
+/** What the upstream answers to a GET. Throws NOT_FOUND for what is not there. */
+export function answerOf(world: World, target: string): unknown {
+  const [path = '', search = ''] = target.split('?');
+  const query = new URLSearchParams(search);
+  const list = world.lists.get(path);
+  if (list !== undefined)
+    return query.has('select') ? selected(list, query) : pageOf(path, filtered(list, query), query);
+  const [, collection = '', id = '', report = ''] =
+    /^(\/api\/.*?(?:projects|dashboards|events|plugins)\/)([^/]+)\/(\w+\/)?$/.exec(path) ?? [];
+  const rows = world.lists.get(collection);
+  if (rows !== undefined && reports.has(id)) return { report: id, query: search };
+  const row = rows?.find((one) => idText(one['id']) === id);
+  if (row === undefined) throw new UpstreamError('NOT_FOUND', { status: 404 });
+  return report === '' ? row : reportOf(report, row);
+}
+
+const reports: ReadonlySet<string> = new Set([
+  'values',
+  'activity',
+  'exports_unsubscribe_configs',
+  'repository',
+  'unused',
+]);
+
+function reportOf(report: string, row: Row): unknown {
+  return report === 'check_for_updates/' ? { plugin: row } : { 'index.ts': `source of ${idText(row['id'])}` };
+}
+
+function filtered(list: readonly Row[], query: URLSearchParams): readonly Row[] {
+  const event = query.get('event');
+  return event === null ? list : list.filter((row) => row['event'] === event);
+}
+
+function selected(list: readonly Row[], query: URLSearchParams): unknown {
+  const rows = filtered(list, query).slice(0, Number(query.get('limit')));
+  return { results: rows.map((row) => [row['event']]) };
+}
+
+/** Events too are walked by offset here: their keysets are tested elsewhere. */
+function pageOf(path: string, list: readonly Row[], query: URLSearchParams): unknown {
+  const [limit, offset] = [Number(query.get('limit')), Number(query.get('offset') ?? 0)];
+  const end = offset + limit;
+  return {
+    ...(!path.endsWith('/events/') && { count: list.length }),
+    next: end < list.length ? `https://upstream.example${path}?limit=${limit}&offset=${end}` : null,
+    results: list.slice(offset, end).map((row) => listed(path, row)),
+  };
+}
+
+/** When an answer comes. */
+export type Pace =
+  // Everything that was asked for by then comes at once.
+  | 'in step'
+  // Each answer takes its own time.
+  | 'at random';
+
+/** An upstream in the same process: no sockets, but answers that come later. */
+export class Upstream {
+  readonly calls: string[] = [];
+  readonly #world: World;
+  readonly #pace: Pace;
+  readonly #random: () => number;
+  /** Reads in flight under one key are one, as in src/rest/flights.ts. */
+  readonly #flights = new Map<string, Promise<unknown>>();
+  #waiting: (() => void)[] = [];
+
+  constructor(world: World, pace: Pace, random: () => number) {
+    this.#world = world;
+    this.#pace = pace;
+    this.#random = random;
+  }
+
+  readonly client: RestClient = {
+    getJson: (target) => this.#get(target),
+    getCsv: async (target) => JSON.stringify(await this.#get(target)),
+    write: () => Promise.reject(new Error('nothing is written here')),
+  };
+
+  #get(target: string): Promise<unknown> {
+    const flying = this.#flights.get(target);
+    if (flying !== undefined) return flying;
+    this.calls.push(target);
+    const answer = this.#arrival().then(() => answerOf(this.#world, target));
+    this.#flights.set(target, answer);
+    const land = (): unknown => this.#flights.delete(target);
+    answer.then(land, land);
+    return answer;
+  }
+
+  #arrival(): Promise<void> {
+    if (this.#pace === 'at random') return waitTurns(1 + Math.floor(this.#random() * 5));
+    return new Promise((resolve) => {
+      if (this.#waiting.length === 0) setImmediate(() => this.#answerAll());
+      this.#waiting.push(resolve);
+    });
+  }
+
+  #answerAll(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const go of waiting) go();
+  }
+}
+
+async function waitTurns(turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await new Promise<void>((resolve) => void setImmediate(resolve));
+}
+
+/** The rows of a page, as the upstream sent it. */
+export function resultsOf(page: unknown): readonly Row[] {
+  if (!isObject(page) || !Array.isArray(page['results'])) throw new Error('no page');
+  return page['results'].filter(isObject);
+}

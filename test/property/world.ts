@@ -1,0 +1,101 @@
+import fc, { type GeneratorValue } from 'fast-check';
+import type { Row } from '../../src/rest/values.ts';
+
+/** What a small upstream holds: every list by its path, in order, each row with all its columns. */
+export interface World {
+  readonly lists: ReadonlyMap<string, readonly Row[]>;
+}
+
+/** The organization of every project and of most plugins. */
+export const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
+const foreignId = '018f1c4e-0000-7000-8000-00000000000f';
+
+export const organizationIds: readonly string[] = [organizationId, '@current', foreignId];
+export const projectIds: readonly string[] = ['1', '2', '3'];
+
+export const pathOf = {
+  projects: '/api/projects/',
+  dashboards: (project: string): string => `/api/projects/${project}/dashboards/`,
+  events: (project: string): string => `/api/projects/${project}/events/`,
+  plugins: (organization: string): string => `/api/organizations/${organization}/plugins/`,
+} as const;
+
+/** A world of up to three projects with up to `most` rows a list, in which every reference leads somewhere. */
+export function worldOf(g: GeneratorValue, most: number): World {
+  const size = (): number => g(fc.integer, { min: 0, max: most });
+  const lists = new Map<string, readonly Row[]>();
+  const projects = projectIds.slice(0, g(fc.integer, { min: 1, max: 3 })).map((id) => {
+    const dashboards = rowsOf(size(), (number) => dashboardRow(Number(id) * 100 + number));
+    for (const row of dashboards) Object.assign(row, { use_dashboard: referredId(g, dashboards) });
+    lists.set(pathOf.dashboards(id), dashboards);
+    lists.set(pathOf.events(id), rowsOf(size(), eventRow));
+    return projectRow(Number(id), referredId(g, dashboards));
+  });
+  lists.set(pathOf.projects, projects);
+  const foreign = g(fc.integer, { min: 2, max: 40 });
+  const plugins = rowsOf(size(), (number) => pluginRow(number, number === foreign ? foreignId : organizationId));
+  for (const id of [organizationId, '@current']) lists.set(pathOf.plugins(id), plugins);
+  lists.set(pathOf.plugins(foreignId), g(fc.boolean) ? [pluginRow(foreign, foreignId)] : []);
+  return { lists };
+}
+
+/** The columns of a row as its list shows it. */
+export function listed(path: string, row: Row): Row {
+  const isPartial = path === pathOf.projects || path.endsWith('/dashboards/');
+  return isPartial ? Object.fromEntries(Object.entries(row).filter(([name]) => !detailOnly.has(name))) : row;
+}
+
+const detailOnly: ReadonlySet<string> = new Set([
+  'anonymize_ips',
+  'primary_dashboard',
+  'use_dashboard',
+  'tiles',
+  'use_template',
+]);
+
+function rowsOf(count: number, row: (number: number) => Row): Row[] {
+  return Array.from({ length: count }, (_, index) => row(index + 1));
+}
+
+function referredId(g: GeneratorValue, rows: readonly Row[]): unknown {
+  return rows.length === 0 || g(fc.boolean) ? null : pick(g, rows)['id'];
+}
+
+function projectRow(id: number, primaryDashboard: unknown): Row {
+  return {
+    id,
+    name: `Project ${id}`,
+    timezone: 'UTC',
+    organization: organizationId,
+    anonymize_ips: id % 2 === 0,
+    primary_dashboard: primaryDashboard,
+  };
+}
+
+function dashboardRow(id: number): Row {
+  return { id, name: `Dashboard ${id}`, pinned: id % 2 === 0, tiles: [{ id }], use_template: `Template ${id}` };
+}
+
+function eventRow(number: number): Row {
+  const timestamp = new Date(Date.UTC(2024, 4, 1) - number * 1000).toISOString();
+  return { id: `e-${number}`, event: number % 3 === 0 ? 'click' : 'view', timestamp, distinct_id: `${number}` };
+}
+
+function pluginRow(id: number, organization: string): Row {
+  const name = organization === organizationId ? 'Acme' : 'Other';
+  return {
+    id,
+    name: `Plugin ${id}`,
+    tag: `v${id}`,
+    organization_id: organization,
+    organization_name: name,
+    is_global: organization !== organizationId,
+  };
+}
+
+/** Any item; fast-check compares what it is given, so it gets no more than a number. */
+export function pick<T>(g: GeneratorValue, items: readonly T[]): T {
+  const item = items[g(fc.integer, { min: 0, max: items.length - 1 })];
+  if (item === undefined) throw new Error('nothing to pick from');
+  return item;
+}
