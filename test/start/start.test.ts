@@ -86,7 +86,8 @@ test('a port that is taken is one clear line, and exit code 1', async () => {
 test('--help names every setting', async () => {
   await using gateway = runMain(['--help']);
   expect(await gateway.exit()).toBe(0);
-  for (const name of ['UPSTREAM_URL', 'PORT', 'CURSOR_SECRET', 'WORKSPACE_DB']) expect(gateway.output()).toContain(name);
+  for (const name of ['UPSTREAM_URL', 'PORT', 'CURSOR_SECRET', 'WORKSPACE_DB'])
+    expect(gateway.output()).toContain(name);
 });
 
 test('the workspace can be started alone', async () => {
