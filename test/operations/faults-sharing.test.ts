@@ -140,15 +140,27 @@ describe('single flight', () => {
 
   test('does not outlive the deadline of one passenger for that one, and does for the others', async () => {
     await using upstream = await startHolding();
-    await using gateway = await startGateway(upstream, { operationDeadlineMs: 600 });
+    await using gateway = await startGateway(upstream, { operationDeadlineMs: 2000 });
     const impatient = gateway.ask(one);
     await received(upstream, 1);
-    await delay(300);
+    await delay(600);
     const patient = gateway.ask(one);
     expect(codesOf(await impatient)).toEqual(['project UPSTREAM_TIMEOUT']);
     upstream.release();
     expect((await patient).data).toEqual(named);
     expect(upstream.requests).toEqual([read]);
+  });
+
+  test('has nobody join a call that has not answered for more than a second', async () => {
+    await using upstream = await startHolding();
+    await using gateway = await startGateway(upstream);
+    const first = gateway.ask(one);
+    await received(upstream, 1);
+    await delay(1100);
+    const second = gateway.ask(one);
+    await received(upstream, 2);
+    upstream.release();
+    expect([(await first).data, (await second).data]).toEqual([named, named]);
   });
 
   test('ends with a write of the same key: what is asked after it, or beside it, reads anew', async () => {
