@@ -145,9 +145,6 @@ export const settings = {
   ),
 } as const;
 
-/** Any variable that the gateway reads. */
-type SettingName = keyof typeof settings;
-
 /** Reads the settings from an environment. Throws a ConfigError for a wrong value, or for a name that is nearly one. */
 export function readConfig(environment: Environment): Config {
   refuseMisspelt(environment, Object.keys(settings));

@@ -5,13 +5,13 @@ import {
   type GraphQLSchema,
   getVariableValues,
   Kind,
-  type NamedTypeNode,
   type OperationDefinitionNode,
   type VariableDefinitionNode,
   visit,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { GatewayContext } from '../context.ts';
+import { type LiftedDocument, liftedPrefix, liftLiterals } from './lift-literals.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -59,56 +59,48 @@ function compiled(
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): Execute | undefined {
-  if (isBeyondCompiler(document)) return undefined;
-  const query = compileQuery(compilerSchema, withRawVariables(document, operation), operation.name?.value, {
+  if (hasReservedName(document)) return undefined;
+  const lifted = liftLiterals(schema, document);
+  const query = compileQuery(compilerSchema, withRawVariables(lifted, operation), operation.name?.value, {
     disablingCapturingStackErrors: true,
     disableLeafSerialization: true,
     resolverInfoEnricher: () => ({ plainVariables: true }),
   });
   if (!isCompiledQuery(query)) return undefined;
   const { variableDefinitions = [] } = operation;
-  if (variableDefinitions.length === 0) return (context) => query.query(undefined, context, {});
+  if (variableDefinitions.length === 0) {
+    const values = lifted.valuesOf({ sources: {}, coerced: {} });
+    return (context) => query.query(undefined, context, values);
+  }
   return (context, given = {}) => {
     // graphql's own coercion, so that its errors read the same whichever way an operation runs.
     const values = getVariableValues(schema, variableDefinitions, given);
     if (values.variableValues === undefined) return { errors: values.errors };
-    return query.query(undefined, context, values.variableValues.coerced);
+    return query.query(undefined, context, lifted.valuesOf(values.variableValues));
   };
 }
 
-/**
- * Whether compiled code would do something else than graphql's executor. A variable that is a part of an argument, as in
- * `input: { name: $name }`, would become null where it is not given, and get lost in literals of type JSON. Other
- * literals become source text: long integers would lose digits there, members called `__proto__` would be no members,
- * and behind a marker of graphql-jit's own the text of the client would run as code.
- */
-function isBeyondCompiler(document: DocumentNode): boolean {
-  let depth = 0;
+/** `__proto__` as a property in source code sets a prototype; the others are the names of lifted literals. */
+function hasReservedName(document: DocumentNode): boolean {
   let found = false;
-  const literal = { enter: () => void (depth += 1), leave: () => void (depth -= 1) };
-  const text = ({ value }: { readonly value: string }): void => void (found ||= /__MAGIC_|^__proto__$/.test(value));
-  visit(document, {
-    ObjectValue: literal,
-    ListValue: literal,
-    Variable: () => void (found ||= depth > 0),
-    IntValue: ({ value }) => void (found ||= !Number.isSafeInteger(Number(value))),
-    StringValue: text,
-    EnumValue: text,
-    Name: text,
-  });
+  visit(document, { Name: ({ value }) => void (found ||= value === '__proto__' || value.startsWith(liftedPrefix)) });
   return found;
 }
 
 /** The document with variables of a type that graphql-jit passes on as they are: they are coerced already. */
-function withRawVariables(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
-  const variableDefinitions = operation.variableDefinitions?.map(
-    ({ kind, variable }): VariableDefinitionNode => ({ kind, variable, type: passedOn }),
-  );
-  const raw: OperationDefinitionNode = {
-    ...operation,
-    ...(variableDefinitions !== undefined && { variableDefinitions }),
-  };
-  return { ...document, definitions: document.definitions.map((one) => (one === operation ? raw : one)) };
+function withRawVariables({ document, names }: LiftedDocument, { name }: OperationDefinitionNode): DocumentNode {
+  const definitions = document.definitions.map((definition) => {
+    if (definition.kind !== Kind.OPERATION_DEFINITION || definition.name?.value !== name?.value) return definition;
+    const own = definition.variableDefinitions?.map(({ variable }) => variable.name.value) ?? [];
+    return { ...definition, variableDefinitions: [...own, ...names].map(passedOn) };
+  });
+  return { ...document, definitions };
 }
 
-const passedOn: NamedTypeNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'JSON' } };
+function passedOn(name: string): VariableDefinitionNode {
+  return {
+    kind: Kind.VARIABLE_DEFINITION,
+    variable: { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } },
+    type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'JSON' } },
+  };
+}

@@ -1,0 +1,73 @@
+import {
+  type ArgumentNode,
+  coerceInputLiteral,
+  type DocumentNode,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  Kind,
+  TypeInfo,
+  type ValueNode,
+  type VariableValues,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+
+/** An argument's value that became a variable. */
+interface Literal {
+  readonly name: string;
+  readonly type: GraphQLInputType;
+  readonly value: ValueNode;
+}
+
+/** A document whose field arguments are variables, every one of them. */
+export interface LiftedDocument {
+  readonly document: DocumentNode;
+  /** The names of the variables that stand for literals. */
+  readonly names: readonly string[];
+  /** The values of all variables, literals included, from those that the client gave. */
+  readonly valuesOf: (variables: VariableValues) => Readonly<Record<string, unknown>>;
+}
+
+/** What the names of lifted literals begin with. A document that has such names of its own must not be lifted. */
+export const liftedPrefix = '__literal';
+
+/**
+ * Makes variables of the literals in field arguments, coerced by graphql itself. graphql-jit writes literals into source
+ * code, where long integers lose digits, variables within them get lost, and text behind a marker of its own would run.
+ */
+export function liftLiterals(schema: GraphQLSchema, document: DocumentNode): LiftedDocument {
+  const literals: Literal[] = [];
+  const types = new TypeInfo(schema);
+  const lift = (node: ArgumentNode): ArgumentNode | undefined => {
+    const type = types.getArgument()?.type;
+    // Arguments of directives are left: `@skip` and `@include` take booleans.
+    if (node.value.kind === Kind.VARIABLE || type === undefined || types.getDirective() !== null) return undefined;
+    const name = `${liftedPrefix}${literals.length}`;
+    literals.push({ name, type, value: node.value });
+    return { ...node, value: { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } } };
+  };
+  const lifted = visit(document, visitWithTypeInfo(types, { Argument: { leave: lift } }));
+  const constants = valuesOfAll(literals.filter(({ value }) => !hasVariables(value)));
+  const others = literals.filter(({ value }) => hasVariables(value));
+  return {
+    document: lifted,
+    names: literals.map(({ name }) => name),
+    valuesOf: (variables) => ({ ...constants, ...valuesOfAll(others, variables), ...variables.coerced }),
+  };
+}
+
+/** Literals without a value, such as a variable that was not given, stay out: the argument counts as not given. */
+function valuesOfAll(literals: readonly Literal[], variables?: VariableValues): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const { name, type, value } of literals) {
+    const coerced = coerceInputLiteral(value, type, variables);
+    if (coerced !== undefined) values[name] = coerced;
+  }
+  return values;
+}
+
+function hasVariables(value: ValueNode): boolean {
+  let found = false;
+  visit(value, { Variable: () => void (found = true) });
+  return found;
+}
