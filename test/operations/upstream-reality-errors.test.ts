@@ -173,7 +173,7 @@ test("6. the upstream's HTML, its internal addresses and the key never reach a c
         answer = reply({ status, body, headers: { location: `http://${secret}/`, server: secret } });
         const queries = [one, '{ projects { totalCount nodes { id } } }', ...Object.values(writes)];
         for (const asked of await Promise.all(queries.map((query) => gateway.ask(query))))
-          expectNothingLeaks(asked, secret, 'phx_test', '10.20.30.40', 'fd00');
+          expectNothingLeaks(asked, secret, 'phx_test', '10.20.30.40', 'fd00::');
       }
     }
   }
