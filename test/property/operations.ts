@@ -1,4 +1,3 @@
-import fc, { type GeneratorValue } from 'fast-check';
 import {
   type GraphQLField,
   type GraphQLObjectType,
@@ -12,11 +11,15 @@ import type { CursorCodec } from '../../src/context.ts';
 import { toGlobalId } from '../../src/graphql/ids.ts';
 import type { ListRef } from '../../src/rest/pages.ts';
 import type { Kind } from '../../src/rest/paths.ts';
-import { organizationIds, pick, projectIds } from './world.ts';
+import { idText } from '../../src/rest/values.ts';
+import { pathOf } from './contract.ts';
+import type { Random } from './random.ts';
+import { organizationIds, type World } from './world.ts';
 
 /** What random operations are made with. */
 export interface OperationOptions {
-  readonly g: GeneratorValue;
+  readonly random: Random;
+  readonly world: World;
   readonly schema: GraphQLSchema;
   readonly cursors: CursorCodec;
   readonly maxPageSize: number;
@@ -59,10 +62,15 @@ class Writer {
   }
 
   selection(type: GraphQLObjectType, depth: number, scope: Scope): string {
-    const { g, width } = this.#options;
+    const { random, width } = this.#options;
     const fields = Object.values(type.getFields()).filter((field) => this.#isOffered(type, field, depth));
-    const count = g(fc.integer, { min: 1, max: width });
-    const texts = Array.from({ length: count }, () => this.#field(pick(g, fields), type, depth, scope));
+    const count = random.number(1, width);
+    let field = random.pick(fields);
+    const texts = Array.from({ length: count }, () => {
+      // The same field again, with other arguments, is what calls can be saved on.
+      if (!random.once(3)) field = random.pick(fields);
+      return this.#field(field, type, depth, scope);
+    });
     return texts.map((text) => this.#wrapped(text, type)).join(' ');
   }
 
@@ -75,7 +83,7 @@ class Writer {
 
   /** Any way to write a field that does not change what it means. */
   #wrapped(text: string, type: GraphQLObjectType): string {
-    switch (this.#options.g(fc.integer, { min: 0, max: 11 })) {
+    switch (this.#options.random.number(0, 11)) {
       case 0:
         return `... on ${type.name} { ${text} }`;
       case 1:
@@ -103,13 +111,13 @@ class Writer {
   }
 
   #below(type: GraphQLObjectType, depth: number, scope: Scope): string {
-    const { g, schema } = this.#options;
+    const { random, schema } = this.#options;
     if (!type.name.endsWith('Connection')) return this.selection(type, depth - 1, scope);
     const row = schema.getType(type.name.replace('Connection', ''));
     if (!isObjectType(row)) throw new Error(`${type.name} is of nothing`);
     const isCounted = type.getFields()['totalCount'] !== undefined;
     const count = isCounted ? 'totalCount' : 'nodes { id }';
-    switch (g(fc.integer, { min: 0, max: 7 })) {
+    switch (random.number(0, 7)) {
       case 0:
         return count;
       case 1:
@@ -124,7 +132,7 @@ class Writer {
   }
 
   #node(alias: string, name: string, depth: number): string {
-    const { g, schema, maxPageSize } = this.#options;
+    const { random, schema, maxPageSize } = this.#options;
     const kinds: readonly ('Organization' | Kind)[] = [
       'Project',
       'Dashboard',
@@ -133,12 +141,11 @@ class Writer {
       'Plugin',
       'Organization',
     ];
-    const kind = pick(g, kinds);
+    const kind = random.pick(kinds);
     const type = schema.getType(kind);
     if (!isObjectType(type)) throw new Error(`no ${kind}`);
-    const ids = Array.from(
-      { length: name === 'nodes' ? g(fc.integer, { min: 1, max: Math.min(5, maxPageSize) }) : 1 },
-      () => this.#globalId(kind),
+    const ids = Array.from({ length: name === 'nodes' ? random.number(1, Math.min(5, maxPageSize)) : 1 }, () =>
+      this.#globalId(kind),
     );
     const argument = name === 'nodes' ? `ids: ${JSON.stringify(ids)}` : `id: "${ids[0]}"`;
     const scope = ids.length === 1 && kind !== 'Plugin' ? undefined : undefined;
@@ -146,30 +153,32 @@ class Writer {
   }
 
   #globalId(kind: 'Organization' | Kind): string {
-    const { g } = this.#options;
-    const [project, organization] = [pick(g, this.#projects()), pick(g, organizationIds)];
+    const { random } = this.#options;
+    const [project, organization] = [random.pick(this.#projects()), random.pick(organizationIds)];
     if (kind === 'Organization') return toGlobalId({ type: kind, scope: '', id: organization });
     if (kind === 'Project') return toGlobalId({ type: kind, scope: '', id: project });
     const scope = kind === 'Plugin' ? organization : project;
     return toGlobalId({ type: kind, scope, id: this.#rowId(kind, scope) });
   }
 
-  /** Ids that are likely to be there; whether they are, the property finds out. */
+  /** The id of a row, one of the first few; of one that is not there only if there is none, or that is wanted. */
   #rowId(kind: Kind, scope: Scope): string {
-    const { g, absent } = this.#options;
-    const number = g(fc.integer, { min: 1, max: absent ? 40 : 6 });
-    if (kind === 'Event') return `e-${number}`;
-    return kind === 'Dashboard' ? `${Number(scope ?? 1) * 100 + number}` : `${number}`;
+    const { random, world, absent } = this.#options;
+    const rows = (world.lists.get(pathOf(kind, scope ?? '1')) ?? []).slice(0, 5);
+    if (rows.length > 0 && !(absent && random.once(3))) return idText(random.pick(rows)['id']) ?? '';
+    return kind === 'Event' ? 'e-99' : '99';
   }
 
   #projects(): readonly string[] {
-    return this.#options.absent ? [...projectIds, '9'] : projectIds;
+    const { world, absent } = this.#options;
+    const ids = (world.lists.get(pathOf('Project', '')) ?? []).map(({ id }) => idText(id) ?? '');
+    return absent ? [...ids, '9'] : ids;
   }
 
   #leafArguments({ name }: GraphQLField<unknown, unknown>): string {
-    const { g, maxPageSize } = this.#options;
-    const first = `first: ${g(fc.integer, { min: 0, max: maxPageSize })}`;
-    if (name === 'eventValues') return `(key: "${g(fc.constantFrom, 'a', 'b')}")`;
+    const { random, maxPageSize } = this.#options;
+    const first = `first: ${random.number(0, maxPageSize)}`;
+    if (name === 'eventValues') return `(key: "${random.pick(['a', 'b'])}")`;
     if (name === 'eventsCsv') return `(${first})`;
     return name === 'eventRows' ? `(select: ["event"], ${first})` : '';
   }
@@ -180,15 +189,16 @@ class Writer {
     type: GraphQLObjectType,
     scope: Scope,
   ): { readonly args: string; readonly inner: Scope } {
-    const { g } = this.#options;
+    const { random } = this.#options;
     if (type.name.endsWith('Connection')) return { args: this.#page(field.name, parent, scope), inner: undefined };
     if (field.args.length === 0) return { args: '', inner: undefined };
     if (type.name === 'Project') {
-      const id = pick(g, this.#projects());
+      const [first = '1'] = this.#projects();
+      const id = random.once(3) ? random.pick(this.#projects()) : first;
       return { args: `(id: ${id})`, inner: id };
     }
     if (type.name === 'Organization') {
-      const id = pick(g, organizationIds);
+      const id = random.pick(organizationIds);
       return { args: `(id: "${id}")`, inner: id };
     }
     const kind = type.name === 'Event' || type.name === 'Plugin' ? type.name : 'Dashboard';
@@ -196,19 +206,19 @@ class Writer {
   }
 
   #page(name: string, parent: GraphQLObjectType, scope: Scope): string {
-    const { g, maxPageSize } = this.#options;
-    const size = g(fc.integer, { min: 0, max: maxPageSize });
-    const isBackward = name !== 'events' && g(fc.integer, { min: 0, max: 3 }) === 0;
-    const filter = name === 'events' && g(fc.integer, { min: 0, max: 3 }) === 0 ? ', filter: { event: "click" }' : '';
+    const { random, maxPageSize } = this.#options;
+    const size = random.number(0, maxPageSize);
+    const isBackward = name !== 'events' && random.number(0, 3) === 0;
+    const filter = name === 'events' && random.number(0, 3) === 0 ? ', filter: { event: "click" }' : '';
     const list = listOf(name, parent, scope, filter !== '');
-    const cursor = list === undefined || g(fc.integer, { min: 0, max: 2 }) > 0 ? '' : this.#cursor(list);
+    const cursor = list === undefined || random.once(2) ? '' : this.#cursor(list);
     return `(${isBackward ? 'last' : 'first'}: ${size}${filter}${cursor})`;
   }
 
   #cursor(list: ListRef): string {
-    const { g, cursors } = this.#options;
-    const argument = list.kind === 'Event' || g(fc.boolean) ? 'after' : 'before';
-    return `, ${argument}: "${cursors.encode(list, { offset: g(fc.integer, { min: 1, max: 12 }) })}"`;
+    const { random, cursors } = this.#options;
+    const argument = list.kind === 'Event' || random.once(2) ? 'after' : 'before';
+    return `, ${argument}: "${cursors.encode(list, { offset: random.number(1, 12) })}"`;
   }
 
   #name(prefix: string): string {

@@ -1,4 +1,4 @@
-import fc, { type GeneratorValue } from 'fast-check';
+import { assert, asyncProperty, gen } from 'fast-check';
 import { type DocumentNode, Kind, type OperationDefinitionNode, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
@@ -11,6 +11,7 @@ import { createCompilerSchema, createSchema } from '../../src/schema.ts';
 import { fewestCalls } from './minimum.ts';
 import { NaiveSource } from './naive.ts';
 import { operationOf } from './operations.ts';
+import { Random } from './random.ts';
 import { answerFrom } from './reference.ts';
 import { type Pace, Upstream } from './upstream.ts';
 import { type World, worldOf } from './world.ts';
@@ -31,10 +32,17 @@ interface Case {
   readonly maxPageSize: number;
 }
 
-function caseOf(g: GeneratorValue, size: { depth: number; width: number; rows: number; absent: boolean }): Case {
-  const maxPageSize = g(fc.constantFrom, 3, 5, 10, 100);
-  const world = worldOf(g, size.rows);
-  const query = operationOf({ g, schema, cursors, maxPageSize, ...size });
+interface Size {
+  readonly depth: number;
+  readonly width: number;
+  readonly rows: number;
+  readonly absent: boolean;
+}
+
+function caseOf(random: Random, size: Size): Case {
+  const maxPageSize = random.pick([3, 5, 10, 100]);
+  const world = worldOf(random, size.rows);
+  const query = operationOf({ random, world, schema, cursors, maxPageSize, ...size });
   const document = parse(query);
   const invalid = validate(schema, document);
   if (invalid.length > 0) throw new Error(`${invalid.join('\n')}\n${query}`);
@@ -86,18 +94,18 @@ function report({ query, world, maxPageSize }: Case, fault: string): string {
 }
 
 test.each([
-  ['small operations in step', { depth: 3, width: 2, rows: 8, absent: false }, 'in step', 0.5],
+  ['small operations in step', { depth: 4, width: 3, rows: 8, absent: false }, 'in step', 0.5],
   ['large operations at random', { depth: 4, width: 4, rows: 30, absent: false }, 'at random', 0.3],
   ['objects that may be absent', { depth: 3, width: 3, rows: 6, absent: true }, 'at random', 0.2],
 ] as const)(
   `the calls of %s are as planned (seed ${seed})`,
   { timeout: 3_600_000 },
   async (_name, size, pace, share) => {
-    await fc.assert(
-      fc.asyncProperty(fc.gen(), async (g) => {
-        const one = caseOf(g, size);
-        const random = randomOf(g(fc.nat));
-        const fault = await faultOf(one, pace, random);
+    await assert(
+      asyncProperty(gen(), async (g) => {
+        const random = new Random(g);
+        const one = caseOf(random, size);
+        const fault = await faultOf(one, pace, numbersFrom(random.number(0, 2 ** 31)));
         expect(fault === undefined ? '' : report(one, fault)).toBe('');
       }),
       { numRuns: Math.ceil(numRuns * share), seed },
@@ -106,7 +114,7 @@ test.each([
 );
 
 /** Numbers from 0 to 1 that a seed decides. */
-function randomOf(start: number): () => number {
+function numbersFrom(start: number): () => number {
   let state = start;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -88,7 +88,7 @@ class Reference {
 
   #root(name: string, args: Readonly<Record<string, unknown>>): unknown {
     if (name === 'projects') return { list: { kind: 'Project', scope: '' }, args };
-    if (name === 'project') return this.#named_(new Thing('Project', '', String(args['id'])));
+    if (name === 'project') return this.#byName(new Thing('Project', '', String(args['id'])));
     if (name === 'organization') return new Thing('Organization', '', String(args['id']));
     const ids = Array.isArray(args['ids']) ? args['ids'].map(String) : undefined;
     return ids === undefined ? this.#node(String(args['id'])) : ids.map((id) => this.#node(id));
@@ -99,10 +99,10 @@ class Reference {
     const [scope, own] = keys.length === 1 ? ['', keys[0] ?? ''] : [keys[0] ?? '', keys[1] ?? ''];
     if (kind === 'Organization') return new Thing(kind, '', own);
     if (!isKind(kind)) throw new Error(`no ${kind}`);
-    return this.#named_(new Thing(kind, scope, own));
+    return this.#byName(new Thing(kind, scope, own));
   }
 
-  #named_(thing: Thing): Thing {
+  #byName(thing: Thing): Thing {
     this.#named.push(thing);
     return thing;
   }
@@ -114,7 +114,7 @@ class Reference {
     // The project of an object proves nothing of the object.
     if (name !== 'project') thing.touched = true;
     if (kind === 'Organization') return this.#ofOrganization(thing, name, args);
-    if (kind === 'Project' && name === 'event') return this.#named_(new Thing('Event', id, String(args['id'])));
+    if (kind === 'Project' && name === 'event') return this.#byName(new Thing('Event', id, String(args['id'])));
     const target = reportTarget(thing, name, args);
     if (target !== undefined) return this.#report(thing, target, name);
     switch (name) {
@@ -127,7 +127,7 @@ class Reference {
       case 'events':
         return { list: { kind: 'Event', scope: id, filter: filterOf(args) }, args };
       case 'dashboard':
-        return this.#named_(new Thing('Dashboard', id, String(args['id'])));
+        return this.#byName(new Thing('Dashboard', id, String(args['id'])));
       case 'primaryDashboard':
       case 'useDashboard':
         return this.#referred(thing, name);
@@ -141,7 +141,7 @@ class Reference {
   #ofOrganization(thing: Thing, name: string, args: Readonly<Record<string, unknown>>): unknown {
     const { id } = thing;
     if (name === 'plugins') return { list: { kind: 'Plugin', scope: id }, args };
-    if (name === 'plugin') return this.#named_(new Thing('Plugin', id, String(args['id'])));
+    if (name === 'plugin') return this.#byName(new Thing('Plugin', id, String(args['id'])));
     if (name !== 'name') return this.#report(thing, reportTarget(thing, name, args) ?? '', name);
     if (thing.name !== undefined) return thing.name;
     const row = this.#source.any({ kind: 'any', path: pathOf('Plugin', id), organization: id });

@@ -1,5 +1,5 @@
-import fc, { type GeneratorValue } from 'fast-check';
 import type { Row } from '../../src/rest/values.ts';
+import type { Random } from './random.ts';
 
 /** What a small upstream holds: every list by its path, in order, each row with all its columns. */
 export interface World {
@@ -21,21 +21,21 @@ export const pathOf = {
 } as const;
 
 /** A world of up to three projects with up to `most` rows a list, in which every reference leads somewhere. */
-export function worldOf(g: GeneratorValue, most: number): World {
-  const size = (): number => g(fc.integer, { min: 0, max: most });
+export function worldOf(random: Random, most: number): World {
+  const size = (): number => random.number(0, most);
   const lists = new Map<string, readonly Row[]>();
-  const projects = projectIds.slice(0, g(fc.integer, { min: 1, max: 3 })).map((id) => {
+  const projects = projectIds.slice(0, random.number(1, 3)).map((id) => {
     const dashboards = rowsOf(size(), (number) => dashboardRow(Number(id) * 100 + number));
-    for (const row of dashboards) Object.assign(row, { use_dashboard: referredId(g, dashboards) });
+    for (const row of dashboards) Object.assign(row, { use_dashboard: referredId(random, dashboards) });
     lists.set(pathOf.dashboards(id), dashboards);
     lists.set(pathOf.events(id), rowsOf(size(), eventRow));
-    return projectRow(Number(id), referredId(g, dashboards));
+    return projectRow(Number(id), referredId(random, dashboards));
   });
   lists.set(pathOf.projects, projects);
-  const foreign = g(fc.integer, { min: 2, max: 40 });
+  const foreign = random.number(2, 40);
   const plugins = rowsOf(size(), (number) => pluginRow(number, number === foreign ? foreignId : organizationId));
   for (const id of [organizationId, '@current']) lists.set(pathOf.plugins(id), plugins);
-  lists.set(pathOf.plugins(foreignId), g(fc.boolean) ? [pluginRow(foreign, foreignId)] : []);
+  lists.set(pathOf.plugins(foreignId), random.once(2) ? [pluginRow(foreign, foreignId)] : []);
   return { lists };
 }
 
@@ -57,8 +57,8 @@ function rowsOf(count: number, row: (number: number) => Row): Row[] {
   return Array.from({ length: count }, (_, index) => row(index + 1));
 }
 
-function referredId(g: GeneratorValue, rows: readonly Row[]): unknown {
-  return rows.length === 0 || g(fc.boolean) ? null : pick(g, rows)['id'];
+function referredId(random: Random, rows: readonly Row[]): unknown {
+  return rows.length === 0 || random.once(3) ? null : random.pick(rows)['id'];
 }
 
 function projectRow(id: number, primaryDashboard: unknown): Row {
@@ -91,11 +91,4 @@ function pluginRow(id: number, organization: string): Row {
     organization_name: name,
     is_global: organization !== organizationId,
   };
-}
-
-/** Any item; fast-check compares what it is given, so it gets no more than a number. */
-export function pick<T>(g: GeneratorValue, items: readonly T[]): T {
-  const item = items[g(fc.integer, { min: 0, max: items.length - 1 })];
-  if (item === undefined) throw new Error('nothing to pick from');
-  return item;
 }
