@@ -17,7 +17,7 @@ import {
   type Persisted,
   type PersistedSettings,
 } from './http/persisted/persisted.ts';
-import { countingClient, type DocumentUses } from './http/persisted/uses.ts';
+import type { DocumentUses } from './http/persisted/uses.ts';
 import { createPrepare } from './http/prepare.ts';
 import { createYogaHandler } from './http/yoga.ts';
 import { createLoaders } from './loaders/loaders.ts';
@@ -137,9 +137,8 @@ function contextFactory(
   cursors: CursorCodec,
   upstream: Upstream,
 ): OperationsOptions['createContext'] {
-  return ({ caller, trace }, lifetime, calls, use) => {
-    const client = upstream.clientFor(caller, { lifetime, calls, trace });
-    const rest = createRestApi(caller === undefined || use === undefined ? client : countingClient(client, use));
+  return ({ caller, trace }, lifetime, calls) => {
+    const rest = createRestApi(upstream.clientFor(caller, { lifetime, calls, trace }));
     return { rest, loaders: createLoaders(rest, maxPageSize), cursors, maxPageSize };
   };
 }

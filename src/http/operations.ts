@@ -28,13 +28,7 @@ export interface RequestFacts {
 /** Collaborators and settings of the operations. */
 export interface OperationsOptions {
   readonly resolve: ResolveDocument;
-  /** `use` counts the calls of a listed document. */
-  readonly createContext: (
-    facts: RequestFacts,
-    lifetime: Lifetime,
-    calls: OperationCalls,
-    use: DocumentUse | undefined,
-  ) => GatewayContext;
+  readonly createContext: (facts: RequestFacts, lifetime: Lifetime, calls: OperationCalls) => GatewayContext;
   readonly costs: Costs;
   /** Whether an operation of this caller would find no room for its calls. */
   readonly isOverloaded: (caller: Caller | undefined) => boolean;
@@ -104,10 +98,9 @@ async function runKnown(
     known.cost = cost;
     if (cost.planOnly) return { data: null, extensions: cost.extensions() ?? {} };
     if (options.isOverloaded(facts.caller)) throw overload();
-    if (use !== undefined) use.hits += 1;
-    const executed = await execute(resolved, params, facts, cost, options);
+    const executed = await execute(prepared, params, facts, cost, options);
     const result = withCost(toResult(executed, prepared, report), cost);
-    if (use !== undefined && result.errors !== undefined) use.errors += 1;
+    if (use !== undefined) countUse(use, result, cost);
     return isCacheable(resolved, facts, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
   } catch (error) {
     const errors = error instanceof RefusedDocument ? error.errors : [error];
@@ -116,7 +109,7 @@ async function runKnown(
 }
 
 async function execute(
-  { prepared, use }: Resolved,
+  prepared: PreparedOperation,
   { variables }: GraphQLParams,
   facts: RequestFacts,
   { calls }: Cost,
@@ -125,7 +118,7 @@ async function execute(
   const lifetime = new Lifetime(deadlineMs);
   facts.onLeave(() => lifetime.end('left'));
   try {
-    return await prepared.execute(createContext(facts, lifetime, calls, use), variables);
+    return await prepared.execute(createContext(facts, lifetime, calls), variables);
   } finally {
     lifetime.finish();
   }
@@ -146,6 +139,12 @@ function toResult(
 function withCost(result: OperationResult, cost: Cost): OperationResult {
   const extensions = cost.extensions();
   return extensions === undefined ? result : { ...result, extensions };
+}
+
+function countUse(use: DocumentUse, { errors }: OperationResult, { calls }: Cost): void {
+  use.hits += 1;
+  use.restCalls += calls.made;
+  if (errors !== undefined) use.errors += 1;
 }
 
 /** A URL that names its document by an id stands for the same question always. */

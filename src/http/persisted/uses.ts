@@ -1,5 +1,3 @@
-import type { RestClient } from '../../rest/client.ts';
-
 /** What became of the operations of one listed document. */
 export interface DocumentUse {
   readonly id: string;
@@ -43,19 +41,5 @@ export function createDocumentUses(): DocumentUses {
     },
     all: () => [...uses.values()],
     unused: () => [...uses.values()].filter(({ hits }) => hits === 0).map(({ id }) => id),
-  };
-}
-
-/** A client that counts its calls, those included that another operation shares. */
-export function countingClient(client: RestClient, use: DocumentUse): RestClient {
-  const counted = <T>(call: () => T): T => {
-    use.restCalls += 1;
-    return call();
-  };
-  return {
-    ...client,
-    getJson: (target) => counted(() => client.getJson(target)),
-    getCsv: (target) => counted(() => client.getCsv(target)),
-    write: (...call) => counted(() => client.write(...call)),
   };
 }
