@@ -2,6 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs, parseEnv } from 'node:util';
 import { type Logger, pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';
+import { check } from './commands/check.ts';
+import type { Command } from './commands/command.ts';
+import { explain } from './commands/explain.ts';
 import { type Config, cursorSecretOf, readConfig, settings } from './config.ts';
 import { createGateway } from './gateway.ts';
 import { ManifestError } from './http/persisted/manifest.ts';
@@ -14,6 +17,10 @@ const usage = `Usage: node src/main.ts [command]
 Commands:
   serve      the gateway; without UPSTREAM_URL over an embedded workspace (default)
   workspace  the embedded workspace alone
+  explain FILE [--variables FILE] [--operation NAME] [--json]
+             which REST calls an operation makes; nothing is called
+  check FILE…
+             whether operations in GraphQL files and manifests are valid, and what they cost at most
 
 Options:
   --help     this text
@@ -29,13 +36,24 @@ ${Object.entries(settings)
 
 const mebibyte = 2 ** 20;
 
+/** Commands that call nobody. */
+const commands: Readonly<Record<string, Command>> = { explain, check };
+
 try {
   await run(process.argv.slice(2));
 } catch (error) {
   fail(error);
 }
 
-async function run(args: string[]): Promise<void> {
+async function run([first = '', ...others]: string[]): Promise<void> {
+  const command = Object.hasOwn(commands, first) && !others.includes('--help') ? commands[first] : undefined;
+  if (command === undefined) return runServer([first, ...others].filter((arg) => arg !== ''));
+  const { text, exitCode } = command(others, readConfig({ ...environmentFile(), ...process.env }));
+  console.log(text);
+  process.exitCode = exitCode;
+}
+
+async function runServer(args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args,
     options: { help: { type: 'boolean', short: 'h' } },
@@ -47,7 +65,7 @@ async function run(args: string[]): Promise<void> {
   const config = readConfig({ ...environmentFile(), ...process.env });
   if (command === 'serve') return serve(config);
   if (command === 'workspace') return serveWorkspace(config);
-  throw new ConfigError(`${command}: there is no such command; expected serve or workspace`);
+  throw new ConfigError(`${command}: there is no such command; expected serve, workspace, explain or check`);
 }
 
 /** The settings of a file `.env` in the folder where the gateway was started; those of the environment win. */

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { type DocumentNode, GraphQLError, type GraphQLSchema, parse, validate } from 'graphql';
+import type { Config } from '../config.ts';
+import { cursorSecretOf } from '../config.ts';
+import type { CursorCodec } from '../context.ts';
+import { createCursorCodec } from '../graphql/cursors.ts';
+import { ConfigError } from '../settings.ts';
+
+/** The text of a file that somebody named. Throws a ConfigError where it cannot be read. */
+export function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    throw new ConfigError(`${file}: ${code === 'ENOENT' ? 'there is no such file' : 'it cannot be read'}`);
+  }
+}
+
+/** A document that is valid, or what is wrong with it, one line each. */
+export type Checked = { readonly document: DocumentNode } | { readonly faults: readonly string[] };
+
+/** Parses and validates a document. */
+export function checkDocument(schema: GraphQLSchema, text: string): Checked {
+  try {
+    const document = parse(text);
+    const errors = validate(schema, document);
+    return errors.length === 0 ? { document } : { faults: errors.map(lineOf) };
+  } catch (error) {
+    if (error instanceof GraphQLError) return { faults: [lineOf(error)] };
+    throw error;
+  }
+}
+
+/** An error of a document in one line, with its place. */
+export function lineOf({ message, locations }: GraphQLError): string {
+  const [at] = locations ?? [];
+  return at === undefined ? message : `${at.line}:${at.column} ${message}`;
+}
+
+/** The cursors of a gateway with these settings. */
+export function cursorsOf({ cursorSecret, upstreamUrl, host, workspace }: Config): CursorCodec {
+  return createCursorCodec(cursorSecretOf(cursorSecret, upstreamUrl ?? `http://${host}:${workspace.port}`));
+}

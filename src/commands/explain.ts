@@ -1,0 +1,85 @@
+import { parseArgs } from 'node:util';
+import { type DocumentNode, getOperationAST, getVariableValues, type OperationDefinitionNode } from 'graphql';
+import type { Config } from '../config.ts';
+import type { Condition, PlannedCall } from '../plan/ledger.ts';
+import { type Plan, planOperation } from '../plan/plan.ts';
+import { fragmentsOf } from '../plan/selection.ts';
+import { isObject, type JsonObject } from '../rest/values.ts';
+import { createSchema } from '../schema.ts';
+import { ConfigError } from '../settings.ts';
+import type { Outcome } from './command.ts';
+import { checkDocument, cursorsOf, lineOf, readText } from './documents.ts';
+import { counted, range, table } from './table.ts';
+
+/** `explain FILE [--variables FILE] [--operation NAME] [--json]`: which REST calls an operation makes. */
+export function explain(args: string[], config: Config): Outcome {
+  const { values, positionals } = parseArgs({
+    args,
+    options: { variables: { type: 'string' }, operation: { type: 'string' }, json: { type: 'boolean' } },
+    allowPositionals: true,
+  });
+  const [file, ...others] = positionals;
+  if (file === undefined || others.length > 0) throw new ConfigError('explain: expected one file, a GraphQL document');
+  const schema = createSchema();
+  const checked = checkDocument(schema, readText(file));
+  if ('faults' in checked) return { text: checked.faults.map((fault) => `${file}:${fault}`).join('\n'), exitCode: 1 };
+  const { document } = checked;
+  const operation = operationOf(document, values.operation);
+  const variables = values.variables === undefined ? {} : readVariables(values.variables);
+  const { variableValues, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
+  if (variableValues === undefined) return { text: errors.map(lineOf).join('\n'), exitCode: 1 };
+  const { maxPageSize } = config;
+  const scope = { schema, fragments: fragmentsOf(document), variableValues };
+  const plan = planOperation({ ...scope, operation, cursors: cursorsOf(config), maxPageSize });
+  return { text: values.json === true ? JSON.stringify(plan, null, 2) : describe(plan, config), exitCode: 0 };
+}
+
+/** A plan as people read it. */
+function describe(plan: Plan, limits: Pick<Config, 'maxUpstreamCalls' | 'maxUpstreamRows'>): string {
+  const { calls, lower, upper, rows, waves, hints } = plan;
+  const sums = [counted(range(lower, upper), 'call'), counted(waves, 'wave'), `at most ${counted(rows, 'row')}`];
+  return [
+    ...(calls.length === 0 ? [] : [callTable(calls), '']),
+    sums.join(', '),
+    ...(upper > limits.maxUpstreamCalls ? [`over the limit of ${counted(limits.maxUpstreamCalls, 'call')}`] : []),
+    ...(rows > limits.maxUpstreamRows ? [`over the limit of ${counted(limits.maxUpstreamRows, 'row')}`] : []),
+    ...hints.map((hint) => `hint: ${hint}`),
+  ].join('\n');
+}
+
+function callTable(calls: readonly PlannedCall[]): string {
+  return table(calls, [
+    { title: 'wave', align: 'right', text: ({ wave }) => `${wave}` },
+    { title: 'calls', align: 'right', text: ({ lower, upper }) => range(lower, upper) },
+    { title: 'method', text: ({ method }) => method },
+    { title: 'path', text: ({ path }) => path },
+    {
+      title: 'for',
+      text: ({ paths, when }) => `${paths.join(', ')}${when === undefined ? '' : ` (${reasons[when]})`}`,
+    },
+  ]);
+}
+
+const reasons: Record<Condition, string> = {
+  absent: 'if nothing below it is found',
+  'not in the page': 'if no page of the list has it',
+  'long list': 'if the list is longer than a page',
+};
+
+function operationOf(document: DocumentNode, name: string | undefined): OperationDefinitionNode {
+  const operation = getOperationAST(document, name);
+  if (operation !== null && operation !== undefined) return operation;
+  const expected =
+    name === undefined ? 'expected --operation, because the document has not exactly one' : 'there is none';
+  throw new ConfigError(`operation${name === undefined ? '' : ` ${name}`}: ${expected}`);
+}
+
+function readVariables(file: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(readText(file));
+    if (isObject(value)) return value;
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+  }
+  throw new ConfigError(`${file}: expected a JSON object, the variables`);
+}

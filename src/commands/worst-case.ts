@@ -1,0 +1,71 @@
+import {
+  type GraphQLSchema,
+  getVariableValues,
+  isInputType,
+  isNonNullType,
+  type OperationDefinitionNode,
+  typeFromAST,
+  type VariableDefinitionNode,
+} from 'graphql';
+import type { CursorCodec } from '../context.ts';
+import { type Plan, planOperation } from '../plan/plan.ts';
+import type { SelectionScope } from '../plan/selection.ts';
+import { samplesOf } from './samples.ts';
+
+/** An operation whose variables nobody knows. */
+interface WorstCaseOptions {
+  readonly schema: GraphQLSchema;
+  readonly fragments: SelectionScope['fragments'];
+  readonly operation: OperationDefinitionNode;
+  readonly maxPageSize: number;
+}
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** Any text is taken for a cursor, because any variable may hold one. */
+const cursors: CursorCodec = { encode: () => '', decode: () => ({ offset: 1_000_000 }) };
+
+/**
+ * The plan of an operation with its variables' defaults and, for those without, the values that make the most calls,
+ * looked for one variable after the other; its `lower` is that of the cheapest plan met on the way. Undefined where no
+ * variables fit.
+ */
+export function worstPlan(options: WorstCaseOptions): Plan | undefined {
+  const { operation, maxPageSize } = options;
+  const choices = (operation.variableDefinitions ?? []).map((one) => choicesOf(one, options.schema, maxPageSize));
+  let variables: Variables = Object.fromEntries(choices.map(({ name, values }) => [name, values[0]]));
+  let worst = planWith(variables, options);
+  let lower = worst === undefined || worst.upper === 0 ? Number.POSITIVE_INFINITY : worst.lower;
+  for (const { name, values } of choices) {
+    for (const value of values.slice(1)) {
+      const tried = { ...variables, [name]: value };
+      const plan = planWith(tried, options);
+      // One without calls was refused: the value is of another sort than the operation takes.
+      if (plan === undefined || plan.upper === 0) continue;
+      lower = Math.min(lower, plan.lower);
+      if (worst !== undefined && plan.upper <= worst.upper) continue;
+      worst = plan;
+      variables = tried;
+    }
+  }
+  return worst && { ...worst, lower: Math.min(lower, worst.upper) };
+}
+
+/** What a variable may be: its default, else left out where it can be, or one of the values that cost differently. */
+function choicesOf({ variable, type, defaultValue }: VariableDefinitionNode, schema: GraphQLSchema, many: number) {
+  const known = typeFromAST(schema, type);
+  const samples = isInputType(known) ? samplesOf(known, many) : [];
+  const name = variable.name.value;
+  if (defaultValue !== undefined) return { name, values: [undefined] };
+  return { name, values: isNonNullType(known) ? samples : [undefined, ...samples] };
+}
+
+function planWith(
+  variables: Variables,
+  { schema, fragments, operation, maxPageSize }: WorstCaseOptions,
+): Plan | undefined {
+  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
+  const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], given);
+  if (variableValues === undefined) return undefined;
+  return planOperation({ schema, fragments, variableValues, operation, cursors, maxPageSize });
+}
