@@ -14,12 +14,13 @@ test('without settings it starts the workspace and the gateway, and the curl lin
   expect(gateway.output()).toMatch(/^Workspace +http:\/\/127\.0\.0\.1:\d+$/m);
   expect(gateway.output()).toMatch(/^Demo key +phx_\w+$/m);
   const { stdout } = await promisify(execFile)('bash', ['-c', line]);
+  const text: unknown = expect.any(String);
   expect(JSON.parse(stdout)).toEqual({
     data: {
       projects: {
         nodes: Array.from({ length: 2 }, () => ({
-          name: expect.any(String),
-          dashboards: { nodes: [{ name: expect.any(String) }, { name: expect.any(String) }] },
+          name: text,
+          dashboards: { nodes: [{ name: text }, { name: text }] },
         })),
       },
     },
