@@ -3,7 +3,7 @@ import type { RestApi } from '../rest/api.ts';
 import { isNotFound } from '../rest/errors.ts';
 import { type Collection, type Key, keyText } from '../rest/paths.ts';
 import { type KnownRow, listView, type RowStore, suffices, type View } from './row-store.ts';
-import { addTo, type WindowLoader } from './windows.ts';
+import type { WindowLoader } from './windows.ts';
 
 /** A row in some view; undefined where it does not exist. */
 type Found = Promise<KnownRow | undefined>;
@@ -19,7 +19,7 @@ export class RowLoader {
   readonly #maxPageSize: number;
   readonly #readingById = new Set<string>();
   /** What is being loaded of each collection. */
-  readonly #loading = new Map<string, Found[]>();
+  readonly #loading = new Map<string, Set<Promise<unknown>>>();
   // One call each, and no row waits for another.
   readonly #byId = new DataLoader<Key, Found, string>((keys) => Promise.resolve(keys.map((key) => this.#fetch(key))), {
     batch: false,
@@ -41,17 +41,18 @@ export class RowLoader {
     const known = this.#store.find(key, need);
     if (known !== undefined) return known;
     const found = suffices(listView(key.kind), need) ? this.#inLists.load(key) : this.#readById(key);
-    addTo(this.#loading, collectionText(key), found);
+    this.#note(key, found);
     return found;
   }
 
-  /** Settles when the rows and the pages of a collection that are wanted by now have come, or failed. */
-  async underWay(collection: Collection): Promise<void> {
+  /** Waits for the rows and the pages of a collection that are wanted by now; false where there are none. */
+  async come(collection: Collection): Promise<boolean> {
     await this.#windows.wanted();
-    await Promise.allSettled([
-      this.#windows.underWay(collection),
-      ...(this.#loading.get(collectionText(collection)) ?? []),
-    ]);
+    const pages = this.#windows.underWay(collection);
+    const rows = this.#loading.get(collectionText(collection)) ?? new Set();
+    if (pages === undefined && rows.size === 0) return false;
+    await Promise.allSettled([pages, ...rows]);
+    return true;
   }
 
   /** Nothing read so far answers later loads. */
@@ -74,19 +75,30 @@ export class RowLoader {
     });
   }
 
-  /** Waits for pages that may hold rows of one list, and reads one where enough of them are wanted. */
+  /** Reads a page of a list where enough rows of it are wanted, and waits for every page that may hold one of them. */
   async #readPages({ kind, scope }: Collection, keys: readonly Key[]): Promise<void> {
-    const pages = this.#windows.underWay({ kind, scope });
-    if (pages !== undefined) await pages;
-    // Asked for at once, so that a window of the same list that is wanted now becomes part of the page.
-    if (this.#unknown(keys).length >= substitutionThreshold) return this.#readPage({ kind, scope });
-    await this.#windows.wanted();
     await this.#windows.underWay({ kind, scope });
+    // Asked for at once, so that a window of the same list that is wanted now becomes part of the page.
+    if (this.#unknown(keys).length >= substitutionThreshold) await this.#readPage({ kind, scope });
+    while (this.#unknown(keys).length > 0) {
+      await this.#windows.wanted();
+      const pages = this.#windows.underWay({ kind, scope });
+      if (pages === undefined) return;
+      await pages;
+    }
   }
 
   /** A page of the list. Its failure is nobody's: each key is read by id then. */
   async #readPage(list: Collection): Promise<void> {
     await this.#windows.load({ list, at: { offset: 0 }, limit: this.#maxPageSize }).catch(() => undefined);
+  }
+
+  #note(key: Key, found: Promise<unknown>): void {
+    const text = collectionText(key);
+    const loading = this.#loading.get(text) ?? new Set();
+    this.#loading.set(text, loading.add(found));
+    const forget = (): unknown => loading.delete(found);
+    found.then(forget, forget);
   }
 
   #unknown(keys: readonly Key[]): readonly Key[] {

@@ -138,8 +138,7 @@ export class WindowLoader {
   }
 }
 
-/** Adds to the list of a name. */
-export function addTo<T>(lists: Map<string, T[]>, name: string, item: T): void {
+function addTo<T>(lists: Map<string, T[]>, name: string, item: T): void {
   const list = lists.get(name);
   if (list === undefined) lists.set(name, [item]);
   else list.push(item);

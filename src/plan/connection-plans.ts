@@ -32,6 +32,7 @@ export function planList(step: Step, args: Arguments): void {
   }
   // The first page comes first; where the list does not end in it, the count says where its end is.
   const first = { offset: reading.from, limit: draft.options.maxPageSize };
+  draft.lists.addJump(collectionOf(step));
   want(step, spot, first, (come) => {
     draft.ledger.add({
       endpoint,

@@ -49,10 +49,13 @@ export class Draft {
 
   /** Runs what is scheduled to its end. */
   run(): void {
+    const settleLists = (): void => this.lists.settle((collection) => this.rows.reads(collection));
     this.schedule.run(() => {
       this.rows.settle();
-      this.lists.settle((collection) => this.rows.reads(collection));
+      settleLists();
     });
+    this.rows.settleAbsence();
+    settleLists();
   }
 
   /** Nothing that was read answers anything any more. */

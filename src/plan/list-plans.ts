@@ -1,7 +1,7 @@
 import { type Hull, hullsOf } from '../loaders/hulls.ts';
 import type { Kind } from '../rest/paths.ts';
 import { listEndpoint } from './endpoints.ts';
-import type { Ledger } from './ledger.ts';
+import type { Condition, Ledger } from './ledger.ts';
 import { after, isBefore, type Moment, type Schedule } from './moments.ts';
 
 /** Rows of a list that somebody wants, at each owner that has such a list. */
@@ -20,6 +20,7 @@ export interface ListWish {
   readonly certain: boolean;
   readonly moment: Moment;
   readonly path: string;
+  readonly when?: Condition;
   readonly done: (moment: Moment) => void;
 }
 
@@ -38,6 +39,7 @@ export class ListPlans {
   readonly #maxPageSize: number;
   readonly #readings = new Map<string, Reading[]>();
   readonly #collections = new Set<string>();
+  readonly #jumps = new Set<string>();
   #pending: ListWish[] = [];
 
   constructor(ledger: Ledger, schedule: Schedule, maxPageSize: number) {
@@ -51,6 +53,16 @@ export class ListPlans {
     if (wish.anyRow !== true) this.#collections.add(wish.collection);
   }
 
+  /** The end of a list may be read after its first page. */
+  addJump(collection: string): void {
+    this.#jumps.add(collection);
+  }
+
+  /** How long whoever waits for a page of a collection may have to wait. */
+  waves(collection: string): number {
+    return this.#jumps.has(collection) ? 2 : 1;
+  }
+
   /** Whether a page of a collection is planned by now. */
   reads(collection: string): boolean {
     return this.#collections.has(collection);
@@ -59,6 +71,7 @@ export class ListPlans {
   forget(): void {
     this.#readings.clear();
     this.#collections.clear();
+    this.#jumps.clear();
   }
 
   /** Turns what is wanted into calls. `readsRows` tells whether rows of a collection are read by id. */
@@ -99,6 +112,7 @@ export class ListPlans {
       upper: owners,
       rows: owners * hull.limit,
       paths: wishes.map(({ path }) => path),
+      when: wish.when,
     });
     const readings = this.#readings.get(wish.list) ?? [];
     this.#readings.set(wish.list, [...readings, { hull, wishes, asked, come }]);
@@ -118,8 +132,9 @@ export class ListPlans {
   /** A row that other pages and rows may hold; else a page of one row is read for it, once they are there. */
   #readAnyRow(wish: ListWish, readsRows: boolean): void {
     if (this.#answer(wish)) return;
-    const alone = !readsRows && !this.reads(wish.collection);
-    this.#read({ offset: 0, limit: 1 }, wish.moment, [wish], wish.certain && alone);
+    const isAlone = !readsRows && !this.reads(wish.collection);
+    const asked = isAlone ? wish.moment : after(wish.moment, this.waves(wish.collection));
+    this.#read({ offset: 0, limit: 1 }, asked, [wish], wish.certain && isAlone);
   }
 }
 

@@ -55,11 +55,8 @@ function viewOf(draft: Draft, kind: Kind, { objects, nodes, known }: Place): Vie
 
 /** Where all relations answer 404, one read of the row decides whether the object exists. */
 function planProof(draft: Draft, kind: Kind, { objects, path }: Place): void {
-  const moment = after(objects.moment);
-  const later = { ...objects, moment, certain: false };
-  draft.schedule.at(moment, () =>
-    draft.rows.want({ kind, objects: later, view: 'list', path, when: 'absent', done: () => undefined }),
-  );
+  const later = { ...objects, moment: after(objects.moment), certain: false };
+  draft.rows.wantIfAbsent({ kind, objects: later, view: 'list', path, when: 'absent', done: () => undefined });
 }
 
 /** Plans the objects that a column refers to, one at most of each. */

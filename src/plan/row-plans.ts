@@ -31,6 +31,7 @@ export class RowPlans {
   /** Collections of which a page stands in for rows. */
   readonly #paged = new Set<string>();
   #pending: RowWish[] = [];
+  #ifAbsent: RowWish[] = [];
 
   constructor(ledger: Ledger, schedule: Schedule, lists: ListPlans, maxPageSize: number) {
     this.#ledger = ledger;
@@ -43,6 +44,13 @@ export class RowPlans {
     const { objects, view, done } = wish;
     if (objects.view !== undefined && suffices(objects.view, view)) done(objects.moment);
     else if (!this.#answer(wish)) this.#pending.push(wish);
+  }
+
+  /** A row that is read only where all relations of its object answer 404. */
+  wantIfAbsent(wish: RowWish): void {
+    this.#ifAbsent.push(wish);
+    const collection = collectionOf(wish);
+    this.#later.set(collection, 1 + (this.#later.get(collection) ?? 0));
   }
 
   /** Whether rows of a collection are read by id. */
@@ -69,6 +77,17 @@ export class RowPlans {
     }
   }
 
+  /** Rows that nobody else wanted, for objects that may not exist. */
+  settleAbsence(): void {
+    const wishes = this.#ifAbsent.filter(({ objects }) => !this.#come.has(textOf(objects)));
+    this.#ifAbsent = [];
+    for (const wish of wishes) {
+      const collection = collectionOf(wish);
+      if ((this.#later.get(collection) ?? 0) >= substitutionThreshold) this.#wantPage(collection, [wish]);
+      this.#readById(wish, false, after(wish.objects.moment));
+    }
+  }
+
   /** Rows for which a page of their list would do: from three on it is read first, and fewer wait for one under way. */
   #readInLists(collection: string, wishes: readonly RowWish[]): void {
     const isSubstituted = this.#countKeys(collection, wishes) >= substitutionThreshold;
@@ -77,7 +96,7 @@ export class RowPlans {
     for (const wish of wishes) {
       const certain = isCertain(wish) && (!mayBeKnown || isCurrent(wish.objects));
       const when = mayBeKnown ? 'not in the page' : undefined;
-      const come = after(wish.objects.moment, mayBeKnown ? 2 : 1);
+      const come = after(wish.objects.moment, mayBeKnown ? 1 + this.#lists.waves(collection) : 1);
       this.#readById({ ...(when !== undefined && { when }), ...wish }, certain, come);
     }
   }
@@ -95,8 +114,9 @@ export class RowPlans {
   #wantPage(collection: string, [wish]: readonly RowWish[]): void {
     if (wish === undefined || this.#paged.has(collection)) return;
     this.#paged.add(collection);
-    const { kind, path, objects } = wish;
+    const { kind, path, objects, when } = wish;
     this.#lists.want({
+      ...(when !== undefined && { when }),
       kind,
       collection,
       list: isFirst(wish) ? collection : `a page of ${collection}`,

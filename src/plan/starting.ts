@@ -5,13 +5,14 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
   getArgumentValues,
+  getNamedType,
   isObjectType,
 } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { factsOf } from '../graphql/facts.ts';
 import type { RowRecord, Started } from '../graphql/records.ts';
 import type { Relation } from './needs.ts';
-import { scopeOf } from './selection.ts';
+import { type SelectedField, type SelectionScope, scopeOf, selectedFields } from './selection.ts';
 
 /**
  * Starts the relations of an object whose key is known. Their resolvers run with a record that holds nothing but the
@@ -36,8 +37,8 @@ export function startRelations(
 
 async function startRelation(
   type: GraphQLObjectType,
-  { field, nodes, responseKey }: Relation,
-  record: RowRecord,
+  { field, nodes, responseKey }: SelectedField,
+  record: unknown,
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<unknown> {
@@ -55,6 +56,69 @@ async function startRelation(
   };
   const resolve = field.resolve ?? defaultFieldResolver;
   return resolve(record, args, context, childInfo);
+}
+
+/**
+ * Goes on below relations that have answered while the row of their object is still awaited: the executor cannot go on
+ * there before it has come. What is read so is found again by the loaders when the executor asks for it.
+ */
+export function startBelow(
+  started: Started,
+  relations: readonly Relation[],
+  awaited: Promise<unknown>,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): void {
+  let isAwaited = true;
+  const end = (): void => {
+    isAwaited = false;
+  };
+  awaited.then(end, end);
+  const scope = scopeOf(info);
+  for (const relation of relations) {
+    const goOn = (value: unknown): Promise<void> | undefined =>
+      isAwaited ? startFields(relation, value, context, info) : undefined;
+    if (costsBelow(relation, scope)) started.get(relation.responseKey)?.then(goOn).catch(ignore);
+  }
+}
+
+/** Runs the fields that cost calls of what a field has answered; their answers go nowhere. */
+async function startFields(
+  { field, nodes }: SelectedField,
+  value: unknown,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<void> {
+  const type = getNamedType(field.type);
+  const source = await value;
+  if (!isObjectType(type) || source === null || source === undefined || source instanceof Error) return;
+  if (Array.isArray(source)) {
+    for (const item of source)
+      startFields({ field, nodes, responseKey: field.name }, item, context, info).catch(ignore);
+    return;
+  }
+  const scope = scopeOf(info);
+  for (const selected of selectedFields(type, nodes, scope)) {
+    if (!costs(type, selected, scope)) continue;
+    startRelation(type, selected, source, context, info)
+      .then((answer) => startFields(selected, answer, context, info))
+      .catch(ignore);
+  }
+}
+
+/** Whether a field, or anything selected below it, may cost a call. */
+function costs(type: GraphQLObjectType, selected: SelectedField, scope: SelectionScope): boolean {
+  const { operation, view } = factsOf(type, selected.field);
+  return operation !== undefined || view === 'detail' || costsBelow(selected, scope);
+}
+
+function costsBelow({ field, nodes }: SelectedField, scope: SelectionScope): boolean {
+  const type = getNamedType(field.type);
+  return isObjectType(type) && selectedFields(type, nodes, scope).some((inner) => costs(type, inner, scope));
+}
+
+function ignore(): void {
+  // Whoever asks for it meets the failure again.
 }
 
 /** Lets every relation of a REST noun answer with what was started for it, and run its own resolver otherwise. */

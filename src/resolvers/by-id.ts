@@ -5,7 +5,7 @@ import { type RowRecord, type Started, toRecord } from '../graphql/records.ts';
 import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
 import { type Existence, type Needs, needsOf, ownView } from '../plan/needs.ts';
 import { scopeOf } from '../plan/selection.ts';
-import { startRelations } from '../plan/starting.ts';
+import { startBelow, startRelations } from '../plan/starting.ts';
 import { isNotFound } from '../rest/errors.ts';
 import type { Collection, Key, Kind } from '../rest/paths.ts';
 import { idText, type Row } from '../rest/values.ts';
@@ -25,7 +25,10 @@ export async function fetchRecord(
   const view = ownView(key.id, needs, existence);
   const row = view === undefined ? undefined : context.loaders.rows.load(key, view);
   const started = startRelations(type, needs.relations, toRecord(key, key), context, info);
-  if (row !== undefined) return awaitRow(key, row, started);
+  if (row !== undefined) {
+    startBelow(started, needs.relations, row, context, info);
+    return awaitRow(key, row, started);
+  }
   if (existence === 'assumed' || (await provesExistence(needs, started))) return toRecord(key, { id: key.id, started });
   return awaitRow(key, context.loaders.rows.load(key, 'list'), started);
 }
@@ -46,7 +49,9 @@ export function listedRecord(
   const needs = needsOf(type, info.fieldNodes, scopeOf(info));
   if (needs.view === undefined || suffices(view, needs.view)) return listed;
   const started = startRelations(type, needs.relations, listed, context, info);
-  return withDetail(listed, started, context);
+  const record = withDetail(listed, started, context);
+  startBelow(started, needs.relations, record, context, info);
+  return record;
 }
 
 async function withDetail(listed: RowRecord, started: Started, { loaders }: GatewayContext): Promise<RowRecord> {

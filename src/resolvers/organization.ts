@@ -27,18 +27,17 @@ function plugins(organizationId: string): Collection {
 }
 
 /** Only plugins tell the name of their organization: any row of them will do, and a page of one if there is none. */
-async function fetchName({ id, name }: OrganizationRecord, { loaders }: GatewayContext): Promise<string | null> {
-  if (name !== undefined) return name;
+async function fetchName({ id, name: told }: OrganizationRecord, { loaders }: GatewayContext): Promise<string | null> {
+  if (told !== undefined) return told;
   const collection = plugins(id);
   const nameAtHand = (): string | undefined => {
     const row = loaders.store.findIn(collection, (one) => nameIn(one, id) !== undefined);
     return row === undefined ? undefined : nameIn(row, id);
   };
-  const known = nameAtHand();
-  if (known !== undefined) return known;
-  await loaders.rows.underWay(collection);
-  const come = nameAtHand();
-  if (come !== undefined) return come;
+  do {
+    const name = nameAtHand();
+    if (name !== undefined) return name;
+  } while (await loaders.rows.come(collection));
   await loaders.windows.load({ list: collection, at: { offset: 0 }, limit: 1 });
   return nameAtHand() ?? null;
 }

@@ -57,7 +57,7 @@ async function run({ world, document, operation, maxPageSize }: Case, pace: Pace
   const context = { rest, loaders: createLoaders(rest, maxPageSize), cursors, maxPageSize };
   const execute: Execute = createExecution(schemas, document, operation, random() < 0.5 ? 'at once' : 'when repeated');
   const result = await execute(context, {});
-  return { result, calls: upstream.calls };
+  return { result, calls: upstream.calls, rounds: upstream.rounds };
 }
 
 function planOf({ document, operation, maxPageSize }: Case): Plan {
@@ -72,7 +72,7 @@ function plain(value: unknown): unknown {
 /** What goes wrong with a case; undefined where nothing does. */
 async function faultOf(one: Case, pace: Pace, random: () => number): Promise<string | undefined> {
   const plan = planOf(one);
-  const { result, calls } = await run(one, pace, random);
+  const { result, calls, rounds } = await run(one, pace, random);
   const made = `made ${calls.length} calls:\n${calls.join('\n')}`;
   if (calls.length < plan.lower || calls.length > plan.upper)
     return `planned ${plan.lower} to ${plan.upper}, but ${made}`;
@@ -84,6 +84,7 @@ async function faultOf(one: Case, pace: Pace, random: () => number): Promise<str
   const [got, wanted] = [JSON.stringify(plain(result.data)), JSON.stringify(plain(expected.data))];
   if (got !== wanted) return `expected\n${wanted}\nbut got\n${got}\n${made}`;
   if (pace === 'at random') return undefined;
+  if (rounds > plan.waves) return `planned ${plan.waves} waves, but went ${rounds} rounds: ${made}`;
   const fewest = fewestCalls({ ...one, cursors, mostFacts: 6 });
   return fewest === undefined || fewest === calls.length ? undefined : `expected ${fewest} calls, but ${made}`;
 }

@@ -68,6 +68,7 @@ export class Upstream {
   /** Reads in flight under one key are one, as in src/rest/flights.ts. */
   readonly #flights = new Map<string, Promise<unknown>>();
   #waiting: (() => void)[] = [];
+  #rounds = 0;
 
   constructor(world: World, pace: Pace, random: () => number) {
     this.#world = world;
@@ -100,7 +101,13 @@ export class Upstream {
     });
   }
 
+  /** How often everything that was asked for came at once. */
+  get rounds(): number {
+    return this.#rounds;
+  }
+
   #answerAll(): void {
+    this.#rounds += 1;
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const go of waiting) go();

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest';
+import { toGlobalId } from '../../src/graphql/ids.ts';
+import { cursors, linesOf, planOf } from '../support/plans.ts';
+
+const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
+
+function dashboardId(id: number): string {
+  return toGlobalId({ type: 'Dashboard', scope: '1', id: `${id}` });
+}
+
+/** Each row: what is asked, and the calls that are planned for it. */
+const plans: readonly (readonly [name: string, query: string, calls: readonly string[]])[] = [
+  [
+    'relations of an object by its id start with it',
+    '{ project(id: 1) { name dashboards(first: 20) { nodes { name } totalCount } events { nodes { event } } } }',
+    ['1 1 getProject project', '1 1 listDashboards project.dashboards', '1 1 listEvents project.events'],
+  ],
+  [
+    'relations alone prove an object, unless all answer 404',
+    '{ project(id: 1) { id dashboards { nodes { name } } } }',
+    ['1 1 listDashboards project.dashboards', '2 0–1 getProject project (absent)'],
+  ],
+  ['the id alone is read, to know that it exists', '{ project(id: 1) { id } }', ['1 1 getProject project']],
+  [
+    'page sizes multiply, and a detail column is one call for each object, however many there are',
+    '{ projects(first: 20) { nodes { name dashboards(first: 5) { nodes { name tiles filters } } } } }',
+    [
+      '1 1 listProjects projects',
+      '2 0–20 listDashboards projects.nodes.dashboards',
+      '3 0–100 getDashboard projects.nodes.dashboards.nodes',
+    ],
+  ],
+  [
+    'aliases of one key, and detail columns in windows that overlap, count once',
+    `{ a: project(id: 1) { createdAt } b: project(id: "1") { name updatedAt }
+       c: projects(first: 3) { nodes { createdAt } } d: projects(first: 5) { nodes { createdAt } } }`,
+    ['1 1 getProject a', '1 1 listProjects c d', '2 0–3 getProject c.nodes', '2 0–2 getProject d.nodes'],
+  ],
+  [
+    'the owner of many is one, and is known where it came with a list',
+    `{ project(id: 1) { dashboards(first: 9) { nodes { project { name } } } }
+       projects(first: 2) { nodes { dashboards(first: 9) { nodes { project { name createdAt } } } } } }`,
+    [
+      '1 1 listDashboards project.dashboards',
+      '1 1 listProjects projects',
+      '2 0–2 listDashboards projects.nodes.dashboards',
+      '3 0–1 getProject project.dashboards.nodes.project (not in the page)',
+      '3 0–2 getProject projects.nodes.dashboards.nodes.project',
+    ],
+  ],
+  [
+    'windows that fit one page share it, and a count is free beside them',
+    `{ project(id: 1) { name a: dashboards(first: 3) { nodes { id } } b: dashboards(first: 7) { nodes { id } }
+       c: dashboards { totalCount } d: dashboards(first: 0) { nodes { id } } } }`,
+    ['1 1 getProject project', '1 1 listDashboards project.a project.b project.c project.d'],
+  ],
+  [
+    'the last rows are a page of the maximum first, and then the end of the list',
+    '{ project(id: 1) { name dashboards(last: 3) { nodes { id } } } }',
+    [
+      '1 1 getProject project',
+      '1 1 listDashboards project.dashboards',
+      '2 0–1 listDashboards project.dashboards (long list)',
+    ],
+  ],
+  [
+    'three keys of a list are looked for in a page of it',
+    `{ nodes(ids: ["${dashboardId(1)}", "${dashboardId(2)}", "${dashboardId(3)}"]) { ... on Dashboard { name } } }`,
+    ['1 1 listDashboards nodes', '2 0–3 getDashboard nodes (not in the page)'],
+  ],
+  [
+    'two keys are not, and neither are detail columns',
+    `{ nodes(ids: ["${dashboardId(1)}", "${dashboardId(2)}"]) { ... on Dashboard { name } }
+       a: nodes(ids: ["${dashboardId(3)}", "${dashboardId(4)}", "${dashboardId(5)}"]) { ... on Dashboard { tiles } } }`,
+    ['1 2 getDashboard nodes', '1 3 getDashboard a'],
+  ],
+  [
+    'references need the column of their row, and wait for a page of their list',
+    '{ project(id: 1) { primaryDashboard { name project { name } } dashboards(first: 5) { nodes { name } } } }',
+    [
+      '1 1 getProject project',
+      '1 1 listDashboards project.dashboards',
+      '3 0–1 getDashboard project.primaryDashboard (not in the page)',
+    ],
+  ],
+  [
+    'references within one list may be looked for in a page of it',
+    '{ project(id: 1) { name dashboards(first: 4) { nodes { useDashboard { name } } } } }',
+    [
+      '1 1 getProject project',
+      '1 1 listDashboards project.dashboards',
+      '2 0–4 getDashboard project.dashboards.nodes',
+      '3 0–1 listDashboards project.dashboards.nodes.useDashboard',
+      '4 0–4 getDashboard project.dashboards.nodes.useDashboard (not in the page)',
+    ],
+  ],
+  [
+    'the name of an organization is a page of one plugin, unless plugins are read',
+    `{ organization(id: "${organizationId}") { name } b: organization(id: "@current") { id name plugins { nodes { name } } } }`,
+    ['1 1 listPlugins organization.name', '1 1 listPlugins b.plugins'],
+  ],
+  [
+    'plugins tell the name of their organization, projects do not',
+    `{ organization(id: "${organizationId}") { plugins(first: 9) { nodes { organization { name } } } }
+       projects(first: 2) { nodes { organization { name } } } }`,
+    [
+      '1 1 listPlugins organization.plugins',
+      '1 1 listProjects projects',
+      '2 0–2 listPlugins projects.nodes.organization.name',
+    ],
+  ],
+  [
+    'reports of equal arguments are one call for each object',
+    `{ organization(id: "${organizationId}") { unusedPlugins { body }
+       plugins(first: 5) { nodes { a: source { body } b: source { body } updateCheck { plugin { name source { body } } } } } } }`,
+    [
+      '1 1 listUnusedPlugins organization.unusedPlugins',
+      '1 1 listPlugins organization.plugins',
+      '2 0–5 getPluginSource organization.plugins.nodes.a',
+      '2 0–5 checkPluginForUpdates organization.plugins.nodes.updateCheck',
+      '3 0–5 getPluginSource organization.plugins.nodes.updateCheck.plugin.source',
+    ],
+  ],
+  [
+    'refused arguments cost nothing',
+    `{ project(id: "x") { name } a: project(id: 1) { name dashboards(first: 101) { nodes { name } }
+       b: dashboards(first: 1, last: 1) { nodes { id } } c: dashboard(id: "x") { name } d: dashboards(after: "x") { nodes { id } } } }`,
+    ['1 1 getProject a'],
+  ],
+  [
+    'mutations are one write each, one after the other, and nothing outlives the next',
+    `mutation { a: updateProject(input: { id: 1, name: "x" }) { project { name createdAt dashboards { totalCount } } }
+       b: deleteDashboard(input: { id: 2, projectId: 1 }) { dashboard { name tiles project { name } } }
+       c: upgradePlugin(input: { id: 1, organizationId: "@current" }) { plugin { name } }
+       d: updateDashboard(input: { id: "x", projectId: 1 }) { dashboard { name } } }`,
+    [
+      '1 1 updateProject a',
+      '2 0–1 listDashboards a.project.dashboards',
+      '3 1 updateDashboard b',
+      '4 0–1 getProject b.dashboard.project',
+      '5 1 upgradePlugin c',
+      '6 0–1 getPlugin c.plugin',
+    ],
+  ],
+  ['what the schema says of itself is free', '{ __schema { types { name } } __typename }', []],
+];
+
+describe('The plan', () => {
+  test.each(plans)('%s', (_name, query, calls) => {
+    expect(linesOf(planOf(query)).toSorted()).toEqual(calls.toSorted());
+  });
+
+  test('heeds variables, @skip, @include, fragments and interfaces', () => {
+    const query = `query ($rows: Boolean!, $first: Int) { ...Root project(id: 1) {
+      name @skip(if: $rows) dashboards(first: $first) @include(if: $rows) { nodes { ... on Node { id ... on Dashboard { tiles } } } } } }
+      fragment Root on Query { projects(first: $first) { totalCount } }`;
+    expect(linesOf(planOf(query, { rows: false, first: 7 }))).toEqual([
+      '1 1 listProjects projects',
+      '2 0–1 getProject project (not in the page)',
+    ]);
+    expect(linesOf(planOf(query, { rows: true, first: 7 })).toSorted()).toEqual([
+      '1 1 listDashboards project.dashboards',
+      '1 1 listProjects projects',
+      '2 0–1 getProject project (absent)',
+      '2 0–7 getDashboard project.dashboards.nodes',
+    ]);
+  });
+
+  test('reads cursors, so that windows share pages where they fit', () => {
+    const after = cursors.encode({ kind: 'Dashboard', scope: '1' }, { offset: 60 });
+    const query = `{ project(id: 1) { name a: dashboards(first: 50) { nodes { id } } b: dashboards(first: 50, after: "${after}") { nodes { id } } } }`;
+    expect(planOf(query).upper).toBe(3);
+    expect(planOf(query.replaceAll('50', '40')).upper).toBe(2);
+    // A cursor is good for one list, whichever project it is of.
+    const nested = `{ projects { nodes { dashboards(after: "${after}") { nodes { id } } } } }`;
+    expect(linesOf(planOf(nested))).toEqual([
+      '1 1 listProjects projects',
+      '2 0–1 listDashboards projects.nodes.dashboards',
+    ]);
+  });
+
+  test('counts rows and waves, and names what makes it dear', () => {
+    const { lower, upper, rows, waves, hints } = planOf(
+      '{ projects(first: 10) { nodes { dashboards(first: 10) { nodes { name tiles } } } } }',
+    );
+    expect({ lower, upper, rows, waves }).toEqual({ lower: 1, upper: 111, rows: 210, waves: 3 });
+    expect(hints).toEqual(['`tiles` of projects.nodes.dashboards.nodes is in the detail view only: up to 100 calls']);
+    // The read that only decides about absence is not counted as a wave.
+    expect(planOf('{ project(id: 1) { dashboards { totalCount } } }')).toMatchObject({ lower: 1, upper: 2, waves: 1 });
+  });
+});
