@@ -20,10 +20,10 @@ describe('An operation that may cost too much', () => {
   test('is refused before its first call, with the count, the limit and the most expensive path', async () => {
     await using upstream = await startUpstream(workspace);
     await using gateway = await startGateway(upstream);
-    const { status, errors, data } = await gateway.ask(dear);
-    expect({ status, errors, data }).toEqual({
+    const { status, errors, body } = await gateway.ask(dear);
+    expect({ status, errors, data: /"data"/.test(body) }).toEqual({
       status: 200,
-      data: undefined,
+      data: false,
       errors: [
         {
           message:

@@ -67,15 +67,17 @@ test('each operation is one JSON line in the log, without the key', async () => 
     .output()
     .split('\n')
     .find((text) => text.includes('"operation"'));
+  const aNumber: unknown = expect.any(Number);
+  const eightCharacters: unknown = expect.stringMatching(/^[\w-]{8}$/);
   expect(JSON.parse(line ?? '')).toMatchObject({
     level: 30,
     msg: 'operation',
     requestId: 'req-1',
     operationName: 'Named',
-    durationMs: expect.any(Number),
+    durationMs: aNumber,
     calls: 3,
     codes: [],
-    caller: expect.stringMatching(/^[\w-]{8}$/),
+    caller: eightCharacters,
   });
   expect(process.output()).not.toContain('phx_secret');
 });

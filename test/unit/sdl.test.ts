@@ -3,6 +3,7 @@ import {
   buildASTSchema,
   type ConstDirectiveNode,
   type GraphQLField,
+  type GraphQLInputField,
   type GraphQLNamedType,
   isEnumType,
   isInputObjectType,
@@ -234,8 +235,9 @@ function partsOf(type: GraphQLNamedType): Described[] {
   ];
 }
 
-function valuesOf(type: GraphQLNamedType) {
-  return isObjectType(type) || isInterfaceType(type) || isInputObjectType(type) ? Object.values(type.getFields()) : [];
+function valuesOf(type: GraphQLNamedType): (GraphQLField<unknown, unknown> | GraphQLInputField)[] {
+  if (isInputObjectType(type)) return Object.values(type.getFields());
+  return isObjectType(type) || isInterfaceType(type) ? Object.values(type.getFields()) : [];
 }
 
 function fieldsOf(name: string): GraphQLField<unknown, unknown>[] {
