@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import { isObject, type JsonObject } from '../../src/rest/values.ts';
+import { rowsOf } from '../support/connections.ts';
+import { type Answer, startGateway } from '../support/gateway.ts';
+import { listOf } from '../support/lists.ts';
+import { notFound } from '../support/replies.ts';
+import type { Routes } from '../support/routes.ts';
+import { dashboard, listedDashboard, project } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const workspace: Routes = {
+  'GET /api/projects/1/': project(1),
+  'GET /api/projects/1/dashboards/': listOf(rowsOf(2, listedDashboard)),
+  'GET /api/projects/1/dashboards/:id/': ({ params }) => dashboard(Number(params['id'])),
+  'PATCH /api/projects/1/': project(1),
+};
+
+const query = '{ project(id: 1) { name dashboards(first: 2) { nodes { tiles } } } }';
+
+/** The calls that an answer lists. */
+function tracedCalls({ extensions }: Answer): readonly JsonObject[] {
+  const trace = extensions?.['explain'];
+  const calls = isObject(trace) ? trace['calls'] : undefined;
+  return Array.isArray(calls) ? calls.filter(isObject) : [];
+}
+
+describe('The extension explain', () => {
+  test('"plan" answers the plan and executes nothing, whatever it would cost, even without a key', async () => {
+    await using upstream = await startUpstream(workspace);
+    await using gateway = await startGateway(upstream, { explain: true, maxUpstreamCalls: 3 });
+    const answer = await gateway.ask(query, { extensions: { explain: 'plan' }, headers: { authorization: '' } });
+    const dashboards = '/api/projects/{project_id}/dashboards/';
+    const planned = [
+      {
+        operation: 'getProject',
+        path: '/api/projects/{id}/',
+        lower: 1,
+        upper: 1,
+        rows: 1,
+        wave: 1,
+        paths: ['project'],
+      },
+      {
+        ...{ operation: 'listDashboards', path: dashboards, lower: 1, upper: 1, rows: 2, wave: 1 },
+        paths: ['project.dashboards'],
+      },
+      {
+        ...{ operation: 'getDashboard', path: `${dashboards}{id}/`, lower: 0, upper: 2, rows: 2, wave: 2 },
+        paths: ['project.dashboards.nodes'],
+      },
+    ];
+    expect(JSON.parse(answer.body)).toEqual({
+      data: null,
+      extensions: {
+        explain: {
+          calls: planned.map((call) => ({ ...call, method: 'GET' })),
+          lower: 2,
+          upper: 4,
+          rows: 5,
+          waves: 2,
+          hints: ['`tiles` of project.dashboards.nodes is in the detail view only: up to 2 calls'],
+        },
+      },
+    });
+    expect(answer.status).toBe(200);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test('"trace" executes, and lists each call that was made', async () => {
+    await using upstream = await startUpstream(workspace);
+    await using gateway = await startGateway(upstream, { explain: true });
+    const answer = await gateway.ask(query, { extensions: { explain: 'trace', cost: true } });
+    expect(answer).toMatchObject({
+      data: { project: { name: 'Project 1', dashboards: { nodes: [{}, {}] } } },
+      extensions: { cost: { requested: 4, actual: 4, limit: 150 } },
+    });
+    const calls = tracedCalls(answer);
+    const lines = calls.map(({ method, path, status, wave, shared }) =>
+      [wave, method, path, status, shared === true ? 'shared' : 'own'].join(' '),
+    );
+    expect(lines.toSorted()).toEqual([
+      '1 GET /api/projects/1/ 200 own',
+      '1 GET /api/projects/1/dashboards/?limit=2 200 own',
+      '2 GET /api/projects/1/dashboards/1/ 200 own',
+      '2 GET /api/projects/1/dashboards/2/ 200 own',
+    ]);
+    expect(calls.every(({ milliseconds }) => typeof milliseconds === 'number' && milliseconds >= 0)).toBe(true);
+  });
+
+  test('"trace" tells the status of calls that failed, of writes and of calls that another operation made', async () => {
+    await using upstream = await startUpstream({ ...workspace, 'GET /api/projects/2/': notFound }, { hold: 2 });
+    await using gateway = await startGateway(upstream, { explain: true });
+    const traced = { extensions: { explain: 'trace' } };
+    const [first, second, other] = await Promise.all([
+      gateway.ask('{ project(id: 2) { name } }', traced),
+      gateway.ask('{ project(id: 2) { name } }', traced),
+      gateway.ask('{ project(id: 1) { name } }', traced),
+    ]);
+    const calls = [first, second, other].flatMap(tracedCalls);
+    expect(calls).toMatchObject([
+      { path: '/api/projects/2/', status: 404, wave: 1, shared: false },
+      { path: '/api/projects/2/', status: 404, wave: 1, shared: true },
+      { path: '/api/projects/1/', status: 200, wave: 1, shared: false },
+    ]);
+    upstream.release();
+    const written = await gateway.ask(
+      'mutation { updateProject(input: { id: 1, name: "x" }) { project { name } } }',
+      traced,
+    );
+    expect(written.extensions?.['explain']).toMatchObject({
+      calls: [{ method: 'PATCH', path: '/api/projects/1/', status: 200 }],
+    });
+  });
+
+  test('is refused where it is neither, and executes nothing', async () => {
+    await using upstream = await startUpstream(workspace);
+    await using gateway = await startGateway(upstream, { explain: true });
+    const { errors } = await gateway.ask(query, { extensions: { explain: 'everything' } });
+    expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test('is ignored where it is switched off', async () => {
+    await using upstream = await startUpstream(workspace);
+    await using gateway = await startGateway(upstream, { explain: false });
+    for (const explain of ['plan', 'everything']) {
+      const answer = await gateway.ask(query, { extensions: { explain } });
+      expect(answer).toMatchObject({ data: { project: { name: 'Project 1' } } });
+      expect(answer.extensions).toBeUndefined();
+    }
+  });
+});
+
+test('What lies below a relation does not wait for a slow row of its object', async () => {
+  const started = Promise.withResolvers<void>();
+  await using upstream = await startUpstream({
+    ...workspace,
+    'GET /api/projects/1/': async () => {
+      await started.promise;
+      return project(1);
+    },
+    'GET /api/projects/1/dashboards/:id/': ({ params }) => {
+      started.resolve();
+      return dashboard(Number(params['id']));
+    },
+  });
+  await using gateway = await startGateway(upstream);
+  const answer = await gateway.ask(query);
+  expect(answer.errors).toBeUndefined();
+  expect(answer).toMatchObject({ data: { project: { name: 'Project 1', dashboards: { nodes: [{}, {}] } } } });
+  expect(upstream.requests).toHaveLength(4);
+});

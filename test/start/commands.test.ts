@@ -1,0 +1,137 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runMain } from '../support/process.ts';
+
+const overview = `query Overview($n: Int = 2) {
+  projects(first: $n) { nodes { name dashboards(first: 3) { totalCount nodes { name tiles } } } }
+}
+`;
+const dear = '{ projects { nodes { dashboards(first: 100) { nodes { tiles } } } } }';
+
+let folder = '';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'commands-'));
+  const manifest = {
+    format: 'apollo-persisted-query-manifest',
+    version: 1,
+    operations: [
+      { id: 'one', name: 'One', type: 'query', body: 'query One($id: ID!) { project(id: $id) { name } }' },
+      { id: 'bad', name: 'Bad', type: 'query', body: 'query Bad { project(id: 1) { nope } }' },
+    ],
+  };
+  const files: Record<string, string> = {
+    'overview.graphql': overview,
+    'dear.graphql': dear,
+    'two.graphql': 'query A { __typename } query B { project(id: 1) { name } }',
+    'variables.json': '{ "n": 4 }',
+    'apollo.json': JSON.stringify(manifest),
+    'relay.json': JSON.stringify({
+      r1: 'query Relay($n: Int) { projects(first: $n) { nodes { dashboards(first: 2) { nodes { name } } } } }',
+    }),
+    'pairs.json': JSON.stringify([
+      ['p1', 'mutation Pair($input: UpdateDashboardInput!) { updateDashboard(input: $input) { dashboard { name } } }'],
+    ]),
+  };
+  await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+/** What a command prints, with the folder left out, and its exit code. */
+async function run(...args: string[]): Promise<readonly [text: string, code: number | null]> {
+  await using running = runMain(args.map((arg) => (/\.\w+$/.test(arg) ? join(folder, arg) : arg)));
+  const code = await running.exit();
+  return [running.output().replaceAll(`${folder}/`, ''), code];
+}
+
+describe('explain', () => {
+  test('prints the calls as a table, the sums and what makes it dear', async () => {
+    const [text, code] = await run('explain', 'overview.graphql', '--variables', 'variables.json');
+    expect(text).toBe(`wave  calls  method  path                                         for
+   1      1  GET     /api/projects/                               projects
+   2    0–4  GET     /api/projects/{project_id}/dashboards/       projects.nodes.dashboards
+   3   0–12  GET     /api/projects/{project_id}/dashboards/{id}/  projects.nodes.dashboards.nodes
+
+1–17 calls, 3 waves, at most 28 rows
+hint: \`tiles\` of projects.nodes.dashboards.nodes is in the detail view only: up to 12 calls
+`);
+    expect(code).toBe(0);
+  });
+
+  test('says when an operation is over the limits', async () => {
+    const [text] = await run('explain', 'dear.graphql');
+    expect(text).toMatch(
+      /^1–5051 calls, 3 waves, at most 10050 rows\nover the limit of 150 calls\nover the limit of 10000 rows\n/m,
+    );
+  });
+
+  test('prints JSON, of the operation that is named', async () => {
+    const [text, code] = await run('explain', 'two.graphql', '--operation', 'B', '--json');
+    expect(JSON.parse(text)).toMatchObject({ lower: 1, upper: 1, waves: 1, calls: [{ operation: 'getProject' }] });
+    expect(code).toBe(0);
+  });
+
+  test('says what is wrong', async () => {
+    const wrong = [
+      [['explain'], 'error: explain: expected one file, a GraphQL document\n', 2],
+      [['explain', 'none.graphql'], 'error: none.graphql: there is no such file\n', 2],
+      [
+        ['explain', 'two.graphql'],
+        'error: operation: expected --operation, because the document has not exactly one\n',
+        2,
+      ],
+      [['explain', 'two.graphql', '--operation', 'C'], 'error: operation C: there is none\n', 2],
+      [
+        ['explain', 'overview.graphql', '--variables', 'overview.graphql'],
+        'error: overview.graphql: expected a JSON object, the variables\n',
+        2,
+      ],
+      [['explain', 'apollo.json'], 'apollo.json:1:2 Syntax Error: Expected Name, found String "format".\n', 1],
+    ] as const;
+    const said = await Promise.all(wrong.map(([args]) => run(...args)));
+    expect(said).toEqual(wrong.map(([, text, code]) => [text, code]));
+  });
+});
+
+describe('check', () => {
+  test('judges every operation of documents and manifests, and fails if one is invalid or too dear', async () => {
+    const files = ['overview.graphql', 'dear.graphql', 'apollo.json', 'relay.json', 'pairs.json'];
+    expect(await run('check', ...files)).toEqual([
+      `overview.graphql
+  Overview: ok, 1–9 calls, 3 waves, at most 14 rows
+dear.graphql
+  document: over budget, 1–5051 calls, 3 waves, at most 10050 rows (the limits are 150 calls and 10000 rows)
+apollo.json
+  One: ok, 1 call, 1 wave, at most 1 row
+  bad: invalid, 1:30 Cannot query field "nope" on type "Project". Did you mean "name"?
+relay.json
+  Relay: ok, 1–101 calls, 2 waves, at most 300 rows
+pairs.json
+  Pair: ok, 1 call, 1 wave, at most 1 row
+
+6 operations: 1 invalid, 1 over budget
+`,
+      1,
+    ]);
+  });
+
+  test('exits with 0 where everything is within the limits, which are settings', async () => {
+    expect((await run('check', 'overview.graphql', 'relay.json'))[1]).toBe(0);
+    await using running = runMain(['check', join(folder, 'overview.graphql')], { MAX_UPSTREAM_CALLS: '8' });
+    expect(await running.exit()).toBe(1);
+    expect(running.output()).toContain('the limits are 8 calls');
+  });
+
+  test('says what is wrong', async () => {
+    const wrong = [
+      [['check'], 'error: check: expected files, GraphQL documents or manifests of them\n'],
+      [['check', 'none.json'], 'error: none.json: there is no such file\n'],
+      [['check', 'variables.json'], 'error: variables.json: expected "n" to be a text, or an object with a `source`\n'],
+    ] as const;
+    const said = await Promise.all(wrong.map(([args]) => run(...args)));
+    expect(said).toEqual(wrong.map(([, text]) => [text, 2]));
+  });
+});
