@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { BodyLimits } from './http/lane.ts';
+import type { DocumentLimits } from './http/limits.ts';
 import {
   type Environment,
   fraction,
@@ -31,7 +33,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   readonly upstreamConnections: number;
   readonly maxUpstreamInFlight: number;
-  readonly maxRequestBytes: number;
+  /** What a request body may be at most. */
+  readonly bodyLimits: BodyLimits;
   readonly documentLimits: DocumentLimits;
   /** Whether clients may read the schema. */
   readonly introspection: boolean;
@@ -41,18 +44,6 @@ export interface Config {
   readonly stopDelayMs: number;
   readonly persisted: PersistedConfig;
   readonly workspace: WorkspaceConfig;
-}
-
-/** What a document may hold at most; fragments count as often as they are spread. */
-export interface DocumentLimits {
-  readonly tokens: number;
-  readonly aliases: number;
-  readonly rootFields: number;
-  readonly directives: number;
-  readonly depth: number;
-  readonly introspectionDepth: number;
-  readonly fragments: number;
-  readonly operations: number;
 }
 
 /** Persisted documents. */
@@ -111,6 +102,7 @@ export const settings = {
     undefined,
   ),
   MAX_REQUEST_BYTES: whole('Largest request body, in bytes', '1048576', 1024, 100_000_000),
+  MAX_JSON_DEPTH: whole('Deepest nesting of a JSON body', '100', 5, 500),
   MAX_TOKENS: whole('Most tokens in a document', '2000', 10, 1_000_000),
   MAX_ALIASES: whole('Most aliases in an operation', '30', 0, 10_000),
   MAX_ROOT_FIELDS: whole('Most fields at the root of an operation', '20', 1, 10_000),
@@ -163,7 +155,10 @@ export function readConfig(environment: Environment): Config {
     logLevel: required(environment, 'LOG_LEVEL', settings.LOG_LEVEL),
     upstreamConnections: required(environment, 'UPSTREAM_CONNECTIONS', settings.UPSTREAM_CONNECTIONS),
     maxUpstreamInFlight: required(environment, 'MAX_UPSTREAM_IN_FLIGHT', settings.MAX_UPSTREAM_IN_FLIGHT),
-    maxRequestBytes: required(environment, 'MAX_REQUEST_BYTES', settings.MAX_REQUEST_BYTES),
+    bodyLimits: Object.freeze({
+      bytes: required(environment, 'MAX_REQUEST_BYTES', settings.MAX_REQUEST_BYTES),
+      jsonDepth: required(environment, 'MAX_JSON_DEPTH', settings.MAX_JSON_DEPTH),
+    }),
     introspection:
       given(environment, 'INTROSPECTION', settings.INTROSPECTION) ?? (!isProduction && persisted.mode !== 'only'),
     graphiql: given(environment, 'GRAPHIQL', settings.GRAPHIQL) ?? !isProduction,

@@ -6,7 +6,7 @@ import { createCors } from './http/cors.ts';
 import { createCosts } from './http/costs.ts';
 import type { Schemas } from './http/execution.ts';
 import { createGraphiql } from './http/graphiql.ts';
-import { createLane } from './http/lane.ts';
+import { type BodyLimits, createLane } from './http/lane.ts';
 import type { DocumentLimits } from './http/limits.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
 import { createRunOperation, type OperationsOptions, type RunOperation } from './http/operations.ts';
@@ -35,8 +35,7 @@ export interface GatewayOptions {
   readonly maxUpstreamInFlight: number;
   /** Largest response of the upstream, decoded. */
   readonly maxResponseBytes: number;
-  /** Largest body of a client. */
-  readonly maxRequestBytes: number;
+  readonly bodyLimits: BodyLimits;
   readonly operationDeadlineMs: number;
   readonly maxPageSize: number;
   /** Most REST calls of an operation, and most rows that it may ask for. */
@@ -120,11 +119,11 @@ function createHandler(
   run: RunOperation,
   report: (error: unknown) => void,
 ): Gateway['handle'] {
-  const maxBodyBytes = options.maxRequestBytes;
+  const { bodyLimits } = options;
   const graphiql = options.graphiql ? createGraphiql(options) : undefined;
   const cors = createCors(options.corsOrigins);
-  const lane = createLane({ run, maxBodyBytes, report });
-  const yoga = createYogaHandler({ schema, run, maxBodyBytes, report });
+  const lane = createLane({ run, bodyLimits, report });
+  const yoga = createYogaHandler({ schema, run, bodyLimits, report });
   return (request, response) => {
     if (request.method === 'GET') response.appendHeader('vary', 'Authorization, Accept');
     if (cors(request, response) || graphiql?.(request, response) === true) return;

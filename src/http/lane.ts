@@ -7,10 +7,17 @@ import { requestIdOf } from './operation-log.ts';
 import type { RequestFacts, RunOperation } from './operations.ts';
 import { type GraphQLParams, paramsOfBody, paramsOfUrl } from './params.ts';
 
-/** Settings of the lane. `maxBodyBytes` bounds what a client may send. */
+/** What a client may send at most. */
+export interface BodyLimits {
+  readonly bytes: number;
+  /** Nesting of objects and lists. */
+  readonly jsonDepth: number;
+}
+
+/** Settings of the lane. */
 export interface LaneOptions {
   readonly run: RunOperation;
-  readonly maxBodyBytes: number;
+  readonly bodyLimits: BodyLimits;
   readonly report: (error: unknown) => void;
 }
 
@@ -45,10 +52,10 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   mediaType: MediaType,
-  { run, maxBodyBytes, report }: LaneOptions,
+  { run, bodyLimits, report }: LaneOptions,
 ): Promise<void> {
   try {
-    const params = await readParams(request, maxBodyBytes);
+    const params = await readParams(request, bodyLimits);
     if (params === undefined) return;
     const facts = factsOf(request, response);
     send(response, toAnswer(await run(params, facts), mediaType), facts.requestId);
@@ -59,10 +66,13 @@ async function answer(
 }
 
 /** The parameters; undefined where the client left before it had sent them. Throws GraphQLErrors. */
-async function readParams(request: IncomingMessage, maxBodyBytes: number): Promise<GraphQLParams | undefined> {
-  if (request.method === 'GET') return paramsOfUrl(request.url ?? '');
-  const body = await readBody(request, maxBodyBytes);
-  return body === undefined ? undefined : paramsOfBody(body);
+async function readParams(
+  request: IncomingMessage,
+  { bytes, jsonDepth }: BodyLimits,
+): Promise<GraphQLParams | undefined> {
+  if (request.method === 'GET') return paramsOfUrl(request.url ?? '', jsonDepth);
+  const body = await readBody(request, bytes);
+  return body === undefined ? undefined : paramsOfBody(body, jsonDepth);
 }
 
 /** What the operation may know of a request of node's. */

@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import { parseJson } from '../rest/json.ts';
+import { parseJson, refuseDeep } from '../rest/json.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { requestError } from './request-error.ts';
 
@@ -12,9 +12,9 @@ export interface GraphQLParams {
   readonly all: JsonObject;
 }
 
-/** The parameters in a JSON body; integers keep every digit. */
-export function paramsOfBody(text: string): GraphQLParams {
-  const value = parsed(text, 'the body');
+/** The parameters in a JSON body that nests at most `maxDepth` deep; integers keep every digit. */
+export function paramsOfBody(text: string, maxDepth: number): GraphQLParams {
+  const value = parsed(text, 'the body', maxDepth);
   if (!isObject(value)) {
     throw badRequest(`Expected the body to be one JSON object with the member \`query\`, but got ${kindOf(value)}.`);
   }
@@ -22,13 +22,13 @@ export function paramsOfBody(text: string): GraphQLParams {
 }
 
 /** The parameters in the query of a URL, `variables` and `extensions` JSON-encoded. */
-export function paramsOfUrl(url: string): GraphQLParams {
+export function paramsOfUrl(url: string, maxDepth: number): GraphQLParams {
   const start = url.indexOf('?');
   const search = new URLSearchParams(start === -1 ? '' : url.slice(start));
   const all: Record<string, unknown> = Object.fromEntries(search);
   for (const name of ['variables', 'extensions']) {
     const text = search.get(name);
-    if (text !== null) all[name] = text === '' ? undefined : parsed(text, `\`${name}\``);
+    if (text !== null) all[name] = text === '' ? undefined : parsed(text, `\`${name}\``, maxDepth);
   }
   return toParams(all);
 }
@@ -65,7 +65,17 @@ function isString(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-function parsed(text: string, what: string): unknown {
+function refuseNested(text: string, what: string, maxDepth: number): void {
+  try {
+    refuseDeep(text, maxDepth);
+  } catch {
+    const message = `Expected ${what} to nest at most ${maxDepth} deep, but it nests deeper.`;
+    throw requestError(message, { code: 'LIMIT_EXCEEDED', status: 400 });
+  }
+}
+
+function parsed(text: string, what: string, maxDepth: number): unknown {
+  refuseNested(text, what, maxDepth);
   try {
     return parseJson(text);
   } catch {

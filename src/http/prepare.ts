@@ -115,6 +115,8 @@ function parseQuery(query: string, maxTokens: number | undefined): DocumentNode 
   try {
     return parse(query, { maxLexicalTokens: maxTokens });
   } catch (error) {
+    // The parser recurses; what overflows it has more nesting than tokens can be read.
+    if (error instanceof RangeError) throw new RefusedDocument([limitError('tokens', maxTokens, 'more')]);
     if (!(error instanceof GraphQLError)) throw error;
     if (maxTokens !== undefined && error.message.includes('tokens'))
       throw new RefusedDocument([limitError('tokens', maxTokens, 'more')]);

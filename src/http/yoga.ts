@@ -4,7 +4,7 @@ import { createYoga, type Plugin } from 'graphql-yoga';
 import { isObject } from '../rest/values.ts';
 import { answerHeaders, negotiate, type OperationResult, toAnswer } from './answer.ts';
 import { type PublicError, toPublicError } from './errors.ts';
-import { factsOf, isJson } from './lane.ts';
+import { type BodyLimits, factsOf, isJson } from './lane.ts';
 import type { RunOperation } from './operations.ts';
 import { type GraphQLParams, paramsOfBody, paramsOfUrl } from './params.ts';
 
@@ -12,7 +12,7 @@ import { type GraphQLParams, paramsOfBody, paramsOfUrl } from './params.ts';
 export interface YogaOptions {
   readonly schema: GraphQLSchema;
   readonly run: RunOperation;
-  readonly maxBodyBytes: number;
+  readonly bodyLimits: BodyLimits;
   readonly report: (error: unknown) => void;
 }
 
@@ -24,14 +24,18 @@ interface NodeContext {
 
 /** Answers any request to the GraphQL endpoint. Operations take the same path as in the lane. */
 export function createYogaHandler(options: YogaOptions): (request: IncomingMessage, response: ServerResponse) => void {
-  const { schema, run, maxBodyBytes, report } = options;
+  const { schema, run, bodyLimits, report } = options;
   const paramsOf: ParamsOf = new WeakMap();
   const results: Results = new WeakMap();
   const yoga = createYoga<NodeContext>({
     schema,
-    plugins: [useParams(paramsOf), useOperations(run, paramsOf, results), useAnswers(results, report)],
+    plugins: [
+      useParams(paramsOf, bodyLimits.jsonDepth),
+      useOperations(run, paramsOf, results),
+      useAnswers(results, report),
+    ],
     maskedErrors: false,
-    maxRequestBodySize: maxBodyBytes,
+    maxRequestBodySize: bodyLimits.bytes,
     graphiql: false,
     cors: false,
     multipart: false,
@@ -48,7 +52,7 @@ type ParamsOf = WeakMap<Request, GraphQLParams>;
 type Results = WeakMap<Request, OperationResult>;
 
 /** Reads parameters as the lane does, and refuses every body but JSON. */
-function useParams(paramsOf: ParamsOf): Plugin {
+function useParams(paramsOf: ParamsOf, maxDepth: number): Plugin {
   return {
     onRequestParse: ({ request, setRequestParser, endResponse, fetchAPI }) => {
       if (request.method !== 'GET' && request.method !== 'POST') return;
@@ -63,7 +67,10 @@ function useParams(paramsOf: ParamsOf): Plugin {
         return;
       }
       setRequestParser(async (got) => {
-        paramsOf.set(request, got.method === 'GET' ? paramsOfUrl(got.url) : paramsOfBody(await got.text()));
+        paramsOf.set(
+          request,
+          got.method === 'GET' ? paramsOfUrl(got.url, maxDepth) : paramsOfBody(await got.text(), maxDepth),
+        );
         // Yoga wants to see a query; `useOperations` takes the real ones.
         return { query: '' };
       });

@@ -52,7 +52,7 @@ export async function startGateway(
     upstreamConnections: 128,
     maxUpstreamInFlight: 512,
     maxResponseBytes: 8 * 2 ** 20,
-    maxRequestBytes: 2 ** 20,
+    bodyLimits: { bytes: 2 ** 20, jsonDepth: 100 },
     operationDeadlineMs: 5000,
     maxPageSize: 100,
     maxUpstreamCalls: 150,

@@ -1,0 +1,207 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { getIntrospectionQuery } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { type Answer, ask, key, startGateway } from '../support/gateway.ts';
+import { sendRaw } from '../support/raw-http.ts';
+import * as rows from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const routes = { 'GET /api/projects/1/': rows.project(1) };
+const json = ['content-type', 'application/json', 'authorization', `Bearer ${key}`];
+
+function repeated(count: number, part: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => part(index)).join(' ');
+}
+
+function nested(depth: number): string {
+  const levels = Math.floor((depth - 3) / 2);
+  return `{ project(id: 1) { ${'dashboards { nodes { project { '.repeat(levels)} name ${'} } } '.repeat(levels)} } }`;
+}
+
+/** The code and message of the first error, and whether anything was sent upstream. */
+function refusal({ status, data, errors }: Answer, requests: readonly string[]): unknown {
+  return { status, hasData: data !== undefined, code: errors?.[0]?.extensions['code'], calls: requests.length };
+}
+
+const refused = { status: 200, hasData: false, code: 'LIMIT_EXCEEDED', calls: 0 };
+
+describe('a document is refused before anything runs', () => {
+  test.each([
+    ['31 aliases', `{ project(id: 1) { ${repeated(31, (i) => `a${i}: name`)} } }`, 'at most 30 aliases', 'has 31'],
+    [
+      '21 root fields',
+      `{ project(id: 1) { id } ${repeated(20, (i) => `p${i}: project(id: 1) { id }`)} }`,
+      'at most 20 root fields',
+      'has 21',
+    ],
+    ['51 directives', `{ __typename ${'@include(if: true) '.repeat(51)} }`, 'at most 50 directives', 'has 51'],
+    ['nesting beyond 14', nested(24), 'at most 14 levels of nesting', 'has 3'],
+    [
+      '51 fragments',
+      `{ __typename } ${repeated(51, (i) => `fragment F${i} on Query { __typename }`)}`,
+      'at most 50 fragments',
+      'has 51',
+    ],
+    ['11 operations', repeated(11, (i) => `query Q${i} { __typename }`), 'at most 10 operations', 'has 11'],
+    ['2,001 tokens', `{ ${'__typename '.repeat(2000)} }`, 'at most 2000 tokens', 'more'],
+    ['endless lists', `{ node(id: ${'['.repeat(100_000)}`, 'at most 2000 tokens', 'more'],
+    ['endless objects', `{ node(id: ${'{a:'.repeat(100_000)}`, 'at most 2000 tokens', 'more'],
+    ['endless selections', '{a'.repeat(100_000), 'at most 2000 tokens', 'more'],
+  ])('that has %s', async (_name, query, limit, found) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const answer = await gateway.ask(query);
+    expect(refusal(answer, upstream.requests)).toEqual(refused);
+    expect(answer.errors?.[0]?.message).toContain(limit);
+    expect(answer.errors?.[0]?.message).toContain(found);
+    expect((await gateway.ask('{ project(id: 1) { name } }')).data).toEqual({ project: { name: 'Project 1' } });
+  });
+
+  test('whose fragments multiply aliases, in time that does not multiply', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const bomb = repeated(40, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} a${i}: __typename }`);
+    const answer = await gateway.ask(`{ ...F0 } ${bomb} fragment F40 on Query { __typename }`);
+    expect(refusal(answer, upstream.requests)).toEqual(refused);
+  });
+
+  test('whose fragments spread each other', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const answer = await gateway.ask('{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }');
+    expect(answer.errors?.[0]?.extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED');
+  });
+});
+
+test('an ordinary nested Relay page and the query of GraphiQL itself pass', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  const page = `{ projects(first: 2) { pageInfo { hasNextPage } edges { cursor node { name dashboards(first: 2) {
+    edges { node { name createdBy { email } project { organization { plugins { edges { node { name } } } } } } } } } } } }`;
+  expect((await gateway.ask(page)).errors?.map(({ extensions }) => extensions['code'])).toEqual(['NOT_FOUND']);
+  expect((await gateway.ask(getIntrospectionQuery())).errors).toBeUndefined();
+});
+
+test('with introspection off the schema cannot be read, and misspelt names get no suggestions', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream, { introspection: false });
+  const introspected = await gateway.ask('{ __schema { types { name } } }');
+  expect(introspected.errors?.[0]?.extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED');
+  expect((await gateway.ask('{ projets { nodes { id } } }')).body).not.toContain('Did you mean');
+  expect((await gateway.ask('{ __typename }')).data).toEqual({ __typename: 'Query' });
+});
+
+describe('a body', () => {
+  test('larger than the limit is refused, whether it says so or not', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream, { bodyLimits: { bytes: 1000, jsonDepth: 100 } });
+    const large = JSON.stringify({ query: `{ __typename } # ${'x'.repeat(2000)}` });
+    const answer = await sendRaw(gateway.url, { headers: json, body: large });
+    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
+      413,
+      { errors: [{ extensions: { code: 'LIMIT_EXCEEDED' } }] },
+    ]);
+    expect((await ask(gateway.url, '{ __typename }')).status).toBe(200);
+  });
+
+  test('that is no UTF-8, no JSON or no object is refused with 400', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    for (const body of [Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), '{"query":', '[]', '"x"', '5', 'null', '']) {
+      const answer = await sendRaw(gateway.url, { headers: json, body });
+      expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
+        400,
+        { errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] },
+      ]);
+    }
+  });
+
+  test('that nests 20,000 deep is refused', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const deep = `{"query":"{ __typename }","variables":{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}}`;
+    const answer = await sendRaw(gateway.url, { headers: json, body: deep });
+    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
+      400,
+      { errors: [{ extensions: { code: 'LIMIT_EXCEEDED' } }] },
+    ]);
+  });
+});
+
+describe('pages of another origin', () => {
+  const preflight = ['origin', 'https://evil.example', 'access-control-request-method', 'POST'];
+
+  test('are told nothing where no origin is listed', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const answer = await sendRaw(gateway.url, { method: 'OPTIONS', headers: preflight });
+    expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([204, undefined]);
+  });
+
+  test('may call where their origin is listed, and no others', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream, { corsOrigins: ['https://app.example'] });
+    const allowed = await sendRaw(gateway.url, {
+      method: 'OPTIONS',
+      headers: ['origin', 'https://app.example', 'access-control-request-method', 'POST'],
+    });
+    expect(allowed.headers['access-control-allow-origin']).toBe('https://app.example');
+    expect(allowed.headers['access-control-allow-credentials']).toBeUndefined();
+    expect(allowed.headers['vary']).toContain('Origin');
+    const foreign = await sendRaw(gateway.url, { method: 'OPTIONS', headers: preflight });
+    expect(foreign.headers['access-control-allow-origin']).toBeUndefined();
+    const answered = await gateway.ask('{ __typename }', { headers: { origin: 'https://app.example' } });
+    expect(answered.headers.get('access-control-allow-origin')).toBe('https://app.example');
+  });
+});
+
+describe('on the wire', () => {
+  /** What a server answers to bytes, whatever they are. */
+  async function exchange(url: string, bytes: string): Promise<string> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname).setEncoding('latin1');
+    let answer = '';
+    socket.on('data', (chunk: string) => void (answer += chunk));
+    socket.write(bytes);
+    await once(socket, 'close');
+    return answer;
+  }
+
+  test.each([
+    ['no HTTP', 'hello\r\n\r\n', /^HTTP\/1\.1 400 /],
+    [
+      'headers beyond 16 KB',
+      `GET /graphql HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`,
+      /^HTTP\/1\.1 431 /,
+    ],
+    [
+      'two lengths',
+      'POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx',
+      /^HTTP\/1\.1 400 /,
+    ],
+  ])('%s ends with a bare answer and the connection', async (_name, bytes, answer) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    expect(await exchange(gateway.url, bytes)).toMatch(answer);
+    expect((await gateway.ask('{ __typename }')).status).toBe(200);
+  });
+
+  test('more than 100 headers are refused, and an unknown path is 404', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const many = Array.from({ length: 101 }, (_, index) => [`x-${index}`, 'y']).flat();
+    expect((await sendRaw(gateway.url, { headers: [...json, ...many], body: '{}' })).status).toBe(431);
+    expect((await sendRaw(new URL('/nothing', gateway.url).href, { method: 'GET' })).status).toBe(404);
+    expect((await sendRaw(new URL('/', gateway.url).href, { method: 'GET' })).headers['location']).toBe('/graphql');
+  });
+
+  test('every answer forbids sniffing and caching, and names no server', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const { headers } = await gateway.ask('{ __typename }');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect([headers.get('x-powered-by'), headers.get('server')]).toEqual([null, null]);
+  });
+});

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { cursorSecretOf, readConfig, settings } from '../../src/config.ts';
+import { ConfigError } from '../../src/settings.ts';
+
+test('without an environment every setting has its documented default', () => {
+  const config = readConfig({});
+  expect(config).toMatchObject({
+    port: 4000,
+    host: '127.0.0.1',
+    upstreamUrl: undefined,
+    operationDeadlineMs: 8000,
+    maxPageSize: 100,
+    logLevel: 'info',
+    introspection: true,
+    graphiql: true,
+    corsOrigins: [],
+  });
+  expect(Object.isFrozen(config)).toBe(true);
+  const unreadable = Object.values(settings).filter(
+    ({ fallback, read }) => fallback !== undefined && read(fallback) === undefined,
+  );
+  expect(unreadable).toEqual([]);
+});
+
+test('in production introspection and GraphiQL are off unless they are asked for', () => {
+  expect(readConfig({ NODE_ENV: 'production' })).toMatchObject({ introspection: false, graphiql: false });
+  const asked = readConfig({ NODE_ENV: 'production', INTROSPECTION: 'on', GRAPHIQL: 'on' });
+  expect(asked).toMatchObject({ introspection: true, graphiql: true });
+});
+
+test('settings are read from their text', () => {
+  const config = readConfig({
+    PORT: '0',
+    UPSTREAM_URL: 'https://example.com/prefix/',
+    CORS_ORIGINS: 'https://a.example, https://b.example:8443',
+    WORKSPACE_ERROR_RATE: '0.25',
+    WORKSPACE_PAGE_CAP: '7',
+    MAX_DEPTH: '3',
+    CURSOR_SECRET: '',
+  });
+  expect(config).toMatchObject({
+    port: 0,
+    upstreamUrl: 'https://example.com/prefix/',
+    corsOrigins: ['https://a.example', 'https://b.example:8443'],
+    workspace: { errorRate: 0.25, pageCap: 7, latencyMs: 0 },
+    documentLimits: { depth: 3, aliases: 30 },
+    cursorSecret: undefined,
+  });
+});
+
+test.each([
+  ['PORT', '-1'],
+  ['PORT', '4000x'],
+  ['MAX_PAGE_SIZE', '0'],
+  ['MAX_PAGE_SIZE', '1e2'],
+  ['UPSTREAM_URL', 'ftp://example.com'],
+  ['UPSTREAM_URL', 'https://example.com/?key=1'],
+  ['UPSTREAM_URL', 'https://example.com/#x'],
+  ['LOG_LEVEL', 'INFO'],
+  ['INTROSPECTION', 'true'],
+  ['CORS_ORIGINS', '*'],
+  ['CORS_ORIGINS', 'https://a.example/path'],
+  ['WORKSPACE_ERROR_RATE', '-0.1'],
+])('%s=%s is refused with a message that names the variable and what is expected', (name, value) => {
+  const read = (): unknown => readConfig({ [name]: value });
+  expect(read).toThrow(ConfigError);
+  expect(read).toThrow(new RegExp(`^${name}: expected `));
+});
+
+test.each(['MAX_PAGESIZE', 'UPSTREAM_URLS', 'LOG_LEVLE', 'CURSOR_SECRTE'])('%s is taken for a mistake', (name) => {
+  expect(() => readConfig({ [name]: '1' })).toThrow(/there is no such setting; expected [A-Z_]+/);
+});
+
+test('names of other programs are left alone', () => {
+  expect(() => readConfig({ PATH: '/bin', HOSTNAME: 'a', POST: 'b', npm_config_yes: 'c' })).not.toThrow();
+});
+
+test('cursors of one upstream have one secret on every replica, unless one is given', () => {
+  expect(cursorSecretOf(undefined, 'https://a.example')).toBe(cursorSecretOf(undefined, 'https://a.example'));
+  expect(cursorSecretOf(undefined, 'https://a.example')).not.toBe(cursorSecretOf(undefined, 'https://b.example'));
+  expect(cursorSecretOf('given', 'https://a.example')).toBe('given');
+});
