@@ -115,11 +115,10 @@ function parseQuery(query: string, maxTokens: number | undefined): DocumentNode 
   try {
     return parse(query, { maxLexicalTokens: maxTokens });
   } catch (error) {
-    // The parser recurses; what overflows it has more nesting than tokens can be read.
-    if (error instanceof RangeError) throw new RefusedDocument([limitError('tokens', maxTokens, 'more')]);
+    // The parser recurses, and overflows before it has read all tokens of what only nests.
+    const tooMany = error instanceof RangeError || (error instanceof GraphQLError && error.message.includes('tokens'));
+    if (tooMany && maxTokens !== undefined) throw new RefusedDocument([limitError('tokens', maxTokens, 'more')]);
     if (!(error instanceof GraphQLError)) throw error;
-    if (maxTokens !== undefined && error.message.includes('tokens'))
-      throw new RefusedDocument([limitError('tokens', maxTokens, 'more')]);
     throw new RefusedDocument([coded(error, 'GRAPHQL_PARSE_FAILED')]);
   }
 }

@@ -48,18 +48,18 @@ describe('The id in a request', () => {
     [{ id: null, documentId: hash, doc_id: '' }, false],
   ])('is found: %j', (params, isAutomatic) => {
     const expected = { id: hash, automatic: isAutomatic };
-    expect(documentIdOf(paramsOfBody(JSON.stringify(params)))).toEqual(expected);
+    expect(documentIdOf(paramsOfBody(JSON.stringify(params), 100))).toEqual(expected);
     const search = Object.entries(params).map(([name, value]): [string, string] => [
       name,
       typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value),
     ]);
-    expect(documentIdOf(paramsOfUrl(`/graphql?${new URLSearchParams(search)}`))).toEqual(expected);
+    expect(documentIdOf(paramsOfUrl(`/graphql?${new URLSearchParams(search)}`, 100))).toEqual(expected);
   });
 
   test.each([{ query: text }, { query: text, extensions: {} }, { extensions: { persistedQuery: null } }])(
     'is absent: %j',
     (params) => {
-      expect(documentIdOf(paramsOfBody(JSON.stringify(params)))).toBeUndefined();
+      expect(documentIdOf(paramsOfBody(JSON.stringify(params), 100))).toBeUndefined();
     },
   );
 
@@ -77,7 +77,7 @@ describe('The id in a request', () => {
       'Expected `extensions.persistedQuery.sha256Hash` to be the SHA-256 of the document.',
     ],
   ])('is refused where it is malformed: %j', (params, message) => {
-    expect(() => documentIdOf(paramsOfBody(JSON.stringify(params)))).toThrow(message);
+    expect(() => documentIdOf(paramsOfBody(JSON.stringify(params), 100))).toThrow(message);
   });
 });
 

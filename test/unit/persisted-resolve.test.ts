@@ -7,7 +7,7 @@ import type { Prepare } from '../../src/http/prepare.ts';
 import { createFolder } from '../support/persisted.ts';
 
 const schema = buildSchema('type Query { a: Int }');
-const request = (params: unknown): GraphQLParams => paramsOfBody(JSON.stringify(params));
+const request = (params: unknown): GraphQLParams => paramsOfBody(JSON.stringify(params), 100);
 
 /** Persisted documents where preparing a free text is an error. */
 function createListed(files: string): ReturnType<typeof createPersisted> {
