@@ -1,0 +1,80 @@
+/**
+ * What planning costs: the CPU time of a warm plan beside that of the whole operation in the gateway's process, for an
+ * operation of 30 fields whose variables are new each time. Upstream and clients run in a process of their own.
+ *
+ *   node bench/plan.ts
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readConfig } from '../src/config.ts';
+import { createGateway } from '../src/gateway.ts';
+import { createCursorCodec } from '../src/graphql/cursors.ts';
+import { createCosts } from '../src/http/costs.ts';
+import { createPrepare } from '../src/http/prepare.ts';
+import { createCompilerSchema, createSchema } from '../src/schema.ts';
+import { startServer } from '../src/server.ts';
+
+const query = `query Page($project: ID!, $first: Int!) {
+  project(id: $project) {
+    id name timezone isDemo createdAt updatedAt weekStartDay
+    organization { id }
+    dashboards(first: $first) {
+      totalCount
+      pageInfo { hasNextPage endCursor }
+      nodes { id name description pinned createdAt tags createdBy { firstName lastName } }
+    }
+    events(first: 5) { nodes { id event timestamp distinctId } }
+  }
+}`;
+
+const config = readConfig({});
+const secret = 'secret of the benchmark';
+
+const operation = await microsecondsOfOperation(5000);
+const plan = microsecondsOfPlan(50_000);
+console.log(`operation  ${operation.toFixed(1)} µs of CPU in the gateway`);
+console.log(`plan       ${plan.toFixed(1)} µs, ${((plan / operation) * 100).toFixed(1)} % of it`);
+
+/** CPU time of this process for each operation, all of the gateway included. */
+async function microsecondsOfOperation(count: number): Promise<number> {
+  const child = fork(new URL('plan-load.ts', import.meta.url), [query]);
+  const [upstreamUrl] = (await once(child, 'message')).map(String);
+  const gateway = createGateway({
+    ...config,
+    upstreamUrl: upstreamUrl ?? '',
+    cursorSecret: secret,
+    maxResponseBytes: 8 * 2 ** 20,
+    report: console.error,
+  });
+  const server = await startServer(gateway, { port: 0, host: '127.0.0.1', stopDelayMs: 0, drainMs: 100 });
+  const load = async (): Promise<void> => {
+    child.send({ url: `${server.url}/graphql`, count });
+    await once(child, 'message');
+  };
+  await load();
+  const before = process.cpuUsage();
+  await load();
+  const { user, system } = process.cpuUsage(before);
+  child.kill();
+  await server.stop();
+  return (user + system) / count;
+}
+
+/** CPU time of a plan, as an operation makes it before it runs. */
+function microsecondsOfPlan(count: number): number {
+  const schemas = { schema: createSchema(), compilerSchema: createCompilerSchema() };
+  const prepare = createPrepare({ schemas, cacheBytes: 2 ** 20, limits: config.documentLimits, introspection: true });
+  const costs = createCosts({ schema: schemas.schema, cursors: createCursorCodec(secret), ...config });
+  const run = (): void => {
+    for (let index = 0; index < count; index += 1) {
+      const variables = { project: `${index % 1000}`, first: 10 };
+      const params = { query, variables, operationName: undefined, extensions: undefined, all: {} };
+      costs(prepare(query, undefined), params);
+    }
+  };
+  run();
+  const before = process.cpuUsage();
+  run();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / count;
+}
