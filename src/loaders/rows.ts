@@ -77,7 +77,8 @@ export class RowLoader {
 
   /** Reads a page of a list where enough rows of it are wanted, and waits for every page that may hold one of them. */
   async #readPages({ kind, scope }: Collection, keys: readonly Key[]): Promise<void> {
-    await this.#windows.underWay({ kind, scope });
+    const before = this.#windows.underWay({ kind, scope });
+    if (before !== undefined) await before;
     // Asked for at once, so that a window of the same list that is wanted now becomes part of the page.
     if (this.#unknown(keys).length >= substitutionThreshold) await this.#readPage({ kind, scope });
     while (this.#unknown(keys).length > 0) {
