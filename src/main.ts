@@ -109,7 +109,7 @@ async function serve(config: Config): Promise<void> {
 /** JSON lines, written in batches; at a terminal lines for people. */
 function createLog(level: string): Logger {
   if (process.stdout.isTTY) return pino({ level }, PinoPretty({ sync: true }));
-  return pino({ level }, pino.destination({ sync: false, minLength: 4096, periodicFlush: 1000 }));
+  return pino({ level }, pino.destination({ sync: false, minLength: 65_536, maxWrite: 131_072, periodicFlush: 1000 }));
 }
 
 async function serveWorkspace(config: Config): Promise<void> {
