@@ -1,12 +1,15 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { examples } from './graphiql-examples.ts';
+import { examples, explainExample } from './graphiql-examples.ts';
+import { explainScript } from './graphiql-explain.ts';
 
 /** What GraphiQL opens with. */
 export interface GraphiqlOptions {
   /** The key that the headers tab starts with; only for the embedded workspace, whose key is public. */
   readonly demoKey?: string | undefined;
+  /** Whether clients may see which REST calls an operation makes. */
+  readonly explain: boolean;
 }
 
 /** Answers browsers that open the endpoint; false: the request is for somebody else. */
@@ -32,15 +35,20 @@ interface Page {
   readonly body: Buffer;
 }
 
-function createPage({ demoKey }: GraphiqlOptions): Page {
-  const headers = JSON.stringify({ Authorization: `Bearer ${demoKey ?? '<your personal API key>'}` }, null, 2);
-  const html = renderGraphiQL({
+function createPage({ demoKey, explain }: GraphiqlOptions): Page {
+  const authorization = { Authorization: `Bearer ${demoKey ?? '<your personal API key>'}` };
+  const headers = JSON.stringify(authorization, null, 2);
+  const tabs = examples.map(({ query, variables }) => ({ query, headers, variables: variables ?? null }));
+  const planned = { ...explainExample, headers: JSON.stringify({ ...authorization, explain: 'plan' }, null, 2) };
+  const rendered = renderGraphiQL({
     title: 'GraphiQL · workspace gateway',
-    defaultTabs: examples.map(({ query, variables }) => ({ query, headers, variables: variables ?? null })),
+    defaultTabs: explain ? [...tabs, planned] : tabs,
     defaultHeaders: headers,
     headers,
     shouldPersistHeaders: false,
   });
+  // First of all scripts, because the others keep the function that they find.
+  const html = explain ? rendered.replace('<head>', `<head><script>${explainScript}</script>`) : rendered;
   return {
     headers: {
       'content-type': 'text/html; charset=utf-8',

@@ -1,0 +1,46 @@
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+/** What the page of GraphiQL sends when its editor fetches. */
+async function sentFrom(page: string, headers: object, query: string): Promise<unknown> {
+  const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(page) ?? [];
+  const sent: unknown[] = [];
+  const window = { fetch: (...request: unknown[]) => sent.push(...request) };
+  runInNewContext(script, { window });
+  window.fetch('/graphql', { method: 'POST', headers, body: JSON.stringify({ query }) });
+  return JSON.parse(JSON.stringify(sent));
+}
+
+async function pageOf({ url }: TestGateway): Promise<string> {
+  return (await fetch(url, { headers: { accept: 'text/html' } })).text();
+}
+
+test('GraphiQL sends the header explain as the extension, but not where it reads the schema', async () => {
+  await using upstream = await startUpstream({});
+  await using gateway = await startGateway(upstream, { explain: true });
+  const page = await pageOf(gateway);
+  const [key, query] = [{ authorization: 'Bearer phx_a' }, '{ projects { totalCount } }'];
+  const body = (params: object): string => JSON.stringify(params);
+  expect(await sentFrom(page, { ...key, explain: 'plan' }, query)).toEqual([
+    '/graphql',
+    { method: 'POST', headers: key, body: body({ query, extensions: { explain: 'plan', cost: true } }) },
+  ]);
+  const schema = '{ __schema { types { name } } }';
+  expect(await sentFrom(page, { ...key, explain: 'plan' }, schema)).toEqual([
+    '/graphql',
+    { method: 'POST', headers: key, body: body({ query: schema }) },
+  ]);
+  expect(await sentFrom(page, key, query)).toEqual([
+    '/graphql',
+    { method: 'POST', headers: key, body: body({ query }) },
+  ]);
+  expect(page).toContain('query Tiles');
+});
+
+test('GraphiQL says nothing of explain where it is switched off', async () => {
+  await using upstream = await startUpstream({});
+  await using gateway = await startGateway(upstream, { explain: false });
+  expect(await pageOf(gateway)).not.toContain('query Tiles');
+});
