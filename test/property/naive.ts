@@ -44,7 +44,7 @@ export class NaiveSource implements Source {
 }
 
 /** A page as a stretch. */
-export function stretchOf(page: unknown): Stretch {
+function stretchOf(page: unknown): Stretch {
   const rows: readonly Row[] = resultsOf(page);
   const [count, next] = isObject(page) ? [page['count'], page['next']] : [undefined, null];
   return { rows, count: typeof count === 'number' ? count : undefined, goesOn: next !== null };

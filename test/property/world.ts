@@ -1,4 +1,5 @@
 import type { Row } from '../../src/rest/values.ts';
+import { pathOf } from './contract.ts';
 import type { Random } from './random.ts';
 
 /** What a small upstream holds: every list by its path, in order, each row with all its columns. */
@@ -7,18 +8,11 @@ export interface World {
 }
 
 /** The organization of every project and of most plugins. */
-export const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
+const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
 const foreignId = '018f1c4e-0000-7000-8000-00000000000f';
 
 export const organizationIds: readonly string[] = [organizationId, '@current', foreignId];
-export const projectIds: readonly string[] = ['1', '2', '3'];
-
-export const pathOf = {
-  projects: '/api/projects/',
-  dashboards: (project: string): string => `/api/projects/${project}/dashboards/`,
-  events: (project: string): string => `/api/projects/${project}/events/`,
-  plugins: (organization: string): string => `/api/organizations/${organization}/plugins/`,
-} as const;
+const projectIds: readonly string[] = ['1', '2', '3'];
 
 /** A world of up to three projects with up to `most` rows a list, in which every reference leads somewhere. */
 export function worldOf(random: Random, most: number): World {
@@ -27,21 +21,21 @@ export function worldOf(random: Random, most: number): World {
   const projects = projectIds.slice(0, random.number(1, 3)).map((id) => {
     const dashboards = rowsOf(size(), (number) => dashboardRow(Number(id) * 100 + number));
     for (const row of dashboards) Object.assign(row, { use_dashboard: referredId(random, dashboards) });
-    lists.set(pathOf.dashboards(id), dashboards);
-    lists.set(pathOf.events(id), rowsOf(size(), eventRow));
+    lists.set(pathOf('Dashboard', id), dashboards);
+    lists.set(pathOf('Event', id), rowsOf(size(), eventRow));
     return projectRow(Number(id), referredId(random, dashboards));
   });
-  lists.set(pathOf.projects, projects);
+  lists.set(pathOf('Project', ''), projects);
   const foreign = random.number(2, 40);
   const plugins = rowsOf(size(), (number) => pluginRow(number, number === foreign ? foreignId : organizationId));
-  for (const id of [organizationId, '@current']) lists.set(pathOf.plugins(id), plugins);
-  lists.set(pathOf.plugins(foreignId), random.once(2) ? [pluginRow(foreign, foreignId)] : []);
+  for (const id of [organizationId, '@current']) lists.set(pathOf('Plugin', id), plugins);
+  lists.set(pathOf('Plugin', foreignId), random.once(2) ? [pluginRow(foreign, foreignId)] : []);
   return { lists };
 }
 
 /** The columns of a row as its list shows it. */
 export function listed(path: string, row: Row): Row {
-  const isPartial = path === pathOf.projects || path.endsWith('/dashboards/');
+  const isPartial = path === pathOf('Project', '') || path.endsWith('/dashboards/');
   return isPartial ? Object.fromEntries(Object.entries(row).filter(([name]) => !detailOnly.has(name))) : row;
 }
 
