@@ -6,7 +6,7 @@ import type { ListRef } from '../rest/pages.ts';
 import { type Arguments, pathOf } from './draft.ts';
 import { after, type Moment } from './moments.ts';
 import { wantedOf } from './needs.ts';
-import { toObjects } from './objects.ts';
+import { isOwnerKnown, toObjects } from './objects.ts';
 import type { SelectedField } from './selection.ts';
 import { collectionOf, ownersOf, type Step } from './step.ts';
 
@@ -60,7 +60,8 @@ function want(
   const { draft, endpoint, moment, certain, path } = step;
   const collection = collectionOf(step);
   const { kind } = endpoint;
-  draft.lists.want({ kind, collection, list, owners, offset, limit, countOnly, certain, moment, path, done });
+  const isKnown = isOwnerKnown(step.parent);
+  draft.lists.want({ kind, collection, isKnown, list, owners, offset, limit, countOnly, certain, moment, path, done });
 }
 
 /** Plans what is selected on the rows of a page; without an offset they are the last of their list. */

@@ -5,7 +5,7 @@ import type { Key } from '../rest/paths.ts';
 import { planList } from './connection-plans.ts';
 import { type Arguments, type Draft, pathOf } from './draft.ts';
 import { after } from './moments.ts';
-import { collectionText, keyed, type Objects, textOf, toObjects } from './objects.ts';
+import { collectionText, isOwnerKnown, keyed, type Objects, textOf, toObjects } from './objects.ts';
 import { type Role, roleOf } from './roles.ts';
 import type { SelectedField } from './selection.ts';
 import { collectionOf, ownersOf, type PlanStep, type Step } from './step.ts';
@@ -66,6 +66,7 @@ function planAnyRow(step: Step): void {
   draft.lists.want({
     kind: endpoint.kind,
     collection,
+    isKnown: isOwnerKnown(step.parent),
     list: collection,
     owners: ownersOf(step),
     offset: 0,

@@ -1,14 +1,11 @@
 import { type Hull, hullsOf } from '../loaders/hulls.ts';
-import type { Kind } from '../rest/paths.ts';
 import { listEndpoint } from './endpoints.ts';
+import { type KeyedCollection, mayBeOne } from './key-counts.ts';
 import type { Condition, Ledger } from './ledger.ts';
 import { after, isBefore, type Moment, type Schedule } from './moments.ts';
 
 /** Rows of a list that somebody wants, at each owner that has such a list. */
-export interface ListWish {
-  readonly kind: Kind;
-  /** Equal for lists of one collection. */
-  readonly collection: string;
+export interface ListWish extends KeyedCollection {
   /** Equal for windows that may share pages: the collection, its filter, and the instant that offsets count from. */
   readonly list: string;
   readonly owners: number;
@@ -38,7 +35,7 @@ export class ListPlans {
   readonly #schedule: Schedule;
   readonly #maxPageSize: number;
   readonly #readings = new Map<string, Reading[]>();
-  readonly #collections = new Set<string>();
+  readonly #collections = new Map<string, ListWish>();
   readonly #jumps = new Set<string>();
   #pending: ListWish[] = [];
 
@@ -50,7 +47,7 @@ export class ListPlans {
 
   want(wish: ListWish): void {
     this.#pending.push(wish);
-    if (wish.anyRow !== true) this.#collections.add(wish.collection);
+    if (wish.anyRow !== true) this.#collections.set(wish.collection, wish);
   }
 
   /** The end of a list may be read after its first page. */
@@ -58,9 +55,13 @@ export class ListPlans {
     this.#jumps.add(collection);
   }
 
-  /** How long whoever waits for a page of a collection may have to wait. */
-  waves(collection: string): number {
-    return this.#jumps.has(collection) ? 2 : 1;
+  /** How many waves whoever wants a row of a collection may have to wait for pages that may be of the same one. */
+  wavesOf(wanted: KeyedCollection): number {
+    let waves = 0;
+    for (const read of this.#collections.values()) {
+      if (mayBeOne(read, wanted)) waves = Math.max(waves, this.#jumps.has(read.collection) ? 2 : 1);
+    }
+    return waves;
   }
 
   /** Whether a page of a collection is planned by now. */
@@ -133,7 +134,7 @@ export class ListPlans {
   #readAnyRow(wish: ListWish, readsRows: boolean): void {
     if (this.#answer(wish)) return;
     const isAlone = !readsRows && !this.reads(wish.collection);
-    const asked = isAlone ? wish.moment : after(wish.moment, this.waves(wish.collection));
+    const asked = isAlone ? wish.moment : after(wish.moment, Math.max(1, this.wavesOf(wish)));
     this.#read({ offset: 0, limit: 1 }, asked, [wish], wish.certain && isAlone);
   }
 }

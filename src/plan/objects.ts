@@ -63,6 +63,11 @@ export function collectionText(kind: Kind, owner: Objects | undefined): string {
   return owner === undefined ? kind : `${kind} of ${textOf(owner)}`;
 }
 
+/** Whether the owner of objects is known by its id; if not, it may be one that is known otherwise. */
+export function isOwnerKnown(owner: Objects | undefined): boolean {
+  return owner === undefined || owner.id !== undefined;
+}
+
 /** Whether only its own row can tell which object this is. */
 export function isCurrent({ id }: Objects): boolean {
   return id === current;

@@ -2,10 +2,11 @@ import { listView, suffices, type View } from '../loaders/row-store.ts';
 import { substitutionThreshold } from '../loaders/rows.ts';
 import type { Kind } from '../rest/paths.ts';
 import { rowEndpoint } from './endpoints.ts';
+import { KeyCounts, type KeyedCollection } from './key-counts.ts';
 import type { Condition, Ledger } from './ledger.ts';
 import type { ListPlans } from './list-plans.ts';
 import { after, type Moment, type Schedule } from './moments.ts';
-import { collectionText, isCurrent, most, type Objects, textOf } from './objects.ts';
+import { collectionText, isCurrent, isOwnerKnown, most, type Objects, textOf } from './objects.ts';
 
 /** Rows that somebody wants, each by its key. */
 export interface RowWish {
@@ -27,7 +28,7 @@ export class RowPlans {
   readonly #come = new Map<string, Moment>();
   readonly #collections = new Set<string>();
   /** How many rows of a collection are wanted in the list view at moments that may turn out to be one. */
-  readonly #later = new Map<string, number>();
+  readonly #later = new KeyCounts();
   /** Collections of which a page stands in for rows. */
   readonly #paged = new Set<string>();
   #pending: RowWish[] = [];
@@ -49,8 +50,7 @@ export class RowPlans {
   /** A row that is read only where all relations of its object answer 404. */
   wantIfAbsent(wish: RowWish): void {
     this.#ifAbsent.push(wish);
-    const collection = collectionOf(wish);
-    this.#later.set(collection, 1 + (this.#later.get(collection) ?? 0));
+    this.#later.add(collectionOf(wish), 1);
   }
 
   /** Whether rows of a collection are read by id. */
@@ -72,8 +72,8 @@ export class RowPlans {
     this.#pending = [];
     for (const wish of pending) if (!isInLists(wish)) this.#readById(wish, isCertain(wish), after(wish.objects.moment));
     const others = pending.filter((wish) => isInLists(wish) && !this.#answer(wish));
-    for (const [collection, wishes] of Map.groupBy(others, collectionOf)) {
-      for (const together of Map.groupBy(wishes, isFirst).values()) this.#readInLists(collection, together);
+    for (const wishes of Map.groupBy(others, (wish) => collectionOf(wish).collection).values()) {
+      for (const together of Map.groupBy(wishes, isFirst).values()) this.#readInLists(together);
     }
   }
 
@@ -82,43 +82,48 @@ export class RowPlans {
     const wishes = this.#ifAbsent.filter(({ objects }) => !this.#come.has(textOf(objects)));
     this.#ifAbsent = [];
     for (const wish of wishes) {
-      const collection = collectionOf(wish);
-      if ((this.#later.get(collection) ?? 0) >= substitutionThreshold) this.#wantPage(collection, [wish]);
+      if (this.#later.of(collectionOf(wish)) >= substitutionThreshold) this.#wantPage(wish);
       this.#readById(wish, false, after(wish.objects.moment));
     }
   }
 
   /** Rows for which a page of their list would do: from three on it is read first, and fewer wait for one under way. */
-  #readInLists(collection: string, wishes: readonly RowWish[]): void {
+  #readInLists(wishes: readonly RowWish[]): void {
+    const [first] = wishes;
+    if (first === undefined) return;
+    const collection = collectionOf(first);
     const isSubstituted = this.#countKeys(collection, wishes) >= substitutionThreshold;
-    if (isSubstituted) this.#wantPage(collection, wishes);
-    const mayBeKnown = isSubstituted || this.#lists.reads(collection);
+    if (isSubstituted) this.#wantPage(first);
+    const mayBeKnown = isSubstituted || this.#lists.reads(collection.collection);
+    const waits = this.#lists.wavesOf(collection);
     for (const wish of wishes) {
       const certain = isCertain(wish) && (!mayBeKnown || isCurrent(wish.objects));
       const when = mayBeKnown ? 'not in the page' : undefined;
-      const come = after(wish.objects.moment, mayBeKnown ? 1 + this.#lists.waves(collection) : 1);
+      const come = after(wish.objects.moment, 1 + waits);
       this.#readById({ ...(when !== undefined && { when }), ...wish }, certain, come);
     }
   }
 
-  #countKeys(collection: string, wishes: readonly RowWish[]): number {
+  /** How many rows of a collection may be wanted at once: at moments other than the first nobody knows which are one. */
+  #countKeys(collection: KeyedCollection, wishes: readonly RowWish[]): number {
     const keys = new Map(wishes.map(({ objects }) => [textOf(objects), objects.to - objects.from]));
     const count = [...keys.values()].reduce((sum, each) => sum + each, 0);
     if (wishes.every(isFirst)) return count;
-    const later = count + (this.#later.get(collection) ?? 0);
-    this.#later.set(collection, later);
-    return later;
+    this.#later.add(collection, count);
+    return this.#later.of(collection);
   }
 
   /** One page at most stands in for rows. Where not all begins, it may be wanted together with any window or none. */
-  #wantPage(collection: string, [wish]: readonly RowWish[]): void {
-    if (wish === undefined || this.#paged.has(collection)) return;
+  #wantPage(wish: RowWish): void {
+    const { kind, collection, isKnown } = collectionOf(wish);
+    if (this.#paged.has(collection)) return;
     this.#paged.add(collection);
-    const { kind, path, objects, when } = wish;
+    const { path, objects, when } = wish;
     this.#lists.want({
       ...(when !== undefined && { when }),
       kind,
       collection,
+      isKnown,
       list: isFirst(wish) ? collection : `a page of ${collection}`,
       owners: objects.owner === undefined ? 1 : most(objects.owner),
       offset: 0,
@@ -174,6 +179,6 @@ function isCertain({ objects, when }: RowWish): boolean {
   return objects.certain && when === undefined;
 }
 
-function collectionOf({ kind, objects }: RowWish): string {
-  return collectionText(kind, objects.owner);
+function collectionOf({ kind, objects: { owner } }: RowWish): KeyedCollection {
+  return { kind, collection: collectionText(kind, owner), isKnown: isOwnerKnown(owner) };
 }
