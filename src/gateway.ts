@@ -87,7 +87,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const schema = createSchema();
   const upstream = createUpstream(upstreamOptionsOf(options));
   const cursors = createCursorCodec(options.cursorSecret);
-  const persisted = createPersistedDocuments(options, { schema, compilerSchema: createCompilerSchema() });
+  const persisted = createPersistedDocuments(options, createSchemas(schema));
   const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses });
   const watch = watchWith(metrics, options);
   const run = createRunOperation({
@@ -162,6 +162,18 @@ function watchWith(
     report: (error) => {
       metrics.unexpected();
       report(error);
+    },
+  };
+}
+
+/** The schema for compiled operations is made when the first is compiled. */
+function createSchemas(schema: GraphQLSchema): Schemas {
+  let compilerSchema: GraphQLSchema | undefined;
+  return {
+    schema,
+    get compilerSchema() {
+      compilerSchema ??= createCompilerSchema();
+      return compilerSchema;
     },
   };
 }

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { examples, explainExample } from './graphiql-examples.ts';
 import { explainScript } from './graphiql-explain.ts';
 
@@ -20,12 +19,15 @@ export type Graphiql = (request: IncomingMessage, response: ServerResponse) => b
  * scripts, known by their hashes, and talk to nobody but this gateway.
  */
 export function createGraphiql(options: GraphiqlOptions): Graphiql {
-  let page: Page | undefined;
+  let page: Promise<Page> | undefined;
   return (request, response) => {
     if (request.method !== 'GET' || request.headers.accept?.includes('text/html') !== true) return false;
-    // Nine megabytes, made only where somebody looks.
+    // Nine megabytes, loaded only where somebody looks.
     page ??= createPage(options);
-    response.writeHead(200, page.headers).end(page.body);
+    page.then(
+      ({ headers, body }) => response.writeHead(200, headers).end(body),
+      () => response.writeHead(500).end(),
+    );
     return true;
   };
 }
@@ -35,7 +37,8 @@ interface Page {
   readonly body: Buffer;
 }
 
-function createPage({ demoKey, explain }: GraphiqlOptions): Page {
+async function createPage({ demoKey, explain }: GraphiqlOptions): Promise<Page> {
+  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
   const authorization = { Authorization: `Bearer ${demoKey ?? '<your personal API key>'}` };
   const headers = JSON.stringify(authorization, null, 2);
   const tabs = examples.map(({ query, variables }) => ({ query, headers, variables: variables ?? null }));

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
-import { createYoga, type Plugin } from 'graphql-yoga';
+import type { Plugin, YogaServerInstance } from 'graphql-yoga';
 import { isObject } from '../rest/values.ts';
 import { answerHeaders, negotiate, type OperationResult, toAnswer } from './answer.ts';
 import { type PublicError, toPublicError } from './errors.ts';
@@ -27,22 +27,30 @@ export function createYogaHandler(options: YogaOptions): (request: IncomingMessa
   const { schema, run, bodyLimits, report } = options;
   const paramsOf: ParamsOf = new WeakMap();
   const results: Results = new WeakMap();
-  const yoga = createYoga<NodeContext>({
-    schema,
-    plugins: [
-      useParams(paramsOf, bodyLimits.jsonDepth),
-      useOperations(run, paramsOf, results),
-      useAnswers(results, report),
-    ],
-    maskedErrors: false,
-    maxRequestBodySize: bodyLimits.bytes,
-    graphiql: false,
-    cors: false,
-    multipart: false,
-    logging: false,
-    landingPage: false,
-  });
-  return (request, response) => void yoga(request, response);
+  const create = async (): Promise<YogaServerInstance<NodeContext, object>> => {
+    const { createYoga } = await import('graphql-yoga');
+    return createYoga<NodeContext>({
+      schema,
+      plugins: [
+        useParams(paramsOf, bodyLimits.jsonDepth),
+        useOperations(run, paramsOf, results),
+        useAnswers(results, report),
+      ],
+      maskedErrors: false,
+      maxRequestBodySize: bodyLimits.bytes,
+      graphiql: false,
+      cors: false,
+      multipart: false,
+      logging: false,
+      landingPage: false,
+    });
+  };
+  // Loaded with the first request that needs it: most gateways never get one, and all start sooner.
+  let yoga: ReturnType<typeof create> | undefined;
+  return (request, response) => {
+    yoga ??= create();
+    yoga.then((handle) => handle(request, response), report);
+  };
 }
 
 /** Parameters by the request they came with: Yoga's own are less. */
