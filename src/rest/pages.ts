@@ -90,6 +90,8 @@ function nextPosition(next: unknown, { filter }: ListRef, at: Position, rows: re
   const from = { before: at.before ?? filter?.before, after: at.after ?? filter?.after };
   const before = timeOf(query.get('before')) ?? from.before;
   const after = timeOf(query.get('after')) ?? from.after;
+  // The newest rows come first, so that a later `before` would walk in a circle.
+  if (isLater(before, from.before) || (before === from.before && isLater(from.after, after))) return undefined;
   const moved = before !== from.before || after !== from.after;
   // Keyset: the deployment keeps the old offset in the query, which would skip rows behind the new time.
   if (moved && rows.length > 0) return { offset: 0, before, after };
@@ -119,6 +121,16 @@ function withinInstant(instant: string | undefined, at: Position, rows: readonly
 function queryOf(url: string): URLSearchParams | undefined {
   const start = url.indexOf('?');
   return start === -1 ? undefined : new URLSearchParams(url.slice(start + 1).split('#', 1)[0]);
+}
+
+/** Whether one time comes after another, to the millisecond; false where one of them is none. */
+function isLater(time: string | undefined, other: string | undefined): boolean {
+  return instantOf(time) > instantOf(other);
+}
+
+/** Times without a zone are UTC, as everywhere in this API. */
+function instantOf(time = ''): number {
+  return Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/i.test(time) ? time : `${time}Z`);
 }
 
 /** A time from a query in which the plus of its offset may have been left unencoded. */

@@ -138,6 +138,22 @@ describe('the `next` of an event list', () => {
     expect(positionsIn(upstream)).toEqual(['limit 10', `limit 8 before ${secondOf(2)}`]);
   });
 
+  test.each([secondOf(1), secondOf(1).replace('+00:00', 'Z'), secondOf(1).replace('+00:00', '')])(
+    'that goes back, to %s, ends the walk, and does not lead in a circle',
+    async (back) => {
+      const next = (time: string): string =>
+        `https://api.example.com/api/projects/1/events/?before=${encodeURIComponent(time)}`;
+      await using upstream = await startUpstream({
+        [path]: inTurn(page(next(secondOf(2)), 1, 2), page(next(back), 3, 4)),
+      });
+      upstream.release();
+      await using gateway = await startGateway(upstream);
+      const { rows, hasNextPage } = await askPage(gateway, events, { first: 10 });
+      expect([rows, hasNextPage]).toEqual([idsOf([1, 2, 3, 4].map((id) => event(id))), false]);
+      expect(positionsIn(upstream)).toEqual(['limit 10', `limit 8 before ${secondOf(2)}`]);
+    },
+  );
+
   test('that repeats over rows of one instant, whatever is asked, ends the walk as well', async () => {
     const rows = [1, 2].map((id) => event(id, { timestamp: secondOf(1) }));
     const next = `https://api.example.com/api/projects/1/events/?before=${encodeURIComponent(secondOf(1))}`;
