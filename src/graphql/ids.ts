@@ -99,7 +99,7 @@ export function parseIdWithOwner(
   if (nodeId?.type === kind) return { kind, scope: nodeId.scope, id: nodeId.id };
   if (nodeId !== undefined) throw malformed(kind, text, 'id');
   throw new UserInputError(
-    `Expected \`id\` to be the global id of a ${kind}, or an upstream id beside \`${ownerArgument}\`, but got ${quoted(text)}.`,
+    `Expected \`id\` to be the global id of ${article(kind)} ${kind}, or an upstream id beside \`${ownerArgument}\`, but got ${quoted(text)}.`,
   );
 }
 
@@ -117,8 +117,12 @@ function sameScope(one: string, other: string): boolean {
 
 function malformed(type: NodeType, text: string, argument: string): UserInputError {
   return new UserInputError(
-    `Expected \`${argument}\` to be the id of a ${type} (${forms[type].form}, or its global id), but got ${quoted(text)}.`,
+    `Expected \`${argument}\` to be the id of ${article(type)} ${type} (${forms[type].form}, or its global id), but got ${quoted(text)}.`,
   );
+}
+
+function article(type: NodeType): 'a' | 'an' {
+  return /^[EO]/.test(type) ? 'an' : 'a';
 }
 
 /** A global id in its one canonical spelling; undefined for everything else, upstream ids among it. */
