@@ -9,10 +9,16 @@ export type Row = Record<string, SQLOutputValue>;
  * An object whose fields only ever travel together is one JSON text, `body`; what queries look at is a column.
  */
 export function openDatabase(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: lockTimeout });
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
-  database.exec(tables);
-  return database;
+  try {
+    const database = new DatabaseSync(path, { timeout: lockTimeout });
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+    database.exec(tables);
+    return database;
+  } catch (cause) {
+    // SQLite's own message does not say which file.
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`the workspace's database ${JSON.stringify(path)} cannot be used: ${reason}`, { cause });
+  }
 }
 
 /** How long another process may hold the file, in milliseconds. */

@@ -80,6 +80,10 @@ test('a database file keeps what was written over a restart, and is seeded once'
   }
 });
 
+test.each(['/nowhere/workspace.db', import.meta.filename])('a database that cannot be used is named: %s', (path) => {
+  expect(() => openStore(path)).toThrow(`the workspace's database ${JSON.stringify(path)} cannot be used: `);
+});
+
 test('without a file, every start begins with the seed', async () => {
   {
     await using client = await startClient();
