@@ -73,6 +73,7 @@ export interface WorkspaceConfig {
 }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+/** The least grave level that is written; `silent` writes nothing. */
 export type LogLevel = (typeof logLevels)[number];
 
 /** Every environment variable, as README and `--help` show it. */

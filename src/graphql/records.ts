@@ -85,9 +85,14 @@ export interface OrganizationRecord {
   readonly started?: Started | undefined;
 }
 
+// Codegen takes the parent of each type by its name.
+/** A project: its key and its row. */
 export type ProjectRecord = RowRecord;
+/** A dashboard: its key and its row. */
 export type DashboardRecord = RowRecord;
+/** An event: its key and its row. */
 export type EventRecord = RowRecord;
+/** A plugin: its key and its row. */
 export type PluginRecord = RowRecord;
 
 /** What an action on a plugin answered: the plugin, or anything else. */

@@ -16,6 +16,7 @@ type DashboardMutation =
   | 'deleteDashboard'
   | 'restoreDashboard';
 
+/** The mutations of dashboards. Ids are checked, and the body made, before anything is sent. */
 export const dashboardMutations: Pick<MutationResolvers, DashboardMutation> = {
   createDashboard: (_root, { input }, context, info) => create(input, context, info),
   createDashboardFromTemplate: (_root, { input }, context, info) =>

@@ -9,6 +9,7 @@ import type { Row } from '../rest/values.ts';
 import { fetchRecord } from './by-id.ts';
 import { listConnection } from './lists.ts';
 
+/** An organization has no row: everything of it is read below its plugins. */
 export const Organization: OrganizationResolvers = {
   id: ({ id }) => toGlobalId({ type: 'Organization', scope: '', id }),
   upstreamId: ({ id }) => id,

@@ -16,6 +16,7 @@ interface PluginInput {
   readonly organizationId?: string | null | undefined;
 }
 
+/** The mutations of plugins. Ids are checked, and the body made, before anything is sent. */
 export const pluginMutations: Pick<MutationResolvers, PluginMutation> = {
   createPlugin: async (_root, { input }, context, info) => {
     const organizationId = parseOwnerId('Organization', input.organizationId, 'organizationId');

@@ -2,6 +2,7 @@ import type { PluginResolvers } from '../graphql/generated/resolvers.ts';
 import { toPluginResult } from '../graphql/plugin-results.ts';
 import { organizationIn } from './references.ts';
 
+/** What a plugin refers to, and what is read below it; its own fields are columns. */
 export const Plugin: PluginResolvers = {
   // A global plugin may be owned by another organization than the one that lists it.
   organization: (plugin) => {

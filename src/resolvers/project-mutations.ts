@@ -8,6 +8,7 @@ import { deletedId, write, writeRow } from './writes.ts';
 
 const projects: Collection = { kind: 'Project', scope: '' };
 
+/** The mutations of projects. Ids are checked, and the body made, before anything is sent. */
 export const projectMutations: Pick<MutationResolvers, 'createProject' | 'updateProject' | 'deleteProject'> = {
   createProject: async (_root, { input }, context, info) => {
     const body = toRequestBody(input, info);

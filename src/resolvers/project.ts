@@ -9,6 +9,7 @@ import { fetchRecord } from './by-id.ts';
 import { eventConnection, listConnection } from './lists.ts';
 import { fetchReferred, organizationIn } from './references.ts';
 
+/** What a project refers to, and what is read below it; its own fields are columns. */
 export const Project: ProjectResolvers = {
   organization: (project) => organizationIn(project, 'organization'),
   primaryDashboard: (project, _args, context, info) =>

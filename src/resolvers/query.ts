@@ -6,6 +6,7 @@ import type { OrganizationRecord, RowRecord } from '../graphql/records.ts';
 import { fetchRecord, toError } from './by-id.ts';
 import { listConnection } from './lists.ts';
 
+/** Where operations begin. Ids are checked before anything is sent. */
 export const Query: QueryResolvers = {
   node: (_root, { id }, context, info) => fetchNode(id, 'id', context, info),
   // An item that fails is an Error in its place; the others keep their data.

@@ -4,8 +4,9 @@ import { type ListRef, type Position, pageTarget, type RestPage, toPage } from '
 import { type Collection, collectionPath, type Key, rowPath, target } from './paths.ts';
 import { isObject, type JsonObject, type Row } from './values.ts';
 
-/** What can be read below one plugin, or below all plugins of an organization. */
+/** What can be read below one plugin. */
 export type PluginReport = 'check_for_updates' | 'source';
+/** What can be read below all plugins of an organization. */
 export type PluginsReport = 'activity' | 'exports_unsubscribe_configs' | 'repository' | 'unused';
 
 /** The operations of the REST API, by what they do. Everything above speaks of keys, lists and rows only. */
