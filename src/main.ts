@@ -39,6 +39,9 @@ const mebibyte = 2 ** 20;
 /** Commands that call nobody. */
 const commands: Readonly<Record<string, Command>> = { explain, check };
 
+/** What the system says of an address that is none of its own. */
+const foreignHost: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN']);
+
 try {
   await run(process.argv.slice(2));
 } catch (error) {
@@ -160,9 +163,14 @@ function stopOnSignal(stop: () => Promise<void>): void {
 
 /** One line that says what is wrong; exit code 2 where the caller can mend it, 1 otherwise. */
 function fail(error: unknown): never {
+  const isForeignHost = error instanceof Error && 'code' in error && foreignHost.has(error.code);
   const usageError =
-    error instanceof ConfigError || error instanceof ManifestError || (error instanceof TypeError && 'code' in error);
-  const message = error instanceof Error ? error.message : String(error);
+    isForeignHost ||
+    error instanceof ConfigError ||
+    error instanceof ManifestError ||
+    (error instanceof TypeError && 'code' in error);
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = isForeignHost ? `HOST: expected an address of this machine, but got: ${reason}` : reason;
   console.error(`error: ${message.replaceAll('\n', ' ')}`);
   process.exit(usageError ? 2 : 1);
 }

@@ -7,6 +7,7 @@ import { type PublicError, toPublicError } from './errors.ts';
 import { type BodyLimits, factsOf, isJson } from './lane.ts';
 import type { RunOperation } from './operations.ts';
 import { type GraphQLParams, paramsOfBody, paramsOfUrl } from './params.ts';
+import { requestError } from './request-error.ts';
 
 /** What Yoga needs to answer what the lane leaves: streams, and requests that are no GraphQL. */
 export interface YogaOptions {
@@ -59,10 +60,21 @@ type ParamsOf = WeakMap<Request, GraphQLParams>;
 /** Results by the request that they answer. */
 type Results = WeakMap<Request, OperationResult>;
 
+const wrongMethods: ReadonlySet<string> = new Set(['PUT', 'PATCH', 'DELETE']);
+
+function wrongMethod(method: string): GraphQLError {
+  return requestError(`Expected GET or POST, but got ${method}.`, {
+    code: 'METHOD_NOT_ALLOWED',
+    status: 405,
+    headers: { allow: 'GET, POST' },
+  });
+}
+
 /** Reads parameters as the lane does, and refuses every body but JSON. */
 function useParams(paramsOf: ParamsOf, maxDepth: number): Plugin {
   return {
     onRequestParse: ({ request, setRequestParser, endResponse, fetchAPI }) => {
+      if (wrongMethods.has(request.method)) throw wrongMethod(request.method);
       if (request.method !== 'GET' && request.method !== 'POST') return;
       if (request.method === 'POST' && !isJson(request.headers.get('content-type'))) {
         endResponse(

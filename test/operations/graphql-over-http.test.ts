@@ -136,6 +136,7 @@ describe('GET', () => {
     const body = JSON.stringify({ query: mutation });
     const response = await sendRaw(gateway.url, { method, headers: [...authorization, ...json], body });
     expect([response.status, response.headers['allow']]).toEqual([405, 'GET, POST']);
+    expect(JSON.parse(response.body)).toMatchObject({ errors: [{ extensions: { code: 'METHOD_NOT_ALLOWED' } }] });
     expect(upstream.requests).toEqual([]);
   });
 });

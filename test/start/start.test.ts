@@ -58,6 +58,7 @@ test.each([
   [{ PORT: '70000' }, 'PORT: expected a whole number from 0 to 65535, but got "70000"'],
   [{ UPSTREAM_URL: 'example.com' }, 'UPSTREAM_URL: expected an absolute http or https URL'],
   [{ UPSTREAM_URL: 'https://key@example.com' }, 'UPSTREAM_URL: expected an absolute http or https URL'],
+  [{ ...freePorts, HOST: '192.0.2.1' }, 'HOST: expected an address of this machine'],
   [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL: expected one of trace, debug, info'],
   [{ OPERATION_DEADLINE_MS: '0' }, 'OPERATION_DEADLINE_MS: expected a whole number from 1 to 600000, but got "0"'],
   [{ WORKSPACE_ERROR_RATE: '2' }, 'WORKSPACE_ERROR_RATE: expected a number from 0 to 1, but got "2"'],
