@@ -40,6 +40,8 @@ export interface Config {
   readonly introspection: boolean;
   readonly graphiql: boolean;
   readonly corsOrigins: readonly string[];
+  /** Whether answers are compressed for clients that ask for it. */
+  readonly compression: boolean;
   /** How long requests are still taken after `/readyz` has begun to fail. */
   readonly stopDelayMs: number;
   readonly persisted: PersistedConfig;
@@ -97,6 +99,10 @@ export const settings = {
   MAX_UPSTREAM_IN_FLIGHT: whole('Most calls to the upstream in flight; those beyond it wait', '512', 1, 10_000),
   GRAPHIQL: onOff('Whether browsers get GraphiQL; unset: on, but off with NODE_ENV=production', undefined),
   CORS_ORIGINS: list('Origins whose pages may call, separated by commas; unset: none'),
+  COMPRESSION: onOff(
+    'Whether answers above 1 KB are compressed for clients that ask for it; off leaves it to a proxy',
+    'on',
+  ),
   STOP_DELAY_MS: whole('How long requests are still taken after SIGTERM, in milliseconds', '500', 0, 60_000),
   INTROSPECTION: onOff(
     'Whether clients may read the schema; unset: on, but off with NODE_ENV=production or PERSISTED_DOCUMENTS_MODE=only',
@@ -164,6 +170,7 @@ export function readConfig(environment: Environment): Config {
       given(environment, 'INTROSPECTION', settings.INTROSPECTION) ?? (!isProduction && persisted.mode !== 'only'),
     graphiql: given(environment, 'GRAPHIQL', settings.GRAPHIQL) ?? !isProduction,
     corsOrigins: given(environment, 'CORS_ORIGINS', settings.CORS_ORIGINS) ?? [],
+    compression: required(environment, 'COMPRESSION', settings.COMPRESSION),
     stopDelayMs: required(environment, 'STOP_DELAY_MS', settings.STOP_DELAY_MS),
     documentLimits: readLimits(environment),
     persisted,

@@ -19,6 +19,7 @@ import {
 } from './http/persisted/persisted.ts';
 import type { DocumentUses } from './http/persisted/uses.ts';
 import { createPrepare } from './http/prepare.ts';
+import { createSend } from './http/send.ts';
 import { createYogaHandler } from './http/yoga.ts';
 import { createLoaders } from './loaders/loaders.ts';
 import { createRestApi } from './rest/api.ts';
@@ -51,6 +52,8 @@ export interface GatewayOptions {
   readonly graphiql: boolean;
   /** Origins whose pages may call. */
   readonly corsOrigins: readonly string[];
+  /** Whether answers are compressed for clients that ask for it; by default they are not. */
+  readonly compression?: boolean;
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
   /** Persisted documents; what is left out is as in `defaultPersistedSettings`. */
@@ -119,13 +122,15 @@ function createHandler(
   run: RunOperation,
   report: (error: unknown) => void,
 ): Gateway['handle'] {
-  const { bodyLimits } = options;
-  const graphiql = options.graphiql ? createGraphiql(options) : undefined;
+  const { bodyLimits, compression = false } = options;
+  const send = createSend(compression);
+  const graphiql = options.graphiql ? createGraphiql({ ...options, send }) : undefined;
   const cors = createCors(options.corsOrigins);
-  const lane = createLane({ run, bodyLimits, report });
-  const yoga = createYogaHandler({ schema, run, bodyLimits, report });
+  const lane = createLane({ run, bodyLimits, send, report });
+  const yoga = createYogaHandler({ schema, run, bodyLimits, compression, report });
+  const varyOfGet = `Authorization, Accept${compression ? ', Accept-Encoding' : ''}`;
   return (request, response) => {
-    if (request.method === 'GET') response.appendHeader('vary', 'Authorization, Accept');
+    if (request.method === 'GET') response.appendHeader('vary', varyOfGet);
     if (cors(request, response) || graphiql?.(request, response) === true) return;
     if (!lane(request, response)) yoga(request, response);
   };

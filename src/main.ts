@@ -99,6 +99,7 @@ async function serve(config: Config): Promise<void> {
     host: config.host,
     stopDelayMs: config.stopDelayMs,
     drainMs: 15_000,
+    compression: config.compression,
   });
   stopOnSignal(async () => {
     await server.stop();

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Gateway } from './gateway.ts';
+import { createSend, type Send } from './http/send.ts';
 
 /** Where the server listens, and how it stops. Times in milliseconds. */
 export interface ServerOptions {
@@ -11,6 +12,8 @@ export interface ServerOptions {
   readonly stopDelayMs: number;
   /** How long it waits in all for answers in flight. */
   readonly drainMs: number;
+  /** Whether metrics are compressed for clients that ask for it; by default they are not. */
+  readonly compression?: boolean;
 }
 
 /** A listening server. */
@@ -38,11 +41,12 @@ const maximumHeaders = 100;
 export async function startServer(gateway: Gateway, options: ServerOptions): Promise<GatewayServer> {
   let stopping = false;
   const inFlight = new Set<ServerResponse>();
+  const send = createSend(options.compression ?? false);
   const server = createServer(httpLimits, (request, response) => {
     inFlight.add(response);
     response.on('close', () => inFlight.delete(response));
     if (stopping) closeAfter(response);
-    route(gateway, request, response, stopping);
+    route(gateway, send, request, response, stopping);
   });
   server.on('clientError', refuseMalformed);
   await listen(server, options.port, options.host);
@@ -65,7 +69,13 @@ function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
-function route(gateway: Gateway, request: IncomingMessage, response: ServerResponse, stopping: boolean): void {
+function route(
+  gateway: Gateway,
+  send: Send,
+  request: IncomingMessage,
+  response: ServerResponse,
+  stopping: boolean,
+): void {
   const url = request.url ?? '';
   const end = url.indexOf('?');
   const path = end === -1 ? url : url.slice(0, end);
@@ -73,7 +83,7 @@ function route(gateway: Gateway, request: IncomingMessage, response: ServerRespo
   else if (path === '/graphql') gateway.handle(request, response);
   else if (path === '/healthz') sendJson(response, 200, { status: 'alive' });
   else if (path === '/readyz') sendReadiness(gateway, response, stopping);
-  else if (path === '/metrics') sendMetrics(gateway, response);
+  else if (path === '/metrics') sendMetrics(gateway, send, request, response);
   else if (path === '/') response.writeHead(302, { location: '/graphql' }).end();
   else sendError(response, 404, 'There is nothing here: the endpoint is /graphql.');
 }
@@ -84,9 +94,10 @@ function sendReadiness(gateway: Gateway, response: ServerResponse, stopping: boo
   sendJson(response, stopping ? 503 : 200, { status: stopping ? 'stopping' : 'ready', upstream: { breaker: state } });
 }
 
-function sendMetrics({ metrics }: Gateway, response: ServerResponse): void {
+function sendMetrics({ metrics }: Gateway, send: Send, request: IncomingMessage, response: ServerResponse): void {
+  const headers = { 'content-type': metrics.contentType, 'cache-control': 'no-store', vary: 'Accept-Encoding' };
   metrics.render().then(
-    (text) => response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' }).end(text),
+    (body) => send(request, response, { status: 200, headers, body }),
     () => sendError(response, 500, 'The metrics cannot be read.'),
   );
 }

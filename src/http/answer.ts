@@ -19,7 +19,8 @@ export type MediaType = 'application/json' | 'application/graphql-response+json'
 /** A complete HTTP response. */
 export interface HttpAnswer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Its own: who sends it may add to them. */
+  readonly headers: Record<string, string>;
   readonly body: string;
 }
 

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { examples, explainExample } from './graphiql-examples.ts';
 import { explainScript } from './graphiql-explain.ts';
+import type { Send } from './send.ts';
 
 /** What GraphiQL opens with. */
 export interface GraphiqlOptions {
@@ -9,6 +10,7 @@ export interface GraphiqlOptions {
   readonly demoKey?: string | undefined;
   /** Whether clients may see which REST calls an operation makes. */
   readonly explain: boolean;
+  readonly send: Send;
 }
 
 /** Answers browsers that open the endpoint; false: the request is for somebody else. */
@@ -19,13 +21,14 @@ export type Graphiql = (request: IncomingMessage, response: ServerResponse) => b
  * scripts, known by their hashes, and talk to nobody but this gateway.
  */
 export function createGraphiql(options: GraphiqlOptions): Graphiql {
+  const { send } = options;
   let page: Promise<Page> | undefined;
   return (request, response) => {
     if (request.method !== 'GET' || request.headers.accept?.includes('text/html') !== true) return false;
     // Nine megabytes, loaded only where somebody looks.
     page ??= createPage(options);
     page.then(
-      ({ headers, body }) => response.writeHead(200, headers).end(body),
+      ({ headers, body }) => send(request, response, { status: 200, headers: { ...headers }, body }),
       () => response.writeHead(500).end(),
     );
     return true;
@@ -34,7 +37,7 @@ export function createGraphiql(options: GraphiqlOptions): Graphiql {
 
 interface Page {
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  readonly body: Buffer<ArrayBuffer>;
 }
 
 async function createPage({ demoKey, explain }: GraphiqlOptions): Promise<Page> {

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type HttpAnswer, type MediaType, negotiate, toAnswer } from './answer.ts';
+import { type MediaType, negotiate, type OperationResult, toAnswer } from './answer.ts';
 import { readBody } from './body.ts';
 import { callerOf, traceContextOf } from './caller.ts';
 import { toPublicError } from './errors.ts';
 import { requestIdOf } from './operation-log.ts';
 import type { RequestFacts, RunOperation } from './operations.ts';
 import { type GraphQLParams, paramsOfBody, paramsOfUrl } from './params.ts';
+import type { Send } from './send.ts';
 
 /** What a client may send at most. */
 export interface BodyLimits {
@@ -18,6 +19,7 @@ export interface BodyLimits {
 export interface LaneOptions {
   readonly run: RunOperation;
   readonly bodyLimits: BodyLimits;
+  readonly send: Send;
   readonly report: (error: unknown) => void;
 }
 
@@ -52,16 +54,20 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   mediaType: MediaType,
-  { run, bodyLimits, report }: LaneOptions,
+  { run, bodyLimits, send, report }: LaneOptions,
 ): Promise<void> {
+  const sendResult = (result: OperationResult, requestId: string): void => {
+    const complete = toAnswer(result, mediaType);
+    complete.headers['x-request-id'] = requestId;
+    send(request, response, complete);
+  };
   try {
     const params = await readParams(request, bodyLimits);
     if (params === undefined) return;
     const facts = factsOf(request, response);
-    send(response, toAnswer(await run(params, facts), mediaType), facts.requestId);
+    sendResult(await run(params, facts), facts.requestId);
   } catch (error) {
-    const { requestId } = factsOf(request, response);
-    send(response, toAnswer({ errors: [toPublicError(error, report)] }, mediaType), requestId);
+    sendResult({ errors: [toPublicError(error, report)] }, factsOf(request, response).requestId);
   }
 }
 
@@ -89,12 +95,4 @@ export function factsOf(request: IncomingMessage, response: ServerResponse): Req
       });
     },
   };
-}
-
-function send(response: ServerResponse, { status, headers, body }: HttpAnswer, requestId: string): void {
-  if (response.destroyed || response.headersSent) return;
-  const length = Buffer.byteLength(body);
-  response.writeHead(status, { ...headers, 'x-request-id': requestId, 'content-length': length });
-  // As many bytes as characters: it is ASCII, which is copied instead of encoded.
-  response.end(body, length === body.length ? 'latin1' : 'utf8');
 }

@@ -3,6 +3,7 @@ import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Plugin, YogaServerInstance } from 'graphql-yoga';
 import { isObject } from '../rest/values.ts';
 import { answerHeaders, negotiate, type OperationResult, toAnswer } from './answer.ts';
+import { compressed } from './compression.ts';
 import { type PublicError, toPublicError } from './errors.ts';
 import { type BodyLimits, factsOf, isJson } from './lane.ts';
 import type { RunOperation } from './operations.ts';
@@ -14,6 +15,8 @@ export interface YogaOptions {
   readonly schema: GraphQLSchema;
   readonly run: RunOperation;
   readonly bodyLimits: BodyLimits;
+  /** Whether answers are compressed for clients that ask for it. */
+  readonly compression: boolean;
   readonly report: (error: unknown) => void;
 }
 
@@ -25,7 +28,7 @@ interface NodeContext {
 
 /** Answers any request to the GraphQL endpoint. Operations take the same path as in the lane. */
 export function createYogaHandler(options: YogaOptions): (request: IncomingMessage, response: ServerResponse) => void {
-  const { schema, run, bodyLimits, report } = options;
+  const { schema, run, bodyLimits, compression, report } = options;
   const paramsOf: ParamsOf = new WeakMap();
   const results: Results = new WeakMap();
   const create = async (): Promise<YogaServerInstance<NodeContext, object>> => {
@@ -35,7 +38,7 @@ export function createYogaHandler(options: YogaOptions): (request: IncomingMessa
       plugins: [
         useParams(paramsOf, bodyLimits.jsonDepth),
         useOperations(run, paramsOf, results),
-        useAnswers(results, report),
+        useAnswers(results, compression, report),
       ],
       maskedErrors: false,
       maxRequestBodySize: bodyLimits.bytes,
@@ -124,16 +127,22 @@ function useOperations(run: RunOperation, paramsOf: ParamsOf, results: Results):
 }
 
 /** Answers as the lane does, where the client takes what the lane answers. */
-function useAnswers(results: Results, report: (error: unknown) => void): Plugin {
+function useAnswers(
+  results: Results,
+  compression: boolean,
+  report: (error: unknown) => void,
+): Plugin<object, NodeContext> {
   return {
     onResultProcess: (payload) => {
       const mediaType = negotiate(payload.request.headers.get('accept') ?? undefined);
       if (mediaType === undefined) return;
-      payload.setResultProcessor((result, fetchAPI) => {
+      payload.setResultProcessor(async (result, fetchAPI) => {
         const answered = results.get(payload.request) ?? {
           errors: errorsOf(result).map((error) => toPublicError(error, report)),
         };
-        const { status, headers, body } = toAnswer(answered, mediaType);
+        const { req, res } = payload.serverContext;
+        const plain = toAnswer(answered, mediaType);
+        const { status, headers, body } = (compression ? await compressed(req, res, plain) : undefined) ?? plain;
         return new fetchAPI.Response(body, { status, headers });
       }, mediaType);
     },

@@ -221,7 +221,7 @@ describe('Headers of a GET', () => {
     await using gateway = await start();
     for (const params of [byId, { query: free }, { documentId: 'unknown' }, { query: '{' }, { variables: '[' }]) {
       const { headers } = await send(gateway.url, params, get);
-      expect(headers.get('vary')).toBe('Authorization, Accept');
+      expect(headers.get('vary')).toBe('Authorization, Accept, Accept-Encoding');
       expect(headers.get('cache-control')).toBe('no-store');
     }
     expect((await send(gateway.url, byId)).headers.get('vary')).toBeNull();

@@ -72,10 +72,17 @@ export async function startGateway(
     introspection: true,
     graphiql: true,
     corsOrigins: [],
+    compression: true,
     report: (error) => reported.push(error),
     ...options,
   });
-  const server = await startServer(gateway, { port: 0, host: '127.0.0.1', stopDelayMs: 0, drainMs: 100 });
+  const server = await startServer(gateway, {
+    port: 0,
+    host: '127.0.0.1',
+    stopDelayMs: 0,
+    drainMs: 100,
+    compression: options.compression ?? true,
+  });
   const url = `${server.url}/graphql`;
   return {
     url,

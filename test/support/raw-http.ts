@@ -1,5 +1,5 @@
 import { request as sendRequest } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 
 /** A request that no browser and no `fetch` would send. */
 export interface RawRequest {
@@ -11,18 +11,28 @@ export interface RawRequest {
   readonly body?: string | Buffer;
 }
 
-export interface RawResponse {
+interface Response<Body> {
   readonly status: number;
   /** The last value of each header, by its name in small letters. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: string;
+  readonly body: Body;
 }
 
+export type RawResponse = Response<string>;
+
+export type BinaryResponse = Response<Buffer>;
+
 /** Sends a request to a server, its headers exactly as they are given; only host and length are added. */
-export function sendRaw(
+export async function sendRaw(url: string, request: RawRequest): Promise<RawResponse> {
+  const { body, ...response } = await sendForBytes(url, request);
+  return { ...response, body: body.toString('utf8') };
+}
+
+/** The same for an answer that is not text, or is compressed: nothing is decoded. */
+export function sendForBytes(
   url: string,
   { method = 'POST', path, headers = [], body = '' }: RawRequest,
-): Promise<RawResponse> {
+): Promise<BinaryResponse> {
   const { hostname, port, pathname, host } = new URL(url);
   const length = method === 'GET' ? [] : ['content-length', String(Buffer.byteLength(body))];
   return new Promise((resolve, reject) => {
@@ -30,7 +40,7 @@ export function sendRaw(
       { hostname, port, method, path: path ?? pathname, headers: ['host', host, ...length, ...headers], agent: false },
       (response) => {
         const { statusCode = 0 } = response;
-        text(response).then(
+        buffer(response).then(
           (content) => resolve({ status: statusCode, headers: response.headers, body: content }),
           reject,
         );

@@ -1,0 +1,88 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { HttpAnswer } from './answer.ts';
+
+/** A content coding that answers are sent in (RFC 9110 §8.4.1). */
+export type Coding = 'br' | 'gzip';
+
+/** Most preferred first, where a client likes both as much. */
+const codings: readonly Coding[] = ['br', 'gzip'];
+
+/** Answers up to this many bytes travel in one packet either way. */
+const smallest = 1024;
+
+/** Smaller than this a window would cost compression, larger ones cost memory for each answer under way. */
+const brotliWindow = 18;
+
+/** A tenth larger than the best, in a tenth of its time. */
+const effort = 4;
+
+const brotli = promisify(brotliCompress);
+const deflate = promisify(gzip);
+
+/**
+ * The coding of an answer of so many bytes for a client that sent this `Accept-Encoding`; undefined: as it is. What a
+ * client likes most wins (RFC 9110 §12.5.3); what it does not name is not used.
+ */
+export function codingOf(accepted: string, bytes: number): Coding | undefined {
+  if (bytes <= smallest) return undefined;
+  const weights = weightsOf(accepted);
+  const weightOf = (name: string): number => weights.get(name) ?? weights.get('*') ?? 0;
+  const best = codings.reduce((a, b) => (weightOf(b) > weightOf(a) ? b : a));
+  const weight = weightOf(best);
+  return weight > 0 && weight >= (weights.get('identity') ?? 0) ? best : undefined;
+}
+
+/** How much a client likes each coding that it names, from 0 (not at all) to 1. */
+function weightsOf(accepted: string): ReadonlyMap<string, number> {
+  return new Map(
+    accepted.split(',').map((item) => {
+      const [name = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase());
+      const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+      return [name, wellFormed.test(quality) ? Number(quality) : 0];
+    }),
+  );
+}
+
+/** RFC 9110 §12.4.2. */
+const wellFormed = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+
+/** An answer whose body may be bytes. */
+export interface Complete extends Omit<HttpAnswer, 'body'> {
+  readonly body: string | Buffer<ArrayBuffer>;
+}
+
+/**
+ * The answer in the coding that its client likes most; undefined where it goes as it is, which is decided at once. The
+ * work is done beside the event loop, and nothing of it is kept for another answer.
+ */
+export function compressed(
+  { method, headers }: IncomingMessage,
+  response: ServerResponse,
+  answer: Complete,
+): Promise<Complete> | undefined {
+  const accepted = headers['accept-encoding'];
+  // Most programs do not ask for a coding, and cost nothing more.
+  if (accepted === undefined) return undefined;
+  const coding = codingOf(accepted, Buffer.byteLength(answer.body));
+  if (coding === undefined) return undefined;
+  // Another client may get another coding. Answers to GETs say so always.
+  if (method !== 'GET') response.appendHeader('vary', 'Accept-Encoding');
+  return encode(answer.body, coding).then(
+    (body) => ({ ...answer, headers: { ...answer.headers, 'content-encoding': coding }, body }),
+    // No memory for it: the answer as it is needs none.
+    () => answer,
+  );
+}
+
+function encode(body: string | Buffer, coding: Coding): Promise<Buffer<ArrayBuffer>> {
+  if (coding === 'gzip') return deflate(body, { level: effort });
+  return brotli(body, { params: brotliParams });
+}
+
+const brotliParams = {
+  [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+  [constants.BROTLI_PARAM_QUALITY]: effort,
+  [constants.BROTLI_PARAM_LGWIN]: brotliWindow,
+};

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { codingOf } from '../../src/http/compression.ts';
+
+test.each([
+  ['gzip', 'gzip'],
+  ['br', 'br'],
+  ['gzip, deflate, br', 'br'],
+  ['gzip, deflate, br, zstd', 'br'],
+  ['GZIP', 'gzip'],
+  [' gzip ; q=1.0 ,deflate', 'gzip'],
+  ['br;q=0.5, gzip;q=0.8', 'gzip'],
+  ['br;q=0.8;x=1, gzip;q=0.8', 'br'],
+  ['*', 'br'],
+  ['*;q=0.1, br;q=0', 'gzip'],
+  ['gzip;q=0.5, *;q=0.9', 'br'],
+  ['identity;q=0.5, gzip;q=0.5', 'gzip'],
+  ['gzip;q=0.001', 'gzip'],
+])('%j is answered in %s', (accepted, coding) => {
+  expect(codingOf(accepted, 1025)).toBe(coding);
+});
+
+test.each([
+  '',
+  'identity',
+  'deflate, zstd',
+  'gzip;q=0',
+  'gzip;q=0.000, br;q=0',
+  '*;q=0',
+  'identity, gzip;q=0.5',
+  'identity;q=0',
+  'gzip;q=2',
+  'gzip;q=abc',
+  'gzip;q=',
+  'gzipped',
+  'gzip br',
+])('%j is answered as it is', (accepted) => {
+  expect(codingOf(accepted, 1025)).toBeUndefined();
+});
+
+test('bodies up to 1 KB are answered as they are', () => {
+  expect(codingOf('gzip', 1024)).toBeUndefined();
+});
+
+test('a hostile header takes no longer than a harmless one', () => {
+  for (const part of [' ', ';', ',', ';q=', 'q= ', '*;'])
+    expect(codingOf(`gzip;q=1${part.repeat(16_000)}`, 1025)).toBe(part === 'q= ' || part === '*;' ? undefined : 'gzip');
+});
