@@ -1,0 +1,20 @@
+/** The recorded numbers of REST calls, bench/calls.json: by scenario, by gateway. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { GatewayName } from '../gateways/table.ts';
+import type { ScenarioName } from '../scenarios/names.ts';
+
+/** REST calls of one operation. */
+export type CallCounts = Partial<Record<ScenarioName, Partial<Record<GatewayName, number>>>>;
+
+const file = new URL('../calls.json', import.meta.url);
+
+/** What was recorded last. */
+export function readCallCounts(): CallCounts {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `writeCallCounts`
+  return JSON.parse(readFileSync(file, 'utf8')) as CallCounts;
+}
+
+/** Records counts for the next time. */
+export function writeCallCounts(counts: CallCounts): void {
+  writeFileSync(file, `${JSON.stringify(counts, undefined, 2)}\n`);
+}
