@@ -72,7 +72,7 @@ async function answer(
 }
 
 /** The parameters; undefined where the client left before it had sent them. Throws GraphQLErrors. */
-async function readParams(
+export async function readParams(
   request: IncomingMessage,
   { bytes, jsonDepth }: BodyLimits,
 ): Promise<GraphQLParams | undefined> {

@@ -5,9 +5,9 @@ import { isObject } from '../rest/values.ts';
 import { answerHeaders, negotiate, type OperationResult, toAnswer } from './answer.ts';
 import { compressed } from './compression.ts';
 import { type PublicError, toPublicError } from './errors.ts';
-import { type BodyLimits, factsOf, isJson } from './lane.ts';
-import type { RunOperation } from './operations.ts';
-import { type GraphQLParams, paramsOfBody, paramsOfUrl } from './params.ts';
+import { type BodyLimits, factsOf, isJson, readParams } from './lane.ts';
+import type { RequestFacts, RunOperation } from './operations.ts';
+import type { GraphQLParams } from './params.ts';
 import { requestError } from './request-error.ts';
 
 /** What Yoga needs to answer what the lane leaves: streams, and requests that are no GraphQL. */
@@ -24,6 +24,7 @@ export interface YogaOptions {
 interface NodeContext {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
+  readonly facts: RequestFacts;
 }
 
 /** Answers any request to the GraphQL endpoint. Operations take the same path as in the lane. */
@@ -36,12 +37,13 @@ export function createYogaHandler(options: YogaOptions): (request: IncomingMessa
     return createYoga<NodeContext>({
       schema,
       plugins: [
-        useParams(paramsOf, bodyLimits.jsonDepth),
+        useParams(paramsOf, bodyLimits),
         useOperations(run, paramsOf, results),
         useAnswers(results, compression, report),
       ],
       maskedErrors: false,
-      maxRequestBodySize: bodyLimits.bytes,
+      // Bodies are not read by Yoga.
+      maxRequestBodySize: false,
       graphiql: false,
       cors: false,
       multipart: false,
@@ -53,7 +55,9 @@ export function createYogaHandler(options: YogaOptions): (request: IncomingMessa
   let yoga: ReturnType<typeof create> | undefined;
   return (request, response) => {
     yoga ??= create();
-    yoga.then((handle) => handle(request, response), report);
+    const facts = factsOf(request, response);
+    response.setHeader('x-request-id', facts.requestId);
+    yoga.then((handle) => handle(request, response, { facts }), report);
   };
 }
 
@@ -62,8 +66,6 @@ type ParamsOf = WeakMap<Request, GraphQLParams>;
 
 /** Results by the request that they answer. */
 type Results = WeakMap<Request, OperationResult>;
-
-const wrongMethods: ReadonlySet<string> = new Set(['PUT', 'PATCH', 'DELETE']);
 
 function wrongMethod(method: string): GraphQLError {
   return requestError(`Expected GET or POST, but got ${method}.`, {
@@ -74,11 +76,10 @@ function wrongMethod(method: string): GraphQLError {
 }
 
 /** Reads parameters as the lane does, and refuses every body but JSON. */
-function useParams(paramsOf: ParamsOf, maxDepth: number): Plugin {
+function useParams(paramsOf: ParamsOf, bodyLimits: BodyLimits): Plugin<object, NodeContext> {
   return {
-    onRequestParse: ({ request, setRequestParser, endResponse, fetchAPI }) => {
-      if (wrongMethods.has(request.method)) throw wrongMethod(request.method);
-      if (request.method !== 'GET' && request.method !== 'POST') return;
+    onRequestParse: ({ request, setRequestParser, endResponse, fetchAPI, serverContext: { req } }) => {
+      if (request.method !== 'GET' && request.method !== 'POST') throw wrongMethod(request.method);
       if (request.method === 'POST' && !isJson(request.headers.get('content-type'))) {
         endResponse(
           new fetchAPI.Response(null, { status: 415, headers: { accept: 'application/json', ...answerHeaders } }),
@@ -89,11 +90,9 @@ function useParams(paramsOf: ParamsOf, maxDepth: number): Plugin {
         endResponse(new fetchAPI.Response(null, { status: 406, headers: answerHeaders }));
         return;
       }
-      setRequestParser(async (got) => {
-        paramsOf.set(
-          request,
-          got.method === 'GET' ? paramsOfUrl(got.url, maxDepth) : paramsOfBody(await got.text(), maxDepth),
-        );
+      setRequestParser(async () => {
+        const params = await readParams(req, bodyLimits);
+        if (params !== undefined) paramsOf.set(request, params);
         // Yoga wants to see a query; `useOperations` takes the real ones.
         return { query: '' };
       });
@@ -109,11 +108,9 @@ function isAcceptable(accept: string | undefined): boolean {
 /** Runs operations as the lane does. */
 function useOperations(run: RunOperation, paramsOf: ParamsOf, results: Results): Plugin<object, NodeContext> {
   return {
-    onParams: async ({ request, setResult, context: { req, res } }) => {
+    onParams: async ({ request, setResult, context: { facts } }) => {
       const params = paramsOf.get(request);
       if (params === undefined) return;
-      const facts = factsOf(req, res);
-      res.setHeader('x-request-id', facts.requestId);
       const result = await run(params, facts);
       results.set(request, result);
       // For streams, which Yoga writes itself.

@@ -73,6 +73,8 @@ export async function startGateway(
     graphiql: true,
     corsOrigins: [],
     compression: true,
+    // `yoga.test.ts` turns it off.
+    fastLane: process.env['TEST_FAST_LANE'] !== 'off',
     report: (error) => reported.push(error),
     ...options,
   });

@@ -1,0 +1,7 @@
+/** What the fast lane does not share with Yoga, Yoga does as well: the same tests without the lane. */
+process.env['TEST_FAST_LANE'] = 'off';
+
+await import('./graphql-over-http.test.ts');
+await import('./persisted.test.ts');
+await import('./compression.test.ts');
+await import('./hostile-input.test.ts');
