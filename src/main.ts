@@ -1,13 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs, parseEnv } from 'node:util';
-import { type Logger, pino } from 'pino';
-import { PinoPretty } from 'pino-pretty';
 import { check } from './commands/check.ts';
 import type { Command } from './commands/command.ts';
 import { explain } from './commands/explain.ts';
 import { type Config, cursorSecretOf, readConfig, settings } from './config.ts';
 import { createGateway } from './gateway.ts';
 import { ManifestError } from './http/persisted/manifest.ts';
+import { createLog } from './log.ts';
 import { type GatewayServer, startServer } from './server.ts';
 import { ConfigError } from './settings.ts';
 import { startWorkspace, type Workspace } from './workspace/workspace.ts';
@@ -104,16 +103,9 @@ async function serve(config: Config): Promise<void> {
   stopOnSignal(async () => {
     await server.stop();
     await workspace?.close();
-    log.flush();
   });
   // Last: who reads it may act on it.
   console.log(greeting(server, config, workspace));
-}
-
-/** JSON lines, written in batches; at a terminal lines for people. */
-function createLog(level: string): Logger {
-  if (process.stdout.isTTY) return pino({ level }, PinoPretty({ sync: true }));
-  return pino({ level }, pino.destination({ sync: false, minLength: 65_536, maxWrite: 131_072, periodicFlush: 1000 }));
 }
 
 async function serveWorkspace(config: Config): Promise<void> {

@@ -4,6 +4,7 @@ import type { OxlintOverride } from 'oxlint';
 /** What lies in src/, highest first: each may import what is below it, and nothing beside or above it. */
 const layers = [
   ['main.ts'],
+  ['log.ts'],
   ['commands'],
   ['server.ts'],
   ['gateway.ts'],
