@@ -3,7 +3,7 @@ import { type Breaker, probePatienceMs } from './breaker.ts';
 import type { CallCounts } from './call-counts.ts';
 import { type OperationCalls, statusOf } from './calls.ts';
 import { UpstreamError } from './errors.ts';
-import { exchange, type Reply } from './exchange.ts';
+import { exchange, type Outcome, type Reply } from './exchange.ts';
 import { type Retry, retryOf } from './retry.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import { type Abort, type Call, type Transport, TransportError } from './transport.ts';
@@ -42,21 +42,20 @@ export class Attempts {
 
   /** Sends a write, exactly once. */
   async write(): Promise<Reply> {
-    const entering = this.#admission.enter();
-    if (entering !== undefined) await entering;
-    return this.#sendPatiently();
+    await this.#admission.enter();
+    return this.#sent();
   }
 
   /** Sends a read, and once more where its failure allows it and those who asked still wait by then. */
-  async read(): Promise<Reply> {
+  read(outcome: Outcome): void {
     this.#line.budget.earn();
+    const first: Outcome = {
+      succeed: outcome.succeed,
+      fail: (error) => void this.#repeat(error, true).then(outcome.succeed, outcome.fail),
+    };
     const entering = this.#admission.enter();
-    if (entering !== undefined) await entering;
-    try {
-      return await this.#sendPatiently();
-    } catch (error) {
-      return this.#repeat(error, true);
-    }
+    if (entering === undefined) this.#sendPatiently(first);
+    else entering.then(() => this.#sendPatiently(first), outcome.fail);
   }
 
   /** Gives up, wherever the call is. */
@@ -85,10 +84,14 @@ export class Attempts {
       throw failure;
     }
     try {
-      return await this.#sendPatiently();
+      return await this.#sent();
     } catch (error) {
       return this.#repeat(error, once && free);
     }
+  }
+
+  #sent(): Promise<Reply> {
+    return new Promise((succeed, fail) => this.#sendPatiently({ succeed, fail }));
   }
 
   /** Takes a retry out of the budget where there is one, the upstream can bear it, and it would start in time. */
@@ -105,47 +108,55 @@ export class Attempts {
    * Whoever asked is answered in under a second where the call is a probe; the probe goes on to the end of its time.
    * A write's caller waits on: it must know what became of it.
    */
-  async #sendPatiently(): Promise<Reply> {
-    const sent = this.#send();
-    const probed = this.#probed;
-    if (probed === undefined) return sent;
-    const { promise, reject } = Promise.withResolvers<never>();
+  #sendPatiently(outcome: Outcome): void {
+    const probed = this.#admission.takeProbed();
+    this.#probed = probed;
+    if (probed === undefined) return this.#send(outcome);
+    let isAwaited = true;
     const timer = setTimeout(() => {
       this.#probed = undefined;
       probed.overdue();
       if (this.#job.isWrite) return;
+      isAwaited = false;
       setTimeout(() => this.cancel(), this.#job.patience.lastsUntil - this.#line.now()).unref();
-      reject(new UpstreamError('UPSTREAM_UNAVAILABLE'));
+      outcome.fail(new UpstreamError('UPSTREAM_UNAVAILABLE'));
     }, probePatienceMs);
-    try {
-      return await Promise.race([sent, promise]);
-    } finally {
+    const end = (tell: () => void): void => {
       clearTimeout(timer);
-    }
+      if (isAwaited) tell();
+    };
+    this.#send({
+      succeed: (reply) => end(() => outcome.succeed(reply)),
+      fail: (error) => end(() => outcome.fail(error)),
+    });
   }
 
-  async #send(): Promise<Reply> {
-    const { transport, slots, now, maxBodyBytes } = this.#line;
-    const { call, key, callerHash, calls, target } = this.#job;
+  #send({ succeed, fail }: Outcome): void {
+    const { transport, now, maxBodyBytes } = this.#line;
+    const { call, key, calls, target } = this.#job;
     const startedAt = now();
     const ended = calls.begin(call.method, target);
-    this.#probed = this.#admission.takeProbed();
-    const { reply, abort } = exchange(transport, call, key, maxBodyBytes);
-    this.#abort = abort;
-    try {
-      const answer = await reply;
-      ended(answer.status);
-      this.#line.counts.add(call.method, target, answer.status);
-      this.#answered();
-      return answer;
-    } catch (error) {
-      ended(statusOf(error));
-      this.#failed(error, now() - startedAt);
-      throw error;
-    } finally {
-      this.#abort = undefined;
-      slots.release(callerHash, now() - startedAt);
-    }
+    this.#abort = exchange(transport, call, key, maxBodyBytes, {
+      succeed: (reply) => {
+        ended(reply.status);
+        this.#line.counts.add(call.method, target, reply.status);
+        this.#answered();
+        this.#release(startedAt);
+        succeed(reply);
+      },
+      fail: (error) => {
+        ended(statusOf(error));
+        this.#failed(error, now() - startedAt);
+        this.#release(startedAt);
+        fail(error);
+      },
+    });
+  }
+
+  #release(startedAt: number): void {
+    const { slots, now } = this.#line;
+    this.#abort = undefined;
+    slots.release(this.#job.callerHash, now() - startedAt);
   }
 
   #answered(): void {

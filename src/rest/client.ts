@@ -2,7 +2,7 @@ import { Attempts, type Job, type Line } from './attempts.ts';
 import { type OnEnd, type OperationCalls, statusOf } from './calls.ts';
 import { UpstreamError } from './errors.ts';
 import { type Reply, toDomainError } from './exchange.ts';
-import { Flights, type Work } from './flights.ts';
+import { type Flight, Flights } from './flights.ts';
 import { isOverdue, type Lifetime } from './lifetime.ts';
 import { createLine, healthOf, type UpstreamHealth } from './line.ts';
 import { csvOf, jsonOf, writtenJson } from './replies.ts';
@@ -67,7 +67,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   };
   return {
     clientFor: (caller, operation) =>
-      caller === undefined ? strangersClient : createClient(shared, caller, operation),
+      caller === undefined ? strangersClient : new CallerClient(shared, caller, operation),
     overloaded: (caller) => caller !== undefined && line.slots.isFull(caller.hash),
     health: () => healthOf(line, shared.json.joined + shared.csv.joined),
     close: () => line.transport.close(),
@@ -88,38 +88,82 @@ const strangersClient: RestClient = {
   write: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
 };
 
-function createClient(shared: Shared, caller: Caller, { lifetime, calls, trace }: OperationFacts): RestClient {
-  const headers = { ...trace, authorization: `Bearer ${caller.key}`, 'accept-encoding': 'gzip, deflate, br' };
-  const jobOf = (call: Call, target: string, patience: Patience, isWrite: boolean): Job => {
-    return { call, target, patience, isWrite, key: caller.key, callerHash: caller.hash, calls };
-  };
-  const read = <T>(flights: Flights<T>, target: string, accept: string, decode: (reply: Reply) => T): Promise<T> => {
+/** One operation's calls in the name of its caller. */
+class CallerClient implements RestClient {
+  readonly #shared: Shared;
+  readonly #caller: Caller;
+  readonly #operation: OperationFacts;
+
+  constructor(shared: Shared, caller: Caller, operation: OperationFacts) {
+    this.#shared = shared;
+    this.#caller = caller;
+    this.#operation = operation;
+  }
+
+  getJson(target: string): Promise<unknown> {
+    return this.#read(this.#shared.json, target, 'application/json', jsonOf);
+  }
+
+  getCsv(target: string): Promise<string> {
+    return this.#read(this.#shared.csv, target, 'text/csv', csvOf);
+  }
+
+  write(method: 'POST' | 'PATCH' | 'DELETE', target: string, body?: unknown): Promise<unknown> {
+    const { lifetime, calls } = this.#operation;
     if (lifetime.ended !== undefined) return Promise.reject(lifetime.ended);
-    const isShared = flights.isBoarding(caller.hash, target);
-    if (!isShared && !calls.grant()) return Promise.reject(new UpstreamError('COST_LIMIT_EXCEEDED'));
-    const answer = flights.board(caller.hash, target, lifetime, (flight) => {
-      const call: Call = { method: 'GET', target: shared.prefix + target, headers: { ...headers, accept } };
-      return readWork(new Attempts(shared.line, jobOf(call, target, flight, false)), decode);
+    if (!calls.grant()) return Promise.reject(new UpstreamError('COST_LIMIT_EXCEEDED'));
+    const headers = this.#headers('application/json');
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    const call: Call = { method, target: this.#shared.prefix + target, headers, ...content };
+    return write(this.#shared, this.#jobOf(call, target, { lastsUntil: lifetime.endsAt }, true), lifetime);
+  }
+
+  #read<T>(flights: Flights<T>, target: string, accept: string, decode: (reply: Reply) => T): Promise<T> {
+    const { hash } = this.#caller;
+    const { lifetime, calls } = this.#operation;
+    if (lifetime.ended !== undefined) return Promise.reject(lifetime.ended);
+    const boarding = flights.boarding(hash, target);
+    if (boarding !== undefined) {
+      const answer = flights.join(boarding, lifetime);
+      hear(answer, calls.share(target));
+      return answer;
+    }
+    if (!calls.grant()) return Promise.reject(new UpstreamError('COST_LIMIT_EXCEEDED'));
+    return flights.start(hash, target, lifetime, (flight) => {
+      const call: Call = { method: 'GET', target: this.#shared.prefix + target, headers: this.#headers(accept) };
+      const attempts = new Attempts(this.#shared.line, this.#jobOf(call, target, flight, false));
+      attempts.read({
+        succeed: (reply) => land(flight, reply, decode),
+        fail: (error) => flight.crash(toDomainError(error)),
+      });
+      return attempts;
     });
-    if (isShared) hear(answer, calls.share(target));
-    return answer;
-  };
-  return {
-    getJson: (target) => read(shared.json, target, 'application/json', jsonOf),
-    getCsv: (target) => read(shared.csv, target, 'text/csv', csvOf),
-    write: (method, target, body) => {
-      if (lifetime.ended !== undefined) return Promise.reject(lifetime.ended);
-      if (!calls.grant()) return Promise.reject(new UpstreamError('COST_LIMIT_EXCEEDED'));
-      const content = body === undefined ? {} : { 'content-type': 'application/json' };
-      const call: Call = {
-        method,
-        target: shared.prefix + target,
-        headers: { ...headers, ...content, accept: 'application/json' },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      };
-      return write(shared, jobOf(call, target, { lastsUntil: lifetime.endsAt }, true), lifetime);
-    },
-  };
+  }
+
+  #headers(accept: string): Record<string, string> {
+    return {
+      ...this.#operation.trace,
+      authorization: `Bearer ${this.#caller.key}`,
+      'accept-encoding': 'gzip, deflate, br',
+      accept,
+    };
+  }
+
+  #jobOf(call: Call, target: string, patience: Patience, isWrite: boolean): Job {
+    const { key, hash } = this.#caller;
+    return { call, target, patience, isWrite, key, callerHash: hash, calls: this.#operation.calls };
+  }
+}
+
+function land<T>(flight: Flight<T>, reply: Reply, decode: (reply: Reply) => T): void {
+  let value: T;
+  try {
+    value = decode(reply);
+  } catch (error) {
+    return flight.crash(error);
+  }
+  flight.land(value);
 }
 
 function hear(answer: Promise<unknown>, ended: OnEnd): void {
@@ -137,25 +181,22 @@ async function write(shared: Shared, job: Job, lifetime: Lifetime): Promise<unkn
   };
   ground();
   const attempts = new Attempts(shared.line, job);
-  const { promise: ended, reject } = Promise.withResolvers<never>();
-  const forget = lifetime.onEnd((error) => {
-    reject(error);
-    if (isOverdue(error)) attempts.overdue();
-    attempts.cancel();
-  });
+  const end = Promise.withResolvers<never>();
+  const listener = {
+    settled: false,
+    ended: (error: UpstreamError) => {
+      end.reject(error);
+      if (isOverdue(error)) attempts.overdue();
+      attempts.cancel();
+    },
+  };
+  lifetime.onEnd(listener);
   try {
-    return writtenJson(job.call, await Promise.race([attempts.write(), ended]));
+    return writtenJson(job.call, await Promise.race([attempts.write(), end.promise]));
   } catch (error) {
     throw toDomainError(error);
   } finally {
-    forget();
+    listener.settled = true;
     ground();
   }
-}
-
-function readWork<T>(attempts: Attempts, decode: (reply: Reply) => T): Work<T> {
-  const result = attempts.read().then(decode, (error: unknown) => {
-    throw toDomainError(error);
-  });
-  return { result, cancel: () => attempts.cancel(), overdue: () => attempts.overdue() };
 }

@@ -10,22 +10,30 @@ export interface Reply {
   readonly text: string;
 }
 
-/** A call on the wire. */
-export interface Exchange {
-  readonly reply: Promise<Reply>;
-  readonly abort: Abort;
+/**
+ * What hears how something ended: a reply, or why there is none. A call back and not a promise, because each promise on
+ * the way of every call costs more than what happens in it.
+ */
+export interface Outcome {
+  readonly succeed: (reply: Reply) => void;
+  readonly fail: (error: unknown) => void;
 }
 
-/** Sends a call once. Fails with an UpstreamError for every status but 2xx, with a TransportError without a response. */
-export function exchange(transport: Transport, call: Call, key: string, maxBodyBytes: number): Exchange {
-  let abort: Abort = () => undefined;
-  const reply = new Promise<Reply>((resolve, reject) => {
-    abort = transport.send(call, (error, answer) => {
-      if (answer === undefined) reject(error ?? new TransportError('network'));
-      else settle(answer, key, maxBodyBytes).then(resolve, reject);
-    });
+/**
+ * Sends a call once. Fails with an UpstreamError for every status but 2xx, with a TransportError without a response;
+ * never before this has returned.
+ */
+export function exchange(
+  transport: Transport,
+  call: Call,
+  key: string,
+  maxBodyBytes: number,
+  outcome: Outcome,
+): Abort {
+  return transport.send(call, (error, answer) => {
+    if (answer === undefined) outcome.fail(error ?? new TransportError('network'));
+    else readAnswer(answer, key, maxBodyBytes, outcome);
   });
-  return { reply, abort };
 }
 
 /** A failure as the domain error that resolvers may see. */
@@ -33,19 +41,28 @@ export function toDomainError(error: unknown): unknown {
   return error instanceof TransportError ? fromTransport(error) : error;
 }
 
-async function settle(answer: Answer, key: string, maxBodyBytes: number): Promise<Reply> {
-  const text = await textOfAnswer(answer, maxBodyBytes);
-  const { status, headers } = answer;
-  if (status < 200 || status > 299) throw toUpstreamError(status, headers, text ?? '', key);
-  if (text === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
-  return { status, contentType: headers['content-type'] ?? '', text };
+function readAnswer(answer: Answer, key: string, maxBodyBytes: number, outcome: Outcome): void {
+  const { headers, body } = answer;
+  const coding = headers['content-encoding'];
+  if (coding === undefined || body.length === 0) settle(answer, textIn(body), key, outcome);
+  else {
+    decodeBody(body, coding, maxBodyBytes).then(
+      (text) => settle(answer, text, key, outcome),
+      () => settle(answer, undefined, key, outcome),
+    );
+  }
 }
 
-/** The decoded body; undefined where it cannot be decoded. */
-async function textOfAnswer({ headers, body }: Answer, maxBodyBytes: number): Promise<string | undefined> {
-  const coding = headers['content-encoding'];
+/** `text` is undefined where the body could not be decoded. */
+function settle({ status, headers }: Answer, text: string | undefined, key: string, outcome: Outcome): void {
+  if (status < 200 || status > 299) outcome.fail(toUpstreamError(status, headers, text ?? '', key));
+  else if (text === undefined) outcome.fail(new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status }));
+  else outcome.succeed({ status, contentType: headers['content-type'] ?? '', text });
+}
+
+function textIn(body: Buffer): string | undefined {
   try {
-    return coding === undefined || body.length === 0 ? textOf(body) : await decodeBody(body, coding, maxBodyBytes);
+    return textOf(body);
   } catch {
     return undefined;
   }

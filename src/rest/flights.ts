@@ -1,28 +1,16 @@
 import type { UpstreamError } from './errors.ts';
-import { isOverdue, type Lifetime } from './lifetime.ts';
-
-/** Starts the work that a flight shares. */
-export type Departure<T> = (flight: Flight) => Work<T>;
+import { isOverdue, type Lifetime, type LifetimeListener } from './lifetime.ts';
 
 /** Work under way. */
-export interface Work<T> {
-  readonly result: Promise<T>;
+export interface Work {
   /** Nobody waits for it any more. */
   readonly cancel: () => void;
   /** The deadline of somebody who waited for it has passed. */
   readonly overdue: () => void;
 }
 
-/** What the work of a flight may ask about its passengers. */
-export interface Flight {
-  /** When the most patient of them gives up, on the clock of `performance.now()`. */
-  lastsUntil: number;
-}
-
-interface Shared<T> extends Flight, Work<T> {
-  readonly startedAt: number;
-  passengers: number;
-}
+/** Starts the work that a flight shares; the work lands or crashes the flight, and not before this has returned. */
+export type Departure<T> = (flight: Flight<T>) => Work;
 
 /** Nobody joins a flight that has been under way for so long: its call may be one that is never answered. */
 const boardingMs = 1000;
@@ -32,7 +20,7 @@ const boardingMs = 1000;
  * leave cancels it; one that leaves early harms no other. Entries live as long as their call.
  */
 export class Flights<T> {
-  readonly #byCaller = new Map<string, Map<string, Shared<T>>>();
+  readonly #byCaller = new Map<string, Map<string, Flight<T>>>();
   #joined = 0;
 
   /** How often a flight was joined so far. */
@@ -40,20 +28,27 @@ export class Flights<T> {
     return this.#joined;
   }
 
-  /** Joins the flight of (caller, name), or starts it. Fails with the lifetime's error when that ends first. */
-  board(caller: string, name: string, lifetime: Lifetime, depart: Departure<T>): Promise<T> {
-    const flights = this.#flightsOf(caller);
-    const flying = this.#boarding(flights.get(name));
-    if (flying !== undefined) this.#joined += 1;
-    const flight = flying ?? this.#start(caller, name, flights, depart, lifetime);
-    flight.lastsUntil = Math.max(flight.lastsUntil, lifetime.endsAt);
-    flight.passengers += 1;
-    return seat(flight, lifetime, (error) => this.#leave(caller, name, flight, error));
+  /** The flight that a read of (caller, name) may join. */
+  boarding(caller: string, name: string): Flight<T> | undefined {
+    const flight = this.#byCaller.get(caller)?.get(name);
+    return flight !== undefined && performance.now() - flight.startedAt < boardingMs ? flight : undefined;
   }
 
-  /** Whether a read of (caller, name) would join a flight. */
-  isBoarding(caller: string, name: string): boolean {
-    return this.#boarding(this.#byCaller.get(caller)?.get(name)) !== undefined;
+  /** Joins a flight. Fails with the lifetime's error when that ends first. */
+  join(flight: Flight<T>, lifetime: Lifetime): Promise<T> {
+    this.#joined += 1;
+    return flight.board(lifetime);
+  }
+
+  /** Starts the flight of (caller, name). Fails with the lifetime's error when that ends first. */
+  start(caller: string, name: string, lifetime: Lifetime, depart: Departure<T>): Promise<T> {
+    const flight = new Flight<T>(lifetime.endsAt, () => this.#forget(caller, name, flight));
+    const flights = this.#byCaller.get(caller);
+    if (flights === undefined) this.#byCaller.set(caller, new Map([[name, flight]]));
+    else flights.set(name, flight);
+    const landing = flight.board(lifetime);
+    flight.depart(depart);
+    return landing;
   }
 
   /** No read joins one that began before now: a caller reads its own writes. Those on board stay. */
@@ -61,42 +56,7 @@ export class Flights<T> {
     this.#byCaller.delete(caller);
   }
 
-  #boarding(flight: Shared<T> | undefined): Shared<T> | undefined {
-    return flight !== undefined && performance.now() - flight.startedAt < boardingMs ? flight : undefined;
-  }
-
-  #flightsOf(caller: string): Map<string, Shared<T>> {
-    const flying = this.#byCaller.get(caller);
-    if (flying !== undefined) return flying;
-    const flights = new Map<string, Shared<T>>();
-    this.#byCaller.set(caller, flights);
-    return flights;
-  }
-
-  #start(
-    caller: string,
-    name: string,
-    flights: Map<string, Shared<T>>,
-    depart: Departure<T>,
-    lifetime: Lifetime,
-  ): Shared<T> {
-    const flight = { lastsUntil: lifetime.endsAt, passengers: 0, startedAt: performance.now() };
-    const shared: Shared<T> = Object.assign(flight, depart(flight));
-    flights.set(name, shared);
-    const land = (): void => this.#forget(caller, name, shared);
-    shared.result.then(land, land);
-    return shared;
-  }
-
-  #leave(caller: string, name: string, flight: Shared<T>, error: UpstreamError): void {
-    flight.passengers -= 1;
-    if (isOverdue(error)) flight.overdue();
-    if (flight.passengers > 0) return;
-    this.#forget(caller, name, flight);
-    flight.cancel();
-  }
-
-  #forget(caller: string, name: string, flight: Shared<T>): void {
+  #forget(caller: string, name: string, flight: Flight<T>): void {
     const flights = this.#byCaller.get(caller);
     if (flights?.get(name) !== flight) return;
     flights.delete(name);
@@ -104,22 +64,90 @@ export class Flights<T> {
   }
 }
 
-/** One passenger's view of a flight: its result, or the end of the passenger's own lifetime. */
-function seat<T>(flight: Shared<T>, lifetime: Lifetime, leave: (error: UpstreamError) => void): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const forget = lifetime.onEnd((error: UpstreamError) => {
-      reject(error);
-      leave(error);
+/** One read under way and those who wait for it. */
+export class Flight<T> {
+  /** When the most patient of them gives up, on the clock of `performance.now()`. */
+  lastsUntil: number;
+  readonly startedAt = performance.now();
+  // Both are let go at the end: a map that has grown keeps entries that were deleted before alive for a while.
+  #passengers: Passenger<T>[] = [];
+  #work: Work | undefined;
+  readonly #forget: () => void;
+
+  constructor(lastsUntil: number, forget: () => void) {
+    this.lastsUntil = lastsUntil;
+    this.#forget = forget;
+  }
+
+  /** Takes another passenger on board. */
+  board(lifetime: Lifetime): Promise<T> {
+    if (lifetime.endsAt > this.lastsUntil) this.lastsUntil = lifetime.endsAt;
+    return new Promise((resolve, reject) => {
+      const passenger = new Passenger(this, resolve, reject);
+      this.#passengers.push(passenger);
+      lifetime.onEnd(passenger);
     });
-    flight.result.then(
-      (value) => {
-        forget();
-        resolve(value);
-      },
-      (error: unknown) => {
-        forget();
-        reject(error);
-      },
-    );
-  });
+  }
+
+  /** Starts the work. */
+  depart(depart: Departure<T>): void {
+    this.#work = depart(this);
+  }
+
+  /** The work is done. */
+  land(value: T): void {
+    for (const passenger of this.#end()) passenger.arrive(value);
+  }
+
+  /** The work has failed. */
+  crash(error: unknown): void {
+    for (const passenger of this.#end()) passenger.fail(error);
+  }
+
+  /** A passenger's operation has ended. */
+  leave(passenger: Passenger<T>, error: UpstreamError): void {
+    if (isOverdue(error)) this.#work?.overdue();
+    this.#passengers.splice(this.#passengers.indexOf(passenger), 1);
+    if (this.#passengers.length > 0) return;
+    const work = this.#work;
+    this.#end();
+    work?.cancel();
+  }
+
+  #end(): readonly Passenger<T>[] {
+    const passengers = this.#passengers;
+    this.#passengers = [];
+    this.#work = undefined;
+    this.#forget();
+    return passengers;
+  }
+}
+
+/** One who waits for a flight. */
+class Passenger<T> implements LifetimeListener {
+  settled = false;
+  readonly #flight: Flight<T>;
+  readonly #resolve: (value: T) => void;
+  readonly #reject: (error: unknown) => void;
+
+  constructor(flight: Flight<T>, resolve: (value: T) => void, reject: (error: unknown) => void) {
+    this.#flight = flight;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  arrive(value: T): void {
+    this.settled = true;
+    this.#resolve(value);
+  }
+
+  fail(error: unknown): void {
+    this.settled = true;
+    this.#reject(error);
+  }
+
+  ended(error: UpstreamError): void {
+    this.fail(error);
+    this.#flight.leave(this, error);
+  }
 }

@@ -7,6 +7,13 @@ export type EndReason =
   // Its client closed the connection.
   | 'left';
 
+/** Wants to know when an operation ends before it has what it waits for. */
+export interface LifetimeListener {
+  /** Whether it has it: then the end is none of its business. */
+  readonly settled: boolean;
+  readonly ended: (error: UpstreamError) => void;
+}
+
 /**
  * How long one operation may go on: a total deadline, retries and waiting included, and the client's patience.
  * Calls listen to it and stop when it ends. Call `finish` when the answer is ready, or its timer lives on.
@@ -15,12 +22,12 @@ export class Lifetime {
   /** On the clock of `performance.now()`, in milliseconds. */
   readonly endsAt: number;
   readonly #timer: NodeJS.Timeout;
-  readonly #listeners = new Set<(error: UpstreamError) => void>();
+  readonly #listeners: LifetimeListener[] = [];
   #ended: UpstreamError | undefined;
 
   constructor(milliseconds: number) {
     this.endsAt = performance.now() + milliseconds;
-    this.#timer = setTimeout(() => this.end('deadline'), milliseconds);
+    this.#timer = setTimeout(endByDeadline, milliseconds, this);
   }
 
   /** The error that calls of this operation fail with since it ended; undefined while it goes on. */
@@ -28,25 +35,29 @@ export class Lifetime {
     return this.#ended;
   }
 
-  /** Calls back once when the operation ends early. Returns what takes the listener away. */
-  onEnd(listener: (error: UpstreamError) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  /** Calls back once if the operation ends before the listener is settled. */
+  onEnd(listener: LifetimeListener): void {
+    this.#listeners.push(listener);
   }
 
-  /** Ends the operation: every listener hears of it once, later calls fail at once. */
+  /** Ends the operation: what is not settled hears of it once, later calls fail at once. */
   end(reason: EndReason): void {
     clearTimeout(this.#timer);
     if (this.#ended !== undefined) return;
     this.#ended = new UpstreamError('UPSTREAM_TIMEOUT', undefined, reason);
-    for (const listener of [...this.#listeners]) listener(this.#ended);
-    this.#listeners.clear();
+    for (const listener of this.#listeners) if (!listener.settled) listener.ended(this.#ended);
+    this.#listeners.length = 0;
   }
 
-  /** The answer is complete. */
+  /** The answer is complete; what is still under way for it, nobody waits for any more. */
   finish(): void {
     clearTimeout(this.#timer);
+    if (this.#listeners.some(({ settled }) => !settled)) this.end('left');
   }
+}
+
+function endByDeadline(lifetime: Lifetime): void {
+  lifetime.end('deadline');
 }
 
 /** Whether an error of a lifetime's end says that its deadline passed, rather than that its client left. */
