@@ -40,14 +40,15 @@ const maximumHeaders = 100;
 /** Serves a gateway over HTTP: `/graphql`, `/healthz` (alive) and `/readyz` (not stopping). */
 export async function startServer(gateway: Gateway, options: ServerOptions): Promise<GatewayServer> {
   let stopping = false;
-  const inFlight = new Set<ServerResponse>();
   const send = createSend(options.compression ?? false);
+  // By connection, and not a set of what is in flight: a set that turns over quickly keeps what it held alive for long.
+  const latest = new Map<Socket, ServerResponse>();
   const server = createServer(httpLimits, (request, response) => {
-    inFlight.add(response);
-    response.on('close', () => inFlight.delete(response));
+    latest.set(request.socket, response);
     if (stopping) closeAfter(response);
     route(gateway, send, request, response, stopping);
   });
+  server.on('connection', (socket) => socket.on('close', () => latest.delete(socket)));
   server.on('clientError', refuseMalformed);
   await listen(server, options.port, options.host);
   return {
@@ -55,7 +56,7 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
     stop: async () => {
       const cut = setTimeout(() => server.closeAllConnections(), options.drainMs);
       stopping = true;
-      for (const response of inFlight) closeAfter(response);
+      for (const response of latest.values()) closeAfter(response);
       await delay(options.stopDelayMs);
       await close(server);
       clearTimeout(cut);
