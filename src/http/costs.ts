@@ -1,5 +1,6 @@
 import { type GraphQLSchema, getVariableValues } from 'graphql';
 import type { CursorCodec } from '../context.ts';
+import { type Bound, boundOf } from '../plan/bound.ts';
 import type { PlannedCall } from '../plan/ledger.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
 import { fragmentsOf } from '../plan/selection.ts';
@@ -21,8 +22,6 @@ export interface CostsOptions {
 
 /** What one operation costs, and what its client wants to know of that. */
 export interface Cost {
-  /** Undefined where the variables do not fit: then nothing is executed. */
-  readonly plan: Plan | undefined;
   /** Counts the calls that it makes, and stops it at the limit. */
   readonly calls: OperationCalls;
   /** Whether the client wants the plan, and nothing executed. */
@@ -34,24 +33,27 @@ export interface Cost {
 /** The cost of an operation, before it runs. Throws GraphQLErrors for one that costs too much. */
 export type Costs = (prepared: PreparedOperation, params: GraphQLParams) => Cost;
 
-/** Plans operations, and refuses those that would cost too much. */
+/**
+ * Refuses operations that would cost too much. Most cannot, whatever their variables are: those are planned only where
+ * their client wants to know.
+ */
 export function createCosts(options: CostsOptions): Costs {
-  const known = new WeakMap<PreparedOperation, Plan>();
-  const planOf = (prepared: PreparedOperation, { variables = {} }: GraphQLParams): Plan | undefined => {
-    const same = known.get(prepared);
-    if (same !== undefined) return same;
-    const plan = planWith(prepared, variables, options);
-    // Without variables every run is the same.
-    if (plan !== undefined && (prepared.operation.variableDefinitions ?? []).length === 0) known.set(prepared, plan);
-    return plan;
+  const bounds = new WeakMap<PreparedOperation, Bound>();
+  const knownBoundOf = (prepared: PreparedOperation): Bound => {
+    const known = bounds.get(prepared);
+    if (known !== undefined) return known;
+    const bound = boundOf({ ...options, ...prepared, fragments: fragmentsOf(prepared.document) }) ?? unbounded;
+    bounds.set(prepared, bound);
+    return bound;
   };
   return (prepared, params) => {
     const explain = options.explain ? explainOf(params) : undefined;
-    const plan = planOf(prepared, params);
+    const wantsCost = params.extensions?.['cost'] === true;
+    const isPlanned = explain === 'plan' || wantsCost || isDear(knownBoundOf(prepared), prepared, options);
+    const plan = isPlanned ? planWith(prepared, params.variables ?? {}, options) : undefined;
     const planOnly = explain === 'plan' && plan !== undefined;
     if (!planOnly && plan !== undefined) refuseDear(plan, prepared, options);
     const calls = new OperationCalls(options.maxUpstreamCalls, explain === 'trace');
-    const wantsCost = params.extensions?.['cost'] === true;
     const extensions = (): Readonly<Record<string, unknown>> | undefined => {
       if (explain === undefined && !wantsCost) return undefined;
       const cost = { requested: plan?.upper ?? 0, actual: calls.made, limit: options.maxUpstreamCalls };
@@ -60,10 +62,13 @@ export function createCosts(options: CostsOptions): Costs {
         ...(wantsCost && { cost }),
       };
     };
-    return { plan, calls, planOnly, extensions };
+    return { calls, planOnly, extensions };
   };
 }
 
+const unbounded: Bound = { calls: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
+
+/** The plan of an operation; undefined where the variables do not fit, and nothing will be executed. */
 function planWith(
   { document, operation }: PreparedOperation,
   variables: Readonly<Record<string, unknown>>,
@@ -82,6 +87,11 @@ function explainOf({ extensions }: GraphQLParams): 'plan' | 'trace' | undefined 
     code: 'BAD_USER_INPUT',
     status: 400,
   });
+}
+
+/** Whether an operation might make more calls, or ask for more rows, than it may. */
+function isDear({ calls, rows }: Bound, { listed }: PreparedOperation, limits: CostsOptions): boolean {
+  return calls > limits.maxUpstreamCalls || (rows > limits.maxUpstreamRows && !listed);
 }
 
 /** Throws for an operation that may make more calls, or ask for more rows, than it may. */

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { createExecution, type Execute } from '../../src/http/execution.ts';
 import { createLoaders } from '../../src/loaders/loaders.ts';
+import { boundOf } from '../../src/plan/bound.ts';
 import { type Plan, planOperation } from '../../src/plan/plan.ts';
 import { fragmentsOf } from '../../src/plan/selection.ts';
 import { createRestApi } from '../../src/rest/api.ts';
@@ -72,6 +73,9 @@ function plain(value: unknown): unknown {
 /** What goes wrong with a case; undefined where nothing does. */
 async function faultOf(one: Case, pace: Pace, random: () => number): Promise<string | undefined> {
   const plan = planOf(one);
+  const bound = boundOf({ ...one, schema, fragments: fragmentsOf(one.document) });
+  if (bound !== undefined && (plan.upper > bound.calls || plan.rows > bound.rows))
+    return `planned ${plan.upper} calls and ${plan.rows} rows, but bounded ${bound.calls} and ${bound.rows}`;
   const { result, calls, rounds } = await run(one, pace, random);
   const made = `made ${calls.length} calls:\n${calls.join('\n')}`;
   if (calls.length < plan.lower || calls.length > plan.upper)
