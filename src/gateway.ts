@@ -164,7 +164,7 @@ function watchWith(
     onBegin: metrics.begin,
     onEnd: (operation) => {
       metrics.end(operation.durationMs, operation.codes[0]);
-      log('info', 'operation', { ...operation });
+      log('info', 'operation', operation);
     },
     report: (error) => {
       metrics.unexpected();

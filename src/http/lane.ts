@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type MediaType, negotiate, type OperationResult, toAnswer } from './answer.ts';
 import { readBody } from './body.ts';
-import { callerOf, traceContextOf } from './caller.ts';
+import { callerOf, headerValues, traceContextOf } from './caller.ts';
 import { toPublicError } from './errors.ts';
 import { requestIdOf } from './operation-log.ts';
 import type { RequestFacts, RunOperation } from './operations.ts';
@@ -83,7 +83,7 @@ export async function readParams(
 
 /** What the operation may know of a request of node's. */
 export function factsOf(request: IncomingMessage, response: ServerResponse): RequestFacts {
-  const headers = (name: string): readonly string[] => request.headersDistinct[name] ?? [];
+  const headers = (name: string): readonly string[] => headerValues(request.rawHeaders, name);
   return {
     method: request.method ?? '',
     requestId: requestIdOf(headers('x-request-id')[0]),

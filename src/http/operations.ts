@@ -90,7 +90,8 @@ async function runKnown(
 ): Promise<OperationResult> {
   const { resolve, report } = options;
   try {
-    const resolved = await resolve(params);
+    const found = resolve(params);
+    const resolved = found instanceof Promise ? await found : found;
     const { prepared, use } = resolved;
     known.use = use;
     refuseMutationByGet(prepared, facts);
@@ -98,8 +99,8 @@ async function runKnown(
     known.cost = cost;
     if (cost.planOnly) return { data: null, extensions: cost.extensions() ?? {} };
     if (options.isOverloaded(facts.caller)) throw overload();
-    const executed = await execute(prepared, params, facts, cost, options);
-    const result = withCost(toResult(executed, prepared, report), cost);
+    const executed = execute(prepared, params, facts, cost, options);
+    const result = toResult(executed instanceof Promise ? await executed : executed, prepared, cost, report);
     if (use !== undefined) countUse(use, result, cost);
     return isCacheable(resolved, facts, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
   } catch (error) {
@@ -108,37 +109,36 @@ async function runKnown(
   }
 }
 
-async function execute(
+function execute(
   prepared: PreparedOperation,
   { variables }: GraphQLParams,
   facts: RequestFacts,
   { calls }: Cost,
   { createContext, deadlineMs }: OperationsOptions,
-): Promise<ExecutionResult> {
+): Promise<ExecutionResult> | ExecutionResult {
   const lifetime = new Lifetime(deadlineMs);
-  facts.onLeave(() => lifetime.end('left'));
-  try {
-    return await prepared.execute(createContext(facts, lifetime, calls), variables);
-  } finally {
+  const executed = prepared.execute(createContext(facts, lifetime, calls), variables);
+  if (!(executed instanceof Promise)) {
     lifetime.finish();
+    return executed;
   }
+  facts.onLeave(() => lifetime.end('left'));
+  return executed.finally(() => lifetime.finish());
 }
 
 function toResult(
   { data, errors }: ExecutionResult,
   { document }: PreparedOperation,
+  cost: Cost,
   report: (error: unknown) => void,
 ): OperationResult {
+  const extensions = cost.extensions();
   return {
     document,
     ...(data !== undefined && { data }),
     ...(errors !== undefined && { errors: errors.map((error) => toPublicError(error, report)) }),
+    ...(extensions !== undefined && { extensions }),
   };
-}
-
-function withCost(result: OperationResult, cost: Cost): OperationResult {
-  const extensions = cost.extensions();
-  return extensions === undefined ? result : { ...result, extensions };
 }
 
 function countUse(use: DocumentUse, { errors }: OperationResult, { calls }: Cost): void {

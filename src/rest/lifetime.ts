@@ -21,13 +21,15 @@ export interface LifetimeListener {
 export class Lifetime {
   /** On the clock of `performance.now()`, in milliseconds. */
   readonly endsAt: number;
-  readonly #timer: NodeJS.Timeout;
+  readonly #milliseconds: number;
+  /** Runs from the first listener on: without one there is nothing to end. */
+  #timer: NodeJS.Timeout | undefined;
   readonly #listeners: LifetimeListener[] = [];
   #ended: UpstreamError | undefined;
 
   constructor(milliseconds: number) {
     this.endsAt = performance.now() + milliseconds;
-    this.#timer = setTimeout(endByDeadline, milliseconds, this);
+    this.#milliseconds = milliseconds;
   }
 
   /** The error that calls of this operation fail with since it ended; undefined while it goes on. */
@@ -38,6 +40,7 @@ export class Lifetime {
   /** Calls back once if the operation ends before the listener is settled. */
   onEnd(listener: LifetimeListener): void {
     this.#listeners.push(listener);
+    this.#timer ??= setTimeout(endByDeadline, this.#milliseconds, this);
   }
 
   /** Ends the operation: what is not settled hears of it once, later calls fail at once. */

@@ -9,7 +9,7 @@ import type { DocumentUses } from './uses.ts';
 export type Log = (
   level: 'info' | 'warn' | 'error',
   message: string,
-  facts?: Readonly<Record<string, unknown>>,
+  facts?: object,
 ) => void;
 
 /** Where the listed documents come from, and what they are made with. */
