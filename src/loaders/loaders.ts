@@ -19,12 +19,20 @@ export function createLoaders(api: RestApi, maxPageSize: number): Loaders {
   const store = new RowStore();
   const windows = new WindowLoader(api, store, maxPageSize);
   const rows = new RowLoader(api, store, windows, maxPageSize);
-  const reports = createReports(api);
-  const forget = (): void => {
-    store.clear();
-    windows.clear();
-    rows.clear();
-    reports.clear();
+  let reports: Reports | undefined;
+  return {
+    rows,
+    windows,
+    store,
+    get reports() {
+      reports ??= createReports(api);
+      return reports;
+    },
+    forget: () => {
+      store.clear();
+      windows.clear();
+      rows.clear();
+      reports?.clear();
+    },
   };
-  return { rows, windows, reports, store, forget };
 }

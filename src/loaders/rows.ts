@@ -17,14 +17,10 @@ export class RowLoader {
   readonly #store: RowStore;
   readonly #windows: WindowLoader;
   readonly #maxPageSize: number;
-  readonly #readingById = new Set<string>();
-  /** What is being loaded of each collection. */
-  readonly #loading = new Map<string, Set<Promise<unknown>>>();
-  // One call each, and no row waits for another.
-  readonly #byId = new DataLoader<Key, Found, string>((keys) => Promise.resolve(keys.map((key) => this.#fetch(key))), {
-    batch: false,
-    cacheKeyFn: keyText,
-  });
+  // No loader: one call each, and no row waits for another.
+  readonly #byId = new Map<string, Found>();
+  /** What has been loaded, until somebody has waited for it. */
+  #loading: { readonly collection: Collection; readonly found: Found }[] = [];
   readonly #inLists = new DataLoader<Key, Found, string>((keys) => Promise.resolve(this.#findAll(keys)), {
     cacheKeyFn: keyText,
   });
@@ -37,30 +33,35 @@ export class RowLoader {
   }
 
   /** The row in a view that has the needed columns: known already, from a page under way, or read. */
-  async load(key: Key, need: View): Found {
+  load(key: Key, need: View): Found {
     const known = this.#store.find(key, need);
-    if (known !== undefined) return known;
-    const found = suffices(listView(key.kind), need) ? this.#inLists.load(key) : this.#readById(key);
-    this.#note(key, found);
+    if (known !== undefined) return Promise.resolve(known);
+    const found = suffices(listView(key.kind), need) ? this.#find(key) : this.#readById(key);
+    this.#loading.push({ collection: key, found });
     return found;
   }
 
-  /** Waits for the rows and the pages of a collection that are wanted by now; false where there are none. */
+  /** Waits for the rows and the pages of a collection that are wanted by now; false where there are none new. */
   async come(collection: Collection): Promise<boolean> {
     await this.#windows.wanted();
     const pages = this.#windows.underWay(collection);
-    const rows = this.#loading.get(collectionText(collection)) ?? new Set();
-    if (pages === undefined && rows.size === 0) return false;
+    const text = collectionText(collection);
+    const rows = this.#loading.filter((one) => collectionText(one.collection) === text).map(({ found }) => found);
+    if (pages === undefined && rows.length === 0) return false;
     await Promise.allSettled([pages, ...rows]);
+    this.#loading = this.#loading.filter(({ found }) => !rows.includes(found));
     return true;
   }
 
   /** Nothing read so far answers later loads. */
   clear(): void {
-    this.#byId.clearAll();
+    this.#byId.clear();
     this.#inLists.clearAll();
-    this.#readingById.clear();
-    this.#loading.clear();
+    this.#loading = [];
+  }
+
+  async #find(key: Key): Found {
+    return this.#inLists.load(key);
   }
 
   /** Rows that are wanted together and for which a page of their list would do. */
@@ -94,21 +95,15 @@ export class RowLoader {
     await this.#windows.load({ list, at: { offset: 0 }, limit: this.#maxPageSize }).catch(() => undefined);
   }
 
-  #note(key: Key, found: Promise<unknown>): void {
-    const text = collectionText(key);
-    const loading = this.#loading.get(text) ?? new Set();
-    this.#loading.set(text, loading.add(found));
-    const forget = (): unknown => loading.delete(found);
-    found.then(forget, forget);
-  }
-
   #unknown(keys: readonly Key[]): readonly Key[] {
-    return keys.filter((key) => !this.#readingById.has(keyText(key)) && !this.#store.find(key, 'list'));
+    return keys.filter((key) => !this.#byId.has(keyText(key)) && !this.#store.find(key, 'list'));
   }
 
-  async #readById(key: Key): Found {
-    this.#readingById.add(keyText(key));
-    return this.#byId.load(key);
+  #readById(key: Key): Found {
+    const text = keyText(key);
+    const found = this.#byId.get(text) ?? this.#fetch(key);
+    this.#byId.set(text, found);
+    return found;
   }
 
   async #fetch(key: Key): Found {

@@ -15,6 +15,11 @@ export interface Window {
   readonly countOnly?: boolean;
 }
 
+/** A window, and what it has in common with those that it may share pages with. */
+interface Wanted extends Window {
+  readonly base: string;
+}
+
 /** A page that was read or is being read. */
 interface Reading extends Hull {
   readonly page: Promise<ListPage>;
@@ -36,7 +41,7 @@ export class WindowLoader {
   /** The same readings by what their rows are. */
   readonly #ofCollection = new Map<string, Reading[]>();
   // The values are promises, so that no window waits for the page of another list.
-  readonly #loader = new DataLoader<Window, Promise<ListPage>>((windows) => Promise.resolve(this.#loadAll(windows)), {
+  readonly #loader = new DataLoader<Wanted, Promise<ListPage>>((windows) => Promise.resolve(this.#loadAll(windows)), {
     cache: false,
     batchScheduleFn: (dispatch) => afterLoads(() => process.nextTick(dispatch)),
   });
@@ -50,9 +55,9 @@ export class WindowLoader {
 
   /** The page of a window; for a count, any page of its list. */
   async load(window: Window): Promise<ListPage> {
+    const { list, at, limit, countOnly = false } = window;
     // A list whose path is refused fails here, alone, and not with the others of its batch.
-    baseText(window);
-    return this.#loader.load(window);
+    return this.#loader.load({ list, at, limit, countOnly, base: baseText(window) });
   }
 
   /**
@@ -95,18 +100,18 @@ export class WindowLoader {
     this.#ofCollection.clear();
   }
 
-  #loadAll(windows: readonly Window[]): Promise<ListPage>[] {
-    for (const [base, [first, ...others]] of Map.groupBy(windows, baseText)) {
-      if (first === undefined) continue;
-      const missing = [first, ...others].filter((window) => this.#readingFor(base, window) === undefined);
-      for (const hull of hullsOf(missing, this.#maxPageSize)) this.#read(base, first, hull);
+  #loadAll(windows: readonly Wanted[]): Promise<ListPage>[] {
+    for (const [base, together] of Map.groupBy(windows, (window) => window.base)) {
+      const missing = together.filter((window) => this.#readingFor(window) === undefined);
+      const [first] = missing;
+      if (first !== undefined) for (const hull of hullsOf(missing, this.#maxPageSize)) this.#read(base, first, hull);
     }
     return windows.map((window) => this.#answer(window));
   }
 
-  async #answer(window: Window): Promise<ListPage> {
-    const base = baseText(window);
-    const reading = this.#readingFor(base, window);
+  async #answer(window: Wanted): Promise<ListPage> {
+    const { base } = window;
+    const reading = this.#readingFor(window);
     if (reading === undefined) throw new Error('a window was left out of every hull');
     const page = await reading.page;
     if (window.countOnly === true) return page;
@@ -131,7 +136,7 @@ export class WindowLoader {
   }
 
   /** The reading that answers a window: any page for a count, one that holds the whole window for rows. */
-  #readingFor(base: string, { at, limit, countOnly }: Window): Reading | undefined {
+  #readingFor({ base, at, limit, countOnly }: Wanted): Reading | undefined {
     const readings = this.#readings.get(base);
     if (countOnly === true) return readings?.[0];
     return readings?.find((hull) => hull.offset <= at.offset && at.offset + limit <= hull.offset + hull.limit);

@@ -45,9 +45,30 @@ export interface SelectedField {
 export type ExecutionInfo = GraphQLResolveInfo & { readonly plainVariables?: boolean };
 
 /** The scope of the selections below a field that is being executed. */
-export function scopeOf({ schema, fragments, variableValues, plainVariables }: ExecutionInfo): SelectionScope {
-  if (plainVariables !== true) return { schema, fragments, variableValues };
-  return { schema, fragments, variableValues: { sources: {}, coerced: { ...variableValues } } };
+export function scopeOf(info: ExecutionInfo): SelectionScope {
+  return new ExecutionScope(info);
+}
+
+/** Most selections are the same whatever the variables are: these are only brought into form where somebody asks. */
+class ExecutionScope implements SelectionScope {
+  readonly #info: ExecutionInfo;
+
+  constructor(info: ExecutionInfo) {
+    this.#info = info;
+  }
+
+  get schema(): GraphQLSchema {
+    return this.#info.schema;
+  }
+
+  get fragments(): SelectionScope['fragments'] {
+    return this.#info.fragments;
+  }
+
+  get variableValues(): VariableValues {
+    const { variableValues, plainVariables } = this.#info;
+    return plainVariables === true ? { sources: {}, coerced: { ...variableValues } } : variableValues;
+  }
 }
 
 /** What can have a selection: a field, or an operation. */

@@ -34,23 +34,35 @@ export async function fetchRecord(
 }
 
 /**
- * The record of a row of a list. Where the selection needs columns that lists do not have, the object's own row is read
- * too; what the selection reads beyond it starts before that.
+ * The records of rows of a list. Where the selection needs columns that lists do not have, the objects' own rows are read
+ * too; what the selection reads beyond them starts before that.
  */
-export function listedRecord(
+export function listedRecords(
   collection: Collection,
-  row: Row,
+  rows: readonly Row[],
   context: GatewayContext,
   info: GraphQLResolveInfo,
-): RowRecord | Promise<RowRecord> {
+): (RowRecord | Promise<RowRecord>)[] {
   const view = listView(collection.kind);
-  const listed = toRecord(collection, { row, view });
   const type = objectType(collection.kind, info);
   const needs = needsOf(type, info.fieldNodes, scopeOf(info));
-  if (needs.view === undefined || suffices(view, needs.view)) return listed;
-  const started = startRelations(type, needs.relations, listed, context, info);
+  const isListed = needs.view === undefined || suffices(view, needs.view);
+  return rows.map((row) => {
+    const listed = toRecord(collection, { row, view });
+    return isListed ? listed : detailedRecord(listed, type, needs, context, info);
+  });
+}
+
+function detailedRecord(
+  listed: RowRecord,
+  type: GraphQLObjectType,
+  { relations }: Needs,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<RowRecord> {
+  const started = startRelations(type, relations, listed, context, info);
   const record = withDetail(listed, started, context);
-  startBelow(started, needs.relations, record, context, info);
+  startBelow(started, relations, record, context, info);
   return record;
 }
 

@@ -7,13 +7,13 @@ import type {
   PluginConnectionResolvers,
   ProjectEdgeResolvers,
 } from '../graphql/generated/resolvers.ts';
-import { listedRecord } from './by-id.ts';
+import { listedRecords } from './by-id.ts';
 
 /** The fields that every connection has. */
 export const Connection = {
   edges: (source: ConnectionSource): EdgeSource[] => source.page.rows.map((_row, index) => ({ source, index })),
   nodes: ({ list, page }: ConnectionSource, _args: object, context: GatewayContext, info: GraphQLResolveInfo) =>
-    page.rows.map((row) => listedRecord(list, row, context, info)),
+    listedRecords(list, page.rows, context, info),
   pageInfo: (source: ConnectionSource, _args: object, { cursors }: GatewayContext): PageInfo => ({
     hasNextPage: source.hasNext,
     hasPreviousPage: source.hasPrevious,
@@ -37,5 +37,5 @@ export const Edge = {
     _args: object,
     context: GatewayContext,
     info: GraphQLResolveInfo,
-  ) => listedRecord(list, page.rows[index] ?? {}, context, info),
+  ) => listedRecords(list, page.rows.slice(index, index + 1), context, info)[0] ?? null,
 } satisfies ProjectEdgeResolvers;

@@ -12,7 +12,7 @@ import { scopeOf, selectedFields } from '../plan/selection.ts';
 import type { ListRef } from '../rest/pages.ts';
 
 /** The connection of a counted list, reading no row where the selection wants none. */
-export async function listConnection(
+export function listConnection(
   list: ListRef,
   args: ConnectionArguments,
   context: GatewayContext,
@@ -22,7 +22,7 @@ export async function listConnection(
 }
 
 /** The connection of a list of events. */
-export async function eventConnection(
+export function eventConnection(
   list: ListRef,
   args: ConnectionArguments,
   context: GatewayContext,

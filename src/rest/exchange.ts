@@ -23,13 +23,7 @@ export interface Outcome {
  * Sends a call once. Fails with an UpstreamError for every status but 2xx, with a TransportError without a response;
  * never before this has returned.
  */
-export function exchange(
-  transport: Transport,
-  call: Call,
-  key: string,
-  maxBodyBytes: number,
-  outcome: Outcome,
-): Abort {
+export function exchange(transport: Transport, call: Call, key: string, maxBodyBytes: number, outcome: Outcome): Abort {
   return transport.send(call, (error, answer) => {
     if (answer === undefined) outcome.fail(error ?? new TransportError('network'));
     else readAnswer(answer, key, maxBodyBytes, outcome);

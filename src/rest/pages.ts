@@ -42,12 +42,15 @@ export interface RestPage {
 
 /** The list as text: equal for equal lists. Cursors are bound to it. */
 export function listText(list: ListRef): string {
-  return target(collectionPath(list), filterOf(list, { offset: 0 }));
+  return target(collectionPath(list), list.filter === undefined ? [] : filterOf(list, { offset: 0 }));
 }
 
 /** Path and query that read `limit` rows from a position. */
 export function pageTarget(list: ListRef, at: Position, limit: number, format?: 'csv'): string {
   const offset = at.offset === 0 ? undefined : String(at.offset);
+  const page = `${collectionPath(list)}?limit=${limit}`;
+  const isPlain = list.filter === undefined && at.before === undefined && at.after === undefined;
+  if (isPlain && format === undefined) return offset === undefined ? page : `${page}&offset=${offset}`;
   return target(collectionPath(list), [
     ['limit', String(limit)],
     ['offset', offset],
@@ -61,7 +64,7 @@ export function toPage(body: unknown, list: ListRef, at: Position): RestPage {
   if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
   const results: unknown[] = body['results'];
   // A row that is no object has no columns; its id says so when it is asked for.
-  const rows = results.map((row) => (isObject(row) ? row : noColumns));
+  const rows = results.every(isObject) ? results : results.map((row) => (isObject(row) ? row : noColumns));
   return { rows, count: naturalNumber(body['count']), next: nextPosition(body['next'], list, at, rows) };
 }
 
@@ -85,7 +88,11 @@ function filterOf({ filter = {} }: ListRef, at: Position): [string, string | und
  * that names the place where the page began, or one before it, ends the walk.
  */
 function nextPosition(next: unknown, { filter }: ListRef, at: Position, rows: readonly Row[]): Position | undefined {
-  const query = typeof next === 'string' ? queryOf(next) : undefined;
+  if (typeof next !== 'string') return undefined;
+  const plain = plainOffset.exec(next);
+  if (plain !== null && at.before === undefined && at.after === undefined && filter === undefined)
+    return positionBehind(Number(plain[1]), at, rows);
+  const query = queryOf(next);
   if (query === undefined) return undefined;
   const from = { before: at.before ?? filter?.before, after: at.after ?? filter?.after };
   const before = timeOf(query.get('before')) ?? from.before;
@@ -97,12 +104,17 @@ function nextPosition(next: unknown, { filter }: ListRef, at: Position, rows: re
   if (moved && rows.length > 0) return { offset: 0, before, after };
   const offset = Number(query.get('offset') ?? Number.NaN);
   if (!Number.isSafeInteger(offset) || offset <= at.offset) return withinInstant(from.before, at, rows);
-  // A page that was cut shorter than its own `next` believes must not lose the rows between.
-  return {
-    before: at.before,
-    after: at.after,
-    offset: rows.length > 0 ? Math.min(offset, at.offset + rows.length) : offset,
-  };
+  return positionBehind(offset, at, rows);
+}
+
+/** A `next` that says nothing but an offset, as every list but events answers it: not worth parsing. */
+const plainOffset = /^[^?#]*\?(?:limit=\d{1,9}&)?offset=(\d{1,15})$/;
+
+/** A page that was cut shorter than its own `next` believes must not lose the rows between. */
+function positionBehind(offset: number, at: Position, rows: readonly Row[]): Position | undefined {
+  if (offset <= at.offset) return undefined;
+  const { before, after } = at;
+  return { before, after, offset: rows.length > 0 ? Math.min(offset, at.offset + rows.length) : offset };
 }
 
 /**

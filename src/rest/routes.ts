@@ -13,12 +13,22 @@ const collectionActions: ReadonlySet<string> = new Set([
 
 /** `/api/projects/7/events/?limit=2` as `/api/projects/:id/events/`: few, whatever is asked for. */
 export function routeTemplate(target: string): string {
-  const segments = pathOf(target).split('/');
-  // The first segment is empty: /api/<noun>/<id>/<noun>/<id or action>/<action>/
-  if (isFilled(segments[3])) segments[3] = ':id';
-  const fifth = segments[5];
-  if (isFilled(fifth) && !collectionActions.has(fifth)) segments[5] = ':id';
-  return segments.join('/');
+  // /api/<noun>/<id>/<noun>/<id or action>/<action>/, and searched rather than split, since every call is counted.
+  const path = pathOf(target);
+  const [first, firstEnd] = segmentAt(path, path.indexOf('/', '/api/'.length));
+  const [second, secondEnd] = segmentAt(path, path.indexOf('/', firstEnd + 1));
+  if (first === '') return path;
+  const below = path.slice(firstEnd, secondEnd - second.length);
+  const row = second === '' || collectionActions.has(second) ? second : ':id';
+  return `${path.slice(0, firstEnd - first.length)}:id${below}${row}${path.slice(secondEnd)}`;
+}
+
+/** The segment behind a slash, empty where there is none, and where it ends. */
+function segmentAt(path: string, slash: number): [segment: string, end: number] {
+  if (slash === -1) return ['', path.length];
+  const end = path.indexOf('/', slash + 1);
+  const last = end === -1 ? path.length : end;
+  return [path.slice(slash + 1, last), last];
 }
 
 /** Which of the three rate limits a path counts against. */
@@ -31,8 +41,4 @@ export function surfaceOf(target: string): Surface {
 function pathOf(target: string): string {
   const end = target.indexOf('?');
   return end === -1 ? target : target.slice(0, end);
-}
-
-function isFilled(segment: string | undefined): segment is string {
-  return segment !== undefined && segment !== '';
 }

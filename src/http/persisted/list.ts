@@ -6,11 +6,7 @@ import { ManifestError, readManifest } from './manifest.ts';
 import type { DocumentUses } from './uses.ts';
 
 /** Hears of what an operator should know. */
-export type Log = (
-  level: 'info' | 'warn' | 'error',
-  message: string,
-  facts?: object,
-) => void;
+export type Log = (level: 'info' | 'warn' | 'error', message: string, facts?: object) => void;
 
 /** Where the listed documents come from, and what they are made with. */
 export interface DocumentListOptions {
