@@ -42,7 +42,7 @@ export function createCosts(options: CostsOptions): Costs {
   const knownBoundOf = (prepared: PreparedOperation): Bound => {
     const known = bounds.get(prepared);
     if (known !== undefined) return known;
-    const bound = boundOf({ ...options, ...prepared, fragments: fragmentsOf(prepared.document) }) ?? unbounded;
+    const bound = boundOf({ ...options, ...prepared, fragments: fragmentsOf(prepared.document) });
     bounds.set(prepared, bound);
     return bound;
   };
@@ -65,8 +65,6 @@ export function createCosts(options: CostsOptions): Costs {
     return { calls, planOnly, extensions };
   };
 }
-
-const unbounded: Bound = { calls: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
 
 /** The plan of an operation; undefined where the variables do not fit, and nothing will be executed. */
 function planWith(

@@ -74,7 +74,7 @@ function plain(value: unknown): unknown {
 async function faultOf(one: Case, pace: Pace, random: () => number): Promise<string | undefined> {
   const plan = planOf(one);
   const bound = boundOf({ ...one, schema, fragments: fragmentsOf(one.document) });
-  if (bound !== undefined && (plan.upper > bound.calls || plan.rows > bound.rows))
+  if (plan.upper > bound.calls || plan.rows > bound.rows)
     return `planned ${plan.upper} calls and ${plan.rows} rows, but bounded ${bound.calls} and ${bound.rows}`;
   const { result, calls, rounds } = await run(one, pace, random);
   const made = `made ${calls.length} calls:\n${calls.join('\n')}`;
