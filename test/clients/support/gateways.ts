@@ -1,0 +1,50 @@
+import { type Running, runMain } from '../../support/process.ts';
+
+/** Gateways over embedded workspaces, each a process of its own. */
+export interface Gateways extends AsyncDisposable {
+  /** Without a setting. */
+  readonly plain: RunningGateway;
+  /** With the manifests of all clients. */
+  readonly listed: RunningGateway;
+  /** With the manifests, and nothing else is run. */
+  readonly only: RunningGateway;
+  /** Without automatic persisted queries. */
+  readonly withoutApq: RunningGateway;
+}
+
+/** A gateway that listens. */
+export interface RunningGateway {
+  readonly url: string;
+  readonly key: string;
+}
+
+const manifests = {
+  PERSISTED_DOCUMENTS: 'test/clients/*/{generated/*.json,*.graphql}',
+  PERSISTED_DOCUMENTS_STRICT: 'on',
+};
+
+/** Starts them side by side. */
+export async function startGateways(): Promise<Gateways> {
+  const processes: Running[] = [];
+  const start = async (settings: Readonly<Record<string, string>>): Promise<RunningGateway> => {
+    const running = runMain([], { PORT: '0', WORKSPACE_PORT: '0', ...settings });
+    processes.push(running);
+    const [, url = '', key = ''] = await running.printed(/^Gateway +(\S+)[\s\S]*^Demo key +(\S+)/m);
+    return { url, key };
+  };
+  const stop = async (): Promise<void> => {
+    await Promise.all(processes.map((running) => running[Symbol.asyncDispose]()));
+  };
+  try {
+    const [plain, listed, only, withoutApq] = await Promise.all([
+      start({}),
+      start(manifests),
+      start({ ...manifests, PERSISTED_DOCUMENTS_MODE: 'only' }),
+      start({ APQ: 'off' }),
+    ]);
+    return { plain, listed, only, withoutApq, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

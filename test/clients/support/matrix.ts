@@ -1,0 +1,26 @@
+import type { Client } from './client.ts';
+
+/** The columns of the matrix: what the names of tests begin with. */
+const columns = ['text', 'APQ GET', 'APQ POST', 'manifest id', 'mode `only`', 'miss', 'mismatch'] as const;
+
+/** What a run found, by the name of the client and of the test: `yes` or `no`. */
+export type Findings = ReadonlyMap<string, string>;
+
+/** The README with the table that a run found. What no test tries is something that the client has no way to do. */
+export function withMatrix(readme: string, clients: readonly Client[], found: Findings): string {
+  const [start, end] = ['<!-- clients -->\n', '<!-- end of clients -->'];
+  const [from, to] = [readme.indexOf(start), readme.indexOf(end)];
+  if (from === -1 || to === -1) throw new Error(`expected ${start.trim()} and ${end} in the README`);
+  return `${readme.slice(0, from + start.length)}\n${table(clients, found)}\n\n${readme.slice(to)}`;
+}
+
+function table(clients: readonly Client[], found: Findings): string {
+  const rows = clients.map(({ name }) => [name, ...columns.map((column) => cell(`${name}: ${column}: `, found))]);
+  return [['Client', ...columns], ['', ...columns].map(() => '---'), ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
+}
+
+function cell(prefix: string, found: Findings): string {
+  return found.entries().find(([name]) => name.startsWith(prefix))?.[1] ?? '–';
+}
