@@ -60,6 +60,17 @@ export async function fetchFacts(
   return factsOf(question.complete?.(data) ?? data);
 }
 
+/** A request as it goes over the wire. */
+export function bytesOf(url: string, { method, search, body }: WireRequest): Buffer {
+  const { host, pathname } = new URL(url);
+  const lines = Object.entries({
+    host,
+    ...headers,
+    ...(method === 'POST' && { 'content-type': 'application/json', 'content-length': `${Buffer.byteLength(body)}` }),
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`${method} ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+}
+
 /** What a text says as JSON; undefined where it is none. */
 function toJson(text: string): unknown {
   try {

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../src/rest/values.ts';
 import { textAt } from '../../test/support/connections.ts';
-import { type Question, type ScenarioName, scenarioNames } from '../scenarios/names.ts';
 import { type Cursors, type Variant, variantOf } from '../scenarios/variants.ts';
 import { fetchData, registrationOf, requestOf } from './ask.ts';
 import type { GatewayEntry } from './table.ts';
@@ -18,7 +17,6 @@ export interface RunningGateway extends AsyncDisposable {
   /** The URL of its GraphQL endpoint. */
   readonly url: string;
   readonly pid: number;
-  readonly questions: readonly (readonly [ScenarioName, Question])[];
   /** The nth variant of its variables. */
   variant(index: number, changes?: Partial<Variant>): Variant;
 }
@@ -51,16 +49,11 @@ export async function startGateway(entry: GatewayEntry, options: StartOptions): 
   };
   try {
     await answering(url, child);
-    const questions = scenarioNames.flatMap((name) => {
-      const question = entry.questions[name];
-      return question === undefined ? [] : [[name, question] as const];
-    });
     const cursors = entry.cursors ? await readCursors(url) : [];
     const variant = (index: number, changes?: Partial<Variant>): Variant => variantOf(index, cursors, changes);
-    for (const [name, question] of questions) {
-      if (name === 'persisted') await fetchData(url, registrationOf(name, question, variant(0)));
-    }
-    return { url, pid: child.pid ?? 0, questions, variant, [Symbol.asyncDispose]: stop };
+    const { persisted } = entry.questions;
+    if (persisted !== undefined) await fetchData(url, registrationOf('persisted', persisted, variant(0)));
+    return { url, pid: child.pid ?? 0, variant, [Symbol.asyncDispose]: stop };
   } catch (cause) {
     const end = readFileSync(log, 'utf8').slice(-2000);
     await stop();

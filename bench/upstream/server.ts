@@ -16,6 +16,8 @@ export interface BenchUpstream extends AsyncDisposable {
   /** Calls since `reset()` that did not carry the caller's key. */
   readonly withoutKey: number;
   reset(): void;
+  /** Holds answers back from now on, for so many milliseconds. */
+  setLatency(milliseconds: number): void;
 }
 
 /** The key that every operation of the benchmark is asked with. */
@@ -24,13 +26,14 @@ export const key = 'phx_benchmark';
 const endOfHead = '\r\n\r\n';
 const authorization = new RegExp(`\r\nauthorization: Bearer ${key}\r\n`, 'i');
 
-/** Starts an upstream on loopback that holds each answer back for `latencyMs`. */
-export async function startBenchUpstream(latencyMs = 0): Promise<BenchUpstream> {
+/** Starts an upstream on loopback. */
+export async function startBenchUpstream(): Promise<BenchUpstream> {
   const rendered = new Map<string, Buffer>();
   const sockets = new Set<Socket>();
   let targets: string[] = [];
   let calls = 0;
   let withoutKey = 0;
+  let latencyMs = 0;
 
   const receive = (socket: Socket, head: string): void => {
     const target = head.slice(head.indexOf(' ') + 1, head.indexOf(' ', 5));
@@ -75,6 +78,9 @@ export async function startBenchUpstream(latencyMs = 0): Promise<BenchUpstream> 
     reset: () => {
       targets = [];
       calls = withoutKey = 0;
+    },
+    setLatency: (milliseconds) => {
+      latencyMs = milliseconds;
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

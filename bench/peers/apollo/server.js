@@ -9,8 +9,7 @@ class Api extends RESTDataSource {
   baseURL = process.env.UPSTREAM;
 
   constructor(authorization) {
-    // Node's own fetch is cheaper than the node-fetch that the data source would take.
-    super({ cache: server.cache, fetch });
+    super({ cache: server.cache });
     this.authorization = authorization;
   }
 

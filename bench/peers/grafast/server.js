@@ -3,24 +3,15 @@ import { createServer } from 'node:http';
 import { context, get, lambda, loadOne, makeGrafastSchema } from 'grafast';
 import { grafserv } from 'grafserv/node';
 import { Pool } from 'undici';
-import { createClient } from '../shared/client.js';
+import { createClient, createRead } from '../shared/client.js';
 import { columnsOf, isDetailOnly, paths, rowTypes, typeDefs } from '../shared/schema.js';
 
 const fetchJson = createClient(Pool);
+/** Steps of one plan load each for itself; what they read is remembered for the operation. */
 const loader = {
   shared: () => context().get('read'),
   load: (targets, { shared: read }) => targets.map((target) => (target === null ? null : read(target))),
 };
-
-/** Steps of one plan load each for itself: what they read is remembered for the operation. */
-function createRead(authorization) {
-  const reads = new Map();
-  return (path) => {
-    let reading = reads.get(path);
-    if (reading === undefined) reads.set(path, (reading = fetchJson(path, authorization)));
-    return reading;
-  };
-}
 
 /** The step that reads the path which `pathOf` makes of the values of `steps`. */
 function load(steps, pathOf) {
@@ -77,7 +68,7 @@ const instance = grafserv({
   preset: {
     grafserv: { graphqlPath: '/graphql', graphiql: false, watch: false },
     grafast: {
-      context: ({ node }) => ({ read: createRead(node?.req.headers.authorization) }),
+      context: ({ node }) => ({ read: createRead(fetchJson, node?.req.headers.authorization) }),
       explain: false,
     },
   },

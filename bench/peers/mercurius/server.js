@@ -1,9 +1,8 @@
-/** Mercurius on Fastify: its loaders for relations, a DataLoader for rows by id, its compiler from the first run on. */
-import DataLoader from 'dataloader';
+/** Mercurius on Fastify: its loaders for relations, its compiler; an operation remembers what it has read. */
 import Fastify from 'fastify';
 import mercurius from 'mercurius';
 import { Pool } from 'undici';
-import { createClient } from '../shared/client.js';
+import { createClient, createRead } from '../shared/client.js';
 import { resolvers } from '../shared/resolvers.js';
 import { paths, typeDefs } from '../shared/schema.js';
 
@@ -14,13 +13,6 @@ const { dashboards, events, plugins, ...columns } = resolvers.Project;
 function relation(pathOf) {
   const loader = (queries, { get: read }) => Promise.all(queries.map(({ obj, params }) => read(pathOf(obj, params))));
   return { loader, opts: { cache: false } };
-}
-
-function createContext({ headers: { authorization } }) {
-  const loader = new DataLoader((all) =>
-    Promise.all(all.map((path) => get(path, authorization).catch((error) => error))),
-  );
-  return { get: (path) => loader.load(path) };
 }
 
 const app = Fastify();
@@ -34,7 +26,7 @@ app.register(mercurius, {
       plugins: relation(({ organization }, window) => paths.plugins(organization, window)),
     },
   },
-  context: createContext,
+  context: ({ headers }) => ({ get: createRead(get, headers.authorization) }),
   persistedQueryProvider: mercurius.persistedQueryDefaults.automatic(),
   jit: 1,
   graphiql: false,

@@ -9,3 +9,13 @@ export function createClient(Pool) {
     throw new Error(`the upstream answered ${statusCode}`);
   };
 }
+
+/** `get` for one operation: what was read is remembered, and read once. */
+export function createRead(get, authorization) {
+  const reads = new Map();
+  return (path) => {
+    let reading = reads.get(path);
+    if (reading === undefined) reads.set(path, (reading = get(path, authorization)));
+    return reading;
+  };
+}

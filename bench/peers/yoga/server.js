@@ -20,7 +20,8 @@ function createContext({ request }) {
 
 const yoga = createYoga({
   schema: createSchema({ typeDefs, resolvers }),
-  plugins: [useAPQ()],
+  // Its own store forgets after 36 seconds.
+  plugins: [useAPQ({ store: new Map() })],
   context: createContext,
   graphiql: false,
   landingPage: false,

@@ -1,0 +1,126 @@
+/** Gateways side by side over one upstream: started, warmed, measured in turn. */
+import { spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { bytesOf, requestOf } from '../gateways/ask.ts';
+import { type RunningGateway, startGateway } from '../gateways/running.ts';
+import { type GatewayName, gateways } from '../gateways/table.ts';
+import type { Sample } from '../report/results.ts';
+import { type Child, startChild } from './child.ts';
+import type { LoadJob, LoadResult } from './load.ts';
+import { type Point, points } from './points.ts';
+import { cpuTimeOf, machineTime, peakMemoryOf } from './processes.ts';
+import type { UpstreamOrder, UpstreamReport } from './upstream.ts';
+
+/** How long things take, in seconds. */
+export interface Timing {
+  /** One measured run. */
+  readonly seconds: number;
+  /** The warm-up before it. */
+  readonly warm: number;
+  /** The warm-up of a new process, with several scenarios. */
+  readonly start: number;
+  /** A run during which other processes used more CPUs than this is repeated, twice at most. */
+  readonly quiet: number;
+}
+
+/** The processes of one round. */
+export interface Bench extends AsyncDisposable {
+  readonly names: readonly GatewayName[];
+  /** Measures one gateway at one point; undefined where it cannot answer the scenario. */
+  measure(name: GatewayName, point: Point): Promise<Omit<Sample, 'round'> | undefined>;
+}
+
+/** Whether gateways can have a core of their own here. */
+export const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-c', '0', 'true']).status === 0;
+
+const gatewayCore = canPin ? ['taskset', '-c', '0'] : [];
+const otherCore = canPin ? ['taskset', '-c', '1'] : [];
+
+/** Starts an upstream, a load and gateways, and warms them. One that does not start is told of and left out. */
+export async function startBench(
+  names: readonly GatewayName[],
+  timing: Timing,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Bench> {
+  await using stack = new AsyncDisposableStack();
+  const upstream = stack.use(startChild<UpstreamOrder, UpstreamReport>('upstream.ts', otherCore));
+  const { url: upstreamUrl } = await upstream.answer();
+  const load = stack.use(startChild<LoadJob, LoadResult>('load.ts', otherCore));
+  const running = new Map<GatewayName, RunningGateway>();
+  for (const name of names) {
+    try {
+      const gateway = await startGateway(gateways[name], { upstreamUrl, environment, prefix: gatewayCore });
+      running.set(name, stack.use(gateway));
+      for (const point of points.slice(0, 3)) await run({ name, gateway, load, point, seconds: timing.start / 3 });
+    } catch (error) {
+      console.error(error);
+    }
+  }
+  const owned = stack.move();
+  return {
+    names: [...running.keys()],
+    measure: async (name, point) => {
+      const gateway = running.get(name);
+      if (gateway === undefined || gateways[name].questions[point.scenario] === undefined) return undefined;
+      const figures = await measure({ name, gateway, load, upstream, point, timing });
+      return { gateway: name, series: point.series, scenario: point.scenario, size: point.size, ...figures };
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+interface Run {
+  readonly name: GatewayName;
+  readonly gateway: RunningGateway;
+  readonly load: Child<LoadJob, LoadResult>;
+  readonly point: Point;
+}
+
+type Figures = Omit<Sample, 'round' | 'gateway' | 'series' | 'scenario' | 'size'>;
+
+/** The least disturbed of up to three runs. */
+async function measure(
+  what: Run & { upstream: Child<UpstreamOrder, UpstreamReport>; timing: Timing },
+): Promise<Figures> {
+  const { gateway, upstream, point, timing } = what;
+  await upstream.ask(point);
+  await run({ ...what, seconds: timing.warm });
+  let best: Figures | undefined;
+  for (let attempts = 0; attempts < 3 && (best === undefined || best.foreign > timing.quiet); attempts += 1) {
+    await upstream.ask(point);
+    const before = { gateway: cpuTimeOf(gateway.pid), all: cpuTimeOf(process.pid), machine: machineTime() };
+    const { operations, seconds, p50, p99 } = await run({ ...what, seconds: timing.seconds });
+    const cpu = (cpuTimeOf(gateway.pid) - before.gateway) / operations;
+    const foreign = machineTime() - before.machine - (cpuTimeOf(process.pid) - before.all);
+    const { calls, withoutKey } = await upstream.ask(point);
+    if (withoutKey > 0) throw new Error(`${withoutKey} calls without the caller's key`);
+    const figures = {
+      cpu: rounded(cpu),
+      operationsPerSecond: rounded(operations / seconds),
+      p50: rounded(p50),
+      p99: rounded(p99),
+      calls: rounded(calls / operations),
+      memory: rounded(peakMemoryOf(gateway.pid)),
+      foreign: rounded(Math.max(foreign / 1e6 / seconds, 0)),
+    };
+    if (best === undefined || figures.foreign < best.foreign) best = figures;
+  }
+  if (best === undefined) throw new Error('expected a run');
+  return best;
+}
+
+async function run({ name, gateway, load, point, seconds }: Run & { readonly seconds: number }): Promise<LoadResult> {
+  const question = gateways[name].questions[point.scenario];
+  if (question === undefined) throw new Error(`expected a question for ${point.scenario}`);
+  const requests = point.variants.map((index) =>
+    bytesOf(gateway.url, requestOf(point.scenario, question, gateway.variant(index, point.changes))),
+  );
+  const port = Number(new URL(gateway.url).port);
+  const result = await load.ask({ port, concurrency: point.concurrency, seconds, requests });
+  if (result.failure !== undefined) throw new Error(`an operation failed: ${result.failure}`);
+  return result;
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(4));
+}

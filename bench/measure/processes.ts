@@ -1,0 +1,50 @@
+/** CPU time and memory of processes, as Linux tells them in /proc. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+const microsecondsPerTick = 1e6 / Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+
+/** CPU time of a process and its descendants so far, those that ended included, in microseconds. */
+export function cpuTimeOf(pid: number): number {
+  const fields = treeOf(pid).map((id) => statOf(id) ?? []);
+  // utime, stime, cutime and cstime are the fields 14 to 17 of proc(5); `statOf` begins with the third.
+  const ticks = fields.flatMap((stat) => stat.slice(11, 15).map(Number));
+  return ticks.reduce((sum, value) => sum + value, 0) * microsecondsPerTick;
+}
+
+/** The most memory that a process and its descendants held at a time each, in mebibytes. */
+export function peakMemoryOf(pid: number): number {
+  const peaks = treeOf(pid).map((id) => Number(/VmHWM:\s+(\d+)/.exec(readProc(`${id}/status`) ?? '')?.[1] ?? 0));
+  return peaks.reduce((sum, value) => sum + value, 0) / 1024;
+}
+
+/** CPU time of the whole machine so far, in microseconds. */
+export function machineTime(): number {
+  const [line = ''] = (readProc('stat') ?? '').split('\n');
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] = line.split(/ +/).slice(1).map(Number);
+  return (user + nice + system + irq + softIrq) * microsecondsPerTick;
+}
+
+function treeOf(root: number): number[] {
+  const children = Map.groupBy(
+    readdirSync('/proc').filter((name) => /^\d+$/.test(name)),
+    (name) => Number(statOf(Number(name))?.[1] ?? 0),
+  );
+  const tree = [root];
+  for (const pid of tree) tree.push(...(children.get(pid) ?? []).map(Number));
+  return tree;
+}
+
+/** What /proc/PID/stat says after the name of the process; undefined if it is gone. */
+function statOf(pid: number): string[] | undefined {
+  const text = readProc(`${pid}/stat`);
+  return text?.slice(text.lastIndexOf(')') + 2).split(' ');
+}
+
+function readProc(path: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${path}`, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

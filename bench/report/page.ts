@@ -1,0 +1,120 @@
+/** RESULTS.md. */
+import { gatewayNames, gateways } from '../gateways/table.ts';
+import { slowMs, usualConcurrency } from '../measure/points.ts';
+import { type ScenarioName, scenarioNames, scenarioTitles } from '../scenarios/names.ts';
+import type { CallCounts } from './call-counts.ts';
+import { growthSection } from './growth.ts';
+import { cpuRatio, figuresAt } from './lookup.ts';
+import type { Figures, Results } from './results.ts';
+import { number, ratio, table } from './text.ts';
+
+const basic = scenarioNames.filter((name) => /^S\d$/.test(name));
+const others = scenarioNames.filter((name) => !basic.includes(name));
+
+/** The page that tells what was measured. */
+export function pageOf(results: Results, calls: CallCounts): string {
+  const sections = [
+    introduction(results),
+    `## CPU time of an operation\n\nMicroseconds, and in brackets how many times the floor's.\n\n${cpuTable(results, 'cold', basic)}\n\n${cpuTable(results, 'cold', others)}`,
+    `This gateway's CPU time as a share of others':\n\n${shares(results)}`,
+    `## Operations a second, and how long one takes\n\n${usualConcurrency} at a time: operations a second (milliseconds of half of them / of 99 in 100, at most).\n\n${paceTable(results, 'cold', basic)}`,
+    `## The same objects again and again\n\nEvery operation asks for the same: CPU time, and REST calls an operation where operations share them.\n\n${hotTable(results)}`,
+    `## A slow upstream\n\nEach REST call takes ${slowMs} ms: operations a second (milliseconds of half / of 99 in 100).\n\n${paceTable(results, 'slow', basic)}`,
+    `## REST calls of one operation\n\nRecorded by \`node bench/calls.ts\`, which compares the answers too; a test holds this gateway to its numbers.\n\n${callTable(calls)}`,
+    `## Memory\n\nThe most that a gateway's processes held during all of the above, in MiB.\n\n${memoryTable(results)}`,
+    growthSection(results),
+    `## What each operation asks for\n\n${titles()}`,
+    `## Versions\n\n${versions(results)}`,
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+function introduction({ machine, samples }: Results): string {
+  const rounds = Math.max(...samples.map(({ round }) => round), 0);
+  const foreign = samples.map((sample) => sample.foreign).toSorted((one, other) => one - other);
+  const half = foreign[Math.floor(foreign.length / 2)] ?? 0;
+  return `# What the gateway costs, beside its peers
+
+<!-- Written by bench/run.ts. -->
+
+Measured on ${machine.date}, Node ${machine.node} for every gateway that runs on Node: ${machine.processor}, ${machine.cores} cores, ${machine.memoryGiB} GiB,
+${machine.system}. Medians of ${rounds} round${rounds === 1 ? '' : 's'}; other processes used ${number(half)} of a core during half of the runs.
+
+![CPU time of an operation](chart.svg)
+
+One process a gateway${machine.pinned ? ', on a core of its own; the upstream and the load share another' : ''}. ${usualConcurrency} operations are asked at a time over
+loopback, without TLS, each for other objects than those before it, and the upstream answers at once unless said
+otherwise. This gateway runs as \`npm start\` runs it: every limit on, the log at \`info\`, metrics on. The floor is a
+server written by hand for these operations alone: \`node:http\` and undici's \`dispatch\`, no GraphQL, exactly the needed
+REST calls. The peers ask for the same facts, in the best way their documentation tells; their code is in
+[peers/](peers/). \`npm run bench\` repeats it all.`;
+}
+
+type Series = 'cold' | 'hot' | 'slow';
+
+function rowsOf(results: Results, series: Series, scenarios: readonly ScenarioName[], cell: Cell): string {
+  const rows = gatewayNames.map((gateway) => {
+    const cells = scenarios.map((scenario) => {
+      const figures = figuresAt(results, { gateway, series, scenario });
+      return figures === undefined ? '–' : cell(figures);
+    });
+    return [gatewayTitle(gateway), ...cells];
+  });
+  return table(['', ...scenarios], rows);
+}
+
+type Cell = (figures: Figures) => string;
+
+function gatewayTitle(name: keyof typeof gateways): string {
+  return name === 'ours' ? `**${gateways.ours.title}**` : gateways[name].title;
+}
+
+function cpuTable(results: Results, series: Series, scenarios: readonly ScenarioName[]): string {
+  return rowsOf(
+    results,
+    series,
+    scenarios,
+    (figures) => `${number(figures.cpu)} (${ratio(cpuRatio(results, figures, 'floor'))})`,
+  );
+}
+
+function paceTable(results: Results, series: Series, scenarios: readonly ScenarioName[]): string {
+  const cell: Cell = ({ operationsPerSecond, p50, p99 }) =>
+    `${number(operationsPerSecond)} (${number(p50)} / ${number(p99)})`;
+  return rowsOf(results, series, scenarios, cell);
+}
+
+function hotTable(results: Results): string {
+  return rowsOf(results, 'hot', basic, ({ cpu, calls }) => `${number(cpu)} (${number(calls)})`);
+}
+
+function shares(results: Results): string {
+  const bases = gatewayNames.filter((name) => name !== 'ours');
+  const rows = scenarioNames.map((scenario) => [
+    scenario,
+    ...bases.map((base) => ratio(cpuRatio(results, { gateway: 'ours', series: 'cold', scenario }, base))),
+  ]);
+  return table(['', ...bases], rows);
+}
+
+function callTable(calls: CallCounts): string {
+  const rows = scenarioNames.map((scenario) => [
+    scenario,
+    ...gatewayNames.map((name) => `${calls[scenario]?.[name] ?? '–'}`),
+  ]);
+  return table(['', ...gatewayNames], rows);
+}
+
+function memoryTable({ samples }: Results): string {
+  const peak = (name: keyof typeof gateways): number =>
+    Math.max(...samples.filter((sample) => sample.gateway === name && sample.size === 0).map(({ memory }) => memory));
+  return table([...gatewayNames], [gatewayNames.map((name) => number(peak(name)))]);
+}
+
+function titles(): string {
+  return scenarioNames.map((name) => `- \`${name}\`: ${scenarioTitles[name].replace(`${name}: `, '')}`).join('\n');
+}
+
+function versions({ machine }: Results): string {
+  return gatewayNames.map((name) => `- ${gateways[name].title}: ${machine.versions[name]}`).join('\n');
+}
