@@ -1,16 +1,16 @@
 /** Gateways as processes: installed on demand, started over an upstream, stopped. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../src/rest/values.ts';
 import { textAt } from '../../test/support/connections.ts';
 import { type Cursors, type Variant, variantOf } from '../scenarios/variants.ts';
 import { fetchData, registrationOf, requestOf } from './ask.ts';
-import type { GatewayEntry } from './table.ts';
+import { type GatewayEntry, root } from './table.ts';
 
 /** A gateway that answers. */
 export interface RunningGateway extends AsyncDisposable {
@@ -29,11 +29,10 @@ export interface StartOptions {
   readonly prefix?: readonly string[];
 }
 
-/** Installs what a peer needs into its folder, once. */
+/** Installs what a peer needs into its folder, where that has not been done since its lock changed. */
 export function install({ folder }: GatewayEntry): void {
-  if (existsSync(join(folder, 'node_modules'))) return;
-  console.error(`npm ci in ${folder}`);
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: folder, stdio: 'inherit' });
+  const path = relative(root, folder);
+  if (path !== '') execFileSync(process.execPath, ['tools/install.ts', path], { cwd: root, stdio: 'inherit' });
 }
 
 /** Starts a gateway and waits until it answers. Throws with the end of its log where it does not. */

@@ -21,7 +21,8 @@ export interface GatewayEntry {
   readonly cursors: boolean;
 }
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
+/** The folder of this repository. */
+export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Ours, as `npm start` runs it in production: every limit on, logs at `info`, metrics on. */
 const ours: GatewayEntry = {
