@@ -1,7 +1,7 @@
 /** The recorded numbers of REST calls, bench/calls.json: by scenario, by gateway. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { GatewayName } from '../gateways/table.ts';
-import type { ScenarioName } from '../scenarios/names.ts';
+import { type GatewayName, gatewayNames } from '../gateways/table.ts';
+import { type ScenarioName, scenarioNames } from '../scenarios/names.ts';
 
 /** REST calls of one operation. */
 export type CallCounts = Partial<Record<ScenarioName, Partial<Record<GatewayName, number>>>>;
@@ -14,7 +14,11 @@ export function readCallCounts(): CallCounts {
   return JSON.parse(readFileSync(file, 'utf8')) as CallCounts;
 }
 
-/** Records counts for the next time. */
+/** Records counts for the next time, gateways in the order of the tables. */
 export function writeCallCounts(counts: CallCounts): void {
-  writeFileSync(file, `${JSON.stringify(counts, undefined, 2)}\n`);
+  const sorted = scenarioNames.map((scenario) => {
+    const ofScenario = counts[scenario] ?? {};
+    return [scenario, Object.fromEntries(gatewayNames.map((name) => [name, ofScenario[name]]))];
+  });
+  writeFileSync(file, `${JSON.stringify(Object.fromEntries(sorted), undefined, 2)}\n`);
 }

@@ -16,9 +16,9 @@ export function pageOf(results: Results, calls: CallCounts): string {
   const sections = [
     introduction(results),
     `## CPU time of an operation\n\nMicroseconds, and in brackets how many times the floor's.\n\n${cpuTable(results, 'cold', basic)}\n\n${cpuTable(results, 'cold', others)}`,
-    `This gateway's CPU time as a share of others':\n\n${shares(results)}`,
+    `This gateway's CPU time as a share of others':\n\n${shares(results, 'cold', scenarioNames)}`,
     `## Operations a second, and how long one takes\n\n${usualConcurrency} at a time: operations a second (milliseconds of half of them / of 99 in 100, at most).\n\n${paceTable(results, 'cold', basic)}`,
-    `## The same objects again and again\n\nEvery operation asks for the same: CPU time, and REST calls an operation where operations share them.\n\n${hotTable(results)}`,
+    `## The same objects again and again\n\nEvery operation asks for the same: CPU time, and REST calls an operation where operations share them.\n\n${hotTable(results)}\n\nThis gateway's CPU time as a share of others':\n\n${shares(results, 'hot', basic)}`,
     `## A slow upstream\n\nEach REST call takes ${slowMs} ms: operations a second (milliseconds of half / of 99 in 100).\n\n${paceTable(results, 'slow', basic)}`,
     `## REST calls of one operation\n\nRecorded by \`node bench/calls.ts\`, which compares the answers too; a test holds this gateway to its numbers.\n\n${callTable(calls)}`,
     `## Memory\n\nThe most that a gateway's processes held during all of the above, in MiB.\n\n${memoryTable(results)}`,
@@ -88,11 +88,11 @@ function hotTable(results: Results): string {
   return rowsOf(results, 'hot', basic, ({ cpu, calls }) => `${number(cpu)} (${number(calls)})`);
 }
 
-function shares(results: Results): string {
+function shares(results: Results, series: Series, scenarios: readonly ScenarioName[]): string {
   const bases = gatewayNames.filter((name) => name !== 'ours');
-  const rows = scenarioNames.map((scenario) => [
+  const rows = scenarios.map((scenario) => [
     scenario,
-    ...bases.map((base) => ratio(cpuRatio(results, { gateway: 'ours', series: 'cold', scenario }, base))),
+    ...bases.map((base) => ratio(cpuRatio(results, { gateway: 'ours', series, scenario }, base))),
   ]);
   return table(['', ...bases], rows);
 }
