@@ -5,12 +5,12 @@
  *
  *   node bench/calls.ts [--peers a,b]
  */
-import { isDeepStrictEqual, parseArgs } from 'node:util';
-import { fetchFacts } from './gateways/ask.ts';
+import { parseArgs } from 'node:util';
+import { createAgreement } from './gateways/agreement.ts';
 import { install, startGateway } from './gateways/running.ts';
 import { type GatewayName, gatewayNames, gateways } from './gateways/table.ts';
 import { type CallCounts, readCallCounts, writeCallCounts } from './report/call-counts.ts';
-import { type ScenarioName, scenarioNames } from './scenarios/names.ts';
+import { scenarioNames } from './scenarios/names.ts';
 import { startBenchUpstream } from './upstream/server.ts';
 
 /** Operations that ask for different objects; all of a scenario cost the same. */
@@ -18,7 +18,7 @@ const variants = [0, 3, 42];
 
 const { values } = parseArgs({ options: { peers: { type: 'string' } } });
 const chosen = values.peers?.split(',') ?? gatewayNames;
-const facts = new Map<string, unknown>();
+const agreement = createAgreement();
 const counts: CallCounts = readCallCounts();
 
 for (const name of gatewayNames) if (name === 'floor' || chosen.includes(name)) await record(name);
@@ -30,25 +30,16 @@ async function record(name: GatewayName): Promise<void> {
   await using upstream = await startBenchUpstream();
   await using gateway = await startGateway(gateways[name], { upstreamUrl: upstream.url });
   for (const scenario of scenarioNames) {
-    const question = gateways[name].questions[scenario];
-    if (question === undefined) continue;
+    if (gateways[name].questions[scenario] === undefined) continue;
     const calls = new Set<number>();
     for (const index of variants) {
       upstream.reset();
-      const answer = await fetchFacts(gateway.url, scenario, question, gateway.variant(index));
+      await agreement.check(name, gateway, scenario, index);
       calls.add(upstream.calls);
-      compare(name, scenario, index, answer);
       if (upstream.withoutKey > 0) throw new Error(`${name} does not pass the caller's key on`);
     }
     const [count, ...others] = calls;
     if (others.length > 0) throw new Error(`${name} makes ${[...calls].join(' or ')} calls for ${scenario}`);
     (counts[scenario] ??= {})[name] = count ?? 0;
   }
-}
-
-function compare(name: GatewayName, scenario: ScenarioName, index: number, answer: unknown): void {
-  const place = `${scenario} ${index}`;
-  if (!facts.has(place)) facts.set(place, answer);
-  if (isDeepStrictEqual(facts.get(place), answer)) return;
-  throw new Error(`${name} answers ${place} otherwise: ${JSON.stringify(answer).slice(0, 1500)}`);
 }

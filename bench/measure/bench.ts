@@ -1,6 +1,7 @@
 /** Gateways side by side over one upstream: started, warmed, measured in turn. */
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { createAgreement } from '../gateways/agreement.ts';
 import { bytesOf, requestOf } from '../gateways/ask.ts';
 import { type RunningGateway, startGateway } from '../gateways/running.ts';
 import { type GatewayName, gateways } from '../gateways/table.ts';
@@ -36,7 +37,10 @@ export const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-c', 
 const gatewayCore = canPin ? ['taskset', '-c', '0'] : [];
 const otherCore = canPin ? ['taskset', '-c', '1'] : [];
 
-/** Starts an upstream, a load and gateways, and warms them. One that does not start is told of and left out. */
+/**
+ * Starts an upstream, a load and gateways, and warms them. One that does not start, or answers something else than the
+ * first, is told of and left out.
+ */
 export async function startBench(
   names: readonly GatewayName[],
   timing: Timing,
@@ -46,11 +50,14 @@ export async function startBench(
   const upstream = stack.use(startChild<UpstreamOrder, UpstreamReport>('upstream.ts', otherCore));
   const { url: upstreamUrl } = await upstream.answer();
   const load = stack.use(startChild<LoadJob, LoadResult>('load.ts', otherCore));
+  const agreement = createAgreement();
   const running = new Map<GatewayName, RunningGateway>();
   for (const name of names) {
     try {
       const gateway = await startGateway(gateways[name], { upstreamUrl, environment, prefix: gatewayCore });
-      running.set(name, stack.use(gateway));
+      stack.use(gateway);
+      await agreement.checkAll(name, gateway);
+      running.set(name, gateway);
       for (const point of points.slice(0, 3)) await run({ name, gateway, load, point, seconds: timing.start / 3 });
     } catch (error) {
       console.error(error);

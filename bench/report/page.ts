@@ -1,5 +1,5 @@
 /** RESULTS.md. */
-import { gatewayNames, gateways } from '../gateways/table.ts';
+import { type GatewayName, gatewayNames, gateways } from '../gateways/table.ts';
 import { slowMs, usualConcurrency } from '../measure/points.ts';
 import { type ScenarioName, scenarioNames, scenarioTitles } from '../scenarios/names.ts';
 import type { CallCounts } from './call-counts.ts';
@@ -65,7 +65,7 @@ function rowsOf(results: Results, series: Series, scenarios: readonly ScenarioNa
 
 type Cell = (figures: Figures) => string;
 
-function gatewayTitle(name: keyof typeof gateways): string {
+function gatewayTitle(name: GatewayName): string {
   return name === 'ours' ? `**${gateways.ours.title}**` : gateways[name].title;
 }
 
@@ -106,7 +106,7 @@ function callTable(calls: CallCounts): string {
 }
 
 function memoryTable({ samples }: Results): string {
-  const peak = (name: keyof typeof gateways): number =>
+  const peak = (name: GatewayName): number =>
     Math.max(...samples.filter((sample) => sample.gateway === name && sample.size === 0).map(({ memory }) => memory));
   return table([...gatewayNames], [gatewayNames.map((name) => number(peak(name)))]);
 }
@@ -115,6 +115,8 @@ function titles(): string {
   return scenarioNames.map((name) => `- \`${name}\`: ${scenarioTitles[name].replace(`${name}: `, '')}`).join('\n');
 }
 
-function versions({ machine }: Results): string {
-  return gatewayNames.map((name) => `- ${gateways[name].title}: ${machine.versions[name]}`).join('\n');
+function versions({ machine, samples }: Results): string {
+  const ran = new Set(samples.map(({ gateway }) => gateway));
+  const note = (name: GatewayName): string => (ran.has(name) ? '' : ' (did not run here)');
+  return gatewayNames.map((name) => `- ${gateways[name].title}${note(name)}: ${machine.versions[name]}`).join('\n');
 }
