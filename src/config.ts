@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { BodyLimits } from './http/lane.ts';
+import { type Config, documentModes, logLevels, type PersistedConfig, type WorkspaceConfig } from './config-types.ts';
 import type { DocumentLimits } from './http/limits.ts';
 import {
+  asksForTraces,
   type Environment,
   fraction,
   given,
@@ -15,68 +16,6 @@ import {
   url,
   whole,
 } from './settings.ts';
-
-/** Everything that can be set from outside, checked and frozen. Times in milliseconds, sizes in rows or bytes. */
-export interface Config {
-  readonly port: number;
-  readonly host: string;
-  /** Undefined: the embedded workspace is started and used. */
-  readonly upstreamUrl: string | undefined;
-  readonly operationDeadlineMs: number;
-  readonly maxPageSize: number;
-  /** Most REST calls of an operation, and most rows that it may ask for. */
-  readonly maxUpstreamCalls: number;
-  readonly maxUpstreamRows: number;
-  /** Whether clients may see which REST calls an operation makes. */
-  readonly explain: boolean;
-  readonly cursorSecret: string | undefined;
-  readonly logLevel: LogLevel;
-  readonly upstreamConnections: number;
-  readonly maxUpstreamInFlight: number;
-  /** What a request body may be at most. */
-  readonly bodyLimits: BodyLimits;
-  readonly documentLimits: DocumentLimits;
-  /** Whether clients may read the schema. */
-  readonly introspection: boolean;
-  readonly graphiql: boolean;
-  readonly corsOrigins: readonly string[];
-  /** Whether answers are compressed for clients that ask for it. */
-  readonly compression: boolean;
-  /** How long requests are still taken after `/readyz` has begun to fail. */
-  readonly stopDelayMs: number;
-  readonly persisted: PersistedConfig;
-  readonly workspace: WorkspaceConfig;
-}
-
-/** Persisted documents. */
-export interface PersistedConfig {
-  /** A path or glob of manifests. */
-  readonly files: string | undefined;
-  readonly mode: DocumentMode;
-  readonly strict: boolean;
-  /** Whether clients may register documents by their hash; undefined: in every mode but `only`. */
-  readonly automatic: boolean | undefined;
-  readonly redisUrl: string | undefined;
-  /** In seconds. */
-  readonly getMaxAge: number;
-}
-
-const documentModes = ['off', 'allow', 'log', 'only'] as const;
-type DocumentMode = (typeof documentModes)[number];
-
-/** The embedded workspace, and the faults it can play for tests and demonstrations. */
-export interface WorkspaceConfig {
-  readonly port: number;
-  readonly database: string | undefined;
-  readonly latencyMs: number;
-  readonly errorRate: number;
-  readonly pageCap: number | undefined;
-  readonly requestsPerMinute: number | undefined;
-}
-
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-/** The least grave level that is written; `silent` writes nothing. */
-export type LogLevel = (typeof logLevels)[number];
 
 /** Every environment variable, as README and `--help` show it. */
 export const settings = {
@@ -118,6 +57,7 @@ export const settings = {
   MAX_INTROSPECTION_DEPTH: whole('Deepest nesting of fields below `__schema` and `__type`', '20', 1, 1000),
   MAX_FRAGMENTS: whole('Most fragments in a document', '50', 0, 10_000),
   MAX_OPERATIONS: whole('Most operations in a document', '10', 1, 10_000),
+  MAX_ERRORS: whole('Most errors that an answer tells; the number of those beyond it is told', '100', 1, 100_000),
   PERSISTED_DOCUMENTS: text('Path or glob of manifests of persisted documents', undefined),
   PERSISTED_DOCUMENTS_MODE: oneOf(
     'off ignores manifests, allow runs their documents beside any other, log reports what only would refuse, only runs nothing else',
@@ -171,8 +111,10 @@ export function readConfig(environment: Environment): Config {
     graphiql: given(environment, 'GRAPHIQL', settings.GRAPHIQL) ?? !isProduction,
     corsOrigins: given(environment, 'CORS_ORIGINS', settings.CORS_ORIGINS) ?? [],
     compression: required(environment, 'COMPRESSION', settings.COMPRESSION),
+    traces: asksForTraces(environment),
     stopDelayMs: required(environment, 'STOP_DELAY_MS', settings.STOP_DELAY_MS),
     documentLimits: readLimits(environment),
+    maxErrors: required(environment, 'MAX_ERRORS', settings.MAX_ERRORS),
     persisted,
     workspace: readWorkspace(environment),
   });

@@ -20,6 +20,7 @@ import {
 import type { DocumentUses } from './http/persisted/uses.ts';
 import { createPrepare } from './http/prepare.ts';
 import { createSend } from './http/send.ts';
+import { type Tracing, traceOperations } from './http/tracing.ts';
 import { createYogaHandler } from './http/yoga.ts';
 import { createLoaders } from './loaders/loaders.ts';
 import { createRestApi } from './rest/api.ts';
@@ -46,6 +47,8 @@ export interface GatewayOptions {
   readonly explain: boolean;
   readonly cursorSecret: string;
   readonly documentLimits: DocumentLimits;
+  /** Most errors that an answer tells. */
+  readonly maxErrors: number;
   /** Whether clients may read the schema. */
   readonly introspection: boolean;
   /** Whether browsers get GraphiQL. */
@@ -60,6 +63,8 @@ export interface GatewayOptions {
   readonly demoKey?: string | undefined;
   /** Persisted documents; what is left out is as in `defaultPersistedSettings`. */
   readonly persisted?: Partial<PersistedSettings>;
+  /** Follows operations and REST calls with spans. */
+  readonly tracing?: Tracing | undefined;
   /** Hears of errors that nobody expected. */
   readonly report: (error: unknown) => void;
   /** Hears of what an operator should know. */
@@ -95,15 +100,17 @@ export function createGateway(options: GatewayOptions): Gateway {
   const persisted = createPersistedDocuments(options, createSchemas(schema));
   const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses });
   const watch = watchWith(metrics, options);
-  const run = createRunOperation({
+  const plain = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
     createContext: contextFactory(options, cursors, upstream),
     costs: createCosts({ schema, cursors, ...options }),
     isOverloaded: upstream.overloaded,
     deadlineMs: options.operationDeadlineMs,
+    maxErrors: options.maxErrors,
     ...watch,
   });
+  const run = options.tracing === undefined ? plain : traceOperations(plain, options.tracing);
   return {
     handle: createHandler(options, schema, run, watch.report),
     documentUses: persisted.uses,
@@ -143,8 +150,8 @@ function contextFactory(
   cursors: CursorCodec,
   upstream: Upstream,
 ): OperationsOptions['createContext'] {
-  return ({ caller, trace }, lifetime, calls) => {
-    const rest = createRestApi(upstream.clientFor(caller, { lifetime, calls, trace }));
+  return ({ caller, trace, spans }, lifetime, calls) => {
+    const rest = createRestApi(upstream.clientFor(caller, { lifetime, calls, trace, spans }));
     return { rest, loaders: createLoaders(rest, maxPageSize), cursors, maxPageSize };
   };
 }

@@ -1,14 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs, parseEnv } from 'node:util';
+import type { Logger } from 'pino';
 import { check } from './commands/check.ts';
 import type { Command } from './commands/command.ts';
 import { explain } from './commands/explain.ts';
-import { type Config, cursorSecretOf, readConfig, settings } from './config.ts';
+import { cursorSecretOf, readConfig, settings } from './config.ts';
+import type { Config } from './config-types.ts';
 import { createGateway } from './gateway.ts';
 import { ManifestError } from './http/persisted/manifest.ts';
 import { createLog } from './log.ts';
 import { type GatewayServer, startServer } from './server.ts';
 import { ConfigError } from './settings.ts';
+import type { RunningTracing } from './tracing/start.ts';
 import { startWorkspace, type Workspace } from './workspace/workspace.ts';
 
 const usage = `Usage: node src/main.ts [command]
@@ -70,12 +73,16 @@ async function runServer(args: string[]): Promise<void> {
   throw new ConfigError(`${command}: there is no such command; expected serve, workspace, explain or check`);
 }
 
-/** The settings of a file `.env` in the folder where the gateway was started; those of the environment win. */
+/**
+ * The settings of a file `.env` in the folder where the gateway was started; those of the environment win. What belongs
+ * to OpenTelemetry goes into the environment: its SDK reads it there.
+ */
 function environmentFile(): Record<string, string | undefined> {
   if (!existsSync('.env')) return {};
   const values = parseEnv(readFileSync('.env', 'utf8'));
-  const unknown = Object.keys(values).find((name) => !Object.hasOwn(settings, name));
+  const unknown = Object.keys(values).find((name) => !Object.hasOwn(settings, name) && !/^OTEL_|^NODE_ENV$/.test(name));
   if (unknown !== undefined) throw new ConfigError(`${unknown}: there is no such setting (in .env); see --help`);
+  for (const [name, value] of Object.entries(values)) if (name.startsWith('OTEL_')) process.env[name] ??= value;
   return values;
 }
 
@@ -83,12 +90,14 @@ async function serve(config: Config): Promise<void> {
   const log = createLog(config.logLevel);
   const workspace = config.upstreamUrl === undefined ? await startEmbedded(config) : undefined;
   const upstreamUrl = config.upstreamUrl ?? workspace?.url ?? '';
+  const tracing = config.traces ? await startTraces(upstreamUrl, log) : undefined;
   const gateway = createGateway({
     ...config,
     upstreamUrl,
     cursorSecret: cursorSecretOf(config.cursorSecret, upstreamUrl),
     maxResponseBytes: 8 * mebibyte,
     demoKey: workspace?.demoKey,
+    tracing: tracing?.tracing,
     report: (error) => log.error({ err: error }, 'unexpected error'),
     log: (level, message, facts) => log[level](facts ?? {}, message),
   });
@@ -102,10 +111,16 @@ async function serve(config: Config): Promise<void> {
   });
   stopOnSignal(async () => {
     await server.stop();
-    await workspace?.close();
+    await Promise.all([workspace?.close(), tracing?.stop()]);
   });
   // Last: who reads it may act on it.
   console.log(greeting(server, config, workspace));
+}
+
+/** Loaded where it is asked for only: OpenTelemetry's SDK takes longer to load than the rest of the gateway. */
+async function startTraces(upstreamUrl: string, log: Logger): Promise<RunningTracing> {
+  const { startTracing } = await import('./tracing/start.ts');
+  return startTracing(process.env, upstreamUrl, (level, message) => log[level]({ reason: message }, 'OpenTelemetry'));
 }
 
 async function serveWorkspace(config: Config): Promise<void> {

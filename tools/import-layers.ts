@@ -5,10 +5,11 @@ import type { OxlintOverride } from 'oxlint';
 const layers = [
   ['main.ts'],
   ['log.ts'],
-  ['commands'],
+  ['commands', 'tracing'],
   ['server.ts'],
   ['gateway.ts'],
   ['config.ts'],
+  ['config-types.ts'],
   ['settings.ts'],
   ['http', 'schema.ts'],
   ['resolvers'],

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type DocumentNode, type GraphQLSchema, Kind, NoDeprecatedCustomRule, validate } from 'graphql';
-import type { Config } from '../config.ts';
+import type { Config } from '../config-types.ts';
 import { ManifestError, readManifest } from '../http/persisted/manifest.ts';
 import { fragmentsOf } from '../plan/selection.ts';
 import { createSchema } from '../schema.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config-types.ts';
 
 /** What a command says, and the exit code of the process. */
 export interface Outcome {

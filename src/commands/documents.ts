@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse, validate } from 'graphql';
-import type { Config } from '../config.ts';
 import { cursorSecretOf } from '../config.ts';
+import type { Config } from '../config-types.ts';
 import type { CursorCodec } from '../context.ts';
 import { createCursorCodec } from '../graphql/cursors.ts';
 import { ConfigError } from '../settings.ts';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type DocumentNode, getOperationAST, getVariableValues, type OperationDefinitionNode } from 'graphql';
-import type { Config } from '../config.ts';
+import type { Config } from '../config-types.ts';
 import type { Condition, PlannedCall } from '../plan/ledger.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
 import { fragmentsOf } from '../plan/selection.ts';

@@ -72,7 +72,9 @@ function planWith(
   variables: Readonly<Record<string, unknown>>,
   { schema, cursors, maxPageSize }: CostsOptions,
 ): Plan | undefined {
-  const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
+  const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
+    maxErrors: 1,
+  });
   if (variableValues === undefined) return undefined;
   const fragments = fragmentsOf(document);
   return planOperation({ schema, fragments, variableValues, operation, cursors, maxPageSize });

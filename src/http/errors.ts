@@ -33,6 +33,22 @@ export function toPublicError(error: unknown, report: (error: unknown) => void):
   return publicError(located, 'Something went wrong inside the gateway.', { code: 'INTERNAL_SERVER_ERROR' });
 }
 
+/**
+ * What a client may see of all errors of an answer: the first ones, and how many there are beyond. A list whose every row
+ * fails would otherwise answer megabytes to a small request.
+ */
+export function toPublicErrors(
+  errors: readonly unknown[],
+  most: number,
+  report: (error: unknown) => void,
+): readonly PublicError[] {
+  if (errors.length <= most) return errors.map((error) => toPublicError(error, report));
+  const omitted = errors.length - most;
+  const message = `The answer has ${errors.length} errors, but at most ${most} are told: ${omitted} are left out.`;
+  const told = errors.slice(0, most).map((error) => toPublicError(error, report));
+  return [...told, publicError(undefined, message, { code: 'LIMIT_EXCEEDED' })];
+}
+
 const badValue = new UpstreamError('UPSTREAM_INVALID_RESPONSE');
 
 /** The innermost error: executors wrap what resolvers throw, more than once where lists are in between. */

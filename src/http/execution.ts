@@ -27,35 +27,51 @@ export interface Schemas {
   readonly compilerSchema: GraphQLSchema;
 }
 
+/** Settings of the execution. */
+export interface ExecutionOptions {
+  readonly schemas: Schemas;
+  /** Whether clients may read the schema, and be told what it has instead of a name that they misspell. */
+  readonly introspection: boolean;
+}
+
+/** As graphql's own executor: a list may hold a hundred thousand values that do not fit. */
+const mostCoercionErrors = 50;
+
 /**
  * What runs an operation of a valid document: graphql's own executor the first time, code compiled for it from the
  * second time on, or at once. What cannot be compiled stays with graphql's executor.
  */
 export function createExecution(
-  schemas: Schemas,
+  options: ExecutionOptions,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   compile: 'when repeated' | 'at once' = 'when repeated',
 ): Execute {
-  const interpret = interpreted(schemas, document, operation);
-  if (compile === 'at once') return compiled(schemas, document, operation) ?? interpret;
+  const interpret = interpreted(options, document, operation);
+  if (compile === 'at once') return compiled(options, document, operation) ?? interpret;
   let runs = 0;
   let run = interpret;
   return (context, variables) => {
     runs += 1;
-    if (runs === 2) run = compiled(schemas, document, operation) ?? interpret;
+    if (runs === 2) run = compiled(options, document, operation) ?? interpret;
     return run(context, variables);
   };
 }
 
-function interpreted({ schema }: Schemas, document: DocumentNode, operation: OperationDefinitionNode): Execute {
+function interpreted(
+  { schemas: { schema }, introspection }: ExecutionOptions,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): Execute {
   const operationName = operation.name?.value;
-  return (contextValue, variableValues) => execute({ schema, document, contextValue, variableValues, operationName });
+  const hideSuggestions = !introspection;
+  return (contextValue, variableValues) =>
+    execute({ schema, document, contextValue, variableValues, operationName, hideSuggestions });
 }
 
 /** Compiled code for an operation; undefined where graphql-jit cannot compile it. */
 function compiled(
-  { schema, compilerSchema }: Schemas,
+  { schemas: { schema, compilerSchema }, introspection }: ExecutionOptions,
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): Execute | undefined {
@@ -72,9 +88,10 @@ function compiled(
     const values = lifted.valuesOf({ sources: {}, coerced: {} });
     return (context) => query.query(undefined, context, values);
   }
+  const coercion = { hideSuggestions: !introspection, maxErrors: mostCoercionErrors };
   return (context, given = {}) => {
     // graphql's own coercion, so that its errors read the same whichever way an operation runs.
-    const values = getVariableValues(schema, variableDefinitions, given);
+    const values = getVariableValues(schema, variableDefinitions, given, coercion);
     if (values.variableValues === undefined) return { errors: values.errors };
     return query.query(undefined, context, lifted.valuesOf(values.variableValues));
   };

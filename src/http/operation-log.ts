@@ -5,6 +5,7 @@ export interface OperationReport {
   readonly requestId: string;
   /** The id of a listed document. */
   readonly document: string | undefined;
+  /** As the document says it, else as the request does; cut where it is very long. */
   readonly operationName: string | undefined;
   readonly durationMs: number;
   /** REST calls that it made. */
@@ -20,6 +21,9 @@ export type OnOperation = (report: OperationReport) => void;
 
 /** Characters of a caller's hash that tell callers apart in a log without naming them. */
 export const shownHash = 8;
+
+/** Longest name of an operation that is told anywhere: it is a client's text. */
+export const longestName = 100;
 
 /** The id that a client or a proxy gave a request, where it is a harmless word; else a new one. */
 export function requestIdOf(header: string | undefined): string {

@@ -1,13 +1,14 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { OperationCalls } from '../rest/calls.ts';
-import type { Caller, TraceContext } from '../rest/client.ts';
+import type { Caller } from '../rest/client.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import { Lifetime } from '../rest/lifetime.ts';
+import type { CallSpans, TraceContext } from '../rest/spans.ts';
 import type { OperationResult } from './answer.ts';
 import type { Cost, Costs } from './costs.ts';
-import { toPublicError } from './errors.ts';
-import { type OnOperation, type OperationReport, shownHash } from './operation-log.ts';
+import { toPublicErrors } from './errors.ts';
+import { longestName, type OnOperation, type OperationReport, shownHash } from './operation-log.ts';
 import type { GraphQLParams } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
 import type { DocumentUse } from './persisted/uses.ts';
@@ -21,6 +22,8 @@ export interface RequestFacts {
   readonly requestId: string;
   readonly caller: Caller | undefined;
   readonly trace: TraceContext;
+  /** Follows its REST calls, where somebody traces. */
+  readonly spans?: CallSpans;
   /** Calls back when the client leaves before it is answered. */
   readonly onLeave: (listener: () => void) => void;
 }
@@ -33,6 +36,8 @@ export interface OperationsOptions {
   /** Whether an operation of this caller would find no room for its calls. */
   readonly isOverloaded: (caller: Caller | undefined) => boolean;
   readonly deadlineMs: number;
+  /** Most errors that an answer tells. */
+  readonly maxErrors: number;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
   readonly getMaxAge: number;
   readonly onBegin: () => void;
@@ -58,6 +63,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
 
 /** What has become known of an operation on its way. */
 interface Known {
+  prepared?: PreparedOperation;
   use?: DocumentUse | undefined;
   cost?: Cost;
 }
@@ -65,14 +71,14 @@ interface Known {
 function reportOf(
   { operationName }: GraphQLParams,
   { requestId, caller }: RequestFacts,
-  { use, cost }: Known,
+  { use, cost, prepared }: Known,
   { errors = [] }: OperationResult,
   durationMs: number,
 ): OperationReport {
   return {
     requestId,
     document: use?.id,
-    operationName,
+    operationName: (prepared?.operation.name?.value ?? operationName)?.slice(0, longestName),
     durationMs,
     calls: cost?.calls.made ?? 0,
     codes: errors.length === 0 ? noCodes : [...new Set(errors.map(({ extensions }) => String(extensions['code'])))],
@@ -88,11 +94,12 @@ async function runKnown(
   options: OperationsOptions,
   known: Known,
 ): Promise<OperationResult> {
-  const { resolve, report } = options;
+  const { resolve, maxErrors, report } = options;
   try {
     const found = resolve(params);
     const resolved = found instanceof Promise ? await found : found;
     const { prepared, use } = resolved;
+    known.prepared = prepared;
     known.use = use;
     refuseMutationByGet(prepared, facts);
     const cost = options.costs(prepared, params);
@@ -100,12 +107,12 @@ async function runKnown(
     if (cost.planOnly) return { data: null, extensions: cost.extensions() ?? {} };
     if (options.isOverloaded(facts.caller)) throw overload();
     const executed = execute(prepared, params, facts, cost, options);
-    const result = toResult(executed instanceof Promise ? await executed : executed, prepared, cost, report);
+    const result = toResult(executed instanceof Promise ? await executed : executed, prepared, cost, options);
     if (use !== undefined) countUse(use, result, cost);
     return isCacheable(resolved, facts, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
   } catch (error) {
     const errors = error instanceof RefusedDocument ? error.errors : [error];
-    return { errors: errors.map((one) => toPublicError(one, report)) };
+    return { errors: toPublicErrors(errors, maxErrors, report) };
   }
 }
 
@@ -130,13 +137,13 @@ function toResult(
   { data, errors }: ExecutionResult,
   { document }: PreparedOperation,
   cost: Cost,
-  report: (error: unknown) => void,
+  { maxErrors, report }: OperationsOptions,
 ): OperationResult {
   const extensions = cost.extensions();
   return {
     document,
     ...(data !== undefined && { data }),
-    ...(errors !== undefined && { errors: errors.map((error) => toPublicError(error, report)) }),
+    ...(errors !== undefined && { errors: toPublicErrors(errors, maxErrors, report) }),
     ...(extensions !== undefined && { extensions }),
   };
 }

@@ -74,7 +74,7 @@ function prepareOperation(
   if (exceeded.length > 0) throw new RefusedDocument(exceeded);
   refuseInvalid(document, options);
   const operation = operationOf(document, operationName);
-  return { document, operation, execute: createExecution(options.schemas, document, operation), listed: false };
+  return { document, operation, execute: createExecution(options, document, operation), listed: false };
 }
 
 /** The operations of a listed document, by name. Throws a RefusedDocument where the name says none. */
@@ -93,7 +93,7 @@ export function createPrepareListed(options: ListedOptions): PrepareListed {
     const operations = new Map<string | undefined, PreparedOperation>();
     for (const operation of document.definitions) {
       if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
-      const execute = createExecution(options.schemas, document, operation, 'at once');
+      const execute = createExecution(options, document, operation, 'at once');
       operations.set(operation.name?.value, { document, operation, execute, listed: true });
     }
     const [only] = operations.size === 1 ? operations.values() : [];

@@ -6,6 +6,7 @@ import { UpstreamError } from './errors.ts';
 import { exchange, type Outcome, type Reply } from './exchange.ts';
 import { type Retry, retryOf } from './retry.ts';
 import type { RetryBudget } from './retry-budget.ts';
+import type { CallSpans } from './spans.ts';
 import { type Abort, type Call, type Transport, TransportError } from './transport.ts';
 
 /** What all calls to the upstream go through. */
@@ -22,6 +23,8 @@ export interface Job extends Applicant {
   readonly key: string;
   /** What the operation that began it may call, and has called. */
   readonly calls: OperationCalls;
+  /** Where somebody traces. */
+  readonly spans?: CallSpans | undefined;
 }
 
 /** The attempts that one read or write is worth. Fails with TransportErrors and UpstreamErrors. */
@@ -33,6 +36,7 @@ export class Attempts {
   #probed: Breaker | undefined;
   /** Until a socket was found closed once: the next one is new. */
   #mayBeStale = true;
+  #sent = 0;
 
   constructor(line: Line, job: Job) {
     this.#line = line;
@@ -43,7 +47,7 @@ export class Attempts {
   /** Sends a write, exactly once. */
   async write(): Promise<Reply> {
     await this.#admission.enter();
-    return this.#sent();
+    return this.#sendAgain();
   }
 
   /** Sends a read, and once more where its failure allows it and those who asked still wait by then. */
@@ -84,13 +88,13 @@ export class Attempts {
       throw failure;
     }
     try {
-      return await this.#sent();
+      return await this.#sendAgain();
     } catch (error) {
       return this.#repeat(error, once && free);
     }
   }
 
-  #sent(): Promise<Reply> {
+  #sendAgain(): Promise<Reply> {
     return new Promise((succeed, fail) => this.#sendPatiently({ succeed, fail }));
   }
 
@@ -133,12 +137,16 @@ export class Attempts {
 
   #send({ succeed, fail }: Outcome): void {
     const { transport, now, maxBodyBytes } = this.#line;
-    const { call, key, calls, target } = this.#job;
+    const { call, key, calls, target, spans } = this.#job;
     const startedAt = now();
     const ended = calls.begin(call.method, target);
-    this.#abort = exchange(transport, call, key, maxBodyBytes, {
+    const span = spans?.begin(call.method, target, this.#sent);
+    this.#sent += 1;
+    const sent = span === undefined ? call : { ...call, headers: { ...call.headers, ...span.trace } };
+    this.#abort = exchange(transport, sent, key, maxBodyBytes, {
       succeed: (reply) => {
         ended(reply.status);
+        span?.answered(reply.status);
         this.#line.counts.add(call.method, target, reply.status);
         this.#answered();
         this.#release(startedAt);
@@ -146,6 +154,7 @@ export class Attempts {
       },
       fail: (error) => {
         ended(statusOf(error));
+        span?.failed(error);
         this.#failed(error, now() - startedAt);
         this.#release(startedAt);
         fail(error);

@@ -7,6 +7,7 @@ import { isOverdue, type Lifetime } from './lifetime.ts';
 import { createLine, healthOf, type UpstreamHealth } from './line.ts';
 import { csvOf, jsonOf, writtenJson } from './replies.ts';
 import type { Patience } from './slots.ts';
+import type { CallSpans, TraceContext } from './spans.ts';
 import type { Call } from './transport.ts';
 
 /** Who asks: the personal API key, and what stands for it wherever something is shared or counted. */
@@ -16,14 +17,13 @@ export interface Caller {
   readonly hash: string;
 }
 
-/** W3C trace context headers, the only headers beside the key that go upstream. */
-export type TraceContext = Readonly<Record<string, string>>;
-
 /** What REST calls have to know of the operation that makes them. */
 export interface OperationFacts {
   readonly lifetime: Lifetime;
   readonly calls: OperationCalls;
   readonly trace?: TraceContext;
+  /** Where somebody traces. */
+  readonly spans?: CallSpans | undefined;
 }
 
 /** REST calls in the name of one caller, within one operation's lifetime. All fail with an UpstreamError. */
@@ -152,7 +152,8 @@ class CallerClient implements RestClient {
 
   #jobOf(call: Call, target: string, patience: Patience, isWrite: boolean): Job {
     const { key, hash } = this.#caller;
-    return { call, target, patience, isWrite, key, callerHash: hash, calls: this.#operation.calls };
+    const { calls, spans } = this.#operation;
+    return { call, target, patience, isWrite, key, callerHash: hash, calls, spans };
   }
 }
 

@@ -59,7 +59,7 @@ test('each operation is one JSON line in the log, without the key', async () => 
   await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: 'Bearer phx_secret', 'x-request-id': 'req-1' },
-    body: JSON.stringify({ query, operationName: 'Named' }),
+    body: JSON.stringify({ query }),
   });
   process.child.kill('SIGTERM');
   await process.exit();

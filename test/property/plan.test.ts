@@ -56,7 +56,12 @@ async function run({ world, document, operation, maxPageSize }: Case, pace: Pace
   const upstream = new Upstream(world, pace, random);
   const rest = createRestApi(upstream.client);
   const context = { rest, loaders: createLoaders(rest, maxPageSize), cursors, maxPageSize };
-  const execute: Execute = createExecution(schemas, document, operation, random() < 0.5 ? 'at once' : 'when repeated');
+  const execute: Execute = createExecution(
+    { schemas, introspection: true },
+    document,
+    operation,
+    random() < 0.5 ? 'at once' : 'when repeated',
+  );
   const result = await execute(context, {});
   return { result, calls: upstream.calls, rounds: upstream.rounds };
 }

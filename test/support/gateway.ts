@@ -69,6 +69,7 @@ export async function startGateway(
       fragments: 50,
       operations: 10,
     },
+    maxErrors: 100,
     introspection: true,
     graphiql: true,
     corsOrigins: [],

@@ -1,0 +1,16 @@
+/** W3C trace context headers, the only headers beside the key that go upstream. */
+export type TraceContext = Readonly<Record<string, string>>;
+
+/** Follows the REST calls of one operation, for a tracing system. */
+export interface CallSpans {
+  /** A call goes out; `resends` says how often it has been sent already. `target` is path and query. */
+  readonly begin: (method: string, target: string, resends: number) => CallSpan;
+}
+
+/** One REST call as a tracing system sees it. */
+export interface CallSpan {
+  /** What goes upstream in place of the operation's own trace context. */
+  readonly trace: TraceContext;
+  readonly answered: (status: number) => void;
+  readonly failed: (error: unknown) => void;
+}

@@ -1,0 +1,172 @@
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
+import { ask } from '../support/gateway.ts';
+import { type Collector, type ReceivedSpan, startCollector } from '../support/otlp.ts';
+import { type Running, runMain } from '../support/process.ts';
+import { disconnect, reply } from '../support/replies.ts';
+import * as rows from '../support/rows.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
+const secret = { authorization: 'Bearer phx_secret' };
+
+interface Tracing {
+  readonly url: string;
+  readonly gateway: Running;
+  /** Ends the gateway, which sends what it has not sent yet. */
+  readonly stop: () => Promise<number | null>;
+}
+
+async function startTraced(
+  upstream: Upstream,
+  collector: Collector,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Tracing> {
+  const gateway = runMain([], {
+    PORT: '0',
+    STOP_DELAY_MS: '0',
+    UPSTREAM_URL: upstream.url,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    ...environment,
+  });
+  const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
+  const stop = (): Promise<number | null> => {
+    gateway.child.kill('SIGTERM');
+    return gateway.exit();
+  };
+  return { url, gateway, stop };
+}
+
+function byName(spans: readonly ReceivedSpan[], name: string): ReceivedSpan {
+  const found = spans.filter((span) => span.name === name);
+  if (found.length !== 1 || found[0] === undefined) throw new Error(`expected one span ${name}, got ${found.length}`);
+  return found[0];
+}
+
+test('an operation and each of its REST calls are spans of the trace that the request belongs to', async () => {
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/': rows.project(1),
+    'GET /api/projects/1/dashboards/': { count: 1, next: null, results: [rows.listedDashboard(1)] },
+  });
+  await using collector = await startCollector();
+  const { url, gateway, stop } = await startTraced(upstream, collector);
+  await using _ = gateway;
+  const query = 'query Named { project(id: 1) { name dashboards(first: 2) { nodes { name } } } }';
+  const headers = { ...secret, traceparent, tracestate: 'vendor=a1,other=b2' };
+  expect((await ask(url, query, { headers })).errors).toBeUndefined();
+  expect(await stop()).toBe(0);
+
+  const operation = byName(collector.spans, 'query');
+  expect(operation).toMatchObject({
+    traceId,
+    parentSpanId: 'b7ad6b7169203331',
+    kind: 2,
+    attributes: {
+      'graphql.operation.type': 'query',
+      'graphql.operation.name': 'Named',
+      'http.request.method': 'POST',
+      'http.route': '/graphql',
+    },
+  });
+  for (const [route, target] of [
+    ['/api/projects/:id/', '/api/projects/1/'],
+    ['/api/projects/:id/dashboards/', '/api/projects/1/dashboards/?limit=2'],
+  ]) {
+    const call = byName(collector.spans, `GET ${route}`);
+    expect(call).toMatchObject({ traceId, parentSpanId: operation.spanId, kind: 3 });
+    expect(call.attributes).toEqual({
+      'http.request.method': 'GET',
+      'http.response.status_code': 200,
+      'url.template': route,
+      'server.address': '127.0.0.1',
+      'server.port': Number(new URL(upstream.url).port),
+    });
+    const sent = upstream.records.find((record) => record.target === target);
+    expect(sent?.headers['traceparent']).toBe(`00-${traceId}-${call.spanId}-01`);
+    expect(sent?.headers['tracestate']).toBe('vendor=a1,other=b2');
+  }
+  expect(collector.spans).toHaveLength(3);
+  expect(collector.resource['service.name']).toBe('workspace-graphql-gateway');
+  // Neither metrics nor logs, which the SDK would send by default.
+  expect(new Set(collector.requests)).toEqual(new Set(['POST /v1/traces']));
+  expect(collector.bodies.join('')).not.toContain('phx_secret');
+});
+
+test('what fails has the status of an error, with its code, and a call that is sent again a span of its own', async () => {
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/': reply({ status: 503, body: { detail: 'secret of the upstream' } }),
+    'PATCH /api/projects/2/': disconnect,
+  });
+  await using collector = await startCollector();
+  const { url, gateway, stop } = await startTraced(upstream, collector);
+  await using _ = gateway;
+  await ask(url, '{ project(id: 1) { name } }', { headers: secret });
+  await ask(url, 'mutation { updateProject(input: { id: 2, name: "b" }) { project { name } } }', { headers: secret });
+  await ask(url, '{ nothing }', { headers: secret });
+  expect(await stop()).toBe(0);
+
+  const { spans } = collector;
+  const failed = (reason: string) => ({
+    attributes: { 'error.type': reason },
+    status: { code: 2, message: reason },
+  });
+  expect(byName(spans, 'query')).toMatchObject(failed('UPSTREAM_UNAVAILABLE'));
+  expect(byName(spans, 'mutation')).toMatchObject(failed('UPSTREAM_UNAVAILABLE'));
+  expect(byName(spans, 'GraphQL Operation')).toMatchObject(failed('GRAPHQL_VALIDATION_FAILED'));
+  expect(byName(spans, 'PATCH /api/projects/:id/').status).toMatchObject({ code: 2 });
+  const calls = spans.filter(({ name }) => name === 'GET /api/projects/:id/');
+  expect(calls.map(({ attributes }) => attributes['http.request.resend_count'])).toEqual([undefined, 1]);
+  for (const call of calls) {
+    expect(call).toMatchObject(failed('503'));
+    expect(call.attributes['http.response.status_code']).toBe(503);
+  }
+  expect(new Set(spans.map((span) => span.traceId)).size).toBe(3);
+  expect(collector.bodies.join('')).not.toMatch(/phx_secret|secret of/);
+});
+
+test('what the sampler leaves out is not sent, and goes upstream as such', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
+  await using collector = await startCollector();
+  const { url, gateway, stop } = await startTraced(upstream, collector);
+  await using _ = gateway;
+  const unsampled = traceparent.replace(/01$/, '00');
+  await ask(url, '{ project(id: 1) { name } }', { headers: { ...secret, traceparent: unsampled } });
+  expect(await stop()).toBe(0);
+  expect(collector.requests).toEqual([]);
+  expect(upstream.records[0]?.headers['traceparent']).toMatch(new RegExp(`^00-${traceId}-[\\da-f]{16}-00$`));
+});
+
+test.each([[{ OTEL_SDK_DISABLED: 'true' }], [{ OTEL_TRACES_EXPORTER: 'none' }], [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }]])(
+  'with %j nothing is traced, and the trace context is passed on as it came',
+  async (environment) => {
+    await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
+    await using collector = await startCollector();
+    const { url, gateway, stop } = await startTraced(upstream, collector, environment);
+    await using _ = gateway;
+    await ask(url, '{ project(id: 1) { name } }', { headers: { ...secret, traceparent } });
+    expect(await stop()).toBe(0);
+    expect(collector.requests).toEqual([]);
+    expect(upstream.records[0]?.headers['traceparent']).toBe(traceparent);
+  },
+);
+
+test('a collector that cannot be reached, or does not answer, fails no operation and holds up no exit', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
+  const silent = createServer(() => undefined);
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const address = silent.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  await using collector = await startCollector();
+  for (const OTEL_EXPORTER_OTLP_ENDPOINT of ['http://127.0.0.1:9', `http://127.0.0.1:${port}`]) {
+    const { url, gateway, stop } = await startTraced(upstream, collector, { OTEL_EXPORTER_OTLP_ENDPOINT });
+    await using _ = gateway;
+    expect((await ask(url, '{ project(id: 1) { name } }')).errors).toBeUndefined();
+    const stoppedAt = performance.now();
+    expect(await stop()).toBe(0);
+    expect(performance.now() - stoppedAt).toBeLessThan(10_000);
+  }
+  silent.closeAllConnections();
+  await new Promise((resolve) => silent.close(resolve));
+});
