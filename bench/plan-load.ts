@@ -1,7 +1,8 @@
-/** The other process of plan.ts: an upstream, and clients that ask the gateway as often as they are told. */
+/** The other process of plan.ts and persisted.ts: an upstream, and clients that ask the gateway as often as they are told. */
 import { createServer } from 'node:http';
 import { rowsOf } from '../test/support/connections.ts';
 import { event, listedDashboard, project } from '../test/support/rows.ts';
+import { requestsFor, type Way } from './ways.ts';
 
 const [, , query = ''] = process.argv;
 const bodies = {
@@ -21,14 +22,20 @@ server.listen(0, '127.0.0.1', () => {
   process.send?.(`http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`);
 });
 
-process.on('message', ({ url, count }: { readonly url: string; readonly count: number }) => {
+/** What it is told to ask. */
+interface Load {
+  readonly url: string;
+  readonly count: number;
+  readonly way: Way;
+}
+
+process.on('message', ({ url, count, way }: Load) => {
+  const requestOf = requestsFor(way, url, query);
   let next = 0;
   const client = async (): Promise<void> => {
     for (; next < count; ) {
       next += 1;
-      const body = JSON.stringify({ query, variables: { project: `${next % 1000}`, first: 10 } });
-      const headers = { 'content-type': 'application/json', authorization: 'Bearer phx_bench' };
-      const response = await fetch(url, { method: 'POST', headers, body });
+      const response = await fetch(...requestOf({ project: `${next % 1000}`, first: 10 }));
       const text = await response.text();
       if (text.startsWith('{"errors"')) throw new Error(text);
     }

@@ -48,7 +48,7 @@ async function microsecondsOfOperation(count: number): Promise<number> {
   });
   const server = await startServer(gateway, { port: 0, host: '127.0.0.1', stopDelayMs: 0, drainMs: 100 });
   const load = async (): Promise<void> => {
-    child.send({ url: `${server.url}/graphql`, count });
+    child.send({ url: `${server.url}/graphql`, count, way: 'POST text' });
     await once(child, 'message');
   };
   await load();
