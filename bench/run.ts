@@ -23,6 +23,7 @@ import { grownGateways, growth, type Point, points } from './measure/points.ts';
 import { machineHere } from './report/machine.ts';
 import { printFigures, writeReport } from './report/report.ts';
 import { type Results, readResults, type Sample, writeResults } from './report/results.ts';
+import { scenarioNames } from './scenarios/names.ts';
 
 const { values } = parseArgs({
   options: {
@@ -55,18 +56,30 @@ const isWhole =
 const kept = values.resume || values.report ? readResults() : undefined;
 const results: Results = kept ?? { machine: machineHere(canPin), samples: [] };
 
+// Gateways are stopped in any case; the next run may go on with --resume.
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopping.abort());
+
 if (process.platform !== 'linux') throw new Error('the benchmark reads CPU time from /proc, which only Linux has');
 if (!values.report) for (let round = 1; round <= rounds; round += 1) await runRound(round);
 printFigures(results);
 if (isWhole) writeReport(results);
 
 async function runRound(round: number): Promise<void> {
-  const chosen = gatewayNames.filter((name) => values.peers?.split(',').includes(name) ?? true);
-  const scenarios = values.scenarios?.split(',');
-  const wanted = (point: Point): boolean => (scenarios?.includes(point.scenario) ?? true) && isOfSeries(point);
+  const chosen = chosenOf(values.peers, gatewayNames);
+  const scenarios = chosenOf(values.scenarios, scenarioNames);
+  const wanted = (point: Point): boolean => scenarios.includes(point.scenario) && isOfSeries(point);
   const grown = chosen.filter((name) => grownGateways.includes(name));
   await runPoints(round, chosen, points.filter(wanted));
   await runPoints(round, grown, values.growth || isWhole ? growth.filter(wanted) : [], { MAX_PAGE_SIZE: '1000' });
+}
+
+/** Names separated by commas, all of them where none is given. Throws for one that is not known. */
+function chosenOf<Name extends string>(text: string | undefined, known: readonly Name[]): readonly Name[] {
+  const wanted = new Set<string>(text?.split(',') ?? known);
+  const unknown = wanted.difference(new Set(known));
+  if (unknown.size > 0) throw new Error(`unknown: ${[...unknown].join(', ')}; known are ${known.join(', ')}`);
+  return known.filter((name) => wanted.has(name));
 }
 
 function isOfSeries({ series }: Point): boolean {
@@ -97,6 +110,7 @@ async function runPoints(
 }
 
 async function take(bench: Bench, round: number, name: GatewayName, point: Point): Promise<void> {
+  stopping.signal.throwIfAborted();
   try {
     const figures = await bench.measure(name, point);
     if (figures !== undefined) results.samples.push({ round, ...figures });

@@ -19,6 +19,7 @@ const report = (): void => {
   process.send?.({ url, calls, withoutKey } satisfies UpstreamReport);
 };
 
+process.on('disconnect', () => process.exit());
 process.on('message', ({ latencyMs }: UpstreamOrder) => {
   report();
   upstream.reset();
