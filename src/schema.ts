@@ -2,6 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import {
+  coerceInputLiteral,
+  type GraphQLArgument,
   GraphQLList,
   GraphQLNonNull,
   type GraphQLOutputType,
@@ -36,17 +38,30 @@ export function createSchema(): GraphQLSchema {
   return schema;
 }
 
-/**
- * The same schema for compiled operations: results of our own scalars pass as they are, because columns have checked
- * their values and nothing else answers them. Not for validation or introspection.
- */
+/** The same schema for compiled operations, not for validation or introspection. */
 export function createCompilerSchema(): GraphQLSchema {
-  const schema = createSchema();
+  return toCompilerSchema(createSchema());
+}
+
+/**
+ * Changes a schema for compiled operations: results of our own scalars pass as they are, because columns have checked
+ * their values and nothing else answers them, and defaults of arguments stand where graphql-jit looks for them.
+ */
+export function toCompilerSchema(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
-    for (const field of Object.values(type.getFields())) field.type = passingOn(field.type);
+    for (const field of Object.values(type.getFields())) {
+      field.type = passingOn(field.type);
+      field.args.forEach(spellOutDefault);
+    }
   }
   return schema;
+}
+
+/** The SDL's default is a literal; graphql-jit looks for a coerced value. */
+function spellOutDefault(argument: GraphQLArgument): void {
+  const literal = argument.default?.literal;
+  if (literal !== undefined) argument.default = { value: coerceInputLiteral(literal, argument.type) };
 }
 
 function passingOn(type: GraphQLOutputType): GraphQLOutputType {

@@ -28,6 +28,7 @@ export function toPublicError(error: unknown, report: (error: unknown) => void):
   }
   if (cause instanceof UserInputError) return publicError(located, messageOf(located, cause), { code: cause.code });
   if (located !== undefined && isRequestError(located)) return requestErrorOf(located);
+  if (located !== undefined && isBadArgument(cause)) return publicError(located, located.message, badInput);
   if (isBadValue(cause)) return publicError(located, badValue.message, { code: badValue.code });
   report(cause);
   return publicError(located, 'Something went wrong inside the gateway.', { code: 'INTERNAL_SERVER_ERROR' });
@@ -47,6 +48,13 @@ export function toPublicErrors(
   const message = `The answer has ${errors.length} errors, but at most ${most} are told: ${omitted} are left out.`;
   const told = errors.slice(0, most).map((error) => toPublicError(error, report));
   return [...told, publicError(undefined, message, { code: 'LIMIT_EXCEEDED' })];
+}
+
+const badInput = { code: 'BAD_USER_INPUT' };
+
+/** A variable that was null where its argument must not be: nothing else about arguments is found so late. */
+function isBadArgument(error: unknown): boolean {
+  return error instanceof GraphQLError && error.message.startsWith('Argument "');
 }
 
 const badValue = new UpstreamError('UPSTREAM_INVALID_RESPONSE');

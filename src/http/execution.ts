@@ -4,10 +4,14 @@ import {
   execute,
   type GraphQLSchema,
   getVariableValues,
+  isNonNullType,
   Kind,
   type OperationDefinitionNode,
+  TypeInfo,
   type VariableDefinitionNode,
+  type VariableNode,
   visit,
+  visitWithTypeInfo,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { GatewayContext } from '../context.ts';
@@ -48,12 +52,12 @@ export function createExecution(
   compile: 'when repeated' | 'at once' = 'when repeated',
 ): Execute {
   const interpret = interpreted(options, document, operation);
-  if (compile === 'at once') return compiled(options, document, operation) ?? interpret;
+  if (compile === 'at once') return compiled(options, document, operation, interpret) ?? interpret;
   let runs = 0;
   let run = interpret;
   return (context, variables) => {
     runs += 1;
-    if (runs === 2) run = compiled(options, document, operation) ?? interpret;
+    if (runs === 2) run = compiled(options, document, operation, interpret) ?? interpret;
     return run(context, variables);
   };
 }
@@ -74,6 +78,7 @@ function compiled(
   { schemas: { schema, compilerSchema }, introspection }: ExecutionOptions,
   document: DocumentNode,
   operation: OperationDefinitionNode,
+  interpret: Execute,
 ): Execute | undefined {
   if (hasReservedName(document)) return undefined;
   const lifted = liftLiterals(schema, document);
@@ -88,13 +93,35 @@ function compiled(
     const values = lifted.valuesOf({ sources: {}, coerced: {} });
     return (context) => query.query(undefined, context, values);
   }
+  const perilous = perilousVariables(schema, document, variableDefinitions);
   const coercion = { hideSuggestions: !introspection, maxErrors: mostCoercionErrors };
   return (context, given = {}) => {
     // graphql's own coercion, so that its errors read the same whichever way an operation runs.
-    const values = getVariableValues(schema, variableDefinitions, given, coercion);
-    if (values.variableValues === undefined) return { errors: values.errors };
-    return query.query(undefined, context, lifted.valuesOf(values.variableValues));
+    const { variableValues, errors } = getVariableValues(schema, variableDefinitions, given, coercion);
+    if (variableValues === undefined) return { errors };
+    if (perilous.some((name) => (variableValues.coerced[name] ?? null) === null)) return interpret(context, given);
+    return query.query(undefined, context, lifted.valuesOf(variableValues));
   };
+}
+
+/**
+ * Variables that may be null or not given where no null may stand, which a default allows: graphql-jit words the errors
+ * of such arguments in its own way, forgets their defaults, and never ends a mutation whose second field has one.
+ */
+function perilousVariables(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  definitions: readonly VariableDefinitionNode[],
+): readonly string[] {
+  const nullable = definitions.filter(({ type }) => type.kind !== Kind.NON_NULL_TYPE).map(({ variable }) => variable);
+  const names = new Set(nullable.map(({ name }) => name.value));
+  const found = new Set<string>();
+  const types = new TypeInfo(schema);
+  const note = ({ name: { value } }: VariableNode): void => {
+    if (names.has(value) && isNonNullType(types.getInputType())) found.add(value);
+  };
+  visit(document, visitWithTypeInfo(types, { VariableDefinition: () => false, Variable: note }));
+  return [...found];
 }
 
 /** `__proto__` as a property in source code sets a prototype; the others are the names of lifted literals. */

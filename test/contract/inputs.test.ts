@@ -99,6 +99,19 @@ interface Refusal {
   readonly message: string;
 }
 
+test('a variable that has a default and is null is refused where nothing may be null, whichever field it is', async () => {
+  await using upstream = await startUpstream({ 'PATCH /api/projects/1/': { id: 1 } });
+  await using gateway = await startGateway(upstream);
+  const query = `mutation ($input: DeleteProjectInput = { id: 1 }) {
+    first: updateProject(input: { id: 1, name: "a" }) { project { upstreamId } }
+    second: deleteProject(input: $input) { deletedId }
+  }`;
+  const { data, errors } = await askThriceExactly(gateway, upstream, query, '{"input":null}');
+  expect(data).toEqual({ first: { project: { upstreamId: '1' } }, second: null });
+  expect(errors).toMatchObject([{ path: ['second'], extensions: { code: 'BAD_USER_INPUT' } }]);
+  expect(upstream.requests).toEqual(['PATCH /api/projects/1/']);
+});
+
 /** Checks that each is refused, and answers the requests that were made for them. */
 async function requestsOfRefused(write: Write, refusals: readonly Refusal[]): Promise<readonly string[]> {
   await using upstream = await startUpstream({ [write.line]: { id: 5 } });

@@ -28,6 +28,8 @@ export interface OperationOptions {
   readonly width: number;
   /** Whether ids may be of objects that are not there. */
   readonly absent: boolean;
+  /** Whether any field is selected, also those that no row of the world has. */
+  readonly everyField?: boolean;
 }
 
 /** Columns that are selected often, of the many that there are; they are in every row of the world. */
@@ -75,8 +77,10 @@ class Writer {
   }
 
   #isOffered(type: GraphQLObjectType, { name, type: answer }: GraphQLField<unknown, unknown>, depth: number): boolean {
-    const offered = columns[type.name];
-    if (!isLeafType(getNamedType(answer))) return depth > 0 && name !== 'createdBy' && name !== 'pageInfo';
+    const { everyField = false } = this.#options;
+    const offered = everyField ? undefined : columns[type.name];
+    if (!isLeafType(getNamedType(answer)))
+      return depth > 0 && (everyField || name !== 'createdBy') && name !== 'pageInfo';
     if (name === 'eventValues' || name === 'eventsCsv' || name === 'eventRows') return depth > 0;
     return offered === undefined || offered.includes(name);
   }

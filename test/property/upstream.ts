@@ -1,6 +1,7 @@
 import type { RestClient } from '../../src/rest/client.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { idText, isObject, type Row } from '../../src/rest/values.ts';
+import type { FailureOf } from './faults.ts';
 import { listed, type World } from './world.ts';
 
 /** What the upstream answers to a GET. Throws NOT_FOUND for what is not there. */
@@ -70,27 +71,43 @@ export class Upstream {
   #waiting: (() => void)[] = [];
   #rounds = 0;
 
-  constructor(world: World, pace: Pace, random: () => number) {
+  readonly #failureOf: FailureOf;
+
+  constructor(world: World, pace: Pace, random: () => number, failureOf: FailureOf = () => undefined) {
     this.#world = world;
     this.#pace = pace;
     this.#random = random;
+    this.#failureOf = failureOf;
   }
 
   readonly client: RestClient = {
     getJson: (target) => this.#get(target),
     getCsv: async (target) => JSON.stringify(await this.#get(target)),
-    write: () => Promise.reject(new Error('nothing is written here')),
+    write: async (method, target, body) => {
+      this.calls.push(`${method} ${target} ${JSON.stringify(body)}`);
+      await this.#arrival();
+      this.#refuse(target);
+      return method === 'DELETE' ? undefined : { ...(isObject(body) && body), id: 77, name: 'written' };
+    },
   };
 
   #get(target: string): Promise<unknown> {
     const flying = this.#flights.get(target);
     if (flying !== undefined) return flying;
     this.calls.push(target);
-    const answer = this.#arrival().then(() => answerOf(this.#world, target));
+    const answer = this.#arrival().then(() => {
+      this.#refuse(target);
+      return answerOf(this.#world, target);
+    });
     this.#flights.set(target, answer);
     const land = (): unknown => this.#flights.delete(target);
     answer.then(land, land);
     return answer;
+  }
+
+  #refuse(target: string): void {
+    const failure = this.#failureOf(target.split('?')[0] ?? '');
+    if (failure !== undefined) throw failure;
   }
 
   #arrival(): Promise<void> {

@@ -1,0 +1,169 @@
+import { assert, asyncProperty, type GeneratorValue, gen } from 'fast-check';
+import { type DocumentNode, type ExecutionResult, Kind, type OperationDefinitionNode, parse, validate } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import type { GatewayContext } from '../../src/context.ts';
+import { createCursorCodec } from '../../src/graphql/cursors.ts';
+import { toPublicError } from '../../src/http/errors.ts';
+import { createExecution, type ExecutionOptions, type Schemas } from '../../src/http/execution.ts';
+import { createLoaders } from '../../src/loaders/loaders.ts';
+import { createRestApi } from '../../src/rest/api.ts';
+import { createCompilerSchema, createSchema, toCompilerSchema } from '../../src/schema.ts';
+import { schemaOfDefaults } from './defaults.ts';
+import { failuresOf, spoiled } from './faults.ts';
+import { type InputCase, inputCaseOf, places } from './inputs.ts';
+import { operationOf } from './operations.ts';
+import { Random } from './random.ts';
+import { Upstream } from './upstream.ts';
+import { worldOf } from './world.ts';
+
+const schemas = { schema: createSchema(), compilerSchema: createCompilerSchema() };
+const cursors = createCursorCodec('secret of the properties');
+const maxPageSize = 10;
+
+/** `EXECUTION_CASES=100000 EXECUTION_SEED=1 npx vitest run test/property/execution` for a long run. */
+const numRuns = Number(process.env['EXECUTION_CASES'] ?? 2000);
+const seed = Number(process.env['EXECUTION_SEED'] ?? Date.now() % 2 ** 31);
+
+/** More turns of the event loop than any operation of these sizes needs. */
+const manyTurns = 2000;
+
+interface Case extends InputCase, ExecutionOptions {
+  /** What it finds upstream: a new one for each execution, which fails in the same places. */
+  readonly startUpstream: () => Upstream;
+}
+
+/** When an operation is compiled; before its second run it is not. */
+type Way = 'at once' | 'when repeated';
+
+/** What a client sees of an execution, and what the upstream does. */
+interface Outcome extends InputCase {
+  /** As it is answered. */
+  readonly data: string;
+  readonly errors: readonly string[];
+  readonly calls: readonly string[];
+}
+
+async function outcomeOf(one: Case, way: Way): Promise<Outcome> {
+  const { query, variables } = one;
+  const document = parse(query);
+  const [invalid] = validate(one.schemas.schema, document);
+  if (invalid !== undefined) throw new Error(`${invalid.message}: ${query}`);
+  const upstream = one.startUpstream();
+  const operation = operationIn(document);
+  const execute = createExecution(one, document, operation, way);
+  const result = await inTime(execute(contextOf(upstream), one.variables));
+  // What was begun and proved not to be needed is under way still.
+  for (let calls = -1; calls !== upstream.calls.length; await turns(8)) calls = upstream.calls.length;
+  const calls = operation.operation === 'query' ? upstream.calls.toSorted() : upstream.calls;
+  return { query, variables, data: JSON.stringify(result.data), errors: errorsOf(result), calls };
+}
+
+function contextOf({ client }: Upstream): GatewayContext {
+  const rest = createRestApi(client);
+  return { rest, loaders: createLoaders(rest, maxPageSize), cursors, maxPageSize };
+}
+
+function operationIn({ definitions }: DocumentNode): OperationDefinitionNode {
+  const operation = definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
+  if (operation === undefined) throw new Error('no operation');
+  return operation;
+}
+
+/**
+ * The errors as a set. Of those below a field that became null only the place counts: executors stop at different ones
+ * (specification §6.4.4).
+ */
+function errorsOf({ data, errors = [] }: ExecutionResult): readonly string[] {
+  const texts = errors.map((error) => {
+    const { http: _http, ...shown } = toPublicError(error, (unexpected) => {
+      throw unexpected;
+    });
+    const nulled = nulledAbove(data, shown.path ?? []);
+    return JSON.stringify(nulled === undefined ? shown : { below: nulled });
+  });
+  return [...new Set(texts)].toSorted((a, b) => (a < b ? -1 : 1));
+}
+
+/** The path at which data is null already; undefined where the error's own field is the first that is null. */
+function nulledAbove(data: unknown, path: readonly (string | number)[]): readonly (string | number)[] | undefined {
+  let value = data;
+  for (const [depth, name] of path.entries()) {
+    if (value === null || value === undefined) return path.slice(0, depth);
+    value = Reflect.get(Object(value), name);
+  }
+  return undefined;
+}
+
+/** Fails for an operation that never ends. */
+async function inTime<T>(result: Promise<T> | T): Promise<T> {
+  const state = { isDone: false };
+  void Promise.allSettled([result]).then(() => {
+    state.isDone = true;
+  });
+  for (let left = manyTurns; !state.isDone && left > 0; left -= 1) await turns(1);
+  if (!state.isDone) throw new Error('the operation never ended');
+  return result;
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise<void>((resolve) => void setImmediate(resolve));
+}
+
+/** What becomes of a random case, compiled and by graphql's own executor. */
+async function bothWays(caseOf: (random: Random) => Case, g: GeneratorValue): Promise<Record<Way, Outcome>> {
+  const one = caseOf(new Random(g));
+  return { 'when repeated': await outcomeOf(one, 'when repeated'), 'at once': await outcomeOf(one, 'at once') };
+}
+
+describe(`a compiled operation (seed ${seed})`, { timeout: 3_600_000 }, () => {
+  const withDefaults: Schemas = { schema: schemaOfDefaults(), compilerSchema: toCompilerSchema(schemaOfDefaults()) };
+
+  const common = { schemas, introspection: true };
+
+  const broken = (random: Random): Case => {
+    const world = worldOf(random, 6);
+    const options = { random, world, ...schemas, cursors, maxPageSize, depth: 4, width: 4, absent: true };
+    const query = operationOf({ ...options, everyField: random.once(2) });
+    const rows = spoiled(world, random);
+    const failureOf = failuresOf(random, random.pick([5, 20, 1000]));
+    const pace = random.pick(['in step', 'at random'] as const);
+    return { ...common, query, variables: {}, startUpstream: () => new Upstream(rows, pace, () => 0.5, failureOf) };
+  };
+  const given = (random: Random): Case => {
+    const world = worldOf(random, 4);
+    const failureOf = failuresOf(random, random.pick([5, 1000]));
+    return {
+      schemas,
+      introspection: random.once(2),
+      ...inputCaseOf(random, schemas.schema, random.pick(places)),
+      startUpstream: () => new Upstream(world, 'in step', () => 0.5, failureOf),
+    };
+  };
+  const defaulted = (random: Random): Case => ({
+    ...common,
+    schemas: withDefaults,
+    ...inputCaseOf(
+      random,
+      withDefaults.schema,
+      random.pick([
+        ['Query', 'query', ''],
+        ['Mutation', 'mutation', ''],
+      ]),
+    ),
+    startUpstream: () => new Upstream({ lists: new Map() }, 'in step', () => 0.5),
+  });
+
+  test.each([
+    ['reads what graphql reads, whatever the upstream sends or refuses', broken],
+    ['takes arguments and changes what graphql does, whatever the client gives', given],
+    ['honours the defaults of arguments and input fields', defaulted],
+  ])('%s', async (_name, caseOf) => {
+    await assert(
+      asyncProperty(gen(), async (g) => {
+        const ways = await bothWays(caseOf, g);
+        expect(ways['at once']).toEqual(ways['when repeated']);
+      }),
+      { numRuns, seed },
+    );
+  });
+});
