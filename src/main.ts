@@ -6,7 +6,7 @@ import type { Command } from './commands/command.ts';
 import { explain } from './commands/explain.ts';
 import { cursorSecretOf, readConfig, settings } from './config.ts';
 import type { Config } from './config-types.ts';
-import { createGateway } from './gateway.ts';
+import { createGateway, type Gateway } from './gateway.ts';
 import { ManifestError } from './http/persisted/manifest.ts';
 import { createLog } from './log.ts';
 import { type GatewayServer, startServer } from './server.ts';
@@ -37,6 +37,10 @@ ${Object.entries(settings)
 `;
 
 const mebibyte = 2 ** 20;
+
+/** After so long a stop is over, whatever hangs, in milliseconds; a long STOP_DELAY_MS still leaves time for answers. */
+const longestStopMs = 15_000;
+const leastDrainMs = 5000;
 
 /** Commands that call nobody. */
 const commands: Readonly<Record<string, Command>> = { explain, check };
@@ -106,13 +110,14 @@ async function serve(config: Config): Promise<void> {
     port: config.port,
     host: config.host,
     stopDelayMs: config.stopDelayMs,
-    drainMs: 15_000,
+    drainMs: Math.max(longestStopMs - config.stopDelayMs, leastDrainMs),
     compression: config.compression,
   });
-  stopOnSignal(async () => {
+  const stop = stopOnSignal(async () => {
     await server.stop();
     await Promise.all([workspace?.close(), tracing?.stop()]);
   });
+  hearUncaught(gateway, log, stop);
   // Last: who reads it may act on it.
   console.log(greeting(server, config, workspace));
 }
@@ -157,16 +162,40 @@ function greeting({ url }: GatewayServer, config: Config, workspace: Workspace |
   ].join('\n');
 }
 
+/** Stops gracefully, and then exits with a code. */
+type Stop = (exitCode: number) => void;
+
 /** The first signal stops gracefully, a second one at once. */
-function stopOnSignal(stop: () => Promise<void>): void {
+function stopOnSignal(close: () => Promise<void>): Stop {
   let stopping = false;
+  const stop: Stop = (exitCode) => {
+    if (stopping) return;
+    stopping = true;
+    close().then(() => process.exit(exitCode), fail);
+  };
   const onSignal = (): void => {
     if (stopping) process.exit(1);
-    stopping = true;
-    stop().then(() => process.exit(0), fail);
+    stop(0);
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+  return stop;
+}
+
+/**
+ * Errors that nobody caught are counted and logged. A promise that nobody heard harms no one else; but after an exception
+ * nobody knows what state the process is in, so it answers what is in flight and leaves its place to a new one.
+ */
+function hearUncaught({ metrics }: Gateway, log: Logger, stop: Stop): void {
+  process.on('unhandledRejection', (error) => {
+    metrics.unexpected();
+    log.error({ err: error }, 'unhandled rejection');
+  });
+  process.on('uncaughtException', (error) => {
+    metrics.unexpected();
+    log.fatal({ err: error }, 'uncaught exception: stopping');
+    stop(1);
+  });
 }
 
 /** One line that says what is wrong; exit code 2 where the caller can mend it, 1 otherwise. */

@@ -10,7 +10,7 @@ export interface ServerOptions {
   readonly host: string;
   /** How long it goes on taking requests after it has said that it is not ready. */
   readonly stopDelayMs: number;
-  /** How long it waits in all for answers in flight. */
+  /** How long it waits after that for answers in flight. */
   readonly drainMs: number;
   /** Whether metrics are compressed for clients that ask for it; by default they are not. */
   readonly compression?: boolean;
@@ -54,10 +54,10 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
   return {
     url: urlOf(server, options.host),
     stop: async () => {
-      const cut = setTimeout(() => server.closeAllConnections(), options.drainMs);
       stopping = true;
       for (const response of latest.values()) closeAfter(response);
       await delay(options.stopDelayMs);
+      const cut = setTimeout(() => server.closeAllConnections(), options.drainMs);
       await close(server);
       clearTimeout(cut);
       await gateway.close();

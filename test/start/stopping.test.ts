@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import { ask } from '../support/gateway.ts';
+import { as, pause, together } from '../support/load.ts';
+import { type Running, runMain } from '../support/process.ts';
+import { hang } from '../support/replies.ts';
+import * as rows from '../support/rows.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const read = '{ project(id: 1) { name } }';
+
+async function startOver(upstream: Upstream, environment: Readonly<Record<string, string>> = {}) {
+  const gateway = runMain([], { PORT: '0', UPSTREAM_URL: upstream.url, LOG_LEVEL: 'warn', ...environment });
+  const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
+  return { gateway, url };
+}
+
+/** One number of `/metrics`. */
+async function metric(url: string, name: string): Promise<number> {
+  const text = await (await fetch(new URL('/metrics', url))).text();
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await condition()); tries += 1) {
+    if (tries === 400) throw new Error('waited in vain');
+    await pause(25);
+  }
+}
+
+function stop({ child }: Running): void {
+  child.kill('SIGTERM');
+}
+
+test('a termination signal with 1,000 operations in flight: 1,000 answers, then exit code 0', {
+  timeout: 60_000,
+}, async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/:id/': rows.project(1) }, { hold: 2000 });
+  const { gateway, url } = await startOver(upstream, { OPERATION_DEADLINE_MS: '60000' });
+  await using _ = gateway;
+  const asked = together(1000, 1000, (index) =>
+    ask(url, `{ project(id: ${index + 1}) { name } }`, as(`phx_${index % 50}`)),
+  );
+  await until(async () => (await metric(url, 'gateway_operations_in_flight')) === 1000);
+  stop(gateway);
+  await until(async () => (await fetch(new URL('/readyz', url))).status === 503);
+  upstream.release();
+  const answers = await asked;
+  expect(answers.map(({ status }) => status)).toEqual(Array(1000).fill(200));
+  expect(answers.filter(({ errors }) => errors !== undefined)).toEqual([]);
+  expect(new Set(answers.map(({ headers }) => headers.get('connection')))).toEqual(new Set(['close']));
+  expect(upstream.requests).toHaveLength(1000);
+  expect(await gateway.exit()).toBe(0);
+});
+
+test('it is not ready any more at once, takes requests for a while longer, and then no connection', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
+  const { gateway, url } = await startOver(upstream, { STOP_DELAY_MS: '3000' });
+  await using _ = gateway;
+  expect((await fetch(new URL('/readyz', url))).status).toBe(200);
+  stop(gateway);
+  await until(async () => (await fetch(new URL('/readyz', url))).status === 503);
+  const late = await ask(url, read);
+  expect([late.status, late.errors, late.headers.get('connection')]).toEqual([200, undefined, 'close']);
+  expect((await fetch(new URL('/healthz', url))).status).toBe(200);
+  expect(await gateway.exit()).toBe(0);
+  await expect(fetch(url)).rejects.toThrow('fetch failed');
+});
+
+test('a hung upstream cannot hold it past 15 seconds', { timeout: 60_000 }, async () => {
+  await using upstream = await startUpstream(() => hang);
+  upstream.release();
+  const { gateway, url } = await startOver(upstream, { OPERATION_DEADLINE_MS: '600000' });
+  await using _ = gateway;
+  const asked = ask(url, read).catch(() => undefined);
+  await until(() => upstream.requests.length === 1);
+  const stoppedAt = performance.now();
+  stop(gateway);
+  expect(await gateway.exit()).toBe(0);
+  expect(performance.now() - stoppedAt).toBeLessThan(18_000);
+  await asked;
+});
+
+/** Code that runs in the gateway's process before its own, as an option of node's. */
+function before(code: string): Readonly<Record<string, string>> {
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
+}
+
+test('a promise whose failure nobody hears is counted and logged, and harms nobody', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
+  const lose = "process.on('SIGUSR2', () => { Promise.reject(new Error('lost promise')); })";
+  const { gateway, url } = await startOver(upstream, before(lose));
+  await using _ = gateway;
+  gateway.child.kill('SIGUSR2');
+  await until(async () => (await metric(url, 'gateway_unexpected_errors_total')) === 1);
+  expect((await ask(url, read)).errors).toBeUndefined();
+  stop(gateway);
+  expect(await gateway.exit()).toBe(0);
+  expect(gateway.output()).toMatch(/"level":50.*lost promise.*unhandled rejection/);
+});
+
+test('an exception that nobody catches is logged, what is in flight is answered, and it exits with 1', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) }, { hold: 2 });
+  const fault = "process.on('SIGUSR2', () => { throw new Error('a fault of ours'); })";
+  const { gateway, url } = await startOver(upstream, before(fault));
+  await using _ = gateway;
+  const asked = ask(url, read);
+  await until(() => upstream.requests.length === 1);
+  gateway.child.kill('SIGUSR2');
+  await until(async () => (await fetch(new URL('/readyz', url))).status === 503);
+  upstream.release();
+  expect((await asked).data).toEqual({ project: { name: 'Project 1' } });
+  expect(await gateway.exit()).toBe(1);
+  expect(gateway.output()).toMatch(/"level":60.*a fault of ours.*uncaught exception/);
+});
