@@ -3,6 +3,8 @@ import type { DocumentLimits } from './http/limits.ts';
 
 /** Everything that can be set from outside, checked and frozen. Times in milliseconds, sizes in rows or bytes. */
 export interface Config {
+  /** What looks like a mistake, but need not be one. */
+  readonly warnings: readonly string[];
   readonly port: number;
   readonly host: string;
   /** Undefined: the embedded workspace is started and used. */

@@ -4,13 +4,13 @@ import type { DocumentLimits } from './http/limits.ts';
 import {
   asksForTraces,
   type Environment,
+  findMisspelt,
   fraction,
   given,
   list,
   oneOf,
   onOff,
   redisUrl,
-  refuseMisspelt,
   required,
   text,
   url,
@@ -86,10 +86,10 @@ export const settings = {
 
 /** Reads the settings from an environment. Throws a ConfigError for a wrong value, or for a name that is nearly one. */
 export function readConfig(environment: Environment): Config {
-  refuseMisspelt(environment, Object.keys(settings));
   const persisted = readPersisted(environment);
   const isProduction = environment['NODE_ENV'] === 'production';
   return Object.freeze({
+    warnings: findMisspelt(environment, Object.keys(settings)),
     port: required(environment, 'PORT', settings.PORT),
     host: required(environment, 'HOST', settings.HOST),
     upstreamUrl: given(environment, 'UPSTREAM_URL', settings.UPSTREAM_URL),

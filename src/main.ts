@@ -6,8 +6,8 @@ import type { Command } from './commands/command.ts';
 import { explain } from './commands/explain.ts';
 import { cursorSecretOf, readConfig, settings } from './config.ts';
 import type { Config } from './config-types.ts';
-import { createGateway, type Gateway } from './gateway.ts';
-import { ManifestError } from './http/persisted/manifest.ts';
+import { fail, hearUncaught, listening, stopOnSignal } from './exit.ts';
+import { createGateway } from './gateway.ts';
 import { createLog } from './log.ts';
 import { type GatewayServer, startServer } from './server.ts';
 import { ConfigError } from './settings.ts';
@@ -45,9 +45,6 @@ const leastDrainMs = 5000;
 /** Commands that call nobody. */
 const commands: Readonly<Record<string, Command>> = { explain, check };
 
-/** What the system says of an address that is none of its own. */
-const foreignHost: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN']);
-
 try {
   await run(process.argv.slice(2));
 } catch (error) {
@@ -72,6 +69,7 @@ async function runServer(args: string[]): Promise<void> {
   if (values.help === true) return console.log(usage);
   if (rest.length > 0) throw new ConfigError(`${rest.join(' ')}: expected nothing after ${command}`);
   const config = readConfig({ ...environmentFile(), ...process.env });
+  for (const warning of config.warnings) console.error(`warning: ${warning}`);
   if (command === 'serve') return serve(config);
   if (command === 'workspace') return serveWorkspace(config);
   throw new ConfigError(`${command}: there is no such command; expected serve, workspace, explain or check`);
@@ -106,13 +104,9 @@ async function serve(config: Config): Promise<void> {
     log: (level, message, facts) => log[level](facts ?? {}, message),
   });
   if (config.persisted.files !== undefined) process.on('SIGHUP', () => void gateway.reload());
-  const server = await startServer(gateway, {
-    port: config.port,
-    host: config.host,
-    stopDelayMs: config.stopDelayMs,
-    drainMs: Math.max(longestStopMs - config.stopDelayMs, leastDrainMs),
-    compression: config.compression,
-  });
+  const { port, host, stopDelayMs, compression } = config;
+  const drainMs = Math.max(longestStopMs - stopDelayMs, leastDrainMs);
+  const server = await listening('PORT', startServer(gateway, { port, host, stopDelayMs, drainMs, compression }));
   const stop = stopOnSignal(async () => {
     await server.stop();
     await Promise.all([workspace?.close(), tracing?.stop()]);
@@ -138,13 +132,14 @@ function startEmbedded({
   host,
   workspace: { database, pageCap, requestsPerMinute, ...others },
 }: Config): Promise<Workspace> {
-  return startWorkspace({
+  const workspace = startWorkspace({
     host,
     ...others,
     ...(database !== undefined && { database }),
     ...(pageCap !== undefined && { pageCap }),
     ...(requestsPerMinute !== undefined && { requestsPerMinute }),
   });
+  return listening('WORKSPACE_PORT', workspace);
 }
 
 function greeting({ url }: GatewayServer, config: Config, workspace: Workspace | undefined): string {
@@ -160,54 +155,4 @@ function greeting({ url }: GatewayServer, config: Config, workspace: Workspace |
     '',
     `curl -s ${endpoint} -H 'content-type: application/json' -H 'authorization: Bearer ${workspace.demoKey}' -d '${body}'`,
   ].join('\n');
-}
-
-/** Stops gracefully, and then exits with a code. */
-type Stop = (exitCode: number) => void;
-
-/** The first signal stops gracefully, a second one at once. */
-function stopOnSignal(close: () => Promise<void>): Stop {
-  let stopping = false;
-  const stop: Stop = (exitCode) => {
-    if (stopping) return;
-    stopping = true;
-    close().then(() => process.exit(exitCode), fail);
-  };
-  const onSignal = (): void => {
-    if (stopping) process.exit(1);
-    stop(0);
-  };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
-  return stop;
-}
-
-/**
- * Errors that nobody caught are counted and logged. A promise that nobody heard harms no one else; but after an exception
- * nobody knows what state the process is in, so it answers what is in flight and leaves its place to a new one.
- */
-function hearUncaught({ metrics }: Gateway, log: Logger, stop: Stop): void {
-  process.on('unhandledRejection', (error) => {
-    metrics.unexpected();
-    log.error({ err: error }, 'unhandled rejection');
-  });
-  process.on('uncaughtException', (error) => {
-    metrics.unexpected();
-    log.fatal({ err: error }, 'uncaught exception: stopping');
-    stop(1);
-  });
-}
-
-/** One line that says what is wrong; exit code 2 where the caller can mend it, 1 otherwise. */
-function fail(error: unknown): never {
-  const isForeignHost = error instanceof Error && 'code' in error && foreignHost.has(error.code);
-  const usageError =
-    isForeignHost ||
-    error instanceof ConfigError ||
-    error instanceof ManifestError ||
-    (error instanceof TypeError && 'code' in error);
-  const reason = error instanceof Error ? error.message : String(error);
-  const message = isForeignHost ? `HOST: expected an address of this machine, but got: ${reason}` : reason;
-  console.error(`error: ${message.replaceAll('\n', ' ')}`);
-  process.exit(usageError ? 2 : 1);
 }

@@ -18,6 +18,7 @@ import {
   isSpecifiedScalarType,
 } from 'graphql';
 import { attachColumns } from './graphql/columns.ts';
+import { acceptExactIds } from './graphql/scalars.ts';
 import { attachStarted } from './plan/starting.ts';
 import { resolvers } from './resolvers/resolvers.ts';
 
@@ -35,6 +36,7 @@ export function createSchema(): GraphQLSchema {
   });
   attachColumns(schema);
   attachStarted(schema);
+  acceptExactIds();
   return schema;
 }
 

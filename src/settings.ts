@@ -140,13 +140,24 @@ export function asksForTraces(environment: Environment): boolean {
   return value('OTEL_EXPORTER_OTLP_ENDPOINT') !== '' || value('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') !== '';
 }
 
-/** Throws for a name that is nearly a setting's: it would be ignored silently. */
-export function refuseMisspelt(environment: Readonly<Record<string, unknown>>, names: readonly string[]): void {
+/** Names that other programs and hosts use for what has nearly the same name here. */
+const namesOfOthers: ReadonlySet<string> = new Set(['REDIS_URI']);
+
+/**
+ * What to say of names that are nearly a setting's and would be ignored silently. Throws for one that can only be a
+ * mistake; one that may be another program's, or stands beside the right one, is a warning.
+ */
+export function findMisspelt(environment: Environment, names: readonly string[]): readonly string[] {
+  const warnings: string[] = [];
   for (const name of Object.keys(environment)) {
     if (names.includes(name)) continue;
     const meant = names.find((known) => known.length > 7 && isNear(name, known));
-    if (meant !== undefined) throw new ConfigError(`${name}: there is no such setting; expected ${meant}`);
+    if (meant === undefined) continue;
+    if (!namesOfOthers.has(name) && environment[meant] === undefined)
+      throw new ConfigError(`${name}: there is no such setting; expected ${meant}`);
+    warnings.push(`${name}: there is no such setting, and it is ignored; the gateway's own is ${meant}`);
   }
+  return warnings;
 }
 
 /** Whether two names differ by at most two insertions, deletions or replacements of a letter. */

@@ -4,7 +4,7 @@ import type { OxlintOverride } from 'oxlint';
 /** What lies in src/, highest first: each may import what is below it, and nothing beside or above it. */
 const layers = [
   ['main.ts'],
-  ['log.ts'],
+  ['exit.ts', 'log.ts'],
   ['commands', 'tracing'],
   ['server.ts'],
   ['gateway.ts'],

@@ -1,4 +1,11 @@
-import { type ConstObjectFieldNode, type ConstValueNode, GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import {
+  type ConstObjectFieldNode,
+  type ConstValueNode,
+  GraphQLError,
+  GraphQLID,
+  GraphQLScalarType,
+  Kind,
+} from 'graphql';
 import { exactNumber } from '../rest/json.ts';
 import { exactDigits, isObject } from '../rest/values.ts';
 import { quoted, UserInputError } from './input-error.ts';
@@ -24,6 +31,13 @@ export const JSONValue = new GraphQLScalarType<unknown, unknown>({
   coerceInputLiteral: jsonOfLiteral,
   valueToLiteral: literalOfJson,
 });
+
+const coerceId = GraphQLID.coerceInputValue.bind(GraphQLID);
+
+/** Lets ids be integers beyond 2^53 in variables, too. For all schemas: the type is graphql's own. */
+export function acceptExactIds(): void {
+  GraphQLID.coerceInputValue = (value) => exactDigits(value) ?? coerceId(value);
+}
 
 /** A scalar over text: `check` answers what is sent upstream, undefined for what does not fit. */
 function textScalar(

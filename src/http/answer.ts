@@ -24,24 +24,43 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-/** The media type that a client accepts first; undefined where it accepts neither. */
+const mediaTypes: readonly MediaType[] = ['application/json', 'application/graphql-response+json'];
+
+/** The media type that a client likes best, of equal ones that which it names first; undefined where it takes neither. */
 export function negotiate(accept: string | undefined): MediaType | undefined {
   if (accept === undefined || accept === '' || accept === 'application/json' || accept === '*/*')
     return 'application/json';
   const ranges = accept.toLowerCase().split(',').map(rangeOf);
-  return ranges.map(mediaTypeOf).find((mediaType) => mediaType !== undefined);
+  let best: Range & { readonly mediaType?: MediaType } = { name: '', quality: 0, place: 0 };
+  for (const mediaType of mediaTypes) {
+    const range = rangeFor(mediaType, ranges);
+    if (range === undefined || range.quality < best.quality || range.quality === 0) continue;
+    if (range.quality > best.quality || range.place < best.place) best = { ...range, mediaType };
+  }
+  return best.mediaType;
 }
 
-/** The media range, empty where it asks for another charset than UTF-8. */
-function rangeOf(item: string): string {
-  const [range = '', ...parameters] = item.split(';').map((part) => part.trim());
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='));
-  return charset === undefined || charset === 'charset=utf-8' ? range : '';
+/** One item of an `Accept` header (RFC 9110 §12.5.1). */
+interface Range {
+  readonly name: string;
+  readonly quality: number;
+  readonly place: number;
 }
 
-function mediaTypeOf(range: string): MediaType | undefined {
-  if (range === 'application/graphql-response+json') return range;
-  return range === 'application/json' || range === 'application/*' || range === '*/*' ? 'application/json' : undefined;
+/** The media range; one that asks for another charset than UTF-8 takes nothing of ours. */
+function rangeOf(item: string, place: number): Range {
+  const [name = '', ...parameters] = item.split(';').map((part) => part.trim());
+  const valueOf = (key: string): string | undefined =>
+    parameters.find((parameter) => parameter.startsWith(`${key}=`))?.slice(key.length + 1);
+  const charset = valueOf('charset') ?? 'utf-8';
+  const quality = Number(valueOf('q') ?? 1);
+  return { name: charset === 'utf-8' ? name : '', quality: Number.isNaN(quality) ? 1 : quality, place };
+}
+
+/** The most specific range decides. */
+function rangeFor(mediaType: MediaType, ranges: readonly Range[]): Range | undefined {
+  const named = (name: string): Range | undefined => ranges.find((range) => range.name === name);
+  return named(mediaType) ?? named('application/*') ?? named('*/*');
 }
 
 /** Headers of every GraphQL answer, errors included. */

@@ -39,10 +39,13 @@ export function callerOf(headers: HeaderValues): Caller | undefined {
   return caller;
 }
 
+/** Neither version `ff` nor ids of zeros (W3C Trace Context §3.2). */
+const wellFormed = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
+
 /** The W3C trace context of a request, if it is well-formed; `tracestate` counts only beside `traceparent`. */
 export function traceContextOf(headers: HeaderValues): TraceContext {
-  const [traceparent] = headers('traceparent');
-  if (traceparent === undefined || !/^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(traceparent)) return {};
+  const [traceparent, ...others] = headers('traceparent');
+  if (traceparent === undefined || others.length > 0 || !wellFormed.test(traceparent)) return {};
   const tracestate = headers('tracestate').join(',');
   return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
 }

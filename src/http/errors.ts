@@ -99,11 +99,15 @@ function messageOf(located: GraphQLError | undefined, cause: Error): string {
   return located !== undefined && located.path === undefined ? located.message : cause.message;
 }
 
+/** How graphql quotes an integer beyond 2^53, of which `parseJson` keeps the digits. */
+const quotedDigits = /\{ rawJSON: "(-?\d+)" \}/g;
+
 function publicError(
   located: GraphQLError | undefined,
-  message: string,
+  text: string,
   extensions: Readonly<Record<string, unknown>>,
 ): PublicError {
+  const message = text.replace(quotedDigits, '$1');
   const short = message.length > maximumMessage ? `${message.slice(0, maximumMessage)}…` : message;
   return { message: short, locations: located?.locations, path: located?.path, extensions, http: undefined };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
+import { sendRaw } from '../support/raw-http.ts';
 import type { Json } from '../support/replies.ts';
 import { dashboard, event, listedDashboard, listedProject, plugin, project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -55,6 +56,25 @@ describe('an id', () => {
     await gateway.ask('{ project(id: 12345678901234567890) { name } }');
     await gateway.ask('query ($id: ID!) { project(id: $id) { name } }', { variables: { id: 7 } });
     expect(upstream.requests).toEqual(['GET /api/projects/12345678901234567890/', 'GET /api/projects/7/']);
+  });
+
+  test('may be an integer beyond 2^53 in the variables, whose every digit counts', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const send = (query: string, variables: string) =>
+      sendRaw(gateway.url, {
+        headers: ['content-type', 'application/json', 'authorization', 'Bearer phx_test'],
+        body: `{"query":${JSON.stringify(query)},"variables":${variables}}`,
+      });
+    // Executed by other code from the second time on.
+    for (let times = 0; times < 3; times += 1) {
+      upstream.reset();
+      const { body } = await send('query ($id: ID!) { project(id: $id) { name } }', '{"id":9007199254740993}');
+      expect(body).toBe('{"data":{"project":{"name":"Project 1"}}}');
+      expect(upstream.requests).toEqual(['GET /api/projects/9007199254740993/']);
+      const refused = await send('query ($n: Int!) { projects(first: $n) { totalCount } }', '{"n":9007199254740993}');
+      expect(refused.body).toContain('Int cannot represent non-integer value: 9007199254740993');
+    }
   });
 
   test('in a body is a number, with every digit', async () => {

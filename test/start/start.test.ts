@@ -82,7 +82,16 @@ test('a port that is taken is one clear line, and exit code 1', async () => {
   await using upstream = await startUpstream({});
   await using gateway = runMain([], { PORT: new URL(upstream.url).port, UPSTREAM_URL: upstream.url });
   expect(await gateway.exit()).toBe(1);
-  expect(gateway.output()).toMatch(/^error: .*EADDRINUSE/m);
+  expect(gateway.output()).toMatch(/^error: PORT: expected a port that is free at HOST, but got: .*EADDRINUSE.*\n$/);
+  await using workspace = runMain([], { PORT: '0', WORKSPACE_PORT: new URL(upstream.url).port });
+  expect(await workspace.exit()).toBe(1);
+  expect(workspace.output()).toMatch(/^error: WORKSPACE_PORT: expected a port that is free at HOST/);
+});
+
+test('a name that may be another program is known by is a warning, and it starts', async () => {
+  await using gateway = runMain([], { ...freePorts, REDIS_URI: 'redis://127.0.0.1:1' });
+  await gateway.printed(/^curl /m);
+  expect(gateway.output()).toMatch(/^warning: REDIS_URI: there is no such setting, and it is ignored/m);
 });
 
 test('--help names every setting', async () => {

@@ -71,6 +71,13 @@ test.each(['MAX_PAGESIZE', 'UPSTREAM_URLS', 'LOG_LEVLE', 'CURSOR_SECRTE'])('%s i
   expect(() => readConfig({ [name]: '1' })).toThrow(/there is no such setting; expected [A-Z_]+/);
 });
 
+test("a name that may be another program's, or stands beside the right one, is a warning", () => {
+  const [warning, ...others] = readConfig({ REDIS_URI: 'redis://elsewhere', LOG_LEVEL: 'warn' }).warnings;
+  expect(warning).toBe("REDIS_URI: there is no such setting, and it is ignored; the gateway's own is REDIS_URL");
+  expect(others).toEqual([]);
+  expect(readConfig({ LOGLEVEL: 'debug', LOG_LEVEL: 'warn' }).warnings).toHaveLength(1);
+});
+
 test('names of other programs are left alone', () => {
   expect(() => readConfig({ PATH: '/bin', HOSTNAME: 'a', POST: 'b', npm_config_yes: 'c' })).not.toThrow();
 });

@@ -1,0 +1,69 @@
+import type { Logger } from 'pino';
+import type { Gateway } from './gateway.ts';
+import { ManifestError } from './http/persisted/manifest.ts';
+import { ConfigError } from './settings.ts';
+
+/** Stops gracefully, and then exits with a code. */
+type Stop = (exitCode: number) => void;
+
+/** The first signal stops gracefully, a second one at once. */
+export function stopOnSignal(close: () => Promise<void>): Stop {
+  let stopping = false;
+  const stop: Stop = (exitCode) => {
+    if (stopping) return;
+    stopping = true;
+    close().then(() => process.exit(exitCode), fail);
+  };
+  const onSignal = (): void => {
+    if (stopping) process.exit(1);
+    stop(0);
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  return stop;
+}
+
+/**
+ * Errors that nobody caught are counted and logged. A promise that nobody heard harms no one else; but after an exception
+ * nobody knows what state the process is in, so it answers what is in flight and leaves its place to a new one.
+ */
+export function hearUncaught({ metrics }: Gateway, log: Logger, stop: Stop): void {
+  process.on('unhandledRejection', (error) => {
+    metrics.unexpected();
+    log.error({ err: error }, 'unhandled rejection');
+  });
+  process.on('uncaughtException', (error) => {
+    metrics.unexpected();
+    log.fatal({ err: error }, 'uncaught exception: stopping');
+    stop(1);
+  });
+}
+
+/** One line that says what is wrong; exit code 2 where the caller can mend it, 1 otherwise. */
+export function fail(error: unknown): never {
+  const isForeignHost = error instanceof Error && 'code' in error && foreignHost.has(error.code);
+  const usageError =
+    isForeignHost ||
+    error instanceof ConfigError ||
+    error instanceof ManifestError ||
+    (error instanceof TypeError && 'code' in error);
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = isForeignHost ? `HOST: expected an address of this machine, but got: ${reason}` : reason;
+  process.stderr.write(`error: ${message.replaceAll('\n', ' ')}\n`);
+  process.exit(usageError ? 2 : 1);
+}
+
+/** Waits until something listens; where its port cannot be had, the error names the setting. */
+export async function listening<T>(variable: 'PORT' | 'WORKSPACE_PORT', start: Promise<T>): Promise<T> {
+  try {
+    return await start;
+  } catch (error) {
+    const isPort =
+      error instanceof Error && 'code' in error && (error.code === 'EADDRINUSE' || error.code === 'EACCES');
+    if (!isPort) throw error;
+    throw new Error(`${variable}: expected a port that is free at HOST, but got: ${error.message}`, { cause: error });
+  }
+}
+
+/** What the system says of an address that is none of its own. */
+const foreignHost: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN']);
