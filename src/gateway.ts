@@ -22,8 +22,8 @@ import { createPrepare } from './http/prepare.ts';
 import { createSend } from './http/send.ts';
 import { type Tracing, traceOperations } from './http/tracing.ts';
 import { createYogaHandler } from './http/yoga.ts';
-import { createLoaders } from './loaders/loaders.ts';
-import { createRestApi } from './rest/api.ts';
+import { Loaders } from './loaders/loaders.ts';
+import { ClientApi } from './rest/api.ts';
 import { createUpstream, type Upstream, type UpstreamOptions } from './rest/client.ts';
 import type { UpstreamHealth } from './rest/line.ts';
 import { createCompilerSchema, createSchema } from './schema.ts';
@@ -151,8 +151,8 @@ function contextFactory(
   upstream: Upstream,
 ): OperationsOptions['createContext'] {
   return ({ caller, trace, spans }, lifetime, calls) => {
-    const rest = createRestApi(upstream.clientFor(caller, { lifetime, calls, trace, spans }));
-    return { rest, loaders: createLoaders(rest, maxPageSize), cursors, maxPageSize };
+    const rest = new ClientApi(upstream.clientFor(caller, { lifetime, calls, trace, spans }));
+    return { rest, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize };
   };
 }
 

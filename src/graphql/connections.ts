@@ -119,14 +119,34 @@ export function cursorAt({ list, page }: ConnectionSource, index: number, cursor
 }
 
 function toSource(list: ListRef, page: ListPage): ConnectionSource {
-  return { list, page, hasNext: page.next !== undefined, hasPrevious: hasRowsBefore(page) };
+  return new PageSource(list, page);
+}
+
+/** A page that was asked for; what surrounds it is looked at only where somebody asks. */
+class PageSource implements ConnectionSource {
+  readonly list: ListRef;
+  readonly page: ListPage;
+
+  constructor(list: ListRef, page: ListPage) {
+    this.list = list;
+    this.page = page;
+  }
+
+  get hasNext(): boolean {
+    return this.page.next !== undefined;
+  }
+
+  get hasPrevious(): boolean {
+    return hasRowsBefore(this.page);
+  }
 }
 
 /** No rows were asked for; the one that was read tells whether there are any on the side that was asked about. */
 function emptySource(list: ListRef, probe: ListPage, kind: Stretch['kind']): ConnectionSource {
   const found = probe.rows.length > 0;
   const before = hasRowsBefore(probe);
-  const page = { ...slicePage(probe, 0, 0), next: undefined };
+  const { rows, segments, count } = slicePage(probe, 0, 0);
+  const page = { rows, segments, count, next: undefined };
   return { list, page, hasNext: found && kind === 'window', hasPrevious: before || (found && kind === 'tail') };
 }
 

@@ -18,15 +18,23 @@ export interface FieldFacts {
   readonly operation: Operation | undefined;
 }
 
+const known = new WeakMap<GraphQLField<unknown, unknown>, FieldFacts>();
+
 /** The facts of a field of an object type. */
 export function factsOf(type: GraphQLNamedType, field: GraphQLField<unknown, unknown>): FieldFacts {
+  const facts = known.get(field) ?? findFacts(type, field);
+  known.set(field, facts);
+  return facts;
+}
+
+function findFacts(type: GraphQLNamedType, field: GraphQLField<unknown, unknown>): FieldFacts {
   const operation = directiveArgument(field, 'rest', 'operation');
   const named = directiveArgument(field, 'column', 'name');
   const column = named ?? (operation === undefined ? snakeCase(field.name) : undefined);
-  const known = column !== undefined && isRowType(type.name) && has(views[type.name].detail, column);
+  const isKnown = column !== undefined && isRowType(type.name) && has(views[type.name].detail, column);
   return {
-    column: known ? column : undefined,
-    view: known && isRowType(type.name) ? viewOfColumn(type.name, column) : undefined,
+    column: isKnown ? column : undefined,
+    view: isKnown && isRowType(type.name) ? viewOfColumn(type.name, column) : undefined,
     operation: operation !== undefined && isOperation(operation) ? operation : undefined,
   };
 }

@@ -52,7 +52,10 @@ export function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Lif
   return {
     document: lifted,
     names: literals.map(({ name }) => name),
-    valuesOf: (variables) => ({ ...constants, ...valuesOfAll(others, variables), ...variables.coerced }),
+    valuesOf:
+      literals.length === 0
+        ? ({ coerced }) => coerced
+        : (variables) => ({ ...constants, ...valuesOfAll(others, variables), ...variables.coerced }),
   };
 }
 

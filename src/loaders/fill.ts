@@ -1,7 +1,7 @@
 import type { RestApi } from '../rest/api.ts';
 import { isCostLimit } from '../rest/errors.ts';
 import type { ListRef, Position, RestPage } from '../rest/pages.ts';
-import { idText } from '../rest/values.ts';
+import { idText, type Row } from '../rest/values.ts';
 import { joinPages, type ListPage, positionAfter, slicePage } from './page.ts';
 
 /** How many further calls a page may cost that the upstream answers in pieces. */
@@ -32,9 +32,10 @@ async function fetchFurther(api: RestApi, list: ListRef, at: Position, limit: nu
   }
 }
 
-function toListPage({ rows, count, next }: RestPage, at: Position): ListPage {
-  const page = { rows, segments: [{ from: 0, at }], next, count };
-  const seen = at.seen;
+function toListPage(restPage: RestPage, at: Position): ListPage {
+  const page = new WholePage(restPage, at);
+  const { seen } = at;
+  const { rows } = page;
   if (seen === undefined || !rows.some((row) => seen.includes(idText(row['id']) ?? ''))) return page;
   const before: ListPage = {
     rows: seen.map((id) => ({ id })),
@@ -43,6 +44,27 @@ function toListPage({ rows, count, next }: RestPage, at: Position): ListPage {
     count: undefined,
   };
   return withoutFirst(joinPages(before, page), seen.length);
+}
+
+/** One REST page as a stretch of its list. */
+class WholePage implements ListPage {
+  readonly rows: readonly Row[];
+  readonly segments: ListPage['segments'];
+  readonly #restPage: RestPage;
+
+  constructor(restPage: RestPage, at: Position) {
+    this.rows = restPage.rows;
+    this.segments = [{ from: 0, at }];
+    this.#restPage = restPage;
+  }
+
+  get count(): number | undefined {
+    return this.#restPage.count;
+  }
+
+  get next(): Position | undefined {
+    return this.#restPage.next;
+  }
 }
 
 function withoutFirst(page: ListPage, count: number): ListPage {

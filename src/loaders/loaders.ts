@@ -4,35 +4,41 @@ import { RowStore } from './row-store.ts';
 import { RowLoader } from './rows.ts';
 import { WindowLoader } from './windows.ts';
 
-/** What one operation reads through, so that nothing is read twice. */
-export interface Loaders {
-  readonly rows: RowLoader;
-  readonly windows: WindowLoader;
-  readonly reports: Reports;
-  readonly store: RowStore;
-  /** After a write: rows and pages read before it answer nothing any more. */
-  readonly forget: () => void;
-}
+/** What one operation reads through, so that nothing is read twice. Never share it: loaders cache. */
+export class Loaders {
+  readonly store = new RowStore();
+  readonly #api: RestApi;
+  readonly #maxPageSize: number;
+  #rows: RowLoader | undefined;
+  #windows: WindowLoader | undefined;
+  #reports: Reports | undefined;
 
-/** Every loader of one operation. Never share the result: loaders cache. */
-export function createLoaders(api: RestApi, maxPageSize: number): Loaders {
-  const store = new RowStore();
-  const windows = new WindowLoader(api, store, maxPageSize);
-  const rows = new RowLoader(api, store, windows, maxPageSize);
-  let reports: Reports | undefined;
-  return {
-    rows,
-    windows,
-    store,
-    get reports() {
-      reports ??= createReports(api);
-      return reports;
-    },
-    forget: () => {
-      store.clear();
-      windows.clear();
-      rows.clear();
-      reports?.clear();
-    },
-  };
+  /** `maxPageSize` is the most rows that one call asks for. */
+  constructor(api: RestApi, maxPageSize: number) {
+    this.#api = api;
+    this.#maxPageSize = maxPageSize;
+  }
+
+  get rows(): RowLoader {
+    this.#rows ??= new RowLoader(this.#api, this.store, () => this.windows, this.#maxPageSize);
+    return this.#rows;
+  }
+
+  get windows(): WindowLoader {
+    this.#windows ??= new WindowLoader(this.#api, this.store, this.#maxPageSize);
+    return this.#windows;
+  }
+
+  get reports(): Reports {
+    this.#reports ??= createReports(this.#api);
+    return this.#reports;
+  }
+
+  /** After a write: rows and pages read before it answer nothing any more. */
+  forget(): void {
+    this.store.clear();
+    this.#windows?.clear();
+    this.#rows?.clear();
+    this.#reports?.clear();
+  }
 }

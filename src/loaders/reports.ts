@@ -1,4 +1,6 @@
-import type { RestApi } from '../rest/api.ts';
+import type { PluginReport, PluginsReport, RestApi } from '../rest/api.ts';
+import type { ListRef } from '../rest/pages.ts';
+import type { Key } from '../rest/paths.ts';
 
 /** Reads of the API whose answers are no rows, each made once in an operation. */
 export interface Reports
@@ -24,11 +26,15 @@ export function createReports(api: RestApi): Reports {
     };
   };
   return {
-    fetchSelected: once(api.fetchSelected),
-    fetchCsv: once(api.fetchCsv),
-    fetchEventValues: once(api.fetchEventValues),
-    fetchPluginReport: once(api.fetchPluginReport),
-    fetchPluginsReport: once(api.fetchPluginsReport),
+    fetchSelected: once((list: ListRef, limit: number) => api.fetchSelected(list, limit)),
+    fetchCsv: once((list: ListRef, limit: number) => api.fetchCsv(list, limit)),
+    fetchEventValues: once((projectId: string, key: string, eventName: string | undefined) =>
+      api.fetchEventValues(projectId, key, eventName),
+    ),
+    fetchPluginReport: once((key: Key, report: PluginReport) => api.fetchPluginReport(key, report)),
+    fetchPluginsReport: once((organizationId: string, report: PluginsReport) =>
+      api.fetchPluginsReport(organizationId, report),
+    ),
     clear: () => {
       for (const clear of clears) clear();
     },

@@ -15,17 +15,15 @@ export const substitutionThreshold = 3;
 export class RowLoader {
   readonly #api: RestApi;
   readonly #store: RowStore;
-  readonly #windows: WindowLoader;
+  readonly #windows: () => WindowLoader;
   readonly #maxPageSize: number;
   // No loader: one call each, and no row waits for another.
   readonly #byId = new Map<string, Found>();
   /** What has been loaded, until somebody has waited for it. */
   #loading: { readonly collection: Collection; readonly found: Found }[] = [];
-  readonly #inLists = new DataLoader<Key, Found, string>((keys) => Promise.resolve(this.#findAll(keys)), {
-    cacheKeyFn: keyText,
-  });
+  #inLists: DataLoader<Key, Found, string> | undefined;
 
-  constructor(api: RestApi, store: RowStore, windows: WindowLoader, maxPageSize: number) {
+  constructor(api: RestApi, store: RowStore, windows: () => WindowLoader, maxPageSize: number) {
     this.#api = api;
     this.#store = store;
     this.#windows = windows;
@@ -43,8 +41,8 @@ export class RowLoader {
 
   /** Waits for the rows and the pages of a collection that are wanted by now; false where there are none new. */
   async come(collection: Collection): Promise<boolean> {
-    await this.#windows.wanted();
-    const pages = this.#windows.underWay(collection);
+    await this.#windows().wanted();
+    const pages = this.#windows().underWay(collection);
     const text = collectionText(collection);
     const rows = this.#loading.filter((one) => collectionText(one.collection) === text).map(({ found }) => found);
     if (pages === undefined && rows.length === 0) return false;
@@ -56,11 +54,14 @@ export class RowLoader {
   /** Nothing read so far answers later loads. */
   clear(): void {
     this.#byId.clear();
-    this.#inLists.clearAll();
+    this.#inLists?.clearAll();
     this.#loading = [];
   }
 
   async #find(key: Key): Found {
+    this.#inLists ??= new DataLoader<Key, Found, string>((keys) => Promise.resolve(this.#findAll(keys)), {
+      cacheKeyFn: keyText,
+    });
     return this.#inLists.load(key);
   }
 
@@ -78,13 +79,13 @@ export class RowLoader {
 
   /** Reads a page of a list where enough rows of it are wanted, and waits for every page that may hold one of them. */
   async #readPages({ kind, scope }: Collection, keys: readonly Key[]): Promise<void> {
-    const before = this.#windows.underWay({ kind, scope });
+    const before = this.#windows().underWay({ kind, scope });
     if (before !== undefined) await before;
     // Asked for at once, so that a window of the same list that is wanted now becomes part of the page.
     if (this.#unknown(keys).length >= substitutionThreshold) await this.#readPage({ kind, scope });
     while (this.#unknown(keys).length > 0) {
-      await this.#windows.wanted();
-      const pages = this.#windows.underWay({ kind, scope });
+      await this.#windows().wanted();
+      const pages = this.#windows().underWay({ kind, scope });
       if (pages === undefined) return;
       await pages;
     }
@@ -92,7 +93,9 @@ export class RowLoader {
 
   /** A page of the list. Its failure is nobody's: each key is read by id then. */
   async #readPage(list: Collection): Promise<void> {
-    await this.#windows.load({ list, at: { offset: 0 }, limit: this.#maxPageSize }).catch(() => undefined);
+    await this.#windows()
+      .load({ list, at: { offset: 0 }, limit: this.#maxPageSize })
+      .catch(() => undefined);
   }
 
   #unknown(keys: readonly Key[]): readonly Key[] {

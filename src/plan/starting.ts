@@ -14,6 +14,8 @@ import type { RowRecord, Started } from '../graphql/records.ts';
 import type { Relation } from './needs.ts';
 import { type SelectedField, type SelectionScope, scopeOf, selectedFields } from './selection.ts';
 
+const nothingStarted: Started = new Map();
+
 /**
  * Starts the relations of an object whose key is known. Their resolvers run with a record that holds nothing but the
  * key; the fields themselves find the results on the record that their parent answers (see `attachStarted`).
@@ -25,6 +27,7 @@ export function startRelations(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Started {
+  if (relations.length === 0) return nothingStarted;
   const started = new Map<string, Promise<unknown>>();
   for (const relation of relations) {
     const result = startRelation(type, relation, record, context, info);
@@ -69,16 +72,18 @@ export function startBelow(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): void {
+  const scope = scopeOf(info);
+  const dear = relations.filter((relation) => costsBelow(relation, scope));
+  if (dear.length === 0) return;
   let isAwaited = true;
   const end = (): void => {
     isAwaited = false;
   };
   awaited.then(end, end);
-  const scope = scopeOf(info);
-  for (const relation of relations) {
+  for (const relation of dear) {
     const goOn = (value: unknown): Promise<void> | undefined =>
       isAwaited ? startFields(relation, value, context, info) : undefined;
-    if (costsBelow(relation, scope)) started.get(relation.responseKey)?.then(goOn).catch(ignore);
+    started.get(relation.responseKey)?.then(goOn).catch(ignore);
   }
 }
 

@@ -36,33 +36,59 @@ export interface RestApi {
 }
 
 /** The REST API through one operation's client. */
-export function createRestApi(client: RestClient): RestApi {
-  return {
-    fetchRow: async (key) => toRow(await client.getJson(rowPath(key))),
-    fetchPage: async (list, at, limit) => toPage(await client.getJson(pageTarget(list, at, limit)), list, at),
-    fetchSelected: async (list, limit) => toResults(await client.getJson(pageTarget(list, start, limit))),
-    fetchCsv: (list, limit) => client.getCsv(pageTarget(list, start, limit, 'csv')),
-    fetchEventValues: (projectId, key, eventName) => {
-      const events = collectionPath({ kind: 'Event', scope: projectId });
-      return client.getJson(
-        target(`${events}values/`, [
-          ['key', key],
-          ['event_name', eventName],
-        ]),
-      );
-    },
-    fetchPluginReport: (key, report) => client.getJson(`${rowPath(key)}${report}/`),
-    fetchPluginsReport: (organizationId, report) =>
-      client.getJson(`${collectionPath({ kind: 'Plugin', scope: organizationId })}${report}/`),
-    createRow: async (collection, body, action) =>
-      toRow(await client.write('POST', below(collectionPath(collection), action), body)),
-    changeRow: async (key, body, action) => toRow(await client.write('PATCH', below(rowPath(key), action), body)),
-    actOnPlugin: async (key, action, body) => {
-      const method = action === 'upgrade' ? 'POST' : 'PATCH';
-      return (await client.write(method, below(rowPath(key), action), body)) ?? null;
-    },
-    deleteRow: (key) => client.write('DELETE', rowPath(key)),
-  };
+export class ClientApi implements RestApi {
+  readonly #client: RestClient;
+
+  constructor(client: RestClient) {
+    this.#client = client;
+  }
+
+  async fetchRow(key: Key): Promise<Row> {
+    return toRow(await this.#client.getJson(rowPath(key)));
+  }
+
+  async fetchPage(list: ListRef, at: Position, limit: number): Promise<RestPage> {
+    return toPage(await this.#client.getJson(pageTarget(list, at, limit)), list, at);
+  }
+
+  async fetchSelected(list: ListRef, limit: number): Promise<readonly unknown[]> {
+    return toResults(await this.#client.getJson(pageTarget(list, start, limit)));
+  }
+
+  async fetchCsv(list: ListRef, limit: number): Promise<string> {
+    return this.#client.getCsv(pageTarget(list, start, limit, 'csv'));
+  }
+
+  async fetchEventValues(projectId: string, key: string, eventName: string | undefined): Promise<unknown> {
+    const path = `${collectionPath({ kind: 'Event', scope: projectId })}values/`;
+    const query = [['key', key] as const, ['event_name', eventName] as const];
+    return this.#client.getJson(target(path, query));
+  }
+
+  async fetchPluginReport(key: Key, report: PluginReport): Promise<unknown> {
+    return this.#client.getJson(`${rowPath(key)}${report}/`);
+  }
+
+  async fetchPluginsReport(organizationId: string, report: PluginsReport): Promise<unknown> {
+    return this.#client.getJson(`${collectionPath({ kind: 'Plugin', scope: organizationId })}${report}/`);
+  }
+
+  async createRow(collection: Collection, body: JsonObject, action?: 'create_from_template_json'): Promise<Row> {
+    return toRow(await this.#client.write('POST', below(collectionPath(collection), action), body));
+  }
+
+  async changeRow(key: Key, body: JsonObject, action?: 'move_tile'): Promise<Row> {
+    return toRow(await this.#client.write('PATCH', below(rowPath(key), action), body));
+  }
+
+  async actOnPlugin(key: Key, action: 'update_source' | 'upgrade', body: JsonObject): Promise<unknown> {
+    const method = action === 'upgrade' ? 'POST' : 'PATCH';
+    return (await this.#client.write(method, below(rowPath(key), action), body)) ?? null;
+  }
+
+  async deleteRow(key: Key): Promise<unknown> {
+    return this.#client.write('DELETE', rowPath(key));
+  }
 }
 
 const start: Position = { offset: 0 };

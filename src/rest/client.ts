@@ -88,11 +88,14 @@ const strangersClient: RestClient = {
   write: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
 };
 
+const json = 'application/json';
+
 /** One operation's calls in the name of its caller. */
 class CallerClient implements RestClient {
   readonly #shared: Shared;
   readonly #caller: Caller;
   readonly #operation: OperationFacts;
+  #jsonHeaders: Record<string, string> | undefined;
 
   constructor(shared: Shared, caller: Caller, operation: OperationFacts) {
     this.#shared = shared;
@@ -101,7 +104,7 @@ class CallerClient implements RestClient {
   }
 
   getJson(target: string): Promise<unknown> {
-    return this.#read(this.#shared.json, target, 'application/json', jsonOf);
+    return this.#read(this.#shared.json, target, json, jsonOf);
   }
 
   getCsv(target: string): Promise<string> {
@@ -112,7 +115,7 @@ class CallerClient implements RestClient {
     const { lifetime, calls } = this.#operation;
     if (lifetime.ended !== undefined) return Promise.reject(lifetime.ended);
     if (!calls.grant()) return Promise.reject(new UpstreamError('COST_LIMIT_EXCEEDED'));
-    const headers = this.#headers('application/json');
+    const headers = this.#headers(json);
     if (body !== undefined) headers['content-type'] = 'application/json';
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     const call: Call = { method, target: this.#shared.prefix + target, headers, ...content };
@@ -131,7 +134,7 @@ class CallerClient implements RestClient {
     }
     if (!calls.grant()) return Promise.reject(new UpstreamError('COST_LIMIT_EXCEEDED'));
     return flights.start(hash, target, lifetime, (flight) => {
-      const call: Call = { method: 'GET', target: this.#shared.prefix + target, headers: this.#headers(accept) };
+      const call: Call = { method: 'GET', target: this.#shared.prefix + target, headers: this.#readHeaders(accept) };
       const attempts = new Attempts(this.#shared.line, this.#jobOf(call, target, flight, false));
       attempts.read({
         succeed: (reply) => land(flight, reply, decode),
@@ -139,6 +142,13 @@ class CallerClient implements RestClient {
       });
       return attempts;
     });
+  }
+
+  /** The same for all calls but those of tables, and made once. */
+  #readHeaders(accept: string): Record<string, string> {
+    if (accept !== json) return this.#headers(accept);
+    this.#jsonHeaders ??= this.#headers(accept);
+    return this.#jsonHeaders;
   }
 
   #headers(accept: string): Record<string, string> {

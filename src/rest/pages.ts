@@ -65,7 +65,27 @@ export function toPage(body: unknown, list: ListRef, at: Position): RestPage {
   const results: unknown[] = body['results'];
   // A row that is no object has no columns; its id says so when it is asked for.
   const rows = results.every(isObject) ? results : results.map((row) => (isObject(row) ? row : noColumns));
-  return { rows, count: naturalNumber(body['count']), next: nextPosition(body['next'], list, at, rows) };
+  const { next } = body;
+  return new LazyPage(rows, naturalNumber(body['count']), () => nextPosition(next, list, at, rows));
+}
+
+/** A page that reads its `next` only for those who ask: most pages are full, and nobody wants to know what follows. */
+class LazyPage implements RestPage {
+  readonly rows: readonly Row[];
+  readonly count: number | undefined;
+  readonly #findNext: () => Position | undefined;
+  #next: { readonly position: Position | undefined } | undefined;
+
+  constructor(rows: readonly Row[], count: number | undefined, findNext: () => Position | undefined) {
+    this.rows = rows;
+    this.count = count;
+    this.#findNext = findNext;
+  }
+
+  get next(): Position | undefined {
+    this.#next ??= { position: this.#findNext() };
+    return this.#next.position;
+  }
 }
 
 const noColumns: Row = {};
@@ -89,9 +109,8 @@ function filterOf({ filter = {} }: ListRef, at: Position): [string, string | und
  */
 function nextPosition(next: unknown, { filter }: ListRef, at: Position, rows: readonly Row[]): Position | undefined {
   if (typeof next !== 'string') return undefined;
-  const plain = plainOffset.exec(next);
-  if (plain !== null && at.before === undefined && at.after === undefined && filter === undefined)
-    return positionBehind(Number(plain[1]), at, rows);
+  const plain = filter === undefined && at.before === undefined && at.after === undefined && plainOffset.exec(next);
+  if (plain) return positionBehind(Number(plain[1]), at, rows);
   const query = queryOf(next);
   if (query === undefined) return undefined;
   const from = { before: at.before ?? filter?.before, after: at.after ?? filter?.after };

@@ -3,11 +3,11 @@ import { type DocumentNode, Kind, type OperationDefinitionNode, parse, validate 
 import { expect, test } from 'vitest';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { createExecution, type Execute } from '../../src/http/execution.ts';
-import { createLoaders } from '../../src/loaders/loaders.ts';
+import { Loaders } from '../../src/loaders/loaders.ts';
 import { boundOf } from '../../src/plan/bound.ts';
 import { type Plan, planOperation } from '../../src/plan/plan.ts';
 import { fragmentsOf } from '../../src/plan/selection.ts';
-import { createRestApi } from '../../src/rest/api.ts';
+import { ClientApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema } from '../../src/schema.ts';
 import { fewestCalls } from './minimum.ts';
 import { NaiveSource } from './naive.ts';
@@ -54,8 +54,8 @@ function caseOf(random: Random, size: Size): Case {
 
 async function run({ world, document, operation, maxPageSize }: Case, pace: Pace, random: () => number) {
   const upstream = new Upstream(world, pace, random);
-  const rest = createRestApi(upstream.client);
-  const context = { rest, loaders: createLoaders(rest, maxPageSize), cursors, maxPageSize };
+  const rest = new ClientApi(upstream.client);
+  const context = { rest, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize };
   const execute: Execute = createExecution(
     { schemas, introspection: true },
     document,
