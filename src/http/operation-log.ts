@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 /** What is told about an operation once it is answered. */
 export interface OperationReport {
@@ -25,13 +25,7 @@ export const shownHash = 8;
 /** Longest name of an operation that is told anywhere: it is a client's text. */
 export const longestName = 100;
 
-/** Tells the requests of this process from those of others. */
-const processId = randomBytes(9).toString('base64url');
-let requests = 0;
-
 /** The id that a client or a proxy gave a request, where it is a harmless word; else a new one. */
 export function requestIdOf(header: string | undefined): string {
-  if (header !== undefined && /^[\w.:-]{1,100}$/.test(header)) return header;
-  requests += 1;
-  return `${processId}-${requests.toString(36).padStart(7, '0')}`;
+  return header !== undefined && /^[\w.:-]{1,100}$/.test(header) ? header : randomUUID();
 }
