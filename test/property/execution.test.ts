@@ -5,8 +5,8 @@ import type { GatewayContext } from '../../src/context.ts';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { toPublicError } from '../../src/http/errors.ts';
 import { createExecution, type ExecutionOptions, type Schemas } from '../../src/http/execution.ts';
-import { createLoaders } from '../../src/loaders/loaders.ts';
-import { createRestApi } from '../../src/rest/api.ts';
+import { Loaders } from '../../src/loaders/loaders.ts';
+import { ClientApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema, toCompilerSchema } from '../../src/schema.ts';
 import { schemaOfDefaults } from './defaults.ts';
 import { failuresOf, spoiled } from './faults.ts';
@@ -59,8 +59,8 @@ async function outcomeOf(one: Case, way: Way): Promise<Outcome> {
 }
 
 function contextOf({ client }: Upstream): GatewayContext {
-  const rest = createRestApi(client);
-  return { rest, loaders: createLoaders(rest, maxPageSize), cursors, maxPageSize };
+  const rest = new ClientApi(client);
+  return { rest, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize };
 }
 
 function operationIn({ definitions }: DocumentNode): OperationDefinitionNode {
