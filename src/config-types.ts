@@ -1,5 +1,6 @@
 import type { BodyLimits } from './http/lane.ts';
 import type { DocumentLimits } from './http/limits.ts';
+import type { Route } from './rest/transport.ts';
 
 /** Everything that can be set from outside, checked and frozen. Times in milliseconds, sizes in rows or bytes. */
 export interface Config {
@@ -9,6 +10,7 @@ export interface Config {
   readonly host: string;
   /** Undefined: the embedded workspace is started and used. */
   readonly upstreamUrl: string | undefined;
+  readonly upstreamRoute: Route;
   readonly operationDeadlineMs: number;
   readonly maxPageSize: number;
   /** Most REST calls of an operation, and most rows that it may ask for. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Config, documentModes, logLevels, type PersistedConfig, type WorkspaceConfig } from './config-types.ts';
 import type { DocumentLimits } from './http/limits.ts';
+import { readRoute, routeSettings } from './route-settings.ts';
 import {
   asksForTraces,
   type Environment,
@@ -22,6 +23,7 @@ export const settings = {
   PORT: whole('Port of the gateway; 0 takes a free one', '4000', 0, 65_535),
   HOST: text('Address that the gateway listens on', '127.0.0.1'),
   UPSTREAM_URL: url('The REST API, with a path prefix if it has one; unset: the embedded workspace'),
+  ...routeSettings,
   OPERATION_DEADLINE_MS: whole(
     'Longest time of an operation, retries and waiting included, in milliseconds',
     '8000',
@@ -86,18 +88,20 @@ export const settings = {
 
 /** Reads the settings from an environment. Throws a ConfigError for a wrong value, or for a name that is nearly one. */
 export function readConfig(environment: Environment): Config {
+  const upstreamUrl = given(environment, 'UPSTREAM_URL', settings.UPSTREAM_URL);
   const persisted = readPersisted(environment);
   const isProduction = environment['NODE_ENV'] === 'production';
   return Object.freeze({
-    warnings: findMisspelt(environment, Object.keys(settings)),
+    warnings: findMisspelt(environment, settings),
     port: required(environment, 'PORT', settings.PORT),
     host: required(environment, 'HOST', settings.HOST),
-    upstreamUrl: given(environment, 'UPSTREAM_URL', settings.UPSTREAM_URL),
+    upstreamUrl,
+    upstreamRoute: readRoute(environment, upstreamUrl),
     operationDeadlineMs: required(environment, 'OPERATION_DEADLINE_MS', settings.OPERATION_DEADLINE_MS),
     maxPageSize: required(environment, 'MAX_PAGE_SIZE', settings.MAX_PAGE_SIZE),
     maxUpstreamCalls: required(environment, 'MAX_UPSTREAM_CALLS', settings.MAX_UPSTREAM_CALLS),
     maxUpstreamRows: required(environment, 'MAX_UPSTREAM_ROWS', settings.MAX_UPSTREAM_ROWS),
-    explain: given(environment, 'EXPLAIN', settings.EXPLAIN) ?? (environment['UPSTREAM_URL'] ?? '') === '',
+    explain: given(environment, 'EXPLAIN', settings.EXPLAIN) ?? upstreamUrl === undefined,
     cursorSecret: given(environment, 'CURSOR_SECRET', settings.CURSOR_SECRET),
     logLevel: required(environment, 'LOG_LEVEL', settings.LOG_LEVEL),
     upstreamConnections: required(environment, 'UPSTREAM_CONNECTIONS', settings.UPSTREAM_CONNECTIONS),

@@ -26,12 +26,15 @@ import { Loaders } from './loaders/loaders.ts';
 import { ClientApi } from './rest/api.ts';
 import { createUpstream, type Upstream, type UpstreamOptions } from './rest/client.ts';
 import type { UpstreamHealth } from './rest/line.ts';
+import type { Route } from './rest/transport.ts';
 import { createCompilerSchema, createSchema } from './schema.ts';
 
 /** What a gateway is made of. Times in milliseconds, sizes in rows or bytes. */
 export interface GatewayOptions {
   /** Base URL of the REST API. */
   readonly upstreamUrl: string;
+  /** How the upstream is reached; by default directly. */
+  readonly upstreamRoute?: Route;
   readonly upstreamConnections: number;
   /** Most calls to the upstream in flight; those beyond it wait. */
   readonly maxUpstreamInFlight: number;
@@ -195,6 +198,7 @@ function createSchemas(schema: GraphQLSchema): Schemas {
 function upstreamOptionsOf(options: GatewayOptions): UpstreamOptions {
   return {
     url: options.upstreamUrl,
+    route: options.upstreamRoute,
     connections: options.upstreamConnections,
     maxInFlight: options.maxUpstreamInFlight,
     maxBodyBytes: options.maxResponseBytes,

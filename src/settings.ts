@@ -10,6 +10,8 @@ export interface Setting<T> {
   readonly expected: string;
   /** Whether a wrong value must not be repeated in a message: it may hold a password. */
   readonly secret?: boolean;
+  /** Whether other programs read it as well: then a name that is nearly the same may be one of theirs. */
+  readonly shared?: boolean;
   /** The value; undefined where the text is none. */
   readonly read: (text: string) => T | undefined;
 }
@@ -147,11 +149,15 @@ const namesOfOthers: ReadonlySet<string> = new Set(['REDIS_URI']);
  * What to say of names that are nearly a setting's and would be ignored silently. Throws for one that can only be a
  * mistake; one that may be another program's, or stands beside the right one, is a warning.
  */
-export function findMisspelt(environment: Environment, names: readonly string[]): readonly string[] {
+export function findMisspelt(
+  environment: Environment,
+  settings: Readonly<Record<string, Setting<unknown>>>,
+): readonly string[] {
   const warnings: string[] = [];
+  const own = Object.keys(settings).filter((known) => known.length > 7 && settings[known]?.shared !== true);
   for (const name of Object.keys(environment)) {
-    if (names.includes(name)) continue;
-    const meant = names.find((known) => known.length > 7 && isNear(name, known));
+    if (Object.hasOwn(settings, name)) continue;
+    const meant = own.find((known) => isNear(name, known));
     if (meant === undefined) continue;
     if (!namesOfOthers.has(name) && environment[meant] === undefined)
       throw new ConfigError(`${name}: there is no such setting; expected ${meant}`);

@@ -8,7 +8,7 @@ import { createLine, healthOf, type UpstreamHealth } from './line.ts';
 import { csvOf, jsonOf, writtenJson } from './replies.ts';
 import type { Patience } from './slots.ts';
 import type { CallSpans, TraceContext } from './spans.ts';
-import type { Call } from './transport.ts';
+import type { Call, Route } from './transport.ts';
 
 /** Who asks: the personal API key, and what stands for it wherever something is shared or counted. */
 export interface Caller {
@@ -40,6 +40,7 @@ export interface RestClient {
 export interface UpstreamOptions {
   /** Absolute URL, possibly with a path that is put before every path of the API. */
   readonly url: string;
+  readonly route?: Route | undefined;
   readonly connections: number;
   /** Most calls in flight; those beyond it wait. */
   readonly maxInFlight: number;

@@ -6,11 +6,12 @@ import { UpstreamError } from './errors.ts';
 import { Pauses } from './pauses.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { Slots } from './slots.ts';
-import { createTransport } from './transport.ts';
+import { createTransport, type Route } from './transport.ts';
 
 /** Settings of the way to the upstream. */
 export interface LineOptions {
   readonly origin: string;
+  readonly route?: Route | undefined;
   readonly connections: number;
   readonly maxInFlight: number;
   readonly maxBodyBytes: number;
@@ -35,12 +36,12 @@ export interface UpstreamHealth {
 const spareConnections = 8;
 
 /** The way to the upstream; nothing is sent yet. */
-export function createLine({ origin, connections, maxInFlight, maxBodyBytes }: LineOptions): Line {
+export function createLine({ origin, route, connections, maxInFlight, maxBodyBytes }: LineOptions): Line {
   const now = (): number => performance.now();
   const most = Math.min(maxInFlight, connections);
   const slots = new Slots({ most, now });
   const circuits = new Circuits({ now, onOpen: () => slots.flush(new UpstreamError('UPSTREAM_UNAVAILABLE')) });
-  const transport = createTransport({ origin, connections: most + spareConnections, maxBodyBytes });
+  const transport = createTransport({ origin, route, connections: most + spareConnections, maxBodyBytes });
   const pauses = new Pauses(now);
   return { transport, circuits, slots, pauses, budget: new RetryBudget(), counts: new CallCounts(), maxBodyBytes, now };
 }

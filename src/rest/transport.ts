@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Dispatcher, errors, Pool } from 'undici';
+import { getCACertificates } from 'node:tls';
+import { type Dispatcher, EnvHttpProxyAgent, errors, Pool } from 'undici';
 
 /** One HTTP request to the upstream: `target` is path and query, byte for byte. */
 export interface Call {
@@ -48,36 +49,75 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+/** A proxy between the gateway and the upstream. */
+export interface Proxy {
+  /** With user and password where it needs them. */
+  readonly url: string;
+  /** Hosts that are reached without it, as `NO_PROXY` lists them. */
+  readonly except: string;
+}
+
+/** How the upstream is reached, where that is not plain. */
+export interface Route {
+  readonly proxy?: Proxy | undefined;
+  /** Certificates, in PEM form, of authorities that are trusted beside those that Node trusts. */
+  readonly authorities?: string | undefined;
+}
+
 /** Settings of the connection pool. Sizes in bytes, times in milliseconds. */
 export interface TransportOptions {
   readonly origin: string;
+  readonly route?: Route | undefined;
   readonly connections: number;
   readonly maxBodyBytes: number;
 }
 
 /** An upstream behind undici's pool of HTTP/1.1 keep-alive connections; the only code that knows the HTTP client. */
 export function createTransport(options: TransportOptions): Transport {
-  const pool = new Pool(options.origin, {
-    connections: options.connections,
+  const { origin } = options;
+  const dispatcher = createDispatcher(options);
+  return {
+    send: (call, done) => {
+      const exchange = new Exchange(done, options.maxBodyBytes);
+      dispatcher.dispatch(
+        { origin, path: call.target, method: call.method, headers: call.headers, body: call.body ?? null },
+        exchange,
+      );
+      return () => exchange.abort();
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+const connectTimeout = 5000;
+
+function createDispatcher({ origin, route: { proxy, authorities } = {}, connections }: TransportOptions): Dispatcher {
+  const tls = authorities === undefined ? {} : { ca: [...getCACertificates('default'), authorities] };
+  const settings = {
+    connections,
     pipelining: 1,
     allowH2: false,
     // The deadline of the operation is the only clock; these timers of undici's are idle timers.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connectTimeout: 5000,
+    connectTimeout,
     keepAliveTimeout: 4000,
-  });
-  return {
-    send: (call, done) => {
-      const exchange = new Exchange(done, options.maxBodyBytes);
-      pool.dispatch(
-        { path: call.target, method: call.method, headers: call.headers, body: call.body ?? null },
-        exchange,
-      );
-      return () => exchange.abort();
-    },
-    close: () => pool.destroy(),
   };
+  if (proxy === undefined) return new Pool(origin, { ...settings, connect: tls });
+  return new EnvHttpProxyAgent({
+    ...settings,
+    // One origin, one proxy. What is undefined here undici would read from the environment.
+    httpProxy: proxy.url,
+    httpsProxy: proxy.url,
+    noProxy: proxy.except,
+    connect: tls,
+    requestTls: tls,
+    proxyTls: tls,
+    // Else its pools have undici's defaults, and a proxy that never answers keeps its connection for minutes.
+    factory: (to, given) => new Pool(to, Object.assign({}, given, settings)),
+    clientFactory: (to, given) =>
+      new Pool(to, Object.assign({}, given, { connections, headersTimeout: connectTimeout })),
+  });
 }
 
 /** Collects one response; undici calls its methods. */

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { createGate, type GateOptions } from './gate.ts';
 import { type Handler, type Routes, route, toReply, toRequest } from './routes.ts';
@@ -22,17 +23,24 @@ export interface Upstream extends AsyncDisposable {
   reset(): void;
 }
 
+/** How an upstream is started. */
+export interface UpstreamOptions extends GateOptions {
+  /** Speaks HTTPS with this key and certificate. */
+  readonly tls?: { readonly key: string; readonly cert: string };
+}
+
 /**
  * Starts an upstream. Without options, requests are answered once no further one has come for 5 ms, so that those sent
  * together overlap; with `hold: n`, once n of them wait, or on `release()`. Disposing of it closes every connection and
  * throws what a handler threw.
  */
-export async function startUpstream(routes: Routes | Handler, options: GateOptions = {}): Promise<Upstream> {
+export async function startUpstream(routes: Routes | Handler, options: UpstreamOptions = {}): Promise<Upstream> {
   const handler = typeof routes === 'function' ? routes : route(routes);
   const traffic = new Traffic();
   const gate = createGate(options);
   const failures: unknown[] = [];
-  const server = createServer((incoming, response) => {
+  const { tls } = options;
+  const listener: RequestListener = (incoming, response) => {
     const record = traffic.start(incoming.method ?? '', incoming.url ?? '', incoming.headers);
     response.on('close', () => traffic.end(record, !response.writableEnded));
     answer(incoming, response, record).catch((error: unknown) => {
@@ -42,7 +50,8 @@ export async function startUpstream(routes: Routes | Handler, options: GateOptio
       if (response.headersSent) response.destroy();
       else response.writeHead(500).end();
     });
-  });
+  };
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
 
   async function answer(incoming: IncomingMessage, response: ServerResponse, record: OpenRequest): Promise<void> {
     record.body = await text(incoming);
@@ -59,7 +68,7 @@ export async function startUpstream(routes: Routes | Handler, options: GateOptio
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('expected a TCP address');
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${address.port}`,
     requests: traffic.requests,
     records: traffic.records,
     get mostInFlight() {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { cursorSecretOf, readConfig, settings } from '../../src/config.ts';
 import { ConfigError } from '../../src/settings.ts';
+import { authority, authorityPath } from '../support/tls.ts';
 
 test('without an environment every setting has its documented default', () => {
   const config = readConfig({});
@@ -86,4 +87,49 @@ test('cursors of one upstream have one secret on every replica, unless one is gi
   expect(cursorSecretOf(undefined, 'https://a.example')).toBe(cursorSecretOf(undefined, 'https://a.example'));
   expect(cursorSecretOf(undefined, 'https://a.example')).not.toBe(cursorSecretOf(undefined, 'https://b.example'));
   expect(cursorSecretOf('given', 'https://a.example')).toBe('given');
+});
+
+test.each([
+  [{ HTTPS_PROXY: 'http://proxy.example:3128' }, 'http://proxy.example:3128/'],
+  [{ https_proxy: 'proxy.example:3128' }, 'http://proxy.example:3128/'],
+  [{ HTTPS_PROXY: 'http://capitals.example', https_proxy: 'http://small.example' }, 'http://small.example/'],
+  [{ HTTPS_PROXY: 'https://user:p%40ss@proxy.example' }, 'https://user:p%40ss@proxy.example/'],
+  [{ HTTPS_PROXY: 'http://capitals.example', https_proxy: '' }, undefined],
+  [{ HTTP_PROXY: 'http://proxy.example:3128' }, undefined],
+  [{}, undefined],
+])('with %j the proxy to an https upstream is %s', (environment, url) => {
+  const { upstreamRoute } = readConfig({ UPSTREAM_URL: 'https://api.example.com', ...environment });
+  expect(upstreamRoute.proxy?.url).toBe(url);
+});
+
+test('NO_PROXY goes with the proxy, and the embedded workspace has none', () => {
+  const environment = { http_proxy: 'proxy.example', no_proxy: '.example.com', NO_PROXY: 'b.example' };
+  const { upstreamRoute } = readConfig({ UPSTREAM_URL: 'http://api.example.com', ...environment });
+  expect(upstreamRoute.proxy).toEqual({ url: 'http://proxy.example/', except: '.example.com' });
+  expect(readConfig(environment).upstreamRoute.proxy).toBeUndefined();
+});
+
+test.each([
+  'ftp://user:secret@proxy.example',
+  'http://',
+  'socks5://secret@proxy.example',
+  'http://%ff:secret@proxy.example',
+])('the proxy %s is refused, whatever it holds unseen', (proxy) => {
+  for (const name of ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']) {
+    const read = (): unknown => readConfig({ [name]: proxy });
+    expect(read).toThrow(new RegExp(`^${name}: expected a URL such as http://proxy.example.com:3128`));
+    expect(read).not.toThrow(/secret/);
+  }
+});
+
+test('names that resemble those of other programs are left alone', () => {
+  expect(() => readConfig({ FTP_PROXY: 'a', GOPROXY: 'b', ALL_PROXY: 'c', no_proxy: 'd' })).not.toThrow();
+});
+
+test('UPSTREAM_CA holds the certificates of its file, and is refused where there are none', () => {
+  expect(readConfig({ UPSTREAM_CA: authorityPath }).upstreamRoute.authorities).toBe(authority);
+  for (const path of ['missing.pem', 'package.json', 'test', authorityPath.replace('authority', 'server-key')]) {
+    const read = (): unknown => readConfig({ UPSTREAM_CA: path });
+    expect(read).toThrow(`UPSTREAM_CA: expected the path of a PEM file with certificates, but got "${path}"`);
+  }
 });

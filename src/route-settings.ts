@@ -1,0 +1,82 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Route } from './rest/transport.ts';
+import { type Environment, given, type Setting, text } from './settings.ts';
+
+/** How the upstream is reached. The proxies are those that other programs read, too. */
+export const routeSettings = {
+  UPSTREAM_CA: pemFile('PEM file of certificate authorities that are trusted for the upstream, beside those of Node'),
+  HTTPS_PROXY: proxy('Proxy to an upstream that is https, with user and password if it needs them'),
+  HTTP_PROXY: proxy('Proxy to an upstream that is http'),
+  NO_PROXY: {
+    ...text('Hosts that are reached without a proxy, separated by commas; * is all', undefined),
+    shared: true,
+  },
+} as const;
+
+/**
+ * The way to an upstream. As with curl only the proxy of the upstream's own scheme counts, and the name in small letters
+ * comes before the one in capitals.
+ */
+export function readRoute(environment: Environment, upstreamUrl: string | undefined): Route {
+  const authorities = given(environment, 'UPSTREAM_CA', routeSettings.UPSTREAM_CA);
+  const byScheme = {
+    'http:': givenInEitherCase(environment, 'HTTP_PROXY', routeSettings.HTTP_PROXY),
+    'https:': givenInEitherCase(environment, 'HTTPS_PROXY', routeSettings.HTTPS_PROXY),
+  };
+  const except = givenInEitherCase(environment, 'NO_PROXY', routeSettings.NO_PROXY) ?? '';
+  const url = upstreamUrl?.startsWith('https:') === true ? byScheme['https:'] : byScheme['http:'];
+  // The embedded workspace is on this machine.
+  const hasProxy = upstreamUrl !== undefined && url !== undefined;
+  return Object.freeze({ authorities, ...(hasProxy && { proxy: { url, except } }) });
+}
+
+function givenInEitherCase<T>(environment: Environment, name: string, setting: Setting<T>): T | undefined {
+  const small = name.toLowerCase();
+  if (environment[small] === undefined) return given(environment, name, setting);
+  return given(environment, small, setting);
+}
+
+/** The address of a proxy, which may hold a password. */
+function proxy(meaning: string): Setting<string> {
+  return {
+    fallback: undefined,
+    meaning,
+    expected: 'a URL such as http://proxy.example.com:3128 or http://user:password@proxy.example.com:3128',
+    secret: true,
+    shared: true,
+    read: (source) => {
+      const parsed = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(source) ? source : `http://${source}`);
+      if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined;
+      return isDecodable(`${parsed.username}${parsed.password}`) ? parsed.href : undefined;
+    },
+  };
+}
+
+function isDecodable(source: string): boolean {
+  try {
+    decodeURIComponent(source);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A file of certificates; the value is what it holds. */
+function pemFile(meaning: string): Setting<string> {
+  return {
+    fallback: undefined,
+    meaning,
+    expected: 'the path of a PEM file with certificates',
+    read: (path) => {
+      try {
+        const pem = readFileSync(path, 'utf8');
+        const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+        if (certificates.length === 0) return undefined;
+        return certificates.map((certificate) => new X509Certificate(certificate).toString()).join('');
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import { codesOf } from '../support/load.ts';
+import { startProxy } from '../support/proxy.ts';
+import { disconnect, drip, hang, reply } from '../support/replies.ts';
+import * as rows from '../support/rows.ts';
+import { authority, serverTls } from '../support/tls.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const query = '{ project(id: 1) { name } }';
+const routes = { 'GET /api/projects/1/': rows.project(1) };
+const answered = { project: { name: 'Project 1' } };
+
+test('an https upstream is reached through a tunnel, and the proxy sees nothing of what is said', async () => {
+  await using upstream = await startUpstream(routes, { tls: serverTls });
+  await using proxy = await startProxy();
+  const url = `${proxy.url.replace('//', '//user:p%40ss@')}/`;
+  const upstreamRoute = { proxy: { url, except: '' }, authorities: authority };
+  await using gateway = await startGateway(upstream, { upstreamRoute });
+  expect((await gateway.ask(query)).data).toEqual(answered);
+  expect((await gateway.ask(query)).data).toEqual(answered);
+  expect(upstream.requests).toEqual(['GET /api/projects/1/', 'GET /api/projects/1/']);
+  // The second call uses the tunnel of the first.
+  expect(proxy.requests).toEqual([`CONNECT ${new URL(upstream.url).host}`]);
+  expect(proxy.authorizations).toEqual([`Basic ${Buffer.from('user:p@ss').toString('base64')}`]);
+  expect(upstream.records[0]?.headers).not.toHaveProperty('proxy-authorization');
+});
+
+test('an http upstream is reached by whole URLs, its answers and writes unchanged', async () => {
+  await using upstream = await startUpstream({ ...routes, 'PATCH /api/projects/1/': rows.project(1) });
+  await using proxy = await startProxy();
+  const upstreamRoute = { proxy: { url: proxy.url, except: '' } };
+  await using gateway = await startGateway(upstream, { upstreamRoute });
+  expect((await gateway.ask(query)).data).toEqual(answered);
+  await gateway.ask('mutation { updateProject(input: { id: 1, name: "a" }) { project { name } } }');
+  expect(proxy.requests).toEqual([`GET ${upstream.url}/api/projects/1/`, `PATCH ${upstream.url}/api/projects/1/`]);
+  const [read, write] = upstream.records;
+  expect(read?.headers).toMatchObject({ host: new URL(upstream.url).host, authorization: 'Bearer phx_test' });
+  expect(write?.body).toBe('{"name":"a"}');
+});
+
+test('a proxy that speaks https itself is trusted by the same authorities', async () => {
+  await using upstream = await startUpstream(routes, { tls: serverTls });
+  await using proxy = await startProxy({ tls: serverTls });
+  const url = proxy.url.replace('127.0.0.1', 'localhost');
+  const upstreamRoute = { proxy: { url, except: '' }, authorities: authority };
+  await using gateway = await startGateway(upstream, { upstreamRoute });
+  expect((await gateway.ask(query)).data).toEqual(answered);
+  expect(proxy.requests).toHaveLength(1);
+});
+
+test.each(['127.0.0.1', '*', 'other.example, 127.0.0.1'])(
+  'hosts in NO_PROXY=%s are reached directly',
+  async (except) => {
+    await using upstream = await startUpstream(routes);
+    await using proxy = await startProxy();
+    await using gateway = await startGateway(upstream, { upstreamRoute: { proxy: { url: proxy.url, except } } });
+    expect((await gateway.ask(query)).data).toEqual(answered);
+    expect(proxy.requests).toEqual([]);
+  },
+);
+
+test.each([
+  ['refuses a tunnel', { refuseWith: 403 }],
+  ['wants a password', { refuseWith: 407 }],
+])('a proxy that %s makes UPSTREAM_UNAVAILABLE of a call, without its address', async (_what, options) => {
+  await using upstream = await startUpstream(routes, { tls: serverTls });
+  await using proxy = await startProxy(options);
+  const upstreamRoute = { proxy: { url: proxy.url, except: '' }, authorities: authority };
+  await using gateway = await startGateway(upstream, { upstreamRoute });
+  const answer = await gateway.ask(query);
+  expect(codesOf(answer)).toEqual(['UPSTREAM_UNAVAILABLE']);
+  expect(answer.body).not.toContain(new URL(proxy.url).port);
+  expect(upstream.requests).toEqual([]);
+  expect(gateway.reported).toEqual([]);
+});
+
+test('a proxy that is not there makes UPSTREAM_UNAVAILABLE of a call', async () => {
+  await using upstream = await startUpstream(routes, { tls: serverTls });
+  const upstreamRoute = { proxy: { url: 'http://127.0.0.1:1', except: '' }, authorities: authority };
+  await using gateway = await startGateway(upstream, { upstreamRoute });
+  expect(codesOf(await gateway.ask(query))).toEqual(['UPSTREAM_UNAVAILABLE']);
+});
+
+test.each(['https', 'http'])('limits, deadline and retries hold through a proxy to an %s upstream', async (scheme) => {
+  let left = 0;
+  await using upstream = await startUpstream(
+    {
+      'GET /api/projects/1/': () => {
+        left += 1;
+        return left === 1 ? disconnect : rows.project(1);
+      },
+      'GET /api/projects/2/': reply({ status: 302, headers: { location: '/api/projects/1/' } }),
+      'GET /api/projects/3/': hang,
+      'GET /api/projects/4/': drip('{"id": 4, "name": "slow"}', 100),
+      'GET /api/projects/5/': rows.project(5, { name: 'x'.repeat(20_000) }),
+    },
+    { hold: 1, ...(scheme === 'https' && { tls: serverTls }) },
+  );
+  await using proxy = await startProxy();
+  await using gateway = await startGateway(upstream, {
+    upstreamRoute: { proxy: { url: proxy.url, except: '' }, authorities: authority },
+    maxResponseBytes: 10_000,
+    operationDeadlineMs: 1000,
+  });
+  const ask = (id: number) => gateway.ask(`{ project(id: ${id}) { name } }`);
+  expect((await ask(1)).data).toEqual(answered);
+  const failing = await Promise.all([2, 3, 4, 5].map(ask));
+  expect(failing.map(codesOf)).toEqual([
+    ['UPSTREAM_INVALID_RESPONSE'],
+    ['UPSTREAM_TIMEOUT'],
+    ['UPSTREAM_TIMEOUT'],
+    ['UPSTREAM_INVALID_RESPONSE'],
+  ]);
+  expect(upstream.requests.filter((line) => line.endsWith('/1/'))).toHaveLength(2);
+  expect(gateway.reported).toEqual([]);
+});
+
+test('an upstream whose certificate nobody has signed is not asked', async () => {
+  await using upstream = await startUpstream(routes, { tls: serverTls });
+  await using gateway = await startGateway(upstream);
+  expect(codesOf(await gateway.ask(query))).toEqual(['UPSTREAM_UNAVAILABLE']);
+  expect(upstream.requests).toEqual([]);
+});
+
+test('an authority of its own is trusted for the upstream', async () => {
+  await using upstream = await startUpstream(routes, { tls: serverTls });
+  await using gateway = await startGateway(upstream, { upstreamRoute: { authorities: authority } });
+  expect((await gateway.ask(query)).data).toEqual(answered);
+});
+
+test.each(['/prefix', '/prefix/', '/a/b%20c'])(
+  'the path %s of UPSTREAM_URL stands before every path',
+  async (prefix) => {
+    const path = prefix.replace(/\/$/, '');
+    await using upstream = await startUpstream({ [`GET ${path}/api/projects/1/`]: rows.project(1) });
+    await using gateway = await startGateway({ url: `${upstream.url}${prefix}` });
+    expect((await gateway.ask(query)).data).toEqual(answered);
+    expect(upstream.requests).toEqual([`GET ${path}/api/projects/1/`]);
+  },
+);
