@@ -77,7 +77,7 @@ export function readingOf(stretch: Stretch, wanted: Wanted): Stretch | { readonl
 }
 
 /** A connection over a list that is walked by offset. */
-export async function fetchConnection(
+export function fetchConnection(
   { loaders: { windows }, cursors, maxPageSize }: GatewayContext,
   list: ListRef,
   args: ConnectionArguments,
@@ -87,18 +87,20 @@ export async function fetchConnection(
   const reading = readingOf(stretch, wanted);
   switch (reading.kind) {
     case 'any':
-      return emptySource(list, await windows.load({ list, at: start, limit: 1, countOnly: true }), stretch.kind);
+      return windows
+        .load({ list, at: start, limit: 1, countOnly: true })
+        .then((page) => emptySource(list, page, stretch.kind));
     case 'tail':
-      return toSource(list, await windows.loadTail(list, reading.from, reading.limit));
-    case 'window': {
-      const page = await windows.load({ list, at: { offset: reading.offset }, limit: reading.limit });
-      return stretch.limit === 0 ? emptySource(list, page, stretch.kind) : toSource(list, page);
-    }
+      return windows.loadTail(list, reading.from, reading.limit).then((page) => toSource(list, page));
+    case 'window':
+      return windows
+        .load({ list, at: { offset: reading.offset }, limit: reading.limit })
+        .then((page) => (stretch.limit === 0 ? emptySource(list, page, stretch.kind) : toSource(list, page)));
   }
 }
 
 /** A connection over events, which are walked forward and by time. */
-export async function fetchEvents(
+export function fetchEvents(
   { loaders: { windows }, cursors, maxPageSize }: GatewayContext,
   list: ListRef,
   { first, after }: ConnectionArguments,
@@ -107,8 +109,9 @@ export async function fetchEvents(
   const limit = pageSizeOf('first', first, maxPageSize);
   const at = isGiven(after) ? cursors.decode(list, after, 'after') : start;
   const countOnly = readingOf({ kind: 'window', offset: 0, limit }, wanted).kind === 'any';
-  const page = await windows.load({ list, at, limit: Math.max(limit, 1), countOnly });
-  return limit === 0 || countOnly ? emptySource(list, page, 'window') : toSource(list, page);
+  return windows
+    .load({ list, at, limit: Math.max(limit, 1), countOnly })
+    .then((page) => (limit === 0 || countOnly ? emptySource(list, page, 'window') : toSource(list, page)));
 }
 
 const start: Position = { offset: 0 };

@@ -11,8 +11,15 @@ const maximumFurtherCalls = 10;
  * Reads `limit` rows from a position. An upstream that answers fewer and names a `next` is asked on until the page is
  * full, at most ten times; then, or when one of those calls fails, the page is what has come, and goes on at `next`.
  */
-export async function fetchFilled(api: RestApi, list: ListRef, at: Position, limit: number): Promise<ListPage> {
-  let page = toListPage(await api.fetchPage(list, at, limit), at);
+export function fetchFilled(api: RestApi, list: ListRef, at: Position, limit: number): Promise<ListPage> {
+  return api.fetchPage(list, at, limit).then((restPage) => {
+    const page = toListPage(restPage, at);
+    return page.rows.length === limit ? page : fill(api, list, page, limit);
+  });
+}
+
+async function fill(api: RestApi, list: ListRef, first: ListPage, limit: number): Promise<ListPage> {
+  let page = first;
   for (let calls = 0; calls < maximumFurtherCalls; calls += 1) {
     if (page.rows.length >= limit || page.next === undefined) break;
     const next = positionAfter(page, page.rows.length - 1);

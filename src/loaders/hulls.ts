@@ -16,6 +16,9 @@ interface Wanted {
  * in every window that still fits. Where only the count is wanted, one row is read.
  */
 export function hullsOf(windows: readonly Wanted[], maximum: number): Hull[] {
+  const [only] = windows;
+  if (windows.length === 1 && only !== undefined && only.countOnly !== true)
+    return [{ offset: only.at.offset, limit: only.limit }];
   const wanted = windows.filter(({ countOnly }) => countOnly !== true);
   if (wanted.length === 0) return windows.length === 0 ? [] : [{ offset: 0, limit: 1 }];
   const sorted = wanted.toSorted((a, b) => a.at.offset - b.at.offset || b.limit - a.limit);

@@ -1,7 +1,6 @@
-import DataLoader from 'dataloader';
 import type { RestApi } from '../rest/api.ts';
 import { type ListRef, listText, type Position } from '../rest/pages.ts';
-import { type Collection, collectionPath } from '../rest/paths.ts';
+import type { Collection } from '../rest/paths.ts';
 import { fetchFilled } from './fill.ts';
 import { type Hull, hullsOf } from './hulls.ts';
 import { joinPages, type ListPage, positionOf, slicePage, tailOf } from './page.ts';
@@ -15,13 +14,17 @@ export interface Window {
   readonly countOnly?: boolean;
 }
 
-/** A window, and what it has in common with those that it may share pages with. */
-interface Wanted extends Window {
+/** A window that somebody waits for, and what it has in common with those that it may share pages with. */
+interface Wish {
+  readonly window: Window;
   readonly base: string;
+  readonly resolve: (page: ListPage | Promise<ListPage>) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** A page that was read or is being read. */
 interface Reading extends Hull {
+  readonly collection: Collection;
   readonly page: Promise<ListPage>;
   settled: boolean;
 }
@@ -38,13 +41,8 @@ export class WindowLoader {
   readonly #store: RowStore;
   readonly #maxPageSize: number;
   readonly #readings = new Map<string, Reading[]>();
-  /** The same readings by what their rows are. */
-  readonly #ofCollection = new Map<string, Reading[]>();
-  // The values are promises, so that no window waits for the page of another list.
-  readonly #loader = new DataLoader<Wanted, Promise<ListPage>>((windows) => Promise.resolve(this.#loadAll(windows)), {
-    cache: false,
-    batchScheduleFn: (dispatch) => afterLoads(() => process.nextTick(dispatch)),
-  });
+  // Not a DataLoader: its batch answers as one, and no window may wait for the page of another list.
+  #wishes: Wish[] = [];
 
   /** `maxPageSize` is the most rows that one call asks for. */
   constructor(api: RestApi, store: RowStore, maxPageSize: number) {
@@ -54,10 +52,13 @@ export class WindowLoader {
   }
 
   /** The page of a window; for a count, any page of its list. */
-  async load(window: Window): Promise<ListPage> {
-    const { list, at, limit, countOnly = false } = window;
-    // A list whose path is refused fails here, alone, and not with the others of its batch.
-    return this.#loader.load({ list, at, limit, countOnly, base: baseText(window) });
+  load(window: Window): Promise<ListPage> {
+    return new Promise((resolve, reject) => {
+      // A list whose path is refused fails here, alone, and not with the others of its batch.
+      const base = baseText(window);
+      if (this.#wishes.length === 0) afterLoads(() => process.nextTick(() => this.#grant()));
+      this.#wishes.push({ window, base, resolve, reject });
+    });
   }
 
   /**
@@ -89,64 +90,73 @@ export class WindowLoader {
 
   /** Settles when no page of a collection, filtered or not, is under way any more; undefined where none is. */
   underWay(collection: Collection): Promise<unknown> | undefined {
-    const readings = this.#ofCollection.get(collectionPath(collection)) ?? [];
-    const pages = readings.filter(({ settled }) => !settled).map(({ page }) => page);
-    return pages.length === 0 ? undefined : Promise.allSettled(pages);
+    const { kind, scope } = collection;
+    const underWay = [...this.#readings.values()].flat().filter(({ settled }) => !settled);
+    const pages = underWay.filter((one) => one.collection.kind === kind && one.collection.scope === scope);
+    return pages.length === 0 ? undefined : Promise.allSettled(pages.map(({ page }) => page));
   }
 
   /** Nothing read so far answers later windows. */
   clear(): void {
     this.#readings.clear();
-    this.#ofCollection.clear();
   }
 
-  #loadAll(windows: readonly Wanted[]): Promise<ListPage>[] {
-    for (const [base, together] of Map.groupBy(windows, (window) => window.base)) {
-      const missing = together.filter((window) => this.#readingFor(window) === undefined);
+  /** Reads what is wanted by now. */
+  #grant(): void {
+    const wishes = this.#wishes;
+    this.#wishes = [];
+    for (const [base, together] of Map.groupBy(wishes, (wish) => wish.base)) {
+      const missing = together.filter((wish) => this.#readingFor(wish) === undefined).map(({ window }) => window);
       const [first] = missing;
       if (first !== undefined) for (const hull of hullsOf(missing, this.#maxPageSize)) this.#read(base, first, hull);
     }
-    return windows.map((window) => this.#answer(window));
+    for (const wish of wishes) this.#answer(wish);
   }
 
-  async #answer(window: Wanted): Promise<ListPage> {
-    const { base } = window;
-    const reading = this.#readingFor(window);
-    if (reading === undefined) throw new Error('a window was left out of every hull');
-    const page = await reading.page;
+  #answer(wish: Wish): void {
+    const { window, base, resolve, reject } = wish;
+    const reading = this.#readingFor(wish);
+    if (reading === undefined) return reject(new Error('a window was left out of every hull'));
+    reading.page.then((page) => resolve(this.#cut(page, window, reading.offset, base)), reject);
+  }
+
+  /** What a window has of a page that begins at an offset. */
+  #cut(page: ListPage, window: Window, offset: number, base: string): ListPage | Promise<ListPage> {
     if (window.countOnly === true) return page;
     const { at, limit } = window;
-    const from = at.offset - reading.offset;
-    if (from === 0 || page.next === undefined || from + limit <= page.rows.length) return slicePage(page, from, limit);
+    const from = at.offset - offset;
+    if (from === 0 || from + limit <= page.rows.length || page.next === undefined) return slicePage(page, from, limit);
     // The upstream capped the page before this window had all the rows that it gets alone.
     const own = this.#readings.get(base)?.find((hull) => hull.offset === at.offset && hull.limit >= limit);
-    return slicePage(await (own ?? this.#read(base, window, { offset: at.offset, limit })).page, 0, limit);
+    const { page: alone } = own ?? this.#read(base, window, { offset: at.offset, limit });
+    return alone.then((rows) => slicePage(rows, 0, limit));
   }
 
-  #read(base: string, { list, at }: Window, hull: Hull): Reading {
-    const page = fetchFilled(this.#api, list, { ...at, offset: hull.offset }, hull.limit);
-    const reading: Reading = { ...hull, page, settled: false };
-    const settle = (): void => {
-      reading.settled = true;
-    };
-    page.then(({ rows }) => this.#store.learnPage(list, rows)).then(settle, settle);
-    addTo(this.#readings, base, reading);
-    addTo(this.#ofCollection, collectionPath(list), reading);
+  #read(base: string, { list, at }: Window, { offset, limit }: Hull): Reading {
+    const from = at.offset === offset ? at : { ...at, offset };
+    const page = fetchFilled(this.#api, list, from, limit);
+    const reading: Reading = { offset, limit, collection: list, page, settled: false };
+    page.then(
+      ({ rows }) => {
+        this.#store.learnPage(list, rows);
+        reading.settled = true;
+      },
+      () => {
+        reading.settled = true;
+      },
+    );
+    const readings = this.#readings.get(base);
+    if (readings === undefined) this.#readings.set(base, [reading]);
+    else readings.push(reading);
     return reading;
   }
 
   /** The reading that answers a window: any page for a count, one that holds the whole window for rows. */
-  #readingFor({ base, at, limit, countOnly }: Wanted): Reading | undefined {
+  #readingFor({ base, window: { at, limit, countOnly } }: Wish): Reading | undefined {
     const readings = this.#readings.get(base);
     if (countOnly === true) return readings?.[0];
     return readings?.find((hull) => hull.offset <= at.offset && at.offset + limit <= hull.offset + hull.limit);
   }
-}
-
-function addTo<T>(lists: Map<string, T[]>, name: string, item: T): void {
-  const list = lists.get(name);
-  if (list === undefined) lists.set(name, [item]);
-  else list.push(item);
 }
 
 /** Calls back when everything that is resolved by now has asked for what it needs, as DataLoader's own schedule does. */
@@ -159,6 +169,8 @@ function afterLoads(callback: () => void): void {
  * may be left out because they were seen, offsets do not count the page's rows, and only equal ones share.
  */
 function baseText({ list, at }: Window): string {
-  const boundary = at.seen === undefined ? '' : `${at.offset} ${at.seen.join()}`;
-  return `${listText(list)} ${at.before ?? ''} ${at.after ?? ''} ${boundary}`;
+  const { offset, before, after, seen } = at;
+  if (before === undefined && after === undefined && seen === undefined) return listText(list);
+  const boundary = seen === undefined ? '' : `${offset} ${seen.join()}`;
+  return `${listText(list)} ${before ?? ''} ${after ?? ''} ${boundary}`;
 }

@@ -47,8 +47,8 @@ export class ClientApi implements RestApi {
     return toRow(await this.#client.getJson(rowPath(key)));
   }
 
-  async fetchPage(list: ListRef, at: Position, limit: number): Promise<RestPage> {
-    return toPage(await this.#client.getJson(pageTarget(list, at, limit)), list, at);
+  fetchPage(list: ListRef, at: Position, limit: number): Promise<RestPage> {
+    return this.#client.getJson(pageTarget(list, at, limit)).then((body) => toPage(body, list, at));
   }
 
   async fetchSelected(list: ListRef, limit: number): Promise<readonly unknown[]> {

@@ -15,20 +15,21 @@ const collectionActions: ReadonlySet<string> = new Set([
 export function routeTemplate(target: string): string {
   // /api/<noun>/<id>/<noun>/<id or action>/<action>/, and searched rather than split, since every call is counted.
   const path = pathOf(target);
-  const [first, firstEnd] = segmentAt(path, path.indexOf('/', '/api/'.length));
-  const [second, secondEnd] = segmentAt(path, path.indexOf('/', firstEnd + 1));
-  if (first === '') return path;
-  const below = path.slice(firstEnd, secondEnd - second.length);
-  const row = second === '' || collectionActions.has(second) ? second : ':id';
-  return `${path.slice(0, firstEnd - first.length)}:id${below}${row}${path.slice(secondEnd)}`;
+  const first = path.indexOf('/', '/api/'.length) + 1;
+  if (first === 0 || first === path.length) return path;
+  const firstEnd = endOf(path, first);
+  const second = path.indexOf('/', firstEnd + 1) + 1;
+  const owner = `${path.slice(0, first)}:id`;
+  if (second === 0 || second === path.length) return owner + path.slice(firstEnd);
+  const secondEnd = endOf(path, second);
+  if (collectionActions.has(path.slice(second, secondEnd))) return owner + path.slice(firstEnd);
+  return `${owner}${path.slice(firstEnd, second)}:id${path.slice(secondEnd)}`;
 }
 
-/** The segment behind a slash, empty where there is none, and where it ends. */
-function segmentAt(path: string, slash: number): [segment: string, end: number] {
-  if (slash === -1) return ['', path.length];
-  const end = path.indexOf('/', slash + 1);
-  const last = end === -1 ? path.length : end;
-  return [path.slice(slash + 1, last), last];
+/** Where the segment ends that begins at an index. */
+function endOf(path: string, start: number): number {
+  const end = path.indexOf('/', start);
+  return end === -1 ? path.length : end;
 }
 
 /** Which of the three rate limits a path counts against. */
