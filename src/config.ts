@@ -16,12 +16,14 @@ import {
   text,
   url,
   whole,
+  workerCount,
 } from './settings.ts';
 
 /** Every environment variable, as README and `--help` show it. */
 export const settings = {
   PORT: whole('Port of the gateway; 0 takes a free one', '4000', 0, 65_535),
   HOST: text('Address that the gateway listens on', '127.0.0.1'),
+  WORKERS: workerCount('Processes that serve, one for each core where it is auto', '1'),
   UPSTREAM_URL: url('The REST API, with a path prefix if it has one; unset: the embedded workspace'),
   ...routeSettings,
   OPERATION_DEADLINE_MS: whole(
@@ -95,6 +97,7 @@ export function readConfig(environment: Environment): Config {
     warnings: findMisspelt(environment, settings),
     port: required(environment, 'PORT', settings.PORT),
     host: required(environment, 'HOST', settings.HOST),
+    workers: required(environment, 'WORKERS', settings.WORKERS),
     upstreamUrl,
     upstreamRoute: readRoute(environment, upstreamUrl),
     operationDeadlineMs: required(environment, 'OPERATION_DEADLINE_MS', settings.OPERATION_DEADLINE_MS),

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Gateway } from './gateway.ts';
+import { WorkersError } from './cluster/seat.ts';
 import { ManifestError } from './http/persisted/manifest.ts';
 import { ConfigError } from './settings.ts';
 
@@ -27,20 +27,27 @@ export function stopOnSignal(close: () => Promise<void>): Stop {
  * Errors that nobody caught are counted and logged. A promise that nobody heard harms no one else; but after an exception
  * nobody knows what state the process is in, so it answers what is in flight and leaves its place to a new one.
  */
-export function hearUncaught({ metrics }: Gateway, log: Logger, stop: Stop): void {
+export function hearUncaught(count: () => void, log: Logger, stop: Stop): void {
   process.on('unhandledRejection', (error) => {
-    metrics.unexpected();
+    count();
     log.error({ err: error }, 'unhandled rejection');
   });
   process.on('uncaughtException', (error) => {
-    metrics.unexpected();
+    count();
     log.fatal({ err: error }, 'uncaught exception: stopping');
     stop(1);
   });
 }
 
-/** One line that says what is wrong; exit code 2 where the caller can mend it, 1 otherwise. */
+/** One line that says what is wrong, and the end. */
 export function fail(error: unknown): never {
+  const { message, exitCode } = failureOf(error);
+  process.stderr.write(`error: ${message}\n`);
+  process.exit(exitCode);
+}
+
+/** What is wrong as one line; exit code 2 where the caller can mend it, 1 otherwise. */
+export function failureOf(error: unknown): { readonly message: string; readonly exitCode: number } {
   const isForeignHost = error instanceof Error && 'code' in error && foreignHost.has(error.code);
   const usageError =
     isForeignHost ||
@@ -49,8 +56,8 @@ export function fail(error: unknown): never {
     (error instanceof TypeError && 'code' in error);
   const reason = error instanceof Error ? error.message : String(error);
   const message = isForeignHost ? `HOST: expected an address of this machine, but got: ${reason}` : reason;
-  process.stderr.write(`error: ${message.replaceAll('\n', ' ')}\n`);
-  process.exit(usageError ? 2 : 1);
+  const exitCode = error instanceof WorkersError ? error.exitCode : usageError ? 2 : 1;
+  return { message: message.replaceAll('\n', ' '), exitCode };
 }
 
 /** Waits until something listens; where its port cannot be had, the error names the setting. */

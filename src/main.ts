@@ -1,17 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs, parseEnv } from 'node:util';
-import type { Logger } from 'pino';
+import type { Site } from './cluster/messages.ts';
 import { check } from './commands/check.ts';
 import type { Command } from './commands/command.ts';
 import { explain } from './commands/explain.ts';
-import { cursorSecretOf, readConfig, settings } from './config.ts';
+import { readConfig, settings } from './config.ts';
 import type { Config } from './config-types.ts';
-import { fail, hearUncaught, listening, stopOnSignal } from './exit.ts';
-import { createGateway } from './gateway.ts';
-import { createLog } from './log.ts';
-import { type GatewayServer, startServer } from './server.ts';
+import { fail, listening, stopOnSignal } from './exit.ts';
+import { lead, serveAlone, serveAsWorker, type Task } from './serving.ts';
 import { ConfigError } from './settings.ts';
-import type { RunningTracing } from './tracing/start.ts';
 import { startWorkspace, type Workspace } from './workspace/workspace.ts';
 
 const usage = `Usage: node src/main.ts [command]
@@ -35,12 +32,6 @@ ${Object.entries(settings)
   )
   .join('\n')}
 `;
-
-const mebibyte = 2 ** 20;
-
-/** After so long a stop is over, whatever hangs, in milliseconds; a long STOP_DELAY_MS still leaves time for answers. */
-const longestStopMs = 15_000;
-const leastDrainMs = 5000;
 
 /** Commands that call nobody. */
 const commands: Readonly<Record<string, Command>> = { explain, check };
@@ -68,6 +59,7 @@ async function runServer(args: string[]): Promise<void> {
   const [command = 'serve', ...rest] = positionals;
   if (values.help === true) return console.log(usage);
   if (rest.length > 0) throw new ConfigError(`${rest.join(' ')}: expected nothing after ${command}`);
+  if (command === 'worker') return serveAsWorker(process.env);
   const config = readConfig({ ...environmentFile(), ...process.env });
   for (const warning of config.warnings) console.error(`warning: ${warning}`);
   if (command === 'serve') return serve(config);
@@ -89,37 +81,12 @@ function environmentFile(): Record<string, string | undefined> {
 }
 
 async function serve(config: Config): Promise<void> {
-  const log = createLog(config.logLevel);
   const workspace = config.upstreamUrl === undefined ? await startEmbedded(config) : undefined;
-  const upstreamUrl = config.upstreamUrl ?? workspace?.url ?? '';
-  const tracing = config.traces ? await startTraces(upstreamUrl, log) : undefined;
-  const gateway = createGateway({
-    ...config,
-    upstreamUrl,
-    cursorSecret: cursorSecretOf(config.cursorSecret, upstreamUrl),
-    maxResponseBytes: 8 * mebibyte,
-    demoKey: workspace?.demoKey,
-    tracing: tracing?.tracing,
-    report: (error) => log.error({ err: error }, 'unexpected error'),
-    log: (level, message, facts) => log[level](facts ?? {}, message),
-  });
-  if (config.persisted.files !== undefined) process.on('SIGHUP', () => void gateway.reload());
-  const { port, host, stopDelayMs, compression } = config;
-  const drainMs = Math.max(longestStopMs - stopDelayMs, leastDrainMs);
-  const server = await listening('PORT', startServer(gateway, { port, host, stopDelayMs, drainMs, compression }));
-  const stop = stopOnSignal(async () => {
-    await server.stop();
-    await Promise.all([workspace?.close(), tracing?.stop()]);
-  });
-  hearUncaught(gateway, log, stop);
+  const site: Site = { upstreamUrl: config.upstreamUrl ?? workspace?.url ?? '', demoKey: workspace?.demoKey };
+  const task: Task = { config, site, environment: process.env, close: async () => workspace?.close() };
+  const url = await (config.workers === 1 ? serveAlone(task) : lead(task));
   // Last: who reads it may act on it.
-  console.log(greeting(server, config, workspace));
-}
-
-/** Loaded where it is asked for only: OpenTelemetry's SDK takes longer to load than the rest of the gateway. */
-async function startTraces(upstreamUrl: string, log: Logger): Promise<RunningTracing> {
-  const { startTracing } = await import('./tracing/start.ts');
-  return startTracing(process.env, upstreamUrl, (level, message) => log[level]({ reason: message }, 'OpenTelemetry'));
+  console.log(greeting(url, config, workspace));
 }
 
 async function serveWorkspace(config: Config): Promise<void> {
@@ -142,7 +109,7 @@ function startEmbedded({
   return listening('WORKSPACE_PORT', workspace);
 }
 
-function greeting({ url }: GatewayServer, config: Config, workspace: Workspace | undefined): string {
+function greeting(url: string, config: Config, workspace: Workspace | undefined): string {
   const endpoint = `${url}/graphql`;
   if (workspace === undefined) return `Gateway    ${endpoint}\nUpstream   ${config.upstreamUrl}`;
   const body = JSON.stringify({

@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 /** A setting that cannot be used. The message names the variable, what is wrong with it and what is expected. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -32,6 +34,14 @@ export function whole(
       return value >= minimum && value <= maximum ? value : undefined;
     },
   };
+}
+
+/** How many processes; `auto` is one for each core that this process may use. */
+export function workerCount(meaning: string, fallback: string): Setting<number> {
+  const number = whole(meaning, fallback, 1, 256);
+  const read = (source: string): number | undefined =>
+    source === 'auto' ? availableParallelism() : number.read(source);
+  return { ...number, expected: `${number.expected}, or auto`, read };
 }
 
 /** A share. */

@@ -4,8 +4,9 @@ import type { OxlintOverride } from 'oxlint';
 /** What lies in src/, highest first: each may import what is below it, and nothing beside or above it. */
 const layers = [
   ['main.ts'],
+  ['serving.ts'],
   ['exit.ts', 'log.ts'],
-  ['commands', 'tracing'],
+  ['cluster', 'commands', 'tracing'],
   ['server.ts'],
   ['gateway.ts'],
   ['config.ts'],

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { UpstreamHealth } from '../rest/line.ts';
 import type { DocumentUses } from './persisted/uses.ts';
 
@@ -18,6 +18,21 @@ export interface Metrics {
   readonly unexpected: () => void;
   readonly contentType: string;
   readonly render: () => Promise<string>;
+  /** The same as data, which can be added to that of other processes. */
+  readonly snapshot: () => Promise<Snapshot>;
+}
+
+/** Metrics as data. */
+export type Snapshot = readonly Measured[];
+
+/** One metric as data. */
+export interface Measured {
+  readonly name: string;
+  readonly help: string;
+  readonly type: unknown;
+  /** How values of several processes become one. */
+  readonly aggregator: Aggregator;
+  readonly values: readonly { readonly value: number; readonly labels: Readonly<Record<string, unknown>> }[];
 }
 
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -60,6 +75,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     },
     contentType: registry.contentType,
     render: () => registry.metrics(),
+    snapshot: () => registry.getMetricsAsJSON(),
   };
 }
 
@@ -95,6 +111,7 @@ function measureUpstream(registers: Registry[], upstream: () => UpstreamHealth):
       const { state } = upstream();
       return state === 'open' ? 1 : state === 'closed' ? 0 : 0.5;
     },
+    'max',
   );
 }
 
@@ -143,6 +160,12 @@ function counter<L extends string>(
   });
 }
 
-function gauge(registers: Registry[], name: string, help: string, read: () => number): void {
-  const metric: Gauge = new Gauge({ name, help, registers, collect: () => metric.set(read()) });
+function gauge(
+  registers: Registry[],
+  name: string,
+  help: string,
+  read: () => number,
+  aggregator: Aggregator = 'sum',
+): void {
+  const metric: Gauge = new Gauge({ name, help, registers, aggregator, collect: () => metric.set(read()) });
 }

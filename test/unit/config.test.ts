@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
 import { cursorSecretOf, readConfig, settings } from '../../src/config.ts';
 import { ConfigError } from '../../src/settings.ts';
@@ -51,6 +52,8 @@ test('settings are read from their text', () => {
 
 test.each([
   ['PORT', '-1'],
+  ['WORKERS', '0'],
+  ['WORKERS', 'all'],
   ['PORT', '4000x'],
   ['MAX_PAGE_SIZE', '0'],
   ['MAX_PAGE_SIZE', '1e2'],
@@ -132,4 +135,9 @@ test('UPSTREAM_CA holds the certificates of its file, and is refused where there
     const read = (): unknown => readConfig({ UPSTREAM_CA: path });
     expect(read).toThrow(`UPSTREAM_CA: expected the path of a PEM file with certificates, but got "${path}"`);
   }
+});
+
+test('WORKERS is a number of processes, or one for each core', () => {
+  expect([readConfig({}).workers, readConfig({ WORKERS: '3' }).workers]).toEqual([1, 3]);
+  expect(readConfig({ WORKERS: 'auto' }).workers).toBe(availableParallelism());
 });

@@ -20,6 +20,8 @@ export interface PersistedSettings {
   readonly automatic: boolean | undefined;
   /** Redis that keeps what clients registered; undefined: memory alone. */
   readonly redisUrl: string | undefined;
+  /** Keeps what clients registered with any process of this gateway; not asked where there is a Redis. */
+  readonly sharedStore: TextStore | undefined;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
   readonly getMaxAge: number;
   /** How often manifests are looked at, in milliseconds. */
@@ -33,6 +35,7 @@ export const defaultPersistedSettings: PersistedSettings = {
   strict: false,
   automatic: undefined,
   redisUrl: undefined,
+  sharedStore: undefined,
   getMaxAge: 0,
   pollMs: 500,
 };
@@ -54,7 +57,10 @@ export interface Persisted {
   readonly close: () => void;
 }
 
-const memory = { entries: 10_000, bytes: 32 * 2 ** 20 } as const;
+/** Memory for what clients registered, as large as each process has it. */
+export function createTextMemory(): TextStore {
+  return createMemoryStore({ entries: 10_000, bytes: 32 * 2 ** 20 });
+}
 
 const weekSeconds = 7 * 24 * 3600;
 
@@ -90,9 +96,11 @@ function createList(options: PersistedOptions, uses: DocumentUses): DocumentList
   throw new ManifestError(`PERSISTED_DOCUMENTS_MODE=${mode} needs a manifest: set PERSISTED_DOCUMENTS`);
 }
 
-function createStore({ mode, automatic = mode !== 'only', redisUrl, log }: PersistedOptions): TextStore | undefined {
+function createStore(options: PersistedOptions): TextStore | undefined {
+  const { mode, automatic = mode !== 'only', redisUrl, sharedStore, log } = options;
   if (!automatic) return undefined;
-  const near = createMemoryStore(memory);
-  if (redisUrl === undefined) return near;
-  return createLayeredStore(near, createRedisStore({ url: redisUrl, ttlSeconds: weekSeconds, log }));
+  const near = createTextMemory();
+  if (redisUrl !== undefined)
+    return createLayeredStore(near, createRedisStore({ url: redisUrl, ttlSeconds: weekSeconds, log }));
+  return sharedStore === undefined ? near : createLayeredStore(near, sharedStore);
 }

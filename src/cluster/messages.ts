@@ -1,0 +1,53 @@
+import type { Config } from '../config-types.ts';
+import type { Snapshot } from '../http/metrics.ts';
+
+/** What a worker needs to serve. All workers get the same, also those that are started later. */
+export interface Orders {
+  readonly config: Config;
+  readonly site: Site;
+}
+
+/** What only the primary knows: the upstream may be the workspace that it has started. */
+export interface Site {
+  readonly upstreamUrl: string;
+  /** The public key of the embedded workspace. */
+  readonly demoKey: string | undefined;
+}
+
+/** What the primary tells a worker. */
+export type ToWorker =
+  | { readonly kind: 'start'; readonly orders: Orders }
+  | { readonly kind: 'stop' }
+  // Read the manifests of persisted documents again.
+  | { readonly kind: 'reload' }
+  | { readonly kind: 'measure'; readonly id: number }
+  // To `get`, under its id; undefined where nobody has registered it.
+  | { readonly kind: 'text'; readonly id: number; readonly text: string | undefined }
+  // To `totals`, under its id.
+  | { readonly kind: 'totals'; readonly id: number; readonly text: string | undefined };
+
+/** What a worker tells the primary. */
+export type ToPrimary =
+  | { readonly kind: 'listening'; readonly url: string }
+  // It cannot start, and exits with this code.
+  | { readonly kind: 'failed'; readonly message: string; readonly exitCode: number }
+  | { readonly kind: 'measured'; readonly id: number; readonly snapshot: Snapshot }
+  // Texts of automatic persisted queries.
+  | { readonly kind: 'set'; readonly hash: string; readonly text: string }
+  | { readonly kind: 'get'; readonly id: number; readonly hash: string }
+  // The metrics of all workers together.
+  | { readonly kind: 'totals'; readonly id: number };
+
+/** Whether a message is the primary's: the channel between the processes may carry others'. */
+export function isToWorker(message: unknown): message is ToWorker {
+  return hasKind(message);
+}
+
+/** Whether a message is a worker's. */
+export function isToPrimary(message: unknown): message is ToPrimary {
+  return hasKind(message);
+}
+
+function hasKind(message: unknown): boolean {
+  return typeof message === 'object' && message !== null && 'kind' in message;
+}

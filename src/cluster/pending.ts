@@ -1,0 +1,35 @@
+/** Questions to another process that are not answered yet. */
+export interface Pending<T> {
+  /** Asks under a new id; undefined where no answer comes in time, or where too many wait already. */
+  readonly ask: (send: (id: number) => void) => Promise<T | undefined>;
+  readonly answer: (id: number, value: T | undefined) => void;
+}
+
+/** Most questions that wait at a time. */
+const mostWaiting = 1000;
+
+/** Questions that wait at most so many milliseconds each. */
+export function createPending<T>(patienceMs: number): Pending<T> {
+  const waiting = new Map<number, (value: T | undefined) => void>();
+  let lastId = 0;
+  const answer = (id: number, value: T | undefined): void => {
+    waiting.get(id)?.(value);
+    waiting.delete(id);
+  };
+  return {
+    answer,
+    ask: (send) => {
+      if (waiting.size >= mostWaiting) return Promise.resolve(undefined);
+      lastId += 1;
+      const id = lastId;
+      return new Promise((resolve) => {
+        const timer = setTimeout(answer, patienceMs, id, undefined);
+        waiting.set(id, (value) => {
+          clearTimeout(timer);
+          resolve(value);
+        });
+        send(id);
+      });
+    },
+  };
+}

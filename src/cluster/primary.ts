@@ -1,0 +1,131 @@
+import type { Snapshot } from '../http/metrics.ts';
+import type { Log } from '../http/persisted/list.ts';
+import type { TextStore } from '../http/persisted/store.ts';
+import type { Orders, ToPrimary, ToWorker } from './messages.ts';
+import { createRestarts, type Restarts } from './restarts.ts';
+import { Seat, setUpSeats, WorkersError } from './seat.ts';
+import { retire, totalsOf } from './totals.ts';
+
+/** Settings of the workers. */
+export interface GroupOptions {
+  readonly workers: number;
+  readonly orders: Orders;
+  /** Texts that clients have registered with any worker. */
+  readonly store: TextStore;
+  /** How long workers may take to stop before they are ended, in milliseconds. */
+  readonly stopMs: number;
+  readonly log: Log;
+}
+
+/** The workers of one gateway. */
+export interface Group {
+  readonly url: string;
+  /** Lets every worker stop as a single gateway does: not ready first, then what is in flight, then the end. */
+  readonly stop: () => Promise<void>;
+  /** Has every worker read the manifests of persisted documents again. */
+  readonly reload: () => void;
+  /** Resolves when workers end again and again, and none is started any more. */
+  readonly givenUp: Promise<WorkersError>;
+}
+
+/** Starts one worker and, once it serves, the others. Rejects with a WorkersError where one cannot start. */
+export async function startWorkers(options: GroupOptions): Promise<Group> {
+  setUpSeats();
+  const workers = new Workers(options);
+  const { givenUp } = workers;
+  try {
+    const url = await workers.start(0);
+    const others = Array.from({ length: options.workers - 1 }, (_, index) => workers.start(index + 1));
+    await Promise.race([Promise.all(others), givenUp.then((error) => Promise.reject(error))]);
+    return { url, stop: () => workers.stop(), reload: () => workers.tellAll({ kind: 'reload' }), givenUp };
+  } catch (error) {
+    await workers.stop();
+    throw error;
+  }
+}
+
+class Workers {
+  readonly #options: GroupOptions;
+  readonly #restarts: Restarts;
+  /** By their place, which the next worker takes when one ends. */
+  readonly #seats = new Map<number, Seat>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #retired: Promise<Snapshot> = Promise.resolve([]);
+  #restarted = 0;
+  #stopped: PromiseWithResolvers<void> | undefined;
+  readonly #end = Promise.withResolvers<WorkersError>();
+  readonly givenUp = this.#end.promise;
+
+  constructor(options: GroupOptions) {
+    this.#options = options;
+    this.#restarts = createRestarts(options.workers, () => performance.now());
+  }
+
+  /** The URL of a new worker in a place, when it listens. */
+  start(place: number): Promise<string> {
+    const seat = new Seat(this.#options.orders, {
+      onMessage: (message) => this.#hear(seat, message),
+      onEnd: (how) => this.#onEnd(place, seat, how),
+    });
+    this.#seats.set(place, seat);
+    return seat.url;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped ??= Promise.withResolvers();
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.tellAll({ kind: 'stop' });
+    const cut = setTimeout(() => this.#killAll(), this.#options.stopMs);
+    if (this.#seats.size > 0) await this.#stopped.promise;
+    clearTimeout(cut);
+  }
+
+  tellAll(message: ToWorker): void {
+    for (const seat of this.#seats.values()) seat.tell(message);
+  }
+
+  #killAll(): void {
+    for (const seat of this.#seats.values()) seat.kill();
+  }
+
+  #hear(seat: Seat, message: ToPrimary): void {
+    const { store } = this.#options;
+    if (message.kind === 'set') store.set(message.hash, message.text);
+    else if (message.kind === 'get') {
+      const answer = (text: string | undefined): void => seat.tell({ kind: 'text', id: message.id, text });
+      void Promise.resolve(store.get(message.hash)).then(answer);
+    } else if (message.kind === 'totals') {
+      void this.#totals().then((text) => seat.tell({ kind: 'totals', id: message.id, text }));
+    }
+  }
+
+  async #totals(): Promise<string> {
+    const serving = [...this.#seats.values()].filter((seat) => seat.serves);
+    const snapshots = await Promise.all(serving.map((seat) => seat.measure()));
+    return totalsOf(snapshots, await this.#retired, { running: serving.length, restarts: this.#restarted });
+  }
+
+  #onEnd(place: number, seat: Seat, how: string): void {
+    this.#seats.delete(place);
+    this.#retired = this.#retired.then((retired) => retire(retired, seat.lastSnapshot));
+    if (this.#stopped !== undefined) {
+      if (this.#seats.size === 0) this.#stopped.resolve();
+      return;
+    }
+    const delay = this.#restarts.delayAfterEnd(place);
+    this.#options.log('warn', 'a worker ended', { worker: place, how, restartMs: delay });
+    if (delay === undefined) {
+      this.#end.resolve(new WorkersError(`workers end again and again, the last one with ${how}`, 1));
+      return;
+    }
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      this.#restarted += 1;
+      this.start(place).catch((error: unknown) => {
+        if (this.#stopped !== undefined) return;
+        this.#options.log('error', 'a worker could not start', { worker: place, reason: String(error) });
+      });
+    }, delay);
+    this.#timers.add(timer);
+  }
+}

@@ -1,0 +1,91 @@
+import cluster, { type Worker } from 'node:cluster';
+import type { Snapshot } from '../http/metrics.ts';
+import { isToPrimary, type Orders, type ToPrimary, type ToWorker } from './messages.ts';
+import { createPending } from './pending.ts';
+
+/** Workers that cannot serve. */
+export class WorkersError extends Error {
+  override readonly name = 'WorkersError';
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** What the primary hears of one worker. */
+export interface SeatEvents {
+  /** Anything but what the seat deals with itself. */
+  readonly onMessage: (message: ToPrimary) => void;
+  /** It has ended, with a code or by a signal. */
+  readonly onEnd: (how: string) => void;
+}
+
+/** How long a worker has to tell its metrics, in milliseconds; after that what it told last counts. */
+const measurePatienceMs = 1000;
+
+/** One worker, from its start to its end. */
+export class Seat {
+  /** Where it listens; rejects with a WorkersError where it ends before. Somebody has to hear it. */
+  readonly url: Promise<string>;
+  readonly #worker: Worker;
+  readonly #measures = createPending<Snapshot>(measurePatienceMs);
+  #snapshot: Snapshot = [];
+  #serves = false;
+
+  constructor(orders: Orders, events: SeatEvents) {
+    const start = Promise.withResolvers<string>();
+    this.url = start.promise;
+    this.#worker = cluster.fork();
+    this.#worker.on('message', (message: unknown) => {
+      if (!isToPrimary(message)) return;
+      if (message.kind === 'listening') {
+        this.#serves = true;
+        start.resolve(message.url);
+      } else if (message.kind === 'failed') start.reject(new WorkersError(message.message, message.exitCode));
+      else if (message.kind === 'measured') this.#measures.answer(message.id, message.snapshot);
+      else events.onMessage(message);
+    });
+    // What cannot be sent is lost with its worker, whose end is heard below.
+    this.#worker.on('error', () => undefined);
+    this.#worker.on('exit', (code: number | null, signal: string | null) => {
+      this.#serves = false;
+      const how = signal === null ? `code ${code}` : `signal ${signal}`;
+      start.reject(new WorkersError(`a worker ended with ${how} before it served`, 1));
+      events.onEnd(how);
+    });
+    this.tell({ kind: 'start', orders });
+  }
+
+  /** Whether it listens. */
+  get serves(): boolean {
+    return this.#serves;
+  }
+
+  /** Its metrics when they were last asked for. */
+  get lastSnapshot(): Snapshot {
+    return this.#snapshot;
+  }
+
+  /** Its metrics now; the last ones where it does not answer. */
+  async measure(): Promise<Snapshot> {
+    const snapshot = await this.#measures.ask((id) => this.tell({ kind: 'measure', id }));
+    this.#snapshot = snapshot ?? this.#snapshot;
+    return this.#snapshot;
+  }
+
+  tell(message: ToWorker): void {
+    if (this.#worker.isConnected()) this.#worker.send(message);
+  }
+
+  /** Ends it at once. */
+  kill(): void {
+    this.#worker.process.kill('SIGKILL');
+  }
+}
+
+/** Has every seat started from here on run this program as a worker. */
+export function setUpSeats(): void {
+  cluster.setupPrimary({ args: ['worker'], serialization: 'advanced' });
+}

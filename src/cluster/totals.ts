@@ -1,0 +1,53 @@
+import { AggregatorRegistry } from 'prom-client';
+import type { Measured, Snapshot } from '../http/metrics.ts';
+
+/** What the primary knows of its workers. */
+export interface GroupFacts {
+  readonly running: number;
+  /** Since the start. */
+  readonly restarts: number;
+}
+
+/** The metrics of all workers as one text; `retired` is what stays of those that have ended. */
+export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot, facts: GroupFacts): Promise<string> {
+  const unused = gauge(unusedDocuments, 'Listed documents that nobody has asked for.', unusedIn(snapshots));
+  const parts = snapshots.map((snapshot) => snapshot.filter(({ name }) => name !== unusedDocuments));
+  return AggregatorRegistry.aggregate([...parts, retired, [unused], groupMetrics(facts)]).metrics();
+}
+
+/**
+ * What stays of workers that have ended, so that sums never go back: counters and histograms. Zeros do not stay: they may
+ * be of documents that are no longer listed.
+ */
+export function retire(retired: Snapshot, last: Snapshot): Promise<Snapshot> {
+  const lasting = last
+    .filter(({ type }) => type === 'counter' || type === 'histogram')
+    .map((metric) => ({ ...metric, values: metric.values.filter(({ value }) => value !== 0) }));
+  return AggregatorRegistry.aggregate([retired, lasting]).getMetricsAsJSON();
+}
+
+const unusedDocuments = 'gateway_documents_unused';
+
+/** A document is unused where no worker has been asked for it, which no sum over workers tells. */
+function unusedIn(snapshots: readonly Snapshot[]): number {
+  const hits = new Map<unknown, number>();
+  for (const { name, values } of snapshots.flat()) {
+    if (name !== 'gateway_document_hits_total') continue;
+    for (const { value, labels } of values) hits.set(labels['document'], (hits.get(labels['document']) ?? 0) + value);
+  }
+  return [...hits.values()].filter((count) => count === 0).length;
+}
+
+function groupMetrics({ running, restarts }: GroupFacts): Snapshot {
+  return [
+    gauge('gateway_workers', 'Workers that serve now.', running),
+    {
+      ...gauge('gateway_worker_restarts_total', 'Workers started in place of one that ended.', restarts),
+      type: 'counter',
+    },
+  ];
+}
+
+function gauge(name: string, help: string, value: number): Measured {
+  return { name, help, type: 'gauge', aggregator: 'sum', values: [{ value, labels: {} }] };
+}

@@ -1,0 +1,93 @@
+import type { Snapshot } from '../http/metrics.ts';
+import type { TextStore } from '../http/persisted/store.ts';
+import { ConfigError } from '../settings.ts';
+import { isToWorker, type Orders, type ToPrimary, type ToWorker } from './messages.ts';
+import { createPending } from './pending.ts';
+
+/** A server that the primary directs. */
+export interface Served {
+  readonly url: string;
+  readonly stop: () => void;
+  readonly reload: () => void;
+  readonly snapshot: () => Promise<Snapshot>;
+}
+
+/** Longest time that a request waits for a text, in milliseconds: the client can send it instead. */
+const textPatienceMs = 150;
+
+/** Longest time that a scrape waits, in milliseconds. */
+const totalsPatienceMs = 3000;
+
+/** A worker's side of the channel to the primary. */
+export class Link {
+  /** What to serve; it comes once, soon after the start. */
+  readonly orders: Promise<Orders>;
+  /** Texts that any worker has registered. */
+  readonly store: TextStore;
+  readonly #texts = createPending<string>(textPatienceMs);
+  readonly #totals = createPending<string>(totalsPatienceMs);
+  #served: Served | undefined;
+
+  /** Throws where no primary has started this process. */
+  constructor() {
+    if (process.send === undefined) throw new ConfigError("worker: this command is the gateway's own; expected serve");
+    const { promise, resolve } = Promise.withResolvers<Orders>();
+    this.orders = promise;
+    process.on('message', (message) => {
+      if (!isToWorker(message)) return;
+      if (message.kind === 'start') resolve(message.orders);
+      else this.#obey(message);
+    });
+    this.store = {
+      get: (hash) => this.#texts.ask((id) => void tell({ kind: 'get', id, hash })),
+      set: (hash, text) => void tell({ kind: 'set', hash, text }),
+      close: ignore,
+    };
+  }
+
+  /** From now on the primary directs this server. */
+  serve(served: Served): void {
+    this.#served = served;
+    void tell({ kind: 'listening', url: served.url });
+  }
+
+  /** Says that this worker cannot start; resolves when it is said. */
+  fail(message: string, exitCode: number): Promise<void> {
+    return tell({ kind: 'failed', message, exitCode });
+  }
+
+  /** The metrics of all workers together. */
+  async totals(): Promise<string> {
+    const text = await this.#totals.ask((id) => void tell({ kind: 'totals', id }));
+    if (text === undefined) throw new Error('the primary did not answer in time');
+    return text;
+  }
+
+  #obey(message: Exclude<ToWorker, { readonly kind: 'start' }>): void {
+    const served = this.#served;
+    switch (message.kind) {
+      case 'stop':
+        // Nobody is served yet.
+        if (served === undefined) process.exit(0);
+        return served.stop();
+      case 'reload':
+        return served?.reload();
+      case 'measure':
+        return void served?.snapshot().then((snapshot) => tell({ kind: 'measured', id: message.id, snapshot }), ignore);
+      case 'text':
+        return this.#texts.answer(message.id, message.text);
+      case 'totals':
+        return this.#totals.answer(message.id, message.text);
+    }
+  }
+}
+
+/** Resolves when the message has left, or can leave no more: without its primary a worker ends anyway. */
+function tell(message: ToPrimary): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.connected) process.send?.(message, () => resolve());
+    else resolve();
+  });
+}
+
+function ignore(): void {}

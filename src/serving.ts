@@ -1,0 +1,136 @@
+import type { Logger } from 'pino';
+import type { Orders } from './cluster/messages.ts';
+import { startWorkers } from './cluster/primary.ts';
+import { Link } from './cluster/worker.ts';
+import { cursorSecretOf } from './config.ts';
+import type { Config } from './config-types.ts';
+import { failureOf, hearUncaught, listening, stopOnSignal } from './exit.ts';
+import { createGateway, type Gateway } from './gateway.ts';
+import type { Log } from './http/persisted/list.ts';
+import { createTextMemory } from './http/persisted/persisted.ts';
+import { createLog } from './log.ts';
+import { startServer } from './server.ts';
+import type { RunningTracing } from './tracing/start.ts';
+
+const mebibyte = 2 ** 20;
+
+/** After so long a stop is over, whatever hangs, in milliseconds; a long STOP_DELAY_MS still leaves time for answers. */
+const longestStopMs = 15_000;
+const leastDrainMs = 5000;
+
+/** What a worker may take to end once nothing is in flight, in milliseconds. */
+const endMs = 2000;
+
+/** What to serve. */
+export interface Task extends Orders {
+  /** Where OpenTelemetry's SDK looks for its settings. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** Ends what was started beside it. */
+  readonly close: () => Promise<void>;
+}
+
+/** Serves from this process, and stops on a signal. Resolves to its URL. */
+export async function serveAlone({ close, environment, ...orders }: Task): Promise<string> {
+  const log = createLog(orders.config.logLevel, false);
+  const { gateway, url, stop } = await startServing(orders, environment, log);
+  const end = stopOnSignal(async () => {
+    await stop();
+    await close();
+  });
+  hearUncaught(gateway.metrics.unexpected, log, end);
+  return url;
+}
+
+/** Serves from processes of its own, and stops them on a signal. Resolves to their URL. */
+export async function lead({ config, site, close }: Task): Promise<string> {
+  const log = createLog(config.logLevel, true);
+  const group = await startWorkers({
+    workers: config.workers,
+    orders: { config, site },
+    store: createTextMemory(),
+    stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
+    log: logWith(log),
+  });
+  const end = stopOnSignal(async () => {
+    await group.stop();
+    await close();
+  });
+  hearUncaught(() => undefined, log, end);
+  void group.givenUp.then((error) => {
+    process.stderr.write(`error: ${error.message}\n`);
+    end(error.exitCode);
+  });
+  if (config.persisted.files !== undefined) process.on('SIGHUP', group.reload);
+  return group.url;
+}
+
+/** Serves what the primary that started this process says. */
+export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<void> {
+  const link = new Link();
+  const orders = await link.orders;
+  const log = createLog(orders.config.logLevel, true);
+  try {
+    const { gateway, url, stop } = await startServing(orders, environment, log, link);
+    const end = stopOnSignal(stop);
+    hearUncaught(gateway.metrics.unexpected, log, end);
+    link.serve({ url, stop: () => end(0), reload: () => void gateway.reload(), snapshot: gateway.metrics.snapshot });
+  } catch (error) {
+    const { message, exitCode } = failureOf(error);
+    await link.fail(message, exitCode);
+    process.exit(exitCode);
+  }
+}
+
+/** A gateway that listens. */
+interface Serving {
+  readonly gateway: Gateway;
+  readonly url: string;
+  readonly stop: () => Promise<void>;
+}
+
+async function startServing(
+  { config, site: { upstreamUrl, demoKey } }: Orders,
+  environment: NodeJS.ProcessEnv,
+  log: Logger,
+  link?: Link,
+): Promise<Serving> {
+  const tracing = config.traces ? await startTraces(environment, upstreamUrl, log) : undefined;
+  const gateway = createGateway({
+    ...config,
+    persisted: { ...config.persisted, sharedStore: link?.store },
+    upstreamUrl,
+    cursorSecret: cursorSecretOf(config.cursorSecret, upstreamUrl),
+    maxResponseBytes: 8 * mebibyte,
+    demoKey,
+    tracing: tracing?.tracing,
+    report: (error) => log.error({ err: error }, 'unexpected error'),
+    log: logWith(log),
+  });
+  if (config.persisted.files !== undefined) process.on('SIGHUP', () => void gateway.reload());
+  const { port, host, stopDelayMs, compression } = config;
+  const metrics = link === undefined ? gateway.metrics : { ...gateway.metrics, render: () => link.totals() };
+  const options = { port, host, stopDelayMs, drainMs: drainMsOf(config), compression };
+  const server = await listening('PORT', startServer({ ...gateway, metrics }, options));
+  return {
+    gateway,
+    url: server.url,
+    stop: async () => {
+      await server.stop();
+      await tracing?.stop();
+    },
+  };
+}
+
+function drainMsOf({ stopDelayMs }: Config): number {
+  return Math.max(longestStopMs - stopDelayMs, leastDrainMs);
+}
+
+function logWith(log: Logger): Log {
+  return (level, message, facts) => log[level](facts ?? {}, message);
+}
+
+/** Loaded where it is asked for only: OpenTelemetry's SDK takes longer to load than the rest of the gateway. */
+async function startTraces(environment: NodeJS.ProcessEnv, upstreamUrl: string, log: Logger): Promise<RunningTracing> {
+  const { startTracing } = await import('./tracing/start.ts');
+  return startTracing(environment, upstreamUrl, (level, message) => log[level]({ reason: message }, 'OpenTelemetry'));
+}

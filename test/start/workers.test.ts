@@ -1,0 +1,231 @@
+import { createServer } from 'node:net';
+import { expect, test } from 'vitest';
+import { hashOf } from '../../src/http/persisted/ids.ts';
+import { key } from '../support/gateway.ts';
+import { pause } from '../support/load.ts';
+import { automatic, createFolder, registration } from '../support/persisted.ts';
+import { type Running, runMain } from '../support/process.ts';
+import { type RawResponse, sendRaw } from '../support/raw-http.ts';
+import * as rows from '../support/rows.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const query = '{ project(id: 1) { name } }';
+const answered = { data: { project: { name: 'Project 1' } } };
+const routes = { 'GET /api/projects/1/': rows.project(1) };
+
+interface Group extends AsyncDisposable {
+  readonly running: Running;
+  readonly url: string;
+}
+
+async function start(environment: Readonly<Record<string, string>>): Promise<Group> {
+  const running = runMain([], { PORT: '0', WORKSPACE_PORT: '0', WORKERS: '2', STOP_DELAY_MS: '50', ...environment });
+  const [, url = ''] = await running.printed(/^Gateway +(\S+)/m);
+  return { running, url, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
+}
+
+/** Asks on a connection of its own, which the next worker in turn gets. */
+async function ask(url: string, params: object): Promise<unknown> {
+  const headers = ['content-type', 'application/json', 'authorization', `Bearer ${key}`];
+  const { body } = await sendRaw(url, { headers, body: JSON.stringify(params) });
+  return JSON.parse(body);
+}
+
+function get(url: string, path: string): Promise<RawResponse> {
+  return sendRaw(url, { method: 'GET', path });
+}
+
+/** What each sample of `/metrics` comes to. */
+async function metricsOf(url: string): Promise<ReadonlyMap<string, number>> {
+  const { body } = await get(url, '/metrics');
+  return new Map([...body.matchAll(/^([^#\s]+) (\S+)$/gm)].map(([, name = '', value]) => [name, Number(value)]));
+}
+
+/** The processes that have logged something that matches. */
+async function pidsThatLogged({ running }: Group, pattern: RegExp, atLeast: number): Promise<readonly number[]> {
+  for (let left = 100; ; left -= 1) {
+    const lines = running.output().match(new RegExp(`^.*"pid":\\d+.*${pattern.source}.*$`, 'gm')) ?? [];
+    const pids = new Set(lines.map((line) => Number(/"pid":(\d+)/.exec(line)?.[1])));
+    if (pids.size >= atLeast || left === 0) return [...pids];
+    await pause(50);
+  }
+}
+
+/** Kills a worker, for the n-th time, and waits until the primary knows: node loses connections that it hands over before. */
+async function kill({ running }: Group, pid: number, times: number): Promise<void> {
+  process.kill(pid, 'SIGKILL');
+  await until(() => running.output().split('"how":"signal SIGKILL"').length > times);
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let left = 200; !(await holds()); left -= 1) {
+    if (left === 0) throw new Error(`it never held: ${String(holds)}`);
+    await pause(50);
+  }
+}
+
+function repeated<T>(times: number, value: T): T[] {
+  return Array.from({ length: times }, () => value);
+}
+
+function startOver(upstream: Upstream, environment: Readonly<Record<string, string>> = {}): Promise<Group> {
+  return start({ UPSTREAM_URL: upstream.url, ...environment });
+}
+
+test('both workers serve, and whichever is asked tells the metrics of both', async () => {
+  await using upstream = await startUpstream(routes);
+  await using group = await startOver(upstream);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(group.url, { query })));
+  expect(answers).toEqual(repeated(20, answered));
+  for (let times = 0; times < 4; times += 1) {
+    const metrics = await metricsOf(group.url);
+    expect(metrics.get('gateway_operations_total{code="none"}')).toBe(20);
+    expect(metrics.get('gateway_operation_duration_seconds_count')).toBe(20);
+    expect(metrics.get('gateway_workers')).toBe(2);
+    expect(metrics.get('gateway_breaker_open')).toBe(0);
+  }
+  expect(await pidsThatLogged(group, /"msg":"operation"/, 2)).toHaveLength(2);
+});
+
+test('what a client registers with one worker is known to both, and to one that is started later', async () => {
+  await using upstream = await startUpstream(routes);
+  await using group = await startOver(upstream);
+  const hash = hashOf(query);
+  expect(await ask(group.url, automatic(hash))).toMatchObject({ errors: [{ message: 'PersistedQueryNotFound' }] });
+  expect(await ask(group.url, registration(query))).toEqual(answered);
+  const hits = (): Promise<unknown[]> => Promise.all(Array.from({ length: 10 }, () => ask(group.url, automatic(hash))));
+  expect(await hits()).toEqual(repeated(10, answered));
+  for (const [index, pid] of (await pidsThatLogged(group, /"msg":"operation"/, 2)).entries()) {
+    await kill(group, pid, index + 1);
+    await until(async () => {
+      const metrics = await metricsOf(group.url);
+      return metrics.get('gateway_workers') === 2 && metrics.get('gateway_worker_restarts_total') === index + 1;
+    });
+  }
+  expect(await hits()).toEqual(repeated(10, answered));
+});
+
+test('a worker that is killed is replaced, the other one serves meanwhile, and no counter goes back', async () => {
+  await using upstream = await startUpstream(routes);
+  await using group = await startOver(upstream);
+  await Promise.all(Array.from({ length: 10 }, () => ask(group.url, { query })));
+  const before = await metricsOf(group.url);
+  const [pid = 0] = await pidsThatLogged(group, /"msg":"operation"/, 2);
+  await kill(group, pid, 1);
+  expect(await ask(group.url, { query })).toEqual(answered);
+  await until(async () => (await metricsOf(group.url)).get('gateway_workers') === 2);
+  const after = await metricsOf(group.url);
+  expect(after.get('gateway_operations_total{code="none"}')).toBe(11);
+  expect(after.get('gateway_worker_restarts_total')).toBe(1);
+  const counters = [...before].filter(([name]) => /(_total|_count|_sum|_bucket)\b/.test(name));
+  expect(counters.length).toBeGreaterThan(20);
+  expect(counters.filter(([name, value]) => (after.get(name) ?? 0) < value)).toEqual([]);
+});
+
+test('a termination signal to the primary: no worker is ready any more, what is in flight is answered, exit code 0', async () => {
+  await using upstream = await startUpstream(routes, { hold: 100 });
+  await using group = await startOver(upstream, { STOP_DELAY_MS: '500' });
+  const keys = Array.from({ length: 8 }, (_, number) => `phx_${number}`);
+  const asked = keys.map((name) =>
+    sendRaw(group.url, {
+      headers: ['content-type', 'application/json', 'authorization', `Bearer ${name}`],
+      body: JSON.stringify({ query }),
+    }),
+  );
+  await until(() => upstream.requests.length === keys.length);
+  expect((await get(group.url, '/readyz')).status).toBe(200);
+  group.running.child.kill('SIGTERM');
+  await until(async () => (await get(group.url, '/readyz')).status === 503);
+  const ready = await Promise.all(Array.from({ length: 6 }, () => get(group.url, '/readyz')));
+  expect(ready.map(({ status }) => status)).toEqual(Array(6).fill(503));
+  upstream.release();
+  const answers = await Promise.all(asked);
+  expect(answers.map(({ body }) => body)).toEqual(keys.map(() => '{"data":{"project":{"name":"Project 1"}}}'));
+  expect(await group.running.exit()).toBe(0);
+  await expect(get(group.url, '/readyz')).rejects.toThrow('ECONNREFUSED');
+  expect(new Set(await pidsThatLogged(group, /"msg":"operation"/, 2))).toHaveProperty('size', 2);
+});
+
+test('a second signal ends it at once', async () => {
+  await using group = await start({ STOP_DELAY_MS: '60000' });
+  group.running.child.kill('SIGTERM');
+  await until(async () => (await get(group.url, '/readyz')).status === 503);
+  group.running.child.kill('SIGTERM');
+  expect(await group.running.exit()).toBe(1);
+  await until(() =>
+    get(group.url, '/readyz').then(
+      () => false,
+      () => true,
+    ),
+  );
+});
+
+test('the embedded workspace is one, whichever worker is asked', async () => {
+  await using group = await start({});
+  const [, demoKey = ''] = await group.running.printed(/^Demo key +(\S+)/m);
+  const send = async (text: string): Promise<unknown> => {
+    const headers = ['content-type', 'application/json', 'authorization', `Bearer ${demoKey}`];
+    const { body } = await sendRaw(group.url, { headers, body: JSON.stringify({ query: text }) });
+    return JSON.parse(body);
+  };
+  await send('mutation { updateProject(input: { id: 1, name: "Renamed" }) { project { id } } }');
+  const names = await Promise.all(Array.from({ length: 6 }, () => send(query)));
+  expect(names).toEqual(repeated(6, { data: { project: { name: 'Renamed' } } }));
+  expect(await pidsThatLogged(group, /"msg":"operation"/, 2)).toHaveLength(2);
+});
+
+test('SIGHUP to the primary has every worker read the manifests again', async () => {
+  using folder = createFolder();
+  const files = folder.write('manifest.json', { [hashOf(query)]: query });
+  await using upstream = await startUpstream(routes);
+  await using group = await startOver(upstream, { PERSISTED_DOCUMENTS: files });
+  group.running.child.kill('SIGHUP');
+  expect(await pidsThatLogged(group, /persisted documents read again/, 2)).toHaveLength(2);
+  // Asked for by one worker, it is unused by none.
+  await ask(group.url, { documentId: hashOf(query) });
+  const metrics = await metricsOf(group.url);
+  expect(metrics.get('gateway_documents_unused')).toBe(0);
+  expect(metrics.get(`gateway_document_hits_total{document="${hashOf(query)}"}`)).toBe(1);
+});
+
+test('a port that is taken is one clear line, and exit code 1', async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const address = other.address();
+  const port = typeof address === 'object' && address !== null ? String(address.port) : '';
+  await using running = runMain([], { WORKERS: '2', PORT: port, UPSTREAM_URL: 'http://127.0.0.1:1' });
+  expect(await running.exit()).toBe(1);
+  expect(running.output()).toMatch(/^error: PORT: .*EADDRINUSE.*\n$/);
+  other.close();
+});
+
+test('a manifest that cannot be used is one clear line, and exit code 2', async () => {
+  using folder = createFolder();
+  const files = folder.write('manifest.json', '{');
+  await using running = runMain([], { WORKERS: '2', PORT: '0', WORKSPACE_PORT: '0', PERSISTED_DOCUMENTS: files });
+  expect(await running.exit()).toBe(2);
+  expect(running.output()).toMatch(/^error: .*manifest\.json.*\n$/);
+});
+
+test('workers that crash again and again end it, with one line that says so and exit code 1', {
+  timeout: 60_000,
+}, async () => {
+  // It ends soon after it has told the primary that it listens.
+  const code = `if (process.argv[2] === 'worker') {
+    const { send } = process;
+    process.send = (message, ...others) => {
+      if (message.kind === 'listening') setTimeout(() => process.exit(7), 50);
+      return send.call(process, message, ...others);
+    };
+  }`;
+  const hook = `--import=data:text/javascript,${encodeURIComponent(code)}`;
+  await using running = runMain([], { WORKERS: '2', PORT: '0', WORKSPACE_PORT: '0', NODE_OPTIONS: hook });
+  expect(await running.exit()).toBe(1);
+  expect(running.output()).toMatch(/^error: workers end again and again, the last one with code 7$/m);
+});
+
+test('nobody but the gateway starts a worker', async () => {
+  await using running = runMain(['worker']);
+  expect(await running.exit()).toBe(2);
+  expect(running.output()).toMatch(/^error: worker: .*\n$/);
+});

@@ -1,0 +1,103 @@
+import { expect, test, vi } from 'vitest';
+import { createPending } from '../../src/cluster/pending.ts';
+import { createRestarts } from '../../src/cluster/restarts.ts';
+import { retire, totalsOf } from '../../src/cluster/totals.ts';
+import { createMetrics, type Metrics, type Snapshot } from '../../src/http/metrics.ts';
+import { createDocumentUses, type DocumentUses } from '../../src/http/persisted/uses.ts';
+
+test('a worker that ends again is started later each time, the others at their own pace', () => {
+  const restarts = createRestarts(4, () => 0);
+  const delays = Array.from({ length: 8 }, () => restarts.delayAfterEnd(0));
+  expect(delays).toEqual([100, 200, 400, 800, 1600, 3200, 5000, 5000]);
+  expect(restarts.delayAfterEnd(1)).toBe(100);
+});
+
+test('five ends a worker within a minute are given up, spread over an hour they are not', () => {
+  const atOnce = createRestarts(2, () => 0);
+  const ends = Array.from({ length: 10 }, (_, end) => atOnce.delayAfterEnd(end % 2));
+  expect(ends.slice(0, 9)).not.toContain(undefined);
+  expect(ends[9]).toBeUndefined();
+  let now = 0;
+  const spread = createRestarts(2, () => (now += 60_000));
+  expect(new Set(Array.from({ length: 60 }, () => spread.delayAfterEnd(0)))).toEqual(new Set([100]));
+});
+
+test('a question is answered once, under its own id, or given up in time', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const pending = createPending<string>(150);
+  const ids: number[] = [];
+  const ask = (): Promise<string | undefined> => pending.ask((id) => ids.push(id));
+  const [first, second, third] = [ask(), ask(), ask()];
+  pending.answer(ids[1] ?? 0, 'second');
+  pending.answer(ids[0] ?? 0, 'first');
+  pending.answer(ids[0] ?? 0, 'again');
+  pending.answer(99, 'nobody asked');
+  vi.advanceTimersByTime(150);
+  expect(await Promise.all([first, second, third])).toEqual(['first', 'second', undefined]);
+  const many = Array.from({ length: 1001 }, ask);
+  expect(ids).toHaveLength(1003);
+  vi.advanceTimersByTime(150);
+  expect(new Set(await Promise.all(many))).toEqual(new Set([undefined]));
+  vi.useRealTimers();
+});
+
+interface Process {
+  readonly metrics: Metrics;
+  readonly documents: DocumentUses;
+}
+
+function processWith(...ids: readonly string[]): Process {
+  const documents = createDocumentUses();
+  for (const id of ids) documents.of(id);
+  const upstream = () => ({
+    state: 'open' as const,
+    ...{ inFlight: 1, queued: 2, retries: 3, sheds: 4, sharedReads: 5 },
+    calls: [{ method: 'GET', route: '/a', outcome: 200, count: 6 }],
+  });
+  return { documents, metrics: createMetrics({ upstream, documents }) };
+}
+
+function samples(text: string): ReadonlyMap<string, number> {
+  return new Map([...text.matchAll(/^([^#\s]+) (\S+)$/gm)].map(([, name = '', value]) => [name, Number(value)]));
+}
+
+async function totals(processes: readonly Process[], retired: Snapshot = []): Promise<ReadonlyMap<string, number>> {
+  const snapshots = await Promise.all(processes.map(({ metrics }) => metrics.snapshot()));
+  return samples(await totalsOf(snapshots, retired, { running: processes.length, restarts: 3 }));
+}
+
+test('metrics of several processes are summed, states are not, and a document that one has run is used', async () => {
+  const [a, b] = [processWith('x', 'y', 'z'), processWith('x', 'y', 'z')];
+  a.documents.of('x').hits = 2;
+  b.documents.of('y').hits = 3;
+  a.metrics.begin();
+  a.metrics.end(7, undefined);
+  b.metrics.begin();
+  const all = await totals([a, b]);
+  expect(Object.fromEntries(all)).toMatchObject({
+    'gateway_operations_total{code="none"}': 1,
+    gateway_operation_duration_seconds_count: 1,
+    gateway_operations_in_flight: 1,
+    'gateway_rest_calls_total{method="GET",route="/a",status="200"}': 12,
+    gateway_rest_calls_queued: 4,
+    gateway_breaker_open: 1,
+    'gateway_document_hits_total{document="x"}': 2,
+    'gateway_document_hits_total{document="y"}': 3,
+    gateway_documents_unused: 1,
+    gateway_workers: 2,
+    gateway_worker_restarts_total: 3,
+  });
+});
+
+test('what a process counted stays when it has ended, what it was does not', async () => {
+  const [ended, next] = [processWith('gone'), processWith()];
+  ended.metrics.begin();
+  ended.metrics.end(7, 'FORBIDDEN');
+  ended.metrics.begin();
+  const retired = await retire(await retire([], await ended.metrics.snapshot()), await ended.metrics.snapshot());
+  const all = await totals([next], retired);
+  expect(all.get('gateway_operations_total{code="FORBIDDEN"}')).toBe(2);
+  expect(all.get('gateway_operation_duration_seconds_bucket{le="0.01"}')).toBe(2);
+  expect(all.get('gateway_operations_in_flight')).toBe(0);
+  expect([...all.keys()].filter((name) => name.includes('gone'))).toEqual([]);
+});
