@@ -1,7 +1,7 @@
 import { type GraphQLOutputType, getNullableType, isEnumType, isListType, isNamedType } from 'graphql';
 import { UpstreamError } from '../rest/errors.ts';
 import { exactDigits, idText, isObject } from '../rest/values.ts';
-import { enumName } from './enums.ts';
+import { enumNames } from './enums.ts';
 import { UserRecord } from './records.ts';
 
 /**
@@ -14,7 +14,7 @@ export type Convert = (value: unknown) => unknown;
 export function converterOf(type: GraphQLOutputType): Convert {
   const nullable = getNullableType(type);
   if (isListType(nullable)) return listOf(converterOf(nullable.ofType));
-  if (isEnumType(nullable)) return (value) => enumName(nullable.name, value);
+  if (isEnumType(nullable)) return enumNames(nullable.name);
   const convert = isNamedType(nullable) ? byName[nullable.name] : undefined;
   if (convert === undefined) throw new Error(`${String(type)} is no type of a column: the field needs a resolver`);
   return convert;

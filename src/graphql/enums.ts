@@ -12,9 +12,10 @@ const names = new Map(
   ]),
 );
 
-/** The name of an enum's value for what REST sent; `UNKNOWN` for a value that this gateway does not know. */
-export function enumName(type: string, value: unknown): string {
-  return names.get(type)?.get(value) ?? 'UNKNOWN';
+/** Names the values that REST sends for an enum; `UNKNOWN` is one that this gateway does not know. */
+export function enumNames(type: string): (value: unknown) => string {
+  const known = names.get(type);
+  return (value) => known?.get(value) ?? 'UNKNOWN';
 }
 
 /** What REST calls an enum's value; undefined for `UNKNOWN`. */

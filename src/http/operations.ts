@@ -106,31 +106,19 @@ async function runKnown(
     known.cost = cost;
     if (cost.planOnly) return { data: null, extensions: cost.extensions() ?? {} };
     if (options.isOverloaded(facts.caller)) throw overload();
-    const executed = execute(prepared, params, facts, cost, options);
-    const result = toResult(executed instanceof Promise ? await executed : executed, prepared, cost, options);
+    // Where this fails, the deadline ends what is under way.
+    const lifetime = new Lifetime(options.deadlineMs);
+    const running = prepared.execute(options.createContext(facts, lifetime, cost.calls), params.variables);
+    if (running instanceof Promise) facts.onLeave(() => lifetime.end('left'));
+    const executed = running instanceof Promise ? await running : running;
+    lifetime.finish();
+    const result = toResult(executed, prepared, cost, options);
     if (use !== undefined) countUse(use, result, cost);
     return isCacheable(resolved, facts, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
   } catch (error) {
     const errors = error instanceof RefusedDocument ? error.errors : [error];
     return { errors: toPublicErrors(errors, maxErrors, report) };
   }
-}
-
-function execute(
-  prepared: PreparedOperation,
-  { variables }: GraphQLParams,
-  facts: RequestFacts,
-  { calls }: Cost,
-  { createContext, deadlineMs }: OperationsOptions,
-): Promise<ExecutionResult> | ExecutionResult {
-  const lifetime = new Lifetime(deadlineMs);
-  const executed = prepared.execute(createContext(facts, lifetime, calls), variables);
-  if (!(executed instanceof Promise)) {
-    lifetime.finish();
-    return executed;
-  }
-  facts.onLeave(() => lifetime.end('left'));
-  return executed.finally(() => lifetime.finish());
 }
 
 function toResult(
