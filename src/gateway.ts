@@ -24,9 +24,9 @@ import { type Tracing, traceOperations } from './http/tracing.ts';
 import { createYogaHandler } from './http/yoga.ts';
 import { Loaders } from './loaders/loaders.ts';
 import { ClientApi } from './rest/api.ts';
-import { createUpstream, type Upstream, type UpstreamOptions } from './rest/client.ts';
 import type { UpstreamHealth } from './rest/line.ts';
 import type { Route } from './rest/transport.ts';
+import { createUpstream, type Upstream, type UpstreamOptions } from './rest/upstream.ts';
 import { createCompilerSchema, createSchema } from './schema.ts';
 
 /** What a gateway is made of. Times in milliseconds, sizes in rows or bytes. */

@@ -2,13 +2,12 @@ import { Attempts, type Job, type Line } from './attempts.ts';
 import { type OnEnd, type OperationCalls, statusOf } from './calls.ts';
 import { UpstreamError } from './errors.ts';
 import { type Reply, toDomainError } from './exchange.ts';
-import { type Flight, Flights } from './flights.ts';
+import type { Flight, Flights } from './flights.ts';
 import { isOverdue, type Lifetime } from './lifetime.ts';
-import { createLine, healthOf, type UpstreamHealth } from './line.ts';
 import { csvOf, jsonOf, writtenJson } from './replies.ts';
 import type { Patience } from './slots.ts';
 import type { CallSpans, TraceContext } from './spans.ts';
-import type { Call, Route } from './transport.ts';
+import type { Call } from './transport.ts';
 
 /** Who asks: the personal API key, and what stands for it wherever something is shared or counted. */
 export interface Caller {
@@ -36,63 +35,18 @@ export interface RestClient {
   readonly write: (method: 'POST' | 'PATCH' | 'DELETE', target: string, body?: unknown) => Promise<unknown>;
 }
 
-/** Settings of the REST side. */
-export interface UpstreamOptions {
-  /** Absolute URL, possibly with a path that is put before every path of the API. */
-  readonly url: string;
-  readonly route?: Route | undefined;
-  readonly connections: number;
-  /** Most calls in flight; those beyond it wait. */
-  readonly maxInFlight: number;
-  readonly maxBodyBytes: number;
-}
-
-/** The REST API, shared by all operations. */
-export interface Upstream {
-  readonly clientFor: (caller: Caller | undefined, operation: OperationFacts) => RestClient;
-  /** Whether a call of this caller would be shed at once: then its operation need not begin. */
-  readonly overloaded: (caller: Caller | undefined) => boolean;
-  readonly health: () => UpstreamHealth;
-  readonly close: () => Promise<void>;
-}
-
-/** Connects to the REST API at `url`; nothing is sent yet. */
-export function createUpstream(options: UpstreamOptions): Upstream {
-  const { origin, pathname } = new URL(options.url);
-  const line = createLine({ ...options, origin });
-  const shared: Shared = {
-    line,
-    prefix: pathname.replace(/\/+$/, ''),
-    json: new Flights(),
-    csv: new Flights(),
-  };
-  return {
-    clientFor: (caller, operation) =>
-      caller === undefined ? strangersClient : new CallerClient(shared, caller, operation),
-    overloaded: (caller) => caller !== undefined && line.slots.isFull(caller.hash),
-    health: () => healthOf(line, shared.json.joined + shared.csv.joined),
-    close: () => line.transport.close(),
-  };
-}
-
-interface Shared {
+/** What the clients of all operations share. */
+export interface Shared {
   readonly line: Line;
   readonly prefix: string;
   readonly json: Flights<unknown>;
   readonly csv: Flights<string>;
 }
 
-/** Without a well-formed key nothing is sent. */
-const strangersClient: RestClient = {
-  getJson: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
-  getCsv: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
-  write: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
-};
-
 const json = 'application/json';
 
 /** One operation's calls in the name of its caller. */
-class CallerClient implements RestClient {
+export class CallerClient implements RestClient {
   readonly #shared: Shared;
   readonly #caller: Caller;
   readonly #operation: OperationFacts;

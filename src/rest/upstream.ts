@@ -1,0 +1,51 @@
+import { type Caller, CallerClient, type OperationFacts, type RestClient, type Shared } from './client.ts';
+import { UpstreamError } from './errors.ts';
+import { Flights } from './flights.ts';
+import { createLine, healthOf, type UpstreamHealth } from './line.ts';
+import type { Route } from './transport.ts';
+
+/** Settings of the REST side. */
+export interface UpstreamOptions {
+  /** Absolute URL, possibly with a path that is put before every path of the API. */
+  readonly url: string;
+  readonly route?: Route | undefined;
+  readonly connections: number;
+  /** Most calls in flight; those beyond it wait. */
+  readonly maxInFlight: number;
+  readonly maxBodyBytes: number;
+}
+
+/** The REST API, shared by all operations. */
+export interface Upstream {
+  readonly clientFor: (caller: Caller | undefined, operation: OperationFacts) => RestClient;
+  /** Whether a call of this caller would be shed at once: then its operation need not begin. */
+  readonly overloaded: (caller: Caller | undefined) => boolean;
+  readonly health: () => UpstreamHealth;
+  readonly close: () => Promise<void>;
+}
+
+/** Connects to the REST API at `url`; nothing is sent yet. */
+export function createUpstream(options: UpstreamOptions): Upstream {
+  const { origin, pathname } = new URL(options.url);
+  const line = createLine({ ...options, origin });
+  const shared: Shared = {
+    line,
+    prefix: pathname.replace(/\/+$/, ''),
+    json: new Flights(),
+    csv: new Flights(),
+  };
+  return {
+    clientFor: (caller, operation) =>
+      caller === undefined ? strangersClient : new CallerClient(shared, caller, operation),
+    overloaded: (caller) => caller !== undefined && line.slots.isFull(caller.hash),
+    health: () => healthOf(line, shared.json.joined + shared.csv.joined),
+    close: () => line.transport.close(),
+  };
+}
+
+/** Without a well-formed key nothing is sent. */
+const strangersClient: RestClient = {
+  getJson: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
+  getCsv: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
+  write: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
+};
