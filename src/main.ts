@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs, parseEnv } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
 import type { Site } from './cluster/messages.ts';
 import { check } from './commands/check.ts';
 import type { Command } from './commands/command.ts';
@@ -35,6 +36,9 @@ ${Object.entries(settings)
 
 /** Commands that call nobody. */
 const commands: Readonly<Record<string, Command>> = { explain, check };
+
+// Else V8 keeps the code of every operation that was ever compiled, long after the gateway has forgotten it.
+setFlagsFromString('--no-compilation-cache');
 
 try {
   await run(process.argv.slice(2));

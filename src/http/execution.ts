@@ -43,13 +43,15 @@ const mostCoercionErrors = 50;
 
 /**
  * What runs an operation of a valid document: graphql's own executor the first time, code compiled for it from the
- * second time on, or at once. What cannot be compiled stays with graphql's executor.
+ * second time on, or at once. What cannot be compiled stays with graphql's executor. `onCompile` hears of the code, which
+ * takes several times the memory of the document.
  */
 export function createExecution(
   options: ExecutionOptions,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   compile: 'when repeated' | 'at once' = 'when repeated',
+  onCompile: () => void = () => undefined,
 ): Execute {
   const interpret = interpreted(options, document, operation);
   if (compile === 'at once') return compiled(options, document, operation, interpret) ?? interpret;
@@ -57,7 +59,10 @@ export function createExecution(
   let run = interpret;
   return (context, variables) => {
     runs += 1;
-    if (runs === 2) run = compiled(options, document, operation, interpret) ?? interpret;
+    if (runs === 2) {
+      run = compiled(options, document, operation, interpret) ?? interpret;
+      onCompile();
+    }
     return run(context, variables);
   };
 }

@@ -34,7 +34,7 @@ export class RefusedDocument extends Error {
   }
 }
 
-/** Settings of the preparation. `cacheBytes` bounds the texts of the operations that are remembered. */
+/** Settings of the preparation. `cacheBytes` bounds the memory of the operations that are remembered. */
 export interface PrepareOptions {
   readonly schemas: Schemas;
   readonly cacheBytes: number;
@@ -48,25 +48,33 @@ export type Prepare = (query: string, operationName: string | undefined) => Prep
 
 /** Prepares each operation once while it is remembered. What is refused is not remembered: it could crowd out the rest. */
 export function createPrepare(options: PrepareOptions): Prepare {
-  const prepared = new LRUCache<string, PreparedOperation>({
-    maxSize: options.cacheBytes,
-    // A document takes about thirty times the memory of its text.
-    sizeCalculation: (_operation, key) => key.length * 30 + 1000,
-  });
+  const prepared = new LRUCache<string, PreparedOperation>({ maxSize: options.cacheBytes });
   return (query, operationName) => {
     const key = operationName === undefined ? query : `${operationName}\n${query}`;
     const known = prepared.get(key);
     if (known !== undefined) return known;
-    const operation = prepareOperation(options, query, operationName);
-    prepared.set(key, operation);
+    const operation = prepareOperation(options, query, operationName, () => {
+      // A size is taken anew only with a new entry.
+      prepared.delete(key);
+      prepared.set(key, operation, { size: sizeOf(key, operation, bytesPerToken.compiled) });
+    });
+    prepared.set(key, operation, { size: sizeOf(key, operation, bytesPerToken.parsed) });
     return operation;
   };
+}
+
+/** Memory that a document takes, and with the code compiled for it: at most, measured over documents of 7 to 160 tokens. */
+const bytesPerToken = { parsed: 400, compiled: 2000 };
+
+function sizeOf(text: string, { document }: PreparedOperation, perToken: number): number {
+  return 2 * text.length + perToken * (document.tokenCount ?? text.length) + 1000;
 }
 
 function prepareOperation(
   { limits, ...options }: PrepareOptions,
   query: string,
   operationName: string | undefined,
+  onCompile: () => void,
 ): PreparedOperation {
   const document = parseQuery(query, limits.tokens);
   // Before validation, which takes longer the more there is.
@@ -74,7 +82,8 @@ function prepareOperation(
   if (exceeded.length > 0) throw new RefusedDocument(exceeded);
   refuseInvalid(document, options);
   const operation = operationOf(document, operationName);
-  return { document, operation, execute: createExecution(options, document, operation), listed: false };
+  const execute = createExecution(options, document, operation, 'when repeated', onCompile);
+  return { document, operation, execute, listed: false };
 }
 
 /** The operations of a listed document, by name. Throws a RefusedDocument where the name says none. */

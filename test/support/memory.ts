@@ -1,0 +1,45 @@
+import { type Running, runMain } from './process.ts';
+
+/** What a process holds, in bytes: on its heap and beside it once all that nobody needs is gone, and in all. */
+export interface Memory {
+  readonly live: number;
+  readonly resident: number;
+}
+
+/** A gateway in a process of its own that can be asked for its memory. */
+export interface Weighed extends Running {
+  /** Collects garbage, then weighs what is left. */
+  readonly weigh: () => Promise<Memory>;
+}
+
+/** Runs in the gateway's process before its own code. */
+const scales = `
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc');
+let times = 0;
+process.on('SIGUSR2', () => {
+  for (let round = 0; round < 4; round += 1) collect();
+  const { heapUsed, external, rss } = process.memoryUsage();
+  times += 1;
+  process.stderr.write('weighed ' + times + ': ' + (heapUsed + external) + ' ' + rss + '\\n');
+});`;
+
+/** Starts a gateway whose memory can be weighed. */
+export function runWeighed(environment: Readonly<Record<string, string>>): Weighed {
+  const running = runMain([], {
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(scales)}`,
+    ...environment,
+  });
+  let times = 0;
+  return {
+    ...running,
+    weigh: async () => {
+      times += 1;
+      running.child.kill('SIGUSR2');
+      const [, live = '', resident = ''] = await running.printed(new RegExp(`^weighed ${times}: (\\d+) (\\d+)$`, 'm'));
+      return { live: Number(live), resident: Number(resident) };
+    },
+  };
+}
