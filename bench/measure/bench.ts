@@ -16,9 +16,9 @@ import type { UpstreamOrder, UpstreamReport } from './upstream.ts';
 export interface Timing {
   /** One measured run. */
   readonly seconds: number;
-  /** The warm-up before it. */
+  /** The warm-up before it, in CPU time of the gateway. */
   readonly warm: number;
-  /** The warm-up of a new process, with several scenarios. */
+  /** The warm-up of a new process, with several scenarios, likewise. */
   readonly start: number;
   /** A run during which other processes used more CPUs than this is repeated, twice at most. */
   readonly quiet: number;
@@ -58,7 +58,7 @@ export async function startBench(
       stack.use(gateway);
       await agreement.checkAll(name, gateway);
       running.set(name, gateway);
-      for (const point of points.slice(0, 3)) await run({ name, gateway, load, point, seconds: timing.start / 3 });
+      for (const point of points.slice(0, 3)) await warmUp({ name, gateway, load, point }, timing.start / 3);
     } catch (error) {
       console.error(error);
     }
@@ -91,7 +91,7 @@ async function measure(
 ): Promise<Figures> {
   const { gateway, upstream, point, timing } = what;
   await upstream.ask(point);
-  await run({ ...what, seconds: timing.warm });
+  await warmUp(what, timing.warm);
   let best: Figures | undefined;
   for (let attempts = 0; attempts < 3 && (best === undefined || best.foreign > timing.quiet); attempts += 1) {
     await upstream.ask(point);
@@ -114,6 +114,15 @@ async function measure(
   }
   if (best === undefined) throw new Error('expected a run');
   return best;
+}
+
+/** Goes on until the gateway has had most of that many seconds of CPU time, which takes longer on a busy machine. */
+async function warmUp(what: Run, seconds: number): Promise<void> {
+  const { pid } = what.gateway;
+  const enough = cpuTimeOf(pid) + seconds * 0.8e6;
+  const deadline = performance.now() + seconds * 4000;
+  do await run({ ...what, seconds: seconds / 3 });
+  while (cpuTimeOf(pid) < enough && performance.now() < deadline);
 }
 
 async function run({ name, gateway, load, point, seconds }: Run & { readonly seconds: number }): Promise<LoadResult> {
