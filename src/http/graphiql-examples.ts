@@ -7,8 +7,9 @@ interface Example {
 /** Queries that show what the gateway is for. They run on the embedded workspace as they stand. */
 export const examples: readonly Example[] = [
   {
-    query: `# Two projects with their dashboards and latest events: 5 REST calls in 2 waves.
-# The key is in the Headers tab below. Ctrl-Space completes, the book on the left documents every field.
+    query: `# 5 REST calls in 2 waves. The key is in the
+# Headers tab below. Ctrl-Space completes, and
+# the book on the left documents every field.
 query Overview {
   projects(first: 2) {
     nodes {
@@ -16,7 +17,10 @@ query Overview {
       timezone
       dashboards(first: 3) {
         totalCount
-        nodes { name pinned createdBy { firstName lastName } }
+        nodes {
+          name
+          createdBy { firstName lastName }
+        }
       }
       events(first: 3) {
         nodes { event timestamp distinctId }
@@ -27,7 +31,8 @@ query Overview {
 `,
   },
   {
-    query: `# Pages: give \`endCursor\` to \`after\` for the next one.
+    query: `# Pages: give \`endCursor\` to \`after\` for the
+# next one.
 query Dashboards($project: ID!, $after: String) {
   project(id: $project) {
     name
@@ -43,22 +48,38 @@ query Dashboards($project: ID!, $after: String) {
   },
   {
     query: `# Changes answer what they changed.
-mutation Create($input: CreateDashboardInput!) {
+mutation CreateDashboard($input: CreateDashboardInput!) {
   createDashboard(input: $input) {
-    dashboard { id name tags restrictionLevel createdAt }
+    dashboard {
+      id
+      name
+      tags
+      createdAt
+    }
   }
 }
 `,
-    variables: '{ "input": { "projectId": "1", "name": "Weekly numbers", "tags": ["kpi"] } }',
+    variables: `{
+  "input": {
+    "projectId": "1",
+    "name": "Weekly numbers",
+    "tags": ["kpi"]
+  }
+}`,
   },
 ];
 
 /** The tab that shows what an operation costs, where clients may see it. */
 export const explainExample = {
-  query: `# What this would cost: the header "explain": "plan" (in the Headers tab below) asks for the REST calls that it would
-# make, and nothing is executed. With "explain": "trace" it runs, and the calls that it made are listed.
-# \`tiles\` is only in a dashboard's own row: take it out, and 15 calls less are left.
-query Tiles {
+  query: `# What would this cost? The header
+# "explain": "plan" below asks for the REST calls
+# that it would make, and nothing is executed.
+# With "trace" it runs, and its calls are listed.
+# Headers are never kept: a reload takes it away.
+#
+# \`tiles\` is only in a dashboard's own row:
+# take it out, and 15 calls less are left.
+query Explain {
   projects(first: 3) {
     nodes {
       name

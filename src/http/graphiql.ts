@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { examples, explainExample } from './graphiql-examples.ts';
 import { explainScript } from './graphiql-explain.ts';
+import { tabsScript, tabsStyle } from './graphiql-tabs.ts';
 import type { Send } from './send.ts';
 
 /** What GraphiQL opens with. */
@@ -53,8 +54,9 @@ async function createPage({ demoKey, explain }: GraphiqlOptions): Promise<Page> 
     headers,
     shouldPersistHeaders: false,
   });
-  // First of all scripts, because the others keep the function that they find.
-  const html = explain ? rendered.replace('<head>', `<head><script>${explainScript}</script>`) : rendered;
+  // First of all scripts, because the others keep what they find.
+  const scripts = (explain ? [explainScript, tabsScript] : [tabsScript]).map((script) => `<script>${script}</script>`);
+  const html = rendered.replace('<head>', () => `<head><style>${tabsStyle}</style>${scripts.join('')}`);
   return {
     headers: {
       'content-type': 'text/html; charset=utf-8',

@@ -3,13 +3,24 @@ import { expect, test } from 'vitest';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstream.ts';
 
+type Fetch = (url: string, options: object) => Promise<Response>;
+
+/** The `fetch` that the page of GraphiQL makes of the one of its browser. */
+function fetchOf(page: string, fetchOfBrowser: Fetch): Fetch {
+  const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(page) ?? [];
+  const window = { fetch: fetchOfBrowser };
+  runInNewContext(script, { window, Response });
+  return window.fetch;
+}
+
 /** What the page of GraphiQL sends when its editor fetches. */
 async function sentFrom(page: string, headers: object, query: string): Promise<unknown> {
-  const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(page) ?? [];
   const sent: unknown[] = [];
-  const window = { fetch: (...request: unknown[]) => sent.push(...request) };
-  runInNewContext(script, { window });
-  window.fetch('/graphql', { method: 'POST', headers, body: JSON.stringify({ query }) });
+  const fetchInPage = fetchOf(page, async (...request) => {
+    sent.push(...request);
+    return Response.json({});
+  });
+  await fetchInPage('/graphql', { method: 'POST', headers, body: JSON.stringify({ query }) });
   return JSON.parse(JSON.stringify(sent));
 }
 
@@ -36,11 +47,23 @@ test('GraphiQL sends the header explain as the extension, but not where it reads
     '/graphql',
     { method: 'POST', headers: key, body: body({ query }) },
   ]);
-  expect(page).toContain('query Tiles');
+  expect(page).toContain('query Explain');
+});
+
+test('GraphiQL gets data, if empty, with a plan, and answers with errors as they are', async () => {
+  await using upstream = await startUpstream({});
+  await using gateway = await startGateway(upstream, { explain: true });
+  const page = await pageOf(gateway);
+  const options = { method: 'POST', headers: { explain: 'plan' }, body: JSON.stringify({ query: '{ a }' }) };
+  const shownFor = async (answer: object): Promise<unknown> =>
+    (await fetchOf(page, async () => Response.json(answer))('/graphql', options)).json();
+  expect(await shownFor({ data: null, extensions: {} })).toEqual({ data: {}, extensions: {} });
+  const refused = { data: null, errors: [{ message: 'No.' }] };
+  expect(await shownFor(refused)).toEqual(refused);
 });
 
 test('GraphiQL says nothing of explain where it is switched off', async () => {
   await using upstream = await startUpstream({});
   await using gateway = await startGateway(upstream, { explain: false });
-  expect(await pageOf(gateway)).not.toContain('query Tiles');
+  expect(await pageOf(gateway)).not.toContain('query Explain');
 });

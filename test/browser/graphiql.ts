@@ -1,0 +1,57 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { patienceMs, type TestBrowser, type TestPage } from '../support/browser.ts';
+
+/** Opens GraphiQL and waits until it has read the schema. */
+export async function openGraphiql(browser: TestBrowser, url: string): Promise<TestPage> {
+  const opened = await browser.open();
+  const { page } = opened;
+  const described = page.waitForResponse((response) => response.request().postData()?.includes('__schema') ?? false);
+  await page.goto(url);
+  await (await described).finished();
+  return opened;
+}
+
+/** Runs what the open tab holds, and gives the answer that came over the wire. */
+export async function execute(page: Page): Promise<unknown> {
+  const answered = page.waitForResponse((response) => response.request().method() === 'POST');
+  await page.click('button[aria-label^="Execute"]');
+  return (await answered).json();
+}
+
+/** Replaces what stands in an editor. Pasted, because editors close the brackets that are typed. */
+export async function replaceText(page: Page, editor: 'query' | 'headers', text: string): Promise<void> {
+  const place = editor === 'query' ? '.graphiql-query-editor' : '.graphiql-editor-tool';
+  await page
+    .locator(`${place} .view-line:visible`)
+    .first()
+    .click({ position: { x: 1, y: 1 } });
+  await page.keyboard.press('Control+a');
+  await paste(page, text);
+}
+
+/** Puts a text where the cursor is. */
+export async function paste(page: Page, text: string): Promise<void> {
+  await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
+  await page.keyboard.press('Control+v');
+}
+
+/** Opens the tab of an operation. GraphiQL stores that it is open half a second later, when it knows the operation. */
+export async function openTab(page: Page, operation: string): Promise<void> {
+  const names = await page.getByRole('tab').allInnerTexts();
+  await page.getByRole('tab', { name: operation }).click();
+  await untilTabsHold(page, `"activeTabIndex":${names.indexOf(operation)}`);
+}
+
+/** Waits until this stands in what GraphiQL stores of its tabs. */
+export async function untilTabsHold(page: Page, text: string): Promise<void> {
+  const tabs = (): Promise<unknown> => page.evaluate("localStorage.getItem('graphiql:tabState')");
+  await expect.poll(tabs, { timeout: patienceMs }).toContain(text);
+}
+
+/** Everything that the browser keeps of the page: cookies, both storages, databases, and the address. */
+export async function stored(page: Page): Promise<string> {
+  const kept = await page.context().storageState({ indexedDB: true });
+  const session = await page.evaluate('JSON.stringify(sessionStorage)');
+  return [JSON.stringify(kept), String(session), page.url()].join('\n');
+}

@@ -1,0 +1,93 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+/** Debian's Chromium, if it is on the PATH. */
+const executablePath = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .map((folder) => join(folder, 'chromium'))
+  .find(isExecutable);
+
+/** Whether this machine has a `chromium`. */
+export const hasChromium = executablePath !== undefined;
+
+/** How long a test waits for something to appear, in milliseconds: less than it may run, so that it says what is missing. */
+export const patienceMs = 25_000;
+
+/** Where screenshots go, to be looked at. */
+const artifacts = new URL('../../artifacts/', import.meta.url);
+
+/** A browser that reaches nothing but loopback. */
+export interface TestBrowser extends AsyncDisposable {
+  /** An empty page in a profile of its own. */
+  open(): Promise<TestPage>;
+}
+
+/** A page, and what it did that a test should know. */
+export interface TestPage extends AsyncDisposable {
+  readonly page: Page;
+  /** The origin of everything that it has asked for, each once; what is made within the page has none. */
+  readonly origins: ReadonlySet<string>;
+  /** Errors of its console, among them what its Content-Security-Policy forbade, and exceptions. */
+  readonly errors: readonly string[];
+  /** Keeps a picture of the page under this name. */
+  picture(name: string): Promise<void>;
+}
+
+/** Starts Chromium without a window, and without what it does in the background. */
+export async function startBrowser(): Promise<TestBrowser> {
+  if (executablePath === undefined) throw new Error('expected chromium on the PATH');
+  const browser = await chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+    ],
+  });
+  return { open: () => openPage(browser), [Symbol.asyncDispose]: () => browser.close() };
+}
+
+async function openPage(browser: Browser): Promise<TestPage> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en', timezoneId: 'UTC' });
+  // GraphiQL copies and pastes, and so do tests.
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const page = await context.newPage();
+  page.setDefaultTimeout(patienceMs);
+  const origins = new Set<string>();
+  const errors: string[] = [];
+  context.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol !== 'data:' && protocol !== 'blob:') origins.add(origin);
+  });
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  page.on('pageerror', (error) => errors.push(error.message));
+  return {
+    page,
+    origins,
+    errors,
+    picture: async (name) => {
+      mkdirSync(artifacts, { recursive: true });
+      // Where it is over nothing that would light up.
+      await page.mouse.move(0, 0);
+      await page.screenshot({ path: new URL(`${name}.png`, artifacts).pathname });
+    },
+    [Symbol.asyncDispose]: () => context.close(),
+  };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
