@@ -4,7 +4,7 @@ import { hasChromium, startBrowser, type TestBrowser } from '../support/browser.
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { execute, openGraphiql, openTab, paste, replaceText, stored, untilTabsHold } from './graphiql.ts';
 
-describe.skipIf(!hasChromium)('GraphiQL in Chromium (skipped where there is none)', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, () => {
   let browser: TestBrowser;
   let workspace: Workspace;
   let gateway: TestGateway;
@@ -62,6 +62,7 @@ describe.skipIf(!hasChromium)('GraphiQL in Chromium (skipped where there is none
     await docs.getByText('Everything that can be read. REST calls are the scarce resource').waitFor();
     await docs.getByRole('link', { name: 'ProjectConnection' }).click();
     await docs.getByText('A page of projects, after the Relay cursor connections specification.').waitFor();
+    expect(await docs.innerText()).toContain('Whether there is more, and the cursors to go on from.');
     await picture('graphiql-documentation');
   });
 

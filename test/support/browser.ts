@@ -31,7 +31,7 @@ export interface TestPage extends AsyncDisposable {
   /** Errors of its console, among them what its Content-Security-Policy forbade, and exceptions. */
   readonly errors: readonly string[];
   /** Keeps a picture of the page under this name. */
-  picture(name: string): Promise<void>;
+  readonly picture: (name: string) => Promise<void>;
 }
 
 /** Starts Chromium without a window, and without what it does in the background. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A command of the gateway that runs as a process of its own. */
+/** A command that runs as a process of its own, with nothing of the surrounding environment but PATH. */
 export interface Running extends AsyncDisposable {
   readonly child: ChildProcess;
   /** Everything it has printed, errors included. */
@@ -14,12 +14,31 @@ export interface Running extends AsyncDisposable {
 
 const root = new URL('../../', import.meta.url);
 
-/** Runs `node src/main.ts …` with nothing of the surrounding environment but PATH. */
-export function runMain(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Running {
-  const child = spawn(process.execPath, ['src/main.ts', ...args], {
-    cwd: root,
+type Environment = Readonly<Record<string, string>>;
+
+/** Runs `node src/main.ts …`. */
+export function runMain(args: readonly string[], environment: Environment = {}): Running {
+  return run(process.execPath, ['src/main.ts', ...args], { environment });
+}
+
+/** Runs a script of the package in a folder. It gets a process group of its own: npm does not end what it has started. */
+export function runScript(folder: string, script: string, environment: Environment = {}): Running {
+  return run('npm', ['run', script], { folder, environment, detached: true });
+}
+
+interface RunOptions {
+  readonly folder?: string;
+  readonly environment: Environment;
+  readonly detached?: boolean;
+}
+
+function run(command: string, args: readonly string[], options: RunOptions): Running {
+  const { folder = '.', environment, detached = false } = options;
+  const child = spawn(command, args, {
+    cwd: new URL(folder, root),
     env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached,
   });
   let text = '';
   const listeners = new Set<() => void>();
@@ -50,7 +69,8 @@ export function runMain(args: readonly string[], environment: Readonly<Record<st
       return child.exitCode;
     },
     async [Symbol.asyncDispose]() {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+      const { pid, exitCode, signalCode } = child;
+      if (pid !== undefined && exitCode === null && signalCode === null) process.kill(detached ? -pid : pid, 'SIGKILL');
       await ended;
     },
   };

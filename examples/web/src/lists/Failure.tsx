@@ -1,0 +1,37 @@
+import { GatewayError } from '../gateway/execute.ts';
+
+/** What readers can be told about the codes that they may meet; the other ones speak for themselves. */
+const explanations: Readonly<Record<string, string>> = {
+  GATEWAY_UNAVAILABLE: 'The server does not answer. Check your connection.',
+  OVERLOADED: 'The server is busy. Try again in a moment.',
+  RATE_LIMITED: 'Too much was read in the last minute. Try again in a moment.',
+  UNAUTHENTICATED: 'The API key is missing or not known.',
+  UPSTREAM_TIMEOUT: 'The analytics service took too long to answer.',
+  UPSTREAM_UNAVAILABLE: 'The analytics service cannot be reached right now.',
+};
+
+interface FailureProps {
+  /** What could not be loaded, such as `events`. */
+  readonly what: string;
+  readonly error: Error;
+  readonly isRetrying: boolean;
+  readonly onRetry: () => void;
+}
+
+/** Says what went wrong, with a button that tries again. */
+export function Failure({ what, error, isRetrying, onRetry }: FailureProps) {
+  const code = error instanceof GatewayError ? error.code : undefined;
+  return (
+    <div className="failure" role="alert">
+      <p>
+        <strong>The {what} could not be loaded.</strong>
+        <br />
+        {explanations[code ?? ''] ?? error.message}
+        {code !== undefined && <code>{code}</code>}
+      </p>
+      <button type="button" onClick={onRetry} aria-disabled={isRetrying}>
+        {isRetrying ? 'Trying…' : 'Try again'}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,30 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './App.tsx';
+import './app.css';
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // A key may make few REST calls a minute, so nothing is read again behind the reader's back. The gateway has
+      // already tried twice where that helps.
+      staleTime: 60_000,
+      refetchOnWindowFocus: false,
+      retry: false,
+      // A browser that thinks it is offline shows the failure instead of waiting.
+      networkMode: 'always',
+    },
+  },
+});
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('expected an element #root');
+
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <App />
+    </QueryClientProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,139 @@
+import type { Request } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium, startBrowser, type TestBrowser } from '../support/browser.ts';
+import { type Example, startExample } from './example.ts';
+
+describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { timeout: 60_000 }, () => {
+  let browser: TestBrowser;
+  let example: Example;
+
+  beforeAll(async () => {
+    [browser, example] = await Promise.all([startBrowser(), startExample()]);
+  }, 60_000);
+
+  afterAll(async () => {
+    await example[Symbol.asyncDispose]();
+    await browser[Symbol.asyncDispose]();
+  });
+
+  test('lists projects, dashboards and events, and pages through them', async () => {
+    await using opened = await browser.open();
+    const { page, picture, errors } = opened;
+    await page.goto(example.url);
+    await page.getByRole('heading', { name: 'Booking website' }).waitFor();
+    expect(await page.getByRole('navigation').getByRole('link').allInnerTexts()).toEqual([
+      'Booking website\nEurope/Berlin',
+      'iOS app\nEurope/Berlin',
+      'Android app\nAsia/Kolkata',
+      'Partner portal\nEurope/Madrid',
+    ]);
+    const dashboards = page.getByRole('region', { name: 'Dashboards' });
+    const events = page.getByRole('region', { name: 'Latest events' });
+    await dashboards.getByText('6 dashboards shown').waitFor();
+    await events.getByText('10 events shown').waitFor();
+    await picture('example');
+
+    await dashboards.getByRole('button', { name: 'Load more dashboards' }).click();
+    await dashboards.getByText('10 dashboards shown').waitFor();
+    expect(await dashboards.getByRole('button').count()).toBe(0);
+    await events.getByRole('button', { name: 'Load more events' }).click();
+    await events.getByText('20 events shown').waitFor();
+    const times = await events
+      .getByRole('time')
+      .evaluateAll((all) => all.map((time) => time.getAttribute('title') ?? ''));
+    expect(new Set(times).size).toBe(20);
+    expect(times).toEqual(times.toSorted((one, other) => (one < other ? 1 : -1)));
+
+    await page.getByRole('link', { name: 'iOS app' }).click();
+    await page.getByRole('heading', { name: 'iOS app' }).waitFor();
+    await events.getByText('10 events shown').waitFor();
+    expect(await page.title()).toBe('iOS app · Workspace');
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Booking website' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test('asks by id alone, sends no key, and asks no other host', async () => {
+    await using opened = await browser.open();
+    const { page, origins } = opened;
+    const asked: Request[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/graphql')) asked.push(request);
+    });
+    await page.goto(example.url);
+    await page.getByText('10 events shown').waitFor();
+    expect(asked.length).toBeGreaterThanOrEqual(4);
+    for (const request of asked) {
+      expect(request.postDataJSON()).toEqual({
+        documentId: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as unknown,
+        variables: expect.any(Object) as unknown,
+      });
+      expect(await request.headerValue('authorization')).toBeNull();
+    }
+    expect([...origins]).toEqual([new URL(example.url).origin]);
+  });
+
+  test('says that it loads, and when there is nothing', async () => {
+    await using opened = await browser.open();
+    const { page, picture } = opened;
+    const project = await example.createProject('Nothing yet');
+    const answered = Promise.withResolvers<void>();
+    await page.route('**/graphql', async (route) => {
+      await answered.promise;
+      await route.continue();
+    });
+    await page.goto(`${example.url}#${project}`);
+    await page.getByText('Loading projects…').waitFor();
+    await page.getByText('Loading events…').waitFor();
+    await picture('example-loading');
+    answered.resolve();
+    await page.getByRole('heading', { name: 'Nothing yet' }).waitFor();
+    await page.getByText('This project has no dashboards yet.').waitFor();
+    await page.getByText('This project has captured no events yet.').waitFor();
+    await picture('example-empty');
+    await page.goto(`${example.url}#987654`);
+    await page.getByText('There is no such project.').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  test('keeps what is there while the upstream is down, says so, and recovers', async () => {
+    await using opened = await browser.open();
+    const { page, picture } = opened;
+    const failures = page.getByRole('alert');
+    await page.goto(example.url);
+    await page.getByText('10 events shown').waitFor();
+
+    await example.upstream.stop();
+    await page.getByRole('button', { name: 'Load more events' }).click();
+    await failures.getByText('The events could not be loaded.').waitFor();
+    await failures.getByText('UPSTREAM_UNAVAILABLE').waitFor();
+    expect(await page.getByRole('row').count()).toBe(11);
+    await page.getByRole('link', { name: 'iOS app' }).click();
+    await failures.nth(2).waitFor();
+    await picture('example-failure');
+
+    await example.upstream.start();
+    const retry = failures.getByRole('button', { name: 'Try again' }).first();
+    while ((await failures.count()) > 0) {
+      // It may be gone, or say `Trying…`, by then.
+      await retry.click({ timeout: 500 }).catch(() => undefined);
+    }
+    await page.getByRole('heading', { name: 'iOS app' }).waitFor();
+    await page.getByText('6 dashboards shown').waitFor();
+    await page.getByText('10 events shown').waitFor();
+    await page.getByRole('button', { name: 'Load more events' }).click();
+    await page.getByText('20 events shown').waitFor();
+  });
+
+  test('fits a telephone, and the dark', async () => {
+    await using opened = await browser.open();
+    const { page, picture } = opened;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.goto(example.url);
+    await page.getByText('10 events shown').waitFor();
+    await picture('example-telephone');
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+    expect(overflow).toBe(0);
+  });
+});

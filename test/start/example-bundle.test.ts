@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { runScript } from '../support/process.ts';
+
+const folder = new URL('../../examples/web/', import.meta.url);
+
+test('the bundle of the example page has the ids of its documents, and nothing of their texts', async () => {
+  await using building = runScript('examples/web/', 'build');
+  await building.exit();
+  expect(building.output()).toContain('built in');
+  const files = await Array.fromAsync(glob('dist/assets/*.js', { cwd: folder }));
+  const bundle = files.map((file) => readFileSync(new URL(file, folder), 'utf8')).join('');
+  const manifest: unknown = JSON.parse(readFileSync(new URL('src/generated/persisted-documents.json', folder), 'utf8'));
+  const ids = Object.keys(manifest ?? {});
+  expect(ids).toHaveLength(4);
+  for (const id of ids) expect(bundle).toContain(id);
+  expect(bundle).not.toMatch(/(?:query|fragment) (?:Projects|ProjectLink|Dashboards|DashboardCard|Events|EventRow)\b/);
+}, 60_000);
