@@ -120,7 +120,7 @@ function greeting(url: string, config: Config, workspace: Workspace | undefined)
     query: '{ projects(first: 2) { nodes { name dashboards(first: 2) { nodes { name } } } } }',
   });
   return [
-    `Gateway    ${endpoint}   (GraphiQL in a browser)`,
+    `Gateway    ${endpoint}${config.graphiql ? '   (GraphiQL in a browser)' : ''}`,
     `Workspace  ${workspace.url}`,
     `Demo key   ${workspace.demoKey}`,
     '',

@@ -1,0 +1,16 @@
+# The gateway, without an upstream of its own: set UPSTREAM_URL. Node runs the TypeScript as it is; nothing is built.
+FROM node:26-slim
+
+ENV NODE_ENV=production HOST=0.0.0.0
+WORKDIR /gateway
+
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --omit=optional --workspaces=false --ignore-scripts && npm cache clean --force
+COPY schema schema
+COPY src src
+
+USER node
+EXPOSE 4000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=15s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 4000}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "src/main.ts"]

