@@ -10,7 +10,7 @@ export interface OperationReport {
   readonly durationMs: number;
   /** REST calls that it made. */
   readonly calls: number;
-  /** The codes of its errors, each once. */
+  /** The codes of its errors, each once; `CLIENT_LEFT` alone where nobody waited for them. */
   readonly codes: readonly string[];
   /** The first characters of the hash of the caller's key; undefined without a key. */
   readonly caller: string | undefined;

@@ -66,12 +66,14 @@ interface Known {
   prepared?: PreparedOperation;
   use?: DocumentUse | undefined;
   cost?: Cost;
+  /** Whether its client left before it was answered. */
+  left?: true;
 }
 
 function reportOf(
   { operationName }: GraphQLParams,
   { requestId, caller }: RequestFacts,
-  { use, cost, prepared }: Known,
+  { use, cost, prepared, left }: Known,
   { errors = [] }: OperationResult,
   durationMs: number,
 ): OperationReport {
@@ -81,12 +83,19 @@ function reportOf(
     operationName: (prepared?.operation.name?.value ?? operationName)?.slice(0, longestName),
     durationMs,
     calls: cost?.calls.made ?? 0,
-    codes: errors.length === 0 ? noCodes : [...new Set(errors.map(({ extensions }) => String(extensions['code'])))],
+    codes: left ? clientLeft : codesOf(errors),
     caller: caller?.hash.slice(0, shownHash),
   };
 }
 
 const noCodes: readonly string[] = [];
+
+/** Its calls were given up, which says nothing of the upstream. */
+const clientLeft: readonly string[] = ['CLIENT_LEFT'];
+
+function codesOf(errors: NonNullable<OperationResult['errors']>): readonly string[] {
+  return errors.length === 0 ? noCodes : [...new Set(errors.map(({ extensions }) => String(extensions['code'])))];
+}
 
 async function runKnown(
   params: GraphQLParams,
@@ -109,7 +118,12 @@ async function runKnown(
     // Where this fails, the deadline ends what is under way.
     const lifetime = new Lifetime(options.deadlineMs);
     const running = prepared.execute(options.createContext(facts, lifetime, cost.calls), params.variables);
-    if (running instanceof Promise) facts.onLeave(() => lifetime.end('left'));
+    if (running instanceof Promise) {
+      facts.onLeave(() => {
+        known.left = true;
+        lifetime.end('left');
+      });
+    }
     const executed = running instanceof Promise ? await running : running;
     lifetime.finish();
     const result = toResult(executed, prepared, cost, options);

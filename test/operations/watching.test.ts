@@ -32,6 +32,19 @@ test('metrics count operations, REST calls by route and what was shared, and nam
   expect(text).not.toContain('phx_');
 });
 
+test('an operation whose client leaves is counted as that, and not as a failure of the upstream', async () => {
+  await using upstream = await startUpstream(routes, { hold: 2 });
+  await using gateway = await startGateway(upstream);
+  const leave = new AbortController();
+  const asked = gateway.ask(byName, { signal: leave.signal });
+  while (upstream.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  leave.abort();
+  await expect(asked).rejects.toThrow('aborted');
+  const counts = async (): Promise<string[]> =>
+    (await read(new URL('/metrics', gateway.url).href)).text.match(/^gateway_operations_total.*$/gm) ?? [];
+  await expect.poll(counts).toEqual(['gateway_operations_total{code="CLIENT_LEFT"} 1']);
+});
+
 test('readiness tells the state of the breaker and does not depend on it', async () => {
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream);
