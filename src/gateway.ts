@@ -19,6 +19,7 @@ import {
 } from './http/persisted/persisted.ts';
 import type { DocumentUses } from './http/persisted/uses.ts';
 import { createPrepare } from './http/prepare.ts';
+import { Runs } from './http/runs.ts';
 import { createSend } from './http/send.ts';
 import { type Tracing, traceOperations } from './http/tracing.ts';
 import { createYogaHandler } from './http/yoga.ts';
@@ -101,7 +102,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const upstream = createUpstream(upstreamOptionsOf(options));
   const cursors = createCursorCodec(options.cursorSecret);
   const persisted = createPersistedDocuments(options, createSchemas(schema));
-  const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses });
+  const runs = new Runs(options.operationDeadlineMs);
+  const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses, runs });
   const watch = watchWith(metrics, options);
   const plain = createRunOperation({
     resolve: persisted.resolve,
@@ -109,7 +111,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     createContext: contextFactory(options, cursors, upstream),
     costs: createCosts({ schema, cursors, ...options }),
     isOverloaded: upstream.overloaded,
-    deadlineMs: options.operationDeadlineMs,
+    runs,
     maxErrors: options.maxErrors,
     ...watch,
   });

@@ -26,6 +26,8 @@ export interface Cost {
   readonly calls: OperationCalls;
   /** Whether the client wants the plan, and nothing executed. */
   readonly planOnly: boolean;
+  /** Whether the client wants to know anything of it. */
+  readonly isTold: boolean;
   /** What the client wants to know beside the answer, once the operation is done. */
   readonly extensions: () => Readonly<Record<string, unknown>> | undefined;
 }
@@ -49,20 +51,21 @@ export function createCosts(options: CostsOptions): Costs {
   return (prepared, params) => {
     const explain = options.explain ? explainOf(params) : undefined;
     const wantsCost = params.extensions?.['cost'] === true;
+    const isTold = explain !== undefined || wantsCost;
     const isPlanned = explain === 'plan' || wantsCost || isDear(knownBoundOf(prepared), prepared, options);
     const plan = isPlanned ? planWith(prepared, params.variables ?? {}, options) : undefined;
     const planOnly = explain === 'plan' && plan !== undefined;
     if (!planOnly && plan !== undefined) refuseDear(plan, prepared, options);
     const calls = new OperationCalls(options.maxUpstreamCalls, explain === 'trace');
     const extensions = (): Readonly<Record<string, unknown>> | undefined => {
-      if (explain === undefined && !wantsCost) return undefined;
+      if (!isTold) return undefined;
       const cost = { requested: plan?.upper ?? 0, actual: calls.made, limit: options.maxUpstreamCalls };
       return {
         ...(explain !== undefined && { explain: explain === 'plan' ? plan : { calls: calls.calls } }),
         ...(wantsCost && { cost }),
       };
     };
-    return { calls, planOnly, extensions };
+    return { calls, planOnly, isTold, extensions };
   };
 }
 

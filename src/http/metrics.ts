@@ -6,6 +6,7 @@ import type { DocumentUses } from './persisted/uses.ts';
 export interface MetricsSources {
   readonly upstream: () => UpstreamHealth;
   readonly documents: DocumentUses;
+  readonly runs: { readonly joined: number };
 }
 
 /** Metrics in the Prometheus text format. No label holds a key, an id of an object or a text of a client's. */
@@ -79,7 +80,10 @@ export function createMetrics(sources: MetricsSources): Metrics {
   };
 }
 
-function measureOthers(registry: Registry, { upstream, documents }: MetricsSources): void {
+function measureOthers(registry: Registry, { upstream, documents, runs }: MetricsSources): void {
+  counter([registry], 'gateway_shared_operations_total', 'Operations answered by an equal one under way.', [], () => [
+    [{}, runs.joined],
+  ]);
   measureUpstream([registry], upstream);
   measureDocuments([registry], documents);
   collectDefaultMetrics({ register: registry });

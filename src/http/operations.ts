@@ -3,7 +3,7 @@ import type { GatewayContext } from '../context.ts';
 import type { OperationCalls } from '../rest/calls.ts';
 import type { Caller } from '../rest/client.ts';
 import { UpstreamError } from '../rest/errors.ts';
-import { Lifetime } from '../rest/lifetime.ts';
+import type { Lifetime } from '../rest/lifetime.ts';
 import type { CallSpans, TraceContext } from '../rest/spans.ts';
 import type { OperationResult } from './answer.ts';
 import type { Cost, Costs } from './costs.ts';
@@ -14,6 +14,7 @@ import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
 import type { DocumentUse } from './persisted/uses.ts';
 import { type PreparedOperation, RefusedDocument } from './prepare.ts';
 import { requestError } from './request-error.ts';
+import type { Runs, Start } from './runs.ts';
 
 /** What an operation may know of the request that brought it, whichever transport that was. */
 export interface RequestFacts {
@@ -35,7 +36,7 @@ export interface OperationsOptions {
   readonly costs: Costs;
   /** Whether an operation of this caller would find no room for its calls. */
   readonly isOverloaded: (caller: Caller | undefined) => boolean;
-  readonly deadlineMs: number;
+  readonly runs: Runs;
   /** Most errors that an answer tells. */
   readonly maxErrors: number;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
@@ -115,18 +116,13 @@ async function runKnown(
     known.cost = cost;
     if (cost.planOnly) return { data: null, extensions: cost.extensions() ?? {} };
     if (options.isOverloaded(facts.caller)) throw overload();
-    // Where this fails, the deadline ends what is under way.
-    const lifetime = new Lifetime(options.deadlineMs);
-    const running = prepared.execute(options.createContext(facts, lifetime, cost.calls), params.variables);
+    const running = start(prepared, params, facts, cost, options);
     if (running instanceof Promise) {
       facts.onLeave(() => {
         known.left = true;
-        lifetime.end('left');
       });
     }
-    const executed = running instanceof Promise ? await running : running;
-    lifetime.finish();
-    const result = toResult(executed, prepared, cost, options);
+    const result = running instanceof Promise ? await running : running;
     if (use !== undefined) countUse(use, result, cost);
     return isCacheable(resolved, facts, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
   } catch (error) {
@@ -135,11 +131,48 @@ async function runKnown(
   }
 }
 
+/** Queries that ask the same at the same time are one run; whoever wants to know what it costs runs alone. */
+function start(
+  prepared: PreparedOperation,
+  params: GraphQLParams,
+  facts: RequestFacts,
+  cost: Cost,
+  { runs, ...options }: OperationsOptions,
+): Promise<OperationResult> | OperationResult {
+  const run: Start = (lifetime) => execute(prepared, params, facts, cost, lifetime, options);
+  const { caller } = facts;
+  if (caller === undefined || cost.isTold) return runs.alone(facts, run);
+  if (prepared.operation.operation === 'query') {
+    const name = `${prepared.serial} ${params.variables === undefined ? '' : JSON.stringify(params.variables)}`;
+    return runs.take(caller.hash, name, facts, run);
+  }
+  runs.ground(caller.hash);
+  const written = runs.alone(facts, run);
+  return written instanceof Promise ? written.finally(() => runs.ground(caller.hash)) : written;
+}
+
+function execute(
+  prepared: PreparedOperation,
+  { variables }: GraphQLParams,
+  facts: RequestFacts,
+  cost: Cost,
+  lifetime: Lifetime,
+  options: Omit<OperationsOptions, 'runs'>,
+): Promise<OperationResult> | OperationResult {
+  const executed = prepared.execute(options.createContext(facts, lifetime, cost.calls), variables);
+  const end = (result: ExecutionResult): OperationResult => {
+    lifetime.finish();
+    return toResult(result, prepared, cost, options);
+  };
+  // Where it fails altogether, the deadline ends what is under way.
+  return executed instanceof Promise ? executed.then(end) : end(executed);
+}
+
 function toResult(
   { data, errors }: ExecutionResult,
   { document }: PreparedOperation,
   cost: Cost,
-  { maxErrors, report }: OperationsOptions,
+  { maxErrors, report }: Pick<OperationsOptions, 'maxErrors' | 'report'>,
 ): OperationResult {
   const extensions = cost.extensions();
   return {

@@ -21,6 +21,8 @@ export interface PreparedOperation {
   readonly execute: Execute;
   /** Whether its owner listed the document in a manifest: of all limits only deadline and number of calls apply. */
   readonly listed: boolean;
+  /** Tells it from every other prepared operation. */
+  readonly serial: number;
 }
 
 /** A document that is refused; each error says why. */
@@ -70,6 +72,13 @@ function sizeOf(text: string, { document }: PreparedOperation, perToken: number)
   return 2 * text.length + perToken * (document.tokenCount ?? text.length) + 1000;
 }
 
+let prepared = 0;
+
+function next(): number {
+  prepared += 1;
+  return prepared;
+}
+
 function prepareOperation(
   { limits, ...options }: PrepareOptions,
   query: string,
@@ -83,7 +92,7 @@ function prepareOperation(
   refuseInvalid(document, options);
   const operation = operationOf(document, operationName);
   const execute = createExecution(options, document, operation, 'when repeated', onCompile);
-  return { document, operation, execute, listed: false };
+  return { document, operation, execute, listed: false, serial: next() };
 }
 
 /** The operations of a listed document, by name. Throws a RefusedDocument where the name says none. */
@@ -103,7 +112,7 @@ export function createPrepareListed(options: ListedOptions): PrepareListed {
     for (const operation of document.definitions) {
       if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
       const execute = createExecution(options, document, operation, 'at once');
-      operations.set(operation.name?.value, { document, operation, execute, listed: true });
+      operations.set(operation.name?.value, { document, operation, execute, listed: true, serial: next() });
     }
     const [only] = operations.size === 1 ? operations.values() : [];
     return (operationName) => {

@@ -15,17 +15,18 @@ async function read(url: string): Promise<{ status: number; text: string }> {
 test('metrics count operations, REST calls by route and what was shared, and name no key', async () => {
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream);
-  await Promise.all([gateway.ask(byName), gateway.ask(byName)]);
+  await Promise.all([gateway.ask(byName), gateway.ask(byName), gateway.ask('{ again: project(id: 1) { timezone } }')]);
   await gateway.ask('{ project(id: 2) { name dashboards { nodes { name } } } }');
   await gateway.ask('{ nothing }');
   const { status, text } = await read(new URL('/metrics', gateway.url).href);
   expect(status).toBe(200);
-  expect(text).toContain('gateway_operations_total{code="none"} 3');
+  expect(text).toContain('gateway_operations_total{code="none"} 4');
   expect(text).toContain('gateway_operations_total{code="GRAPHQL_VALIDATION_FAILED"} 1');
   expect(text).toContain('gateway_rest_calls_total{method="GET",route="/api/projects/:id/",status="200"} 1');
   expect(text).toContain('gateway_rest_calls_total{method="GET",route="/api/projects/:id/",status="404"} 1');
+  expect(text).toContain('gateway_shared_operations_total 1');
   expect(text).toContain('gateway_rest_shared_reads_total 1');
-  expect(text).toContain('gateway_operation_duration_seconds_count 4');
+  expect(text).toContain('gateway_operation_duration_seconds_count 5');
   expect(text).toContain('gateway_operations_in_flight 0');
   expect(text).toContain('gateway_breaker_open 0');
   expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m);

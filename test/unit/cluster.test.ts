@@ -54,7 +54,7 @@ function processWith(...ids: readonly string[]): Process {
     ...{ inFlight: 1, queued: 2, retries: 3, sheds: 4, sharedReads: 5 },
     calls: [{ method: 'GET', route: '/a', outcome: 200, count: 6 }],
   });
-  return { documents, metrics: createMetrics({ upstream, documents }) };
+  return { documents, metrics: createMetrics({ upstream, documents, runs: { joined: 0 } }) };
 }
 
 function samples(text: string): ReadonlyMap<string, number> {
