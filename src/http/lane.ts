@@ -90,6 +90,7 @@ export function factsOf(request: IncomingMessage, response: ServerResponse): Req
     caller: callerOf(headers),
     trace: traceContextOf(headers),
     onLeave: (listener) => {
+      if (response.closed) return listener();
       response.once('close', () => {
         if (!response.writableFinished) listener();
       });

@@ -15,6 +15,7 @@ import type { DocumentUse } from './persisted/uses.ts';
 import { type PreparedOperation, RefusedDocument } from './prepare.ts';
 import { requestError } from './request-error.ts';
 import type { Runs, Start } from './runs.ts';
+import { Turns } from './turns.ts';
 
 /** What an operation may know of the request that brought it, whichever transport that was. */
 export interface RequestFacts {
@@ -52,10 +53,13 @@ export type RunOperation = (params: GraphQLParams, facts: RequestFacts) => Promi
 
 /** The one path that every operation takes, whichever transport brought it. */
 export function createRunOperation(options: OperationsOptions): RunOperation {
+  const turns = new Turns();
   return async (params, facts) => {
     const startedAt = performance.now();
     const known: Known = {};
     options.onBegin();
+    const turn = turns.take(startedAt);
+    if (turn !== undefined) await turn;
     const result = await runKnown(params, facts, options, known);
     options.onEnd(reportOf(params, facts, known, result, performance.now() - startedAt));
     return result;

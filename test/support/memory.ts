@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { type Running, runMain } from './process.ts';
 
 /** What a process holds, in bytes: on its heap and beside it once all that nobody needs is gone, and in all. */
@@ -42,4 +43,10 @@ export function runWeighed(environment: Readonly<Record<string, string>>): Weigh
       return { live: Number(live), resident: Number(resident) };
     },
   };
+}
+
+/** The most memory that a process has ever held in all, in bytes. */
+export async function peakMemory({ child }: Running): Promise<number> {
+  const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
 }

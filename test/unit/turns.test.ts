@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { Turns } from '../../src/http/turns.ts';
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+test('operations begin at once for 20 milliseconds of a turn, those that come later wait for the next ones', async () => {
+  const turns = new Turns();
+  expect(turns.take(1000)).toBeUndefined();
+  expect(turns.take(1019)).toBeUndefined();
+  const begun: number[] = [];
+  for (let index = 0; index < 20; index += 1) void turns.take(1021 + index)?.then(() => begun.push(index));
+  await Promise.resolve();
+  expect(begun).toEqual([]);
+  await nextTurn();
+  expect(begun).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  // Nobody overtakes those that wait.
+  const late = turns.take(5000)?.then(() => begun.push(20));
+  await nextTurn();
+  expect(begun).toHaveLength(16);
+  await late;
+  expect(begun).toEqual(Array.from({ length: 21 }, (_, index) => index));
+});
+
+test('each turn of the event loop has its own time', async () => {
+  const turns = new Turns();
+  expect(turns.take(0)).toBeUndefined();
+  await nextTurn();
+  expect(turns.take(1000)).toBeUndefined();
+  expect(turns.take(1010)).toBeUndefined();
+});
