@@ -110,7 +110,12 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { tim
     expect(await page.getByRole('row').count()).toBe(11);
     await page.getByRole('link', { name: 'iOS app' }).click();
     await failures.nth(2).waitFor();
+    await page.reload();
+    await failures.nth(3).waitFor();
     await picture('example-failure');
+    expect(await failures.evaluateAll((all) => all.map((alert) => alert.scrollWidth > alert.clientWidth))).toEqual(
+      Array.from({ length: 4 }, () => false),
+    );
 
     await example.upstream.start();
     const retry = failures.getByRole('button', { name: 'Try again' }).first();
