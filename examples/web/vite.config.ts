@@ -11,5 +11,4 @@ export default defineConfig({
   server: { host: '127.0.0.1', proxy },
   // Without the texts of fragments, which nothing uses.
   build: { rolldownOptions: { treeshake: { manualPureFunctions: ['TypedDocumentString'] } } },
-  preview: { host: '127.0.0.1', proxy },
 });

@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     await picture('graphiql-documentation');
   });
 
-  test('completes the name of a field, and tells its type', async () => {
+  test('completes the name of a field', async () => {
     await using opened = await openGraphiql(browser, gateway.url);
     const { page, picture } = opened;
     await replaceText(page, 'query', '{ project(id: 1) { dashb } }');
@@ -74,9 +74,8 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     await page.keyboard.press('Control+Space');
     const suggestions = page.locator('.suggest-widget');
     await suggestions.getByText('dashboards', { exact: true }).waitFor();
-    await suggestions.getByText('DashboardConnection').waitFor();
     await picture('graphiql-completion');
-    await page.keyboard.press('Enter');
+    await suggestions.getByText('dashboards', { exact: true }).click();
     await suggestions.waitFor({ state: 'hidden' });
     await paste(page, ' { totalCount }');
     expect(await execute(page)).toMatchObject({
