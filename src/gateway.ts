@@ -175,7 +175,8 @@ function watchWith(
   return {
     onBegin: metrics.begin,
     onEnd: (operation) => {
-      metrics.end(operation.durationMs, operation.codes[0]);
+      const { document, operationName = 'anonymous', durationMs, codes } = operation;
+      metrics.end(durationMs, codes[0], document === undefined ? undefined : operationName);
       log('info', 'operation', operation);
     },
     report: (error) => {

@@ -13,8 +13,8 @@ export interface MetricsSources {
 export interface Metrics {
   /** An operation began. */
   readonly begin: () => void;
-  /** It was answered; `code` is that of its first error. */
-  readonly end: (durationMs: number, code: string | undefined) => void;
+  /** It was answered. `code` is that of its first error, `listed` its name where its document is listed. */
+  readonly end: (durationMs: number, code: string | undefined, listed?: string) => void;
   /** An error that nobody expected. */
   readonly unexpected: () => void;
   readonly contentType: string;
@@ -43,6 +43,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const outcomes = new Map<string, number>();
+  const listedOutcomes = new Map<string, ListedOutcome>();
   const state = { running: 0, unexpected: 0 };
   const duration = new Histogram({
     name: 'gateway_operation_duration_seconds',
@@ -57,6 +58,13 @@ export function createMetrics(sources: MetricsSources): Metrics {
     ['code'],
     () => [...outcomes].map(([code, value]) => [{ code }, value]),
   );
+  counter(
+    registers,
+    'gateway_listed_operations_total',
+    'Operations of listed documents, by name and the code of their first error.',
+    ['operation', 'code'],
+    () => [...listedOutcomes.values()].map(({ operation, code, count }) => [{ operation, code }, count]),
+  );
   counter(registers, 'gateway_unexpected_errors_total', 'Faults of the gateway itself.', [], () => [
     [{}, state.unexpected],
   ]);
@@ -66,10 +74,11 @@ export function createMetrics(sources: MetricsSources): Metrics {
     begin: () => {
       state.running += 1;
     },
-    end: (durationMs, code = 'none') => {
+    end: (durationMs, code = 'none', listed) => {
       state.running -= 1;
       outcomes.set(code, (outcomes.get(code) ?? 0) + 1);
       duration.observe(durationMs / 1000);
+      if (listed !== undefined) countListed(listedOutcomes, listed, code);
     },
     unexpected: () => {
       state.unexpected += 1;
@@ -78,6 +87,23 @@ export function createMetrics(sources: MetricsSources): Metrics {
     render: () => registry.metrics(),
     snapshot: () => registry.getMetricsAsJSON(),
   };
+}
+
+/** How often an operation of a listed document ended in one way. */
+interface ListedOutcome {
+  readonly operation: string;
+  readonly code: string;
+  count: number;
+}
+
+/** More names and codes than manifests have, even if they are read anew again and again. */
+const mostListedOutcomes = 10_000;
+
+function countListed(outcomes: Map<string, ListedOutcome>, operation: string, code: string): void {
+  const name = `${operation} ${code}`;
+  const known = outcomes.get(name);
+  if (known !== undefined) known.count += 1;
+  else if (outcomes.size < mostListedOutcomes) outcomes.set(name, { operation, code, count: 1 });
 }
 
 function measureOthers(registry: Registry, { upstream, documents, runs }: MetricsSources): void {

@@ -301,7 +301,7 @@ describe('A listed document', () => {
     using folder = createFolder();
     const files = folder.write('m.json', {
       projects: '{ projects(first: 1) { nodes { name } } }',
-      missing: '{ projects(first: 1) { nodes { name } } organization(id: "no") { id } }',
+      missing: 'query Missing { projects(first: 1) { nodes { name } } organization(id: "no") { id } }',
       unused: '{ __typename }',
     });
     await using gateway = await start({ files });
@@ -315,6 +315,11 @@ describe('A listed document', () => {
       { id: 'unused', hits: 0, errors: 0, restCalls: 0 },
     ]);
     expect(gateway.gateway.documentUses.unused()).toEqual(['unused']);
+    await gateway.ask('query Unlisted { __typename }');
+    const metrics = await gateway.gateway.metrics.render();
+    expect(metrics).toContain('gateway_listed_operations_total{operation="anonymous",code="none"} 2');
+    expect(metrics).toContain('gateway_listed_operations_total{operation="Missing",code="BAD_USER_INPUT"} 1');
+    expect(metrics).not.toContain('Unlisted');
   });
 });
 

@@ -1,5 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { settings } from '../../src/config.ts';
+import { startGateway } from '../support/gateway.ts';
 import { runMain } from '../support/process.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -11,6 +13,12 @@ function block(heading: string, language: string): string {
   const [, text] = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(chapter) ?? [];
   if (text === undefined) throw new Error(`expected a ${language} block under ${heading}`);
   return text;
+}
+
+/** The text of a chapter. */
+function chapter(heading: string): string {
+  const [, text = ''] = readme.split(`\n## ${heading}\n`);
+  return text.split('\n## ', 1)[0] ?? '';
 }
 
 test('the first query of the README has the answer that stands there', async () => {
@@ -36,8 +44,38 @@ test('every path in the layout of the README exists', () => {
 });
 
 test('every error code that the gateway can answer is explained in the README', () => {
-  const source = readFileSync(new URL('src/rest/errors.ts', root), 'utf8');
-  const codes = [...source.matchAll(/^ {2}\| '([A-Z_]+)'/gm)].map(([, code = '']) => code);
-  expect(codes).toContain('UPSTREAM_TIMEOUT');
-  expect(codes.filter((code) => !readme.includes(`\`${code}\``))).toEqual([]);
+  const sources = globSync('src/{rest,http,graphql}/**/*.ts', { cwd: root, exclude: ['**/generated'] });
+  const codes = sources.flatMap((file) => {
+    const source = readFileSync(new URL(file, root), 'utf8');
+    return [...source.matchAll(/(?:^ {2}\| |code: |code = |coded\(error, )'([A-Z][A-Z_]+)'/gm)].map(
+      ([, code = '']) => code,
+    );
+  });
+  for (const code of ['UPSTREAM_TIMEOUT', 'GRAPHQL_PARSE_FAILED', 'LIMIT_EXCEEDED', 'INTERNAL_SERVER_ERROR'])
+    expect(codes).toContain(code);
+  expect([...new Set(codes)].filter((code) => !readme.includes(`\`${code}\``))).toEqual([]);
+});
+
+test('the limits of the README are the settings and their defaults', () => {
+  const rows = [...chapter('Operations').matchAll(/^\| [^|]+ \| ([\d, ]+) \| (`[A-Z_`, ]+`) \|/gm)];
+  const told = rows.flatMap(([, defaults = '', names = '']) => {
+    const values = defaults.split(', ');
+    return names.split(', ').map((name, at) => [name.replaceAll('`', ''), values[at]] as const);
+  });
+  expect(told.length).toBeGreaterThan(15);
+  for (const [name, value] of told) expect([name, Reflect.get(settings, name)?.fallback]).toEqual([name, value]);
+  const limits = Object.keys(settings).filter((name) => name.startsWith('MAX_'));
+  expect(limits.filter((limit) => !told.some(([name]) => name === limit))).toEqual([]);
+});
+
+test('the metrics of the README are those that the gateway has', async () => {
+  await using gateway = await startGateway({ url: 'http://127.0.0.1:9' });
+  const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
+  const own = [...metrics.matchAll(/^# TYPE (gateway_\w+) /gm)].map(([, name = '']) => name);
+  const table = chapter('Operations');
+  const told = [...table.matchAll(/`(gateway_\w+)[{`]/g)].map(([, name = '']) => name);
+  expect(own.length).toBeGreaterThan(15);
+  expect(own.filter((name) => !told.includes(name))).toEqual([]);
+  // Those of the workers come from the process that leads them.
+  expect(told.filter((name) => !own.includes(name) && !name.startsWith('gateway_worker'))).toEqual([]);
 });
