@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';
 
@@ -11,34 +12,50 @@ const indivisibleLength = 4096;
 const longestWaitMs = 200;
 
 /**
- * JSON lines on standard output, written in batches; at a terminal lines for people. Nothing is lost at a proper exit.
- * Where other processes write to the same output batches are so small that no line gets into another.
+ * A file descriptor, because to touch `process.stdout` makes the pipe behind it non-blocking: when it is full the log would
+ * be written ten times a second only, and lose at the exit what waits.
  */
-export function createLog(level: string, isShared: boolean): Logger {
-  if (process.stdout.isTTY) return pino({ level }, PinoPretty({ sync: true }));
-  return pino(
-    { level },
-    isShared ? batches(indivisibleLength, indivisibleLength) : batches(batchLength, 2 * batchLength),
-  );
+const standardOutput = 1;
+
+/** How long the last lines may wait for whoever reads them, in milliseconds. */
+const endPatienceMs = 1000;
+
+/** A log, and its end. */
+export interface Journal {
+  readonly log: Logger;
+  /** Resolves when every line is written, or the reader has had time for it; nothing is logged after that. */
+  readonly end: () => Promise<void>;
+}
+
+/**
+ * JSON lines on standard output, written in batches; at a terminal lines for people. Where other processes write to the
+ * same output batches are so small that no line gets into another.
+ */
+export function createLog(level: string, isShared: boolean): Journal {
+  if (isatty(standardOutput)) return { log: pino({ level }, PinoPretty({ sync: true })), end: () => Promise.resolve() };
+  const [most, maxWrite] = isShared ? [indivisibleLength, indivisibleLength] : [batchLength, 2 * batchLength];
+  const lines = batches(most, maxWrite);
+  return { log: pino({ level }, lines), end: lines.end };
 }
 
 /**
  * Gathers lines before pino's own destination, which measures everything that it holds anew for each line: with a batch
  * of this size that cost more than the rest of a small operation.
  */
-function batches(most: number, maxWrite: number): DestinationStream {
+function batches(most: number, maxWrite: number): DestinationStream & { readonly end: () => Promise<void> } {
   const destination = pino.destination({ sync: false, maxWrite });
   let text = '';
   let timer: NodeJS.Timeout | undefined;
+  let isEnding = false;
   const pass = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    if (text !== '') destination.write(text);
+    if (text !== '' && !isEnding) destination.write(text);
     text = '';
   };
   process.on('exit', () => {
     pass();
-    destination.flushSync();
+    if (!isEnding) destination.flushSync();
   });
   return {
     write: (line) => {
@@ -47,5 +64,13 @@ function batches(most: number, maxWrite: number): DestinationStream {
       if (text.length >= most) pass();
       else timer ??= setTimeout(pass, longestWaitMs).unref();
     },
+    end: () =>
+      new Promise((resolve) => {
+        pass();
+        isEnding = true;
+        setTimeout(resolve, endPatienceMs);
+        destination.once('finish', resolve);
+        destination.end();
+      }),
   };
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeSync } from 'node:fs';
 import { parseArgs, parseEnv } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import type { Site } from './cluster/messages.ts';
@@ -89,8 +89,8 @@ async function serve(config: Config): Promise<void> {
   const site: Site = { upstreamUrl: config.upstreamUrl ?? workspace?.url ?? '', demoKey: workspace?.demoKey };
   const task: Task = { config, site, environment: process.env, close: async () => workspace?.close() };
   const url = await (config.workers === 1 ? serveAlone(task) : lead(task));
-  // Last: who reads it may act on it.
-  console.log(greeting(url, config, workspace));
+  // Last: who reads it may act on it. Not by console.log, see src/log.ts.
+  writeSync(1, `${greeting(url, config, workspace)}\n`);
 }
 
 async function serveWorkspace(config: Config): Promise<void> {

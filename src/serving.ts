@@ -31,11 +31,12 @@ export interface Task extends Orders {
 
 /** Serves from this process, and stops on a signal. Resolves to its URL. */
 export async function serveAlone({ close, environment, ...orders }: Task): Promise<string> {
-  const log = createLog(orders.config.logLevel, false);
+  const { log, end: endLog } = createLog(orders.config.logLevel, false);
   const { gateway, url, stop } = await startServing(orders, environment, log);
   const end = stopOnSignal(async () => {
     await stop();
     await close();
+    await endLog();
   });
   hearUncaught(gateway.metrics.unexpected, log, end);
   return url;
@@ -43,7 +44,7 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
 
 /** Serves from processes of its own, and stops them on a signal. Resolves to their URL. */
 export async function lead({ config, site, close }: Task): Promise<string> {
-  const log = createLog(config.logLevel, true);
+  const { log, end: endLog } = createLog(config.logLevel, true);
   const group = await startWorkers({
     workers: config.workers,
     orders: { config, site },
@@ -54,6 +55,7 @@ export async function lead({ config, site, close }: Task): Promise<string> {
   const end = stopOnSignal(async () => {
     await group.stop();
     await close();
+    await endLog();
   });
   hearUncaught(() => undefined, log, end);
   void group.givenUp.then((error) => {
@@ -68,10 +70,13 @@ export async function lead({ config, site, close }: Task): Promise<string> {
 export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<void> {
   const link = new Link();
   const orders = await link.orders;
-  const log = createLog(orders.config.logLevel, true);
+  const { log, end: endLog } = createLog(orders.config.logLevel, true);
   try {
     const { gateway, url, stop } = await startServing(orders, environment, log, link);
-    const end = stopOnSignal(stop);
+    const end = stopOnSignal(async () => {
+      await stop();
+      await endLog();
+    });
     hearUncaught(gateway.metrics.unexpected, log, end);
     link.serve({ url, stop: () => end(0), reload: () => void gateway.reload(), snapshot: gateway.metrics.snapshot });
   } catch (error) {
