@@ -1,8 +1,7 @@
-import type { ExecutionResult, GraphQLError } from 'graphql';
+import type { ExecutionResult } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { OperationCalls } from '../rest/calls.ts';
 import type { Caller } from '../rest/client.ts';
-import { UpstreamError } from '../rest/errors.ts';
 import type { Lifetime } from '../rest/lifetime.ts';
 import type { CallSpans, TraceContext } from '../rest/spans.ts';
 import type { OperationResult } from './answer.ts';
@@ -13,7 +12,7 @@ import type { GraphQLParams } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
 import type { DocumentUse } from './persisted/uses.ts';
 import { type PreparedOperation, RefusedDocument } from './prepare.ts';
-import { requestError } from './request-error.ts';
+import { overload, refuseMutationByGet } from './refusals.ts';
 import type { Runs, Start } from './runs.ts';
 import { Turns } from './turns.ts';
 
@@ -201,23 +200,4 @@ function isCacheable(
   { getMaxAge }: OperationsOptions,
 ): boolean {
   return byId && method === 'GET' && getMaxAge > 0 && errors === undefined;
-}
-
-/** A link or an image could otherwise change something. */
-function refuseMutationByGet({ operation }: PreparedOperation, { method }: RequestFacts): void {
-  if (method !== 'GET' || operation.operation === 'query') return;
-  throw requestError('Expected a mutation to come by POST, but it came by GET.', {
-    code: 'METHOD_NOT_ALLOWED',
-    status: 405,
-    headers: { allow: 'POST' },
-  });
-}
-
-/** Nothing was executed: the same request may succeed a moment later. */
-function overload(): GraphQLError {
-  return requestError(new UpstreamError('OVERLOADED').message, {
-    code: 'OVERLOADED',
-    status: 503,
-    headers: { 'retry-after': '1' },
-  });
 }

@@ -9,8 +9,8 @@ const readme = readFileSync(new URL('README.md', root), 'utf8');
 
 /** The text of the first code block of a language behind a heading. */
 function block(heading: string, language: string): string {
-  const chapter = readme.slice(readme.indexOf(`\n## ${heading}\n`));
-  const [, text] = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(chapter) ?? [];
+  const rest = readme.slice(readme.indexOf(`\n## ${heading}\n`));
+  const [, text] = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(rest) ?? [];
   if (text === undefined) throw new Error(`expected a ${language} block under ${heading}`);
   return text;
 }
@@ -63,7 +63,8 @@ test('the limits of the README are the settings and their defaults', () => {
     return names.split(', ').map((name, at) => [name.replaceAll('`', ''), values[at]] as const);
   });
   expect(told.length).toBeGreaterThan(15);
-  for (const [name, value] of told) expect([name, Reflect.get(settings, name)?.fallback]).toEqual([name, value]);
+  const fallbacks = new Map(Object.entries(settings).map(([name, { fallback }]) => [name, fallback]));
+  for (const [name, value] of told) expect([name, fallbacks.get(name)]).toEqual([name, value]);
   const limits = Object.keys(settings).filter((name) => name.startsWith('MAX_'));
   expect(limits.filter((limit) => !told.some(([name]) => name === limit))).toEqual([]);
 });
