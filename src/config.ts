@@ -38,8 +38,13 @@ export const settings = {
   EXPLAIN: onOff('Whether clients may see REST calls; unset: on with the embedded workspace', undefined),
   CURSOR_SECRET: text('Secret that signs cursors; unset: derived from UPSTREAM_URL, so that replicas agree', undefined),
   LOG_LEVEL: oneOf('How much is logged', 'info', logLevels),
-  UPSTREAM_CONNECTIONS: whole('Most connections to the upstream', '512', 1, 10_000),
-  MAX_UPSTREAM_IN_FLIGHT: whole('Most calls to the upstream in flight; those beyond it wait', '512', 1, 10_000),
+  UPSTREAM_CONNECTIONS: whole('Most connections to the upstream, for each process', '512', 1, 10_000),
+  MAX_UPSTREAM_IN_FLIGHT: whole(
+    'Most calls to the upstream in flight, for each process; those beyond it wait',
+    '512',
+    1,
+    10_000,
+  ),
   GRAPHIQL: onOff('Whether browsers get GraphiQL; unset: on, but off with NODE_ENV=production', undefined),
   CORS_ORIGINS: list('Origins whose pages may call, separated by commas; unset: none'),
   COMPRESSION: onOff(
