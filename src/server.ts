@@ -77,7 +77,7 @@ function route(
   response: ServerResponse,
   stopping: boolean,
 ): void {
-  const url = request.url ?? '';
+  const url = originForm(request);
   const end = url.indexOf('?');
   const path = end === -1 ? url : url.slice(0, end);
   if (request.rawHeaders.length > maximumHeaders * 2) sendError(response, 431, 'The request has too many headers.');
@@ -87,6 +87,15 @@ function route(
   else if (path === '/metrics') sendMetrics(gateway, send, request, response);
   else if (path === '/') response.writeHead(302, { location: '/graphql' }).end();
   else sendError(response, 404, 'There is nothing here: the endpoint is /graphql.');
+}
+
+/** Path and query. Servers have to take the whole URL as well (RFC 9112 §3.2.2), as clients send it to a proxy. */
+function originForm(request: IncomingMessage): string {
+  const { url = '' } = request;
+  const origin = url.startsWith('/') ? undefined : /^https?:\/\/[^/?]*/i.exec(url)?.[0];
+  if (origin === undefined) return url;
+  request.url = url.slice(origin.length);
+  return request.url;
 }
 
 /** The upstream's state is told, but does not decide: one slow upstream would pull every replica out of service. */

@@ -37,7 +37,7 @@ export function createYogaHandler(options: YogaOptions): (request: IncomingMessa
     return createYoga<NodeContext>({
       schema,
       plugins: [
-        useParams(paramsOf, bodyLimits),
+        useParams(paramsOf, bodyLimits, report),
         useOperations(run, paramsOf, results),
         useAnswers(results, compression, report),
       ],
@@ -75,15 +75,31 @@ function wrongMethod(method: string): GraphQLError {
   });
 }
 
+/** Why a body is refused that is not declared as plain JSON: forms and text could be sent across sites without a preflight. */
+function refusalOf(headers: Headers): GraphQLError | undefined {
+  const refuse = (expected: string, header: Readonly<Record<string, string>>): GraphQLError =>
+    requestError(`Expected a body ${expected}.`, { code: 'BAD_USER_INPUT', status: 415, headers: header });
+  if (!isJson(headers.get('content-type'))) {
+    return refuse('of the content type application/json', { accept: 'application/json' });
+  }
+  const coding = headers.get('content-encoding') ?? 'identity';
+  return coding === 'identity' ? undefined : refuse('without a content coding', { 'accept-encoding': 'identity' });
+}
+
 /** Reads parameters as the lane does, and refuses every body but JSON. */
-function useParams(paramsOf: ParamsOf, bodyLimits: BodyLimits): Plugin<object, NodeContext> {
+function useParams(
+  paramsOf: ParamsOf,
+  bodyLimits: BodyLimits,
+  report: (error: unknown) => void,
+): Plugin<object, NodeContext> {
   return {
     onRequestParse: ({ request, setRequestParser, endResponse, fetchAPI, serverContext: { req } }) => {
       if (request.method !== 'GET' && request.method !== 'POST') throw wrongMethod(request.method);
-      if (request.method === 'POST' && !isJson(request.headers.get('content-type'))) {
-        endResponse(
-          new fetchAPI.Response(null, { status: 415, headers: { accept: 'application/json', ...answerHeaders } }),
-        );
+      const refusal = request.method === 'POST' ? refusalOf(request.headers) : undefined;
+      if (refusal !== undefined) {
+        // Whatever the client accepts: it may be no GraphQL client at all.
+        const { body, ...facts } = toAnswer({ errors: [toPublicError(refusal, report)] }, 'application/json');
+        endResponse(new fetchAPI.Response(body, facts));
         return;
       }
       if (!isAcceptable(request.headers.get('accept') ?? undefined)) {

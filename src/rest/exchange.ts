@@ -47,11 +47,22 @@ function readAnswer(answer: Answer, key: string, maxBodyBytes: number, outcome: 
   }
 }
 
+/** Whatever is thrown on the way to a reply is how the call failed: undici would swallow it, and nobody be answered. */
+function settle(answer: Answer, text: string | undefined, key: string, outcome: Outcome): void {
+  let reply: Reply;
+  try {
+    reply = replyOf(answer, text, key);
+  } catch (error) {
+    return outcome.fail(error);
+  }
+  outcome.succeed(reply);
+}
+
 /** `text` is undefined where the body could not be decoded. */
-function settle({ status, headers }: Answer, text: string | undefined, key: string, outcome: Outcome): void {
-  if (status < 200 || status > 299) outcome.fail(toUpstreamError(status, headers, text ?? '', key));
-  else if (text === undefined) outcome.fail(new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status }));
-  else outcome.succeed({ status, contentType: headers['content-type'] ?? '', text });
+function replyOf({ status, headers }: Answer, text: string | undefined, key: string): Reply {
+  if (status < 200 || status > 299) throw toUpstreamError(status, headers, text ?? '', key);
+  if (text === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
+  return { status, contentType: headers['content-type'] ?? '', text };
 }
 
 function textIn(body: Buffer): string | undefined {

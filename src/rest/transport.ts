@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { getCACertificates } from 'node:tls';
 import { type Dispatcher, EnvHttpProxyAgent, errors, Pool } from 'undici';
+import { Chunks } from './chunks.ts';
 
 /** One HTTP request to the upstream: `target` is path and query, byte for byte. */
 export interface Call {
@@ -124,8 +125,7 @@ function createDispatcher({ origin, route: { proxy, authorities } = {}, connecti
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #done: (error: TransportError | undefined, answer: Answer | undefined) => void;
   readonly #maxBytes: number;
-  readonly #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #chunks = new Chunks();
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #controller: Dispatcher.DispatchController | undefined;
@@ -148,22 +148,19 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
     this.#status = status;
-    this.#headers = headers;
+    this.#headers = once(headers);
     if (Number(headers['content-length']) > this.#maxBytes) this.#fail(new TransportError('invalid', 'body too large'));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    if (this.#bytes > this.#maxBytes) this.#fail(new TransportError('invalid', 'body too large'));
-    else this.#chunks.push(chunk);
+    this.#chunks.add(chunk);
+    if (this.#chunks.bytes > this.#maxBytes) this.#fail(new TransportError('invalid', 'body too large'));
   }
 
   onResponseEnd(): void {
     if (this.#settled) return;
     this.#settled = true;
-    const [only] = this.#chunks;
-    const body = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
-    this.#done(undefined, { status: this.#status, headers: this.#headers, body });
+    this.#done(undefined, { status: this.#status, headers: this.#headers, body: this.#chunks.join() });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -173,11 +170,25 @@ class Exchange implements Dispatcher.DispatchHandler {
   #fail(error: TransportError): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#chunks.length = 0;
+    this.#chunks.clear();
     this.#controller?.abort(error);
     // Next tick: the caller may not have what this call returns yet.
     process.nextTick(this.#done, error, undefined);
   }
+}
+
+/** The headers that are read of a response. */
+const readHeaders = ['content-type', 'content-encoding', 'retry-after'] as const;
+
+/** Of a header that was sent twice, which undici tells as a list, the first counts; codings add up. */
+function once(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  if (!readHeaders.some((name) => Array.isArray(headers[name]))) return headers;
+  const single: IncomingHttpHeaders = { ...headers };
+  for (const name of readHeaders) {
+    const values = [headers[name] ?? []].flat();
+    single[name] = name === 'content-encoding' ? values.join(', ') : values[0];
+  }
+  return single;
 }
 
 function faultOf(error: Error, answering: boolean): Fault {

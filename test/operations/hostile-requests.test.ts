@@ -1,0 +1,169 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import { peakMemory, runWeighed } from '../support/memory.ts';
+import { codesIn } from '../support/outcomes.ts';
+import { sendRaw } from '../support/raw-http.ts';
+import { listedDashboard, project } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+import { exchange } from '../support/wire.ts';
+
+const routes = {
+  'GET /api/projects/:id/': project(1),
+  'GET /api/projects/:id/dashboards/': { count: 1, next: null, results: [listedDashboard(1)] },
+};
+const body = '{"query":"{ project(id: 1) { name } }"}';
+const json = ['content-type', 'application/json', 'authorization', 'Bearer phx_test'];
+const whole = '{"data":{"project":{"name":"Project 1"}}}';
+
+/** A request as it goes over the wire. */
+function request(head = '', text = body, target = 'POST /graphql'): string {
+  const headers = `host: a\r\ncontent-type: application/json\r\nauthorization: Bearer phx_test\r\n${head}`;
+  return `${target} HTTP/1.1\r\n${headers}content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+}
+
+function chunked(chunks: string, head = ''): string {
+  return request(`${head}transfer-encoding: chunked\r\n`, '').replace('content-length: 0\r\n', '') + chunks;
+}
+
+const size = body.length.toString(16);
+
+describe('on the wire', () => {
+  test.each([
+    ['pipelined requests are answered one after the other', request() + request() + request(), 3],
+    ['a chunked body with extensions is read', chunked(`${size};a=b\r\n${body}\r\n0\r\n\r\n`), 1],
+    ['a trailer is no header', chunked(`${size}\r\n${body}\r\n0\r\nauthorization: Bearer phx_evil\r\n\r\n`), 1],
+    ['the whole URL may stand for the path', request('', body, 'POST http://evil.example/graphql'), 1],
+    ['an upgrade is not taken up', request('connection: upgrade\r\nupgrade: h2c\r\n'), 1],
+  ])('%s', async (_name, bytes, answers) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const answer = await exchange(gateway.url, bytes);
+    expect(answer.split('HTTP/1.1 200 OK').length - 1).toBe(answers);
+    expect(answer.split(whole).length - 1).toBe(answers);
+    expect(new Set(upstream.records.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer phx_test']));
+  });
+
+  test.each([
+    ['a length beside chunks', chunked(`${size}\r\n${body}\r\n0\r\n\r\n`, 'content-length: 5\r\n')],
+    ['a negative length', request().replace(/content-length: \d+/, 'content-length: -1')],
+    ['a list of lengths', request().replace(/content-length: (\d+)/, 'content-length: $1, $1')],
+    ['a chunk without a size', chunked('zz\r\n')],
+    ['a chunk extension without end', chunked(`1;${'a'.repeat(20_000)}`)],
+    ['a space before the colon', request('authorization : Bearer phx_test\r\n')],
+    ['a header over two lines', request('x: a\r\n b\r\n')],
+    ['a zero in a header', request('x: a\0b\r\n')],
+    ['lines that end with LF only', request().replaceAll('\r\n', '\n')],
+    ['an unknown method', request('', body, 'BANANA /graphql')],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['TLS', Buffer.from('16030100a5010000a10303', 'hex')],
+  ])('%s is refused with a bare 400', async (_name, bytes) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    expect(await exchange(gateway.url, bytes)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^{]*$/);
+    expect(upstream.requests).toEqual([]);
+    expect((await gateway.ask('{ project(id: 1) { name } }')).body).toBe(whole);
+  });
+
+  test('a body that says it is too large is refused before it comes, and its connection closed', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const bytes = request().replace(/content-length: \d+/, 'content-length: 10000000000');
+    const answer = await exchange(gateway.url, bytes);
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(answer).toMatch(/^connection: close\r$/im);
+    expect(answer).toContain('at most 1048576 bytes are allowed, but it has 10000000000');
+    expect(answer).toContain('"code":"LIMIT_EXCEEDED"');
+  });
+});
+
+test('a body with a content coding is refused, whatever it holds', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  for (const [coding, content] of [
+    ['gzip', gzipSync(body)],
+    ['gzip', body],
+    ['br', body],
+    ['gzip', gzipSync(Buffer.alloc(50_000_000))],
+  ] as const) {
+    const answer = await sendRaw(gateway.url, { headers: [...json, 'content-encoding', coding], body: content });
+    expect([answer.status, codesIn(answer.body)]).toEqual([415, ['BAD_USER_INPUT']]);
+    expect(answer.headers['accept-encoding']).toBe('identity');
+  }
+  expect(upstream.requests).toEqual([]);
+  const plain = await sendRaw(gateway.url, { headers: [...json, 'content-encoding', 'identity'], body });
+  expect(plain.body).toBe(whole);
+});
+
+describe('names that every object has', () => {
+  const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'toJSON'];
+
+  test.each(names)('are ordinary as variable, alias, operation and fragment: %s', async (name) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const query = `query ${name}($${name}: ID!) { ${name}: project(id: $${name}) { ...${name} } }
+      fragment ${name} on Project { ${name}: name }`;
+    const text = `{"query":${JSON.stringify(query)},"operationName":"${name}","variables":{"${name}":"7"}}`;
+    // Executed by other code from the second time on.
+    for (let times = 0; times < 3; times += 1) {
+      upstream.reset();
+      const answer = await sendRaw(gateway.url, { headers: json, body: text });
+      expect(answer.body).toBe(`{"data":{"${name}":{"${name}":"Project 1"}}}`);
+      expect(upstream.requests).toEqual(['GET /api/projects/7/']);
+    }
+    expect(gateway.reported).toEqual([]);
+  });
+
+  test.each(names)('are not taken from a prototype where they are missing: %s', async (name) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const query = `query Q($${name}: ID!) { project(id: $${name}) { name } }`;
+    for (const variables of [{}, JSON.parse('{"__proto__":{"id":"7"}}') as object]) {
+      if (Object.hasOwn(variables, name)) continue;
+      const answer = await gateway.ask(query, { variables: { ...variables } });
+      expect(answer.errors?.map(({ extensions }) => extensions['code'])).toEqual(['BAD_USER_INPUT']);
+    }
+    const unnamed = await gateway.ask('query A { __typename } query B { __typename }', { operationName: name });
+    expect(unnamed.errors?.map(({ extensions }) => extensions['code'])).toEqual(['BAD_USER_INPUT']);
+    expect(upstream.requests).toEqual([]);
+  });
+});
+
+describe('every transport refuses what exceeds a limit', () => {
+  const aliases = `{ project(id: 1) { ${Array.from({ length: 31 }, (_, index) => `a${index}: name`).join(' ')} } }`;
+  const tokens = `{ ${'__typename '.repeat(2000)} }`;
+  const accepts = [
+    'application/json',
+    'application/graphql-response+json',
+    'text/event-stream',
+    'multipart/mixed',
+    'text/html, */*;q=0.1',
+  ];
+  test.each(accepts)('%s', async (accept) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream, { graphiql: false });
+    for (const query of [aliases, tokens]) {
+      const path = `/graphql?${new URLSearchParams({ query }).toString()}`;
+      const requests = [{ body: JSON.stringify({ query }) }, ...(path.length < 8000 ? [{ method: 'GET', path }] : [])];
+      for (const sent of requests) {
+        const answer = await sendRaw(gateway.url, { ...sent, headers: [...json, 'accept', accept] });
+        expect([accept, answer.body]).toEqual([accept, expect.stringContaining('"code":"LIMIT_EXCEEDED"')]);
+      }
+    }
+    expect(upstream.requests).toEqual([]);
+  });
+});
+
+test('a body of a million chunks takes little more memory than its bytes', { timeout: 60_000 }, async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = runWeighed({ PORT: '0', UPSTREAM_URL: upstream.url, LOG_LEVEL: 'warn' });
+  const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
+  expect(await exchange(url, request())).toContain(whole);
+  const before = await gateway.weigh();
+  const padded = `${body.slice(0, -1)},"padding":"${'a'.repeat(1_000_000)}"}`;
+  const chunks = [...padded].map((letter) => `1\r\n${letter}\r\n`).join('');
+  for (let times = 0; times < 3; times += 1) {
+    expect(await exchange(url, chunked(`${chunks}0\r\n\r\n`), 5000)).toContain(whole);
+  }
+  expect((await peakMemory(gateway)) - before.resident).toBeLessThan(100 * 2 ** 20);
+});

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+/** What a server answers to bytes, whatever they are, until it closes the connection or has been silent for a while. */
+export async function exchange(url: string, bytes: string | Buffer, silentMs = 500): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).setEncoding('latin1');
+  let answer = '';
+  socket.on('data', (chunk: string) => void (answer += chunk));
+  socket.on('error', () => undefined);
+  socket.setTimeout(silentMs, () => socket.destroy());
+  socket.write(bytes);
+  await once(socket, 'close');
+  return answer;
+}
+
+/** An upstream that writes bytes, which need not be HTTP. */
+export interface WireUpstream extends AsyncDisposable {
+  readonly url: string;
+  /** The heads of the requests that it was sent. */
+  readonly requests: readonly string[];
+}
+
+/** Starts an upstream that answers each request with what `respond` writes. It takes no bodies. */
+export async function startWire(respond: (socket: Socket, requests: number) => void): Promise<WireUpstream> {
+  const requests: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    let text = '';
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      text += chunk;
+      for (let end = text.indexOf('\r\n\r\n'); end !== -1; end = text.indexOf('\r\n\r\n')) {
+        requests.push(text.slice(0, end));
+        text = text.slice(end + 4);
+        respond(socket, requests.length);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
