@@ -118,10 +118,9 @@ describe('names that every object has', () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
     const query = `query Q($${name}: ID!) { project(id: $${name}) { name } }`;
-    for (const variables of [{}, JSON.parse('{"__proto__":{"id":"7"}}') as object]) {
-      if (Object.hasOwn(variables, name)) continue;
-      const answer = await gateway.ask(query, { variables: { ...variables } });
-      expect(answer.errors?.map(({ extensions }) => extensions['code'])).toEqual(['BAD_USER_INPUT']);
+    for (const variables of ['{}', `{"a":{"${name}":"7"}}`]) {
+      const text = `{"query":${JSON.stringify(query)},"variables":${variables}}`;
+      expect(codesIn((await sendRaw(gateway.url, { headers: json, body: text })).body)).toEqual(['BAD_USER_INPUT']);
     }
     const unnamed = await gateway.ask('query A { __typename } query B { __typename }', { operationName: name });
     expect(unnamed.errors?.map(({ extensions }) => extensions['code'])).toEqual(['BAD_USER_INPUT']);
@@ -161,7 +160,10 @@ test('a body of a million chunks takes little more memory than its bytes', { tim
   expect(await exchange(url, request())).toContain(whole);
   const before = await gateway.weigh();
   const padded = `${body.slice(0, -1)},"padding":"${'a'.repeat(1_000_000)}"}`;
-  const chunks = [...padded].map((letter) => `1\r\n${letter}\r\n`).join('');
+  const chunks = padded
+    .split('')
+    .map((letter) => `1\r\n${letter}\r\n`)
+    .join('');
   for (let times = 0; times < 3; times += 1) {
     expect(await exchange(url, chunked(`${chunks}0\r\n\r\n`), 5000)).toContain(whole);
   }
