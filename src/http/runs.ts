@@ -106,6 +106,7 @@ class Run {
 
   #seat({ onLeave }: Waiting): void {
     this.#waiting += 1;
+    this.#lifetime.operations = this.#waiting;
     onLeave(() => {
       this.#waiting -= 1;
       if (this.#waiting === 0) this.#lifetime.end('left');

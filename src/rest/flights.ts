@@ -83,7 +83,7 @@ export class Flight<T> {
   board(lifetime: Lifetime): Promise<T> {
     if (lifetime.endsAt > this.lastsUntil) this.lastsUntil = lifetime.endsAt;
     return new Promise((resolve, reject) => {
-      const passenger = new Passenger(this, resolve, reject);
+      const passenger = new Passenger(this, lifetime, resolve, reject);
       this.#passengers.push(passenger);
       lifetime.onEnd(passenger);
     });
@@ -106,7 +106,7 @@ export class Flight<T> {
 
   /** A passenger's operation has ended. */
   leave(passenger: Passenger<T>, error: UpstreamError): void {
-    if (isOverdue(error)) this.#work?.overdue();
+    if (isOverdue(error)) for (let left = passenger.operations; left > 0; left -= 1) this.#work?.overdue();
     this.#passengers.splice(this.#passengers.indexOf(passenger), 1);
     if (this.#passengers.length > 0) return;
     const work = this.#work;
@@ -127,13 +127,19 @@ export class Flight<T> {
 class Passenger<T> implements LifetimeListener {
   settled = false;
   readonly #flight: Flight<T>;
+  readonly #lifetime: Lifetime;
   readonly #resolve: (value: T) => void;
   readonly #reject: (error: unknown) => void;
 
-  constructor(flight: Flight<T>, resolve: (value: T) => void, reject: (error: unknown) => void) {
+  constructor(flight: Flight<T>, lifetime: Lifetime, resolve: (value: T) => void, reject: (error: unknown) => void) {
     this.#flight = flight;
+    this.#lifetime = lifetime;
     this.#resolve = resolve;
     this.#reject = reject;
+  }
+
+  get operations(): number {
+    return this.#lifetime.operations;
   }
 
   arrive(value: T): void {

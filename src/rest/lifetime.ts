@@ -21,6 +21,8 @@ export interface LifetimeListener {
 export class Lifetime {
   /** On the clock of `performance.now()`, in milliseconds. */
   readonly endsAt: number;
+  /** How many operations end with it: equal ones may be one. Each of them is a witness of a deadline that passes. */
+  operations = 1;
   readonly #milliseconds: number;
   /** Runs from the first listener on: without one there is nothing to end. */
   #timer: NodeJS.Timeout | undefined;
