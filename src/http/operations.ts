@@ -144,8 +144,9 @@ function start(
 ): Promise<OperationResult> | OperationResult {
   const run: Start = (lifetime) => execute(prepared, params, facts, cost, lifetime, options);
   const { caller } = facts;
-  if (caller === undefined || cost.isTold) return runs.alone(facts, run);
+  if (caller === undefined) return runs.alone(facts, run);
   if (prepared.operation.operation === 'query') {
+    if (cost.isTold) return runs.alone(facts, run);
     const name = `${prepared.serial} ${params.variables === undefined ? '' : JSON.stringify(params.variables)}`;
     return runs.take(caller.hash, name, facts, run);
   }

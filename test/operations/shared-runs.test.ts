@@ -69,6 +69,25 @@ test('a query that comes during or after a mutation of the same key joins none f
   expect(await joinedRuns(gateway.url)).toBe(0);
 });
 
+test.each([{ cost: true }, { explain: 'trace' }])(
+  'a mutation that is told with %j ends that sharing, too',
+  async (extensions) => {
+    await using upstream = await startHolding();
+    await using gateway = await startGateway(upstream, { explain: true });
+    const before = gateway.ask(query, ask);
+    await vi.waitFor(() => expect(upstream.requests).toHaveLength(1));
+    const change = 'mutation { updateProject(input: { id: 1, name: "New" }) { project { name } } }';
+    const written = gateway.ask(change, { extensions });
+    await vi.waitFor(() => expect(upstream.requests).toHaveLength(2));
+    const after = gateway.ask(query, ask);
+    await delay(30);
+    upstream.release();
+    await Promise.all([before, written, after]);
+    expect(upstream.requests).toHaveLength(3);
+    expect(await joinedRuns(gateway.url)).toBe(0);
+  },
+);
+
 test('an operation that reads nothing is not shared', async () => {
   await using upstream = await startHolding();
   await using gateway = await startGateway(upstream);
