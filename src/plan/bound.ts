@@ -83,11 +83,13 @@ function boundOfField(
 function boundOfList(bounding: Bounding, { endpoint }: Role & { kind: 'list' }, selected: SelectedField): Bound {
   const { maxPageSize } = bounding;
   const given = selected.nodes[0]?.arguments ?? [];
-  const isTail = given.some(({ name }) => name.value === 'last');
+  const has = (argument: string): boolean => given.some(({ name }) => name.value === argument);
   const sizes = given.map(({ value }) => value).filter((value): value is IntValueNode => value.kind === Kind.INT);
   // The only integers among the arguments of lists are `first` and `last`.
   const size = sizes.length === 1 ? Math.min(Math.max(Number(sizes[0]?.value), 1), maxPageSize) : maxPageSize;
-  const page = isTail ? { calls: 2, rows: maxPageSize + size } : { calls: 1, rows: size };
+  // Behind a cursor, one page may reach from another window of the list to this one.
+  const read = has('after') || has('before') ? maxPageSize : size;
+  const page = has('last') ? { calls: 2, rows: maxPageSize + read } : { calls: 1, rows: read };
   const { calls, rows } = boundInside(bounding, selected, listView(endpoint.kind));
   return sum([page, { calls: size * calls, rows: size * rows }]);
 }

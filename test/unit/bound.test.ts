@@ -1,0 +1,53 @@
+import { Kind, parse } from 'graphql';
+import { expect, test } from 'vitest';
+import { boundOf } from '../../src/plan/bound.ts';
+import { fragmentsOf } from '../../src/plan/selection.ts';
+import { createSchema } from '../../src/schema.ts';
+import { cursors, planOf } from '../support/plans.ts';
+
+const schema = createSchema();
+const ninetyNine = cursors.encode({ kind: 'Project', scope: '' }, { offset: 99 });
+
+/** Each row: an operation, and variables with which its plan must not exceed its bound. */
+const operations: readonly (readonly [name: string, query: string, variables?: Record<string, unknown>])[] = [
+  [
+    'small windows far apart, which one page of their list takes in',
+    `{ a: projects(first: 1) { nodes { id } } b: projects(first: 1, after: "${ninetyNine}") { nodes { id } } }`,
+  ],
+  [
+    'small windows far apart, by a variable',
+    `query ($behind: String) {
+       a: projects(first: 1) { nodes { id } } b: projects(first: 1, after: $behind) { nodes { id } }
+     }`,
+    { behind: ninetyNine },
+  ],
+  [
+    'the last rows before a cursor',
+    `{ a: projects(first: 1) { nodes { id } } b: projects(last: 1, before: "${ninetyNine}") { nodes { id } } }`,
+  ],
+  [
+    'sizes by variables, and detail columns of each row',
+    `query ($first: Int, $last: Int) {
+       projects(first: $first) { nodes { createdAt dashboards(last: $last) { nodes { filters } } } }
+     }`,
+    { first: 20, last: 100 },
+  ],
+  [
+    'rows by id that a page of their list may stand in for',
+    '{ a: project(id: 1) { name } b: project(id: 2) { name } c: project(id: 3) { id } d: project(id: "@current") { id } }',
+  ],
+  [
+    'one answer under two fields of the document',
+    '{ projects(first: 3) { nodes { name } } ... on Query { projects(first: 3) { nodes { createdAt } totalCount } } }',
+  ],
+];
+
+test.each(operations)('no plan exceeds the bound of its operation: %s', (_name, query, variables = {}) => {
+  const document = parse(query);
+  const operation = document.definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
+  if (operation === undefined) throw new Error('no operation');
+  const bound = boundOf({ schema, fragments: fragmentsOf(document), operation, maxPageSize: 100 });
+  const plan = planOf(query, variables);
+  expect(plan.upper).toBeLessThanOrEqual(bound.calls);
+  expect(plan.rows).toBeLessThanOrEqual(bound.rows);
+});
