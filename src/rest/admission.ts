@@ -44,6 +44,11 @@ export class Admission {
     return probed;
   }
 
+  /** Whether the call was given up. */
+  get isLeft(): boolean {
+    return this.#left;
+  }
+
   /** Undefined where the call may start at once, which is nearly always. Fails where it may not start in time. */
   enter(): Promise<void> | undefined {
     const { pauses, circuits, slots } = this.#gates;

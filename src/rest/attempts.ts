@@ -114,6 +114,7 @@ export class Attempts {
    */
   #sendPatiently(outcome: Outcome): void {
     const probed = this.#admission.takeProbed();
+    if (this.#admission.isLeft) return this.#turnBack(probed, outcome);
     this.#probed = probed;
     if (probed === undefined) return this.#send(outcome);
     let isAwaited = true;
@@ -133,6 +134,13 @@ export class Attempts {
       succeed: (reply) => end(() => outcome.succeed(reply)),
       fail: (error) => end(() => outcome.fail(error)),
     });
+  }
+
+  /** Given up between its slot and its start: sent now, nothing would ever end it. */
+  #turnBack(probed: Breaker | undefined, { fail }: Outcome): void {
+    probed?.abandon();
+    this.#line.slots.release(this.#job.callerHash, 0);
+    fail(new TransportError('aborted'));
   }
 
   #send({ succeed, fail }: Outcome): void {

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { Attempts, type Line } from '../../src/rest/attempts.ts';
+import { CallCounts } from '../../src/rest/call-counts.ts';
+import { OperationCalls } from '../../src/rest/calls.ts';
+import { Circuits } from '../../src/rest/circuits.ts';
+import { Pauses } from '../../src/rest/pauses.ts';
+import { RetryBudget } from '../../src/rest/retry-budget.ts';
+import { Slots } from '../../src/rest/slots.ts';
+import { TransportError } from '../../src/rest/transport.ts';
+
+const now = (): number => performance.now();
+
+const target = '/api/projects/';
+
+/** A way with one slot to an upstream that never answers. */
+function createSilentLine(): Line {
+  return {
+    transport: {
+      send: (_call, done) => () => process.nextTick(done, new TransportError('aborted'), undefined),
+      close: () => Promise.resolve(),
+    },
+    circuits: new Circuits({ now, onOpen: () => undefined }),
+    slots: new Slots({ most: 1, now }),
+    pauses: new Pauses(now),
+    budget: new RetryBudget(),
+    counts: new CallCounts(),
+    maxBodyBytes: 1000,
+    now,
+  };
+}
+
+function readOf(line: Line): Attempts {
+  return new Attempts(line, {
+    call: { method: 'GET', target, headers: {} },
+    target,
+    key: 'phx_test',
+    callerHash: 'hash',
+    isWrite: false,
+    patience: { lastsUntil: now() + 5000 },
+    calls: new OperationCalls(10),
+  });
+}
+
+test.each([0, 1, 2, 3, 4])('a call given up %i turns after its slot came keeps no slot', async (turns) => {
+  const line = createSilentLine();
+  line.slots.take('another');
+  const attempts = readOf(line);
+  const ended = new Promise((resolve) => attempts.read({ succeed: resolve, fail: resolve }));
+  line.slots.release('another', 1);
+  for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+  attempts.cancel();
+  await ended;
+  expect(line.slots.inFlight).toBe(0);
+});
+
+test.each([0, 1, 2, 3, 4])(
+  'a probe given up %i turns after it was let in keeps no slot and no other probe back',
+  async (turns) => {
+    const line = createSilentLine();
+    while (line.circuits.state === 'closed') line.circuits.failed({ kind: 'network', tookMs: 0 }, 'hash', target);
+    const attempts = readOf(line);
+    const ended = new Promise((resolve) => attempts.read({ succeed: resolve, fail: resolve }));
+    for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+    attempts.cancel();
+    await ended;
+    expect(line.slots.inFlight).toBe(0);
+    expect(line.circuits.enter('c', target, false).kind).toBe('probe');
+  },
+);
