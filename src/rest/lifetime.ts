@@ -49,17 +49,19 @@ export class Lifetime {
   end(reason: EndReason): void {
     clearTimeout(this.#timer);
     if (this.#ended !== undefined) return;
-    this.#ended = new UpstreamError('UPSTREAM_TIMEOUT', undefined, reason);
+    this.#ended = reason === 'left' ? nobodyWaits : new UpstreamError('UPSTREAM_TIMEOUT', undefined, reason);
     for (const listener of this.#listeners) if (!listener.settled) listener.ended(this.#ended);
     this.#listeners.length = 0;
   }
 
-  /** The answer is complete; what is still under way for it, nobody waits for any more. */
+  /** The answer is complete: nobody waits any more for what is still under way for it, nor for what comes later. */
   finish(): void {
-    clearTimeout(this.#timer);
-    if (this.#listeners.some(({ settled }) => !settled)) this.end('left');
+    this.end('left');
   }
 }
+
+/** One for all: it is made for every operation, and says the same each time. */
+const nobodyWaits = new UpstreamError('UPSTREAM_TIMEOUT', undefined, 'left' satisfies EndReason);
 
 function endByDeadline(lifetime: Lifetime): void {
   lifetime.end('deadline');
