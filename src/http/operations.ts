@@ -147,12 +147,24 @@ function start(
   if (caller === undefined) return runs.alone(facts, run);
   if (prepared.operation.operation === 'query') {
     if (cost.isTold) return runs.alone(facts, run);
-    const name = `${prepared.serial} ${params.variables === undefined ? '' : JSON.stringify(params.variables)}`;
-    return runs.take(caller.hash, name, facts, run);
+    return runs.take(caller.hash, `${prepared.serial} ${textOf(params.variables)}`, facts, run);
   }
   runs.ground(caller.hash);
   const written = runs.alone(facts, run);
   return written instanceof Promise ? written.finally(() => runs.ground(caller.hash)) : written;
+}
+
+/** Variables as text: equal for equal ones. */
+function textOf(variables: GraphQLParams['variables']): string {
+  if (variables === undefined) return '';
+  const text = JSON.stringify(variables);
+  return text.includes('null') ? JSON.stringify(variables, keepInfinite) : text;
+}
+
+/** A number beyond all doubles is read as an infinite one, which would be written as null. */
+function keepInfinite(_name: string, value: unknown): unknown {
+  if (value === Number.POSITIVE_INFINITY) return JSON.rawJSON('1e999');
+  return value === Number.NEGATIVE_INFINITY ? JSON.rawJSON('-1e999') : value;
 }
 
 function execute(

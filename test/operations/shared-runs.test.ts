@@ -88,6 +88,19 @@ test.each([{ cost: true }, { explain: 'trace' }])(
   },
 );
 
+test('a number that is too large for any double is not taken for null', async () => {
+  await using upstream = await startHolding();
+  await using gateway = await startGateway(upstream);
+  const list = 'query L($first: Int) { projects(first: $first) { nodes { name } } }';
+  const plain = gateway.ask(list, { variables: { first: null } });
+  await vi.waitFor(() => expect(upstream.requests).toHaveLength(1));
+  const infinite = gateway.ask(list, { variables: { first: JSON.rawJSON('1e400') } });
+  await delay(30);
+  upstream.release();
+  expect((await plain).errors).toBeUndefined();
+  expect((await infinite).errors).toHaveLength(1);
+});
+
 test('an operation that reads nothing is not shared', async () => {
   await using upstream = await startHolding();
   await using gateway = await startGateway(upstream);
