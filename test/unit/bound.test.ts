@@ -9,10 +9,11 @@ const schema = createSchema();
 const ninetyNine = cursors.encode({ kind: 'Project', scope: '' }, { offset: 99 });
 
 /** Each row: an operation, and variables with which its plan must not exceed its bound. */
-const operations: readonly (readonly [name: string, query: string, variables?: Record<string, unknown>])[] = [
+const operations: readonly (readonly [name: string, query: string, variables: Record<string, unknown>])[] = [
   [
     'small windows far apart, which one page of their list takes in',
     `{ a: projects(first: 1) { nodes { id } } b: projects(first: 1, after: "${ninetyNine}") { nodes { id } } }`,
+    {},
   ],
   [
     'small windows far apart, by a variable',
@@ -24,6 +25,7 @@ const operations: readonly (readonly [name: string, query: string, variables?: R
   [
     'the last rows before a cursor',
     `{ a: projects(first: 1) { nodes { id } } b: projects(last: 1, before: "${ninetyNine}") { nodes { id } } }`,
+    {},
   ],
   [
     'sizes by variables, and detail columns of each row',
@@ -35,14 +37,16 @@ const operations: readonly (readonly [name: string, query: string, variables?: R
   [
     'rows by id that a page of their list may stand in for',
     '{ a: project(id: 1) { name } b: project(id: 2) { name } c: project(id: 3) { id } d: project(id: "@current") { id } }',
+    {},
   ],
   [
     'one answer under two fields of the document',
     '{ projects(first: 3) { nodes { name } } ... on Query { projects(first: 3) { nodes { createdAt } totalCount } } }',
+    {},
   ],
 ];
 
-test.each(operations)('no plan exceeds the bound of its operation: %s', (_name, query, variables = {}) => {
+test.each(operations)('no plan exceeds the bound of its operation: %s', (_name, query, variables) => {
   const document = parse(query);
   const operation = document.definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
   if (operation === undefined) throw new Error('no operation');
