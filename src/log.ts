@@ -17,6 +17,9 @@ const longestWaitMs = 200;
  */
 const standardOutput = 1;
 
+/** What waits at most for a reader that does not read; beyond it batches are dropped, and memory is not filled. */
+const longestBacklog = 64 * 2 ** 20;
+
 /** How long the last lines may wait for whoever reads them, in milliseconds. */
 const endPatienceMs = 1000;
 
@@ -43,7 +46,7 @@ export function createLog(level: string, isShared: boolean): Journal {
  * of this size that cost more than the rest of a small operation.
  */
 function batches(most: number, maxWrite: number): DestinationStream & { readonly end: () => Promise<void> } {
-  const destination = pino.destination({ sync: false, maxWrite });
+  const destination = pino.destination({ sync: false, maxWrite, maxLength: longestBacklog });
   let text = '';
   let timer: NodeJS.Timeout | undefined;
   let isEnding = false;

@@ -109,6 +109,7 @@ class Run {
     this.#lifetime.operations = this.#waiting;
     onLeave(() => {
       this.#waiting -= 1;
+      this.#lifetime.operations = this.#waiting;
       if (this.#waiting === 0) this.#lifetime.end('left');
     });
   }
