@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Gateway } from './gateway.ts';
+import { answerHeaders } from './http/answer.ts';
 import { createSend, type Send } from './http/send.ts';
 
 /** Where the server listens, and how it stops. Times in milliseconds. */
@@ -49,7 +50,7 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
     route(gateway, send, request, response, stopping);
   });
   server.on('connection', (socket) => socket.on('close', () => latest.delete(socket)));
-  server.on('clientError', refuseMalformed);
+  server.on('clientError', (error, socket: Socket) => refuseMalformed(error, socket, latest.get(socket)));
   await listen(server, options.port, options.host);
   return {
     url: urlOf(server, options.host),
@@ -85,7 +86,7 @@ function route(
   else if (path === '/healthz') sendJson(response, 200, { status: 'alive' });
   else if (path === '/readyz') sendReadiness(gateway, response, stopping);
   else if (path === '/metrics') sendMetrics(gateway, send, request, response);
-  else if (path === '/') response.writeHead(302, { location: '/graphql' }).end();
+  else if (path === '/') response.writeHead(302, { location: '/graphql', ...answerHeaders }).end();
   else sendError(response, 404, 'There is nothing here: the endpoint is /graphql.');
 }
 
@@ -105,7 +106,7 @@ function sendReadiness(gateway: Gateway, response: ServerResponse, stopping: boo
 }
 
 function sendMetrics({ metrics }: Gateway, send: Send, request: IncomingMessage, response: ServerResponse): void {
-  const headers = { 'content-type': metrics.contentType, 'cache-control': 'no-store', vary: 'Accept-Encoding' };
+  const headers = { 'content-type': metrics.contentType, vary: 'Accept-Encoding', ...answerHeaders };
   metrics.render().then(
     (body) => send(request, response, { status: 200, headers, body }),
     () => sendError(response, 500, 'The metrics cannot be read.'),
@@ -113,8 +114,9 @@ function sendMetrics({ metrics }: Gateway, send: Send, request: IncomingMessage,
 }
 
 /** What is not HTTP, too large or too slow gets a bare answer and loses its connection. */
-function refuseMalformed(error: Error & { code?: string }, socket: Socket): void {
-  if (!socket.writable || socket.bytesWritten > 0) {
+function refuseMalformed(error: Error & { code?: string }, socket: Socket, latest: ServerResponse | undefined): void {
+  const isAnswering = latest?.headersSent === true && !latest.writableFinished;
+  if (!socket.writable || isAnswering) {
     socket.destroy();
     return;
   }
@@ -148,11 +150,7 @@ function close(server: Server): Promise<void> {
 }
 
 function sendJson(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  });
+  response.writeHead(status, { 'content-type': 'application/json', ...answerHeaders });
   response.end(JSON.stringify(body));
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answerHeaders } from './answer.ts';
 
 /**
  * Lets pages of the listed origins call the endpoint (Fetch standard, CORS protocol). Without a list no page of another
@@ -21,7 +22,7 @@ export function createCors(origins: readonly string[]): Cors {
     const isPreflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
     if (listed.size > 0) response.appendHeader('vary', 'Origin');
     if (origin !== undefined && listed.has(origin)) allow(response, origin, isPreflight);
-    if (isPreflight) response.writeHead(204).end();
+    if (isPreflight) response.writeHead(204, answerHeaders).end();
     return isPreflight;
   };
 }

@@ -126,7 +126,17 @@ export function createPrepareListed(options: ListedOptions): PrepareListed {
 function refuseInvalid(document: DocumentNode, { schemas: { schema }, introspection }: ListedOptions): void {
   const rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
   const errors = validate(schema, document, rules, { hideSuggestions: !introspection, maxErrors: 20 });
-  if (errors.length > 0) throw new RefusedDocument(errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED')));
+  if (errors.length > 0) throw new RefusedDocument(errors.map(invalid));
+}
+
+/** graphql stops comparing fields that share a response key when that takes too long, and says no more than that. */
+function invalid(error: GraphQLError): GraphQLError {
+  if (error.message !== 'Validation aborted.') return coded(error, 'GRAPHQL_VALIDATION_FAILED');
+  return requestError('The document exceeds a limit: too many of its fields have the same name to be compared.', {
+    code: 'LIMIT_EXCEEDED',
+    status: 400,
+    lenient: true,
+  });
 }
 
 function parseQuery(query: string, maxTokens: number | undefined): DocumentNode {

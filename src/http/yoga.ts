@@ -38,6 +38,7 @@ export function createYogaHandler(options: YogaOptions): (request: IncomingMessa
       schema,
       plugins: [
         useParams(paramsOf, bodyLimits, report),
+        useStreamHeaders(),
         useOperations(run, paramsOf, results),
         useAnswers(results, compression, report),
       ],
@@ -135,6 +136,17 @@ function useOperations(run: RunOperation, paramsOf: ParamsOf, results: Results):
         ...(isObject(data) && { data }),
         ...(errors !== undefined && { errors: errors.map(toGraphQLError) }),
       });
+    },
+  };
+}
+
+/** Streams, which Yoga writes itself, get the headers of every answer. `none`, which it adds, is no content coding. */
+function useStreamHeaders(): Plugin {
+  return {
+    onResponse: ({ response: { headers } }) => {
+      if (headers.has('x-content-type-options')) return;
+      for (const [name, value] of Object.entries(answerHeaders)) headers.set(name, value);
+      if (headers.get('content-encoding') === 'none') headers.delete('content-encoding');
     },
   };
 }

@@ -66,6 +66,15 @@ describe('a document is refused before anything runs', () => {
     expect(refusal(answer, upstream.requests)).toEqual(refused);
   });
 
+  test('whose fields take too long to be compared', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const fragments = repeated(40, (i) => `fragment F${i} on Project { ${'name '.repeat(35)} }`);
+    const answer = await gateway.ask(`{ project(id: 1) { ${repeated(40, (i) => `...F${i}`)} } } ${fragments}`);
+    expect(refusal(answer, upstream.requests)).toEqual(refused);
+    expect(answer.errors?.[0]?.message).toContain('too many of its fields have the same name');
+  });
+
   test('whose fragments spread each other', async () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
@@ -187,6 +196,22 @@ describe('on the wire', () => {
     expect((await gateway.ask('{ __typename }')).status).toBe(200);
   });
 
+  test('what is malformed is answered on a connection that was used before, too', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const { hostname, port } = new URL(gateway.url);
+    const socket = connect(Number(port), hostname).setEncoding('latin1');
+    let answer = '';
+    socket.on('data', (chunk: string) => {
+      answer += chunk;
+      if (answer.endsWith('"Query"}}'))
+        socket.write(`GET /graphql HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`);
+    });
+    socket.write('GET /graphql?query=%7B__typename%7D HTTP/1.1\r\nhost: a\r\n\r\n');
+    await once(socket, 'close');
+    expect(answer).toMatch(/^HTTP\/1\.1 200 .*"Query"\}\}HTTP\/1\.1 431 /s);
+  });
+
   test('more than 100 headers are refused, and an unknown path is 404', async () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
@@ -199,9 +224,28 @@ describe('on the wire', () => {
   test('every answer forbids sniffing and caching, and names no server', async () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
-    const { headers } = await gateway.ask('{ __typename }');
-    expect(headers.get('x-content-type-options')).toBe('nosniff');
-    expect(headers.get('cache-control')).toBe('no-store');
-    expect([headers.get('x-powered-by'), headers.get('server')]).toEqual([null, null]);
+    const query = '/graphql?query=%7B__typename%7D';
+    const preflight = { origin: 'https://a.example', 'access-control-request-method': 'POST' };
+    for (const [path, init] of [
+      [query, {}],
+      [query, { headers: { accept: 'text/event-stream' } }],
+      [query, { headers: { accept: 'multipart/mixed' } }],
+      [query, { headers: { accept: 'image/png' } }],
+      ['/graphql', { headers: { accept: 'text/html' } }],
+      ['/graphql', { method: 'POST' }],
+      ['/graphql', { method: 'PUT' }],
+      ['/graphql', { method: 'OPTIONS', headers: preflight }],
+      ['/healthz', {}],
+      ['/readyz', {}],
+      ['/metrics', {}],
+      ['/nothing', {}],
+      ['/', { redirect: 'manual' }],
+    ] as const) {
+      const { headers } = await fetch(new URL(path, gateway.url), init);
+      const told = ['x-content-type-options', 'cache-control', 'x-powered-by', 'server'].map((name) =>
+        headers.get(name),
+      );
+      expect([path, init, ...told]).toEqual([path, init, 'nosniff', 'no-store', null, null]);
+    }
   });
 });
