@@ -14,10 +14,17 @@ export function createSend(compression: boolean): Send {
   };
 }
 
+/** Answers up to this size fit into the buffers of the system, in bytes. */
+const soonSent = 65_536;
+
+/** A client that takes nothing of its answer for so long is taken for gone, in milliseconds; it is noticed the second time. */
+const longestPauseMs = 7500;
+
 function sendPlain(response: ServerResponse, { status, headers, body }: Complete): void {
   if (response.destroyed || response.headersSent) return;
   const length = Buffer.byteLength(body);
   headers['content-length'] = String(length);
+  if (length > soonSent) response.setTimeout(longestPauseMs, () => response.destroy());
   response.writeHead(status, headers);
   // As many bytes as characters: it is ASCII, which is copied instead of encoded.
   response.end(body, length === body.length ? 'latin1' : 'utf8');

@@ -20,6 +20,32 @@ async function drip(url: string, start: string, everyMs: number): Promise<{ answ
   return { answer, tookMs: performance.now() - startedAt };
 }
 
+test('a client that takes nothing of a large answer for 15 seconds loses its connection', {
+  timeout: 60_000,
+}, async () => {
+  const name = 'a'.repeat(7_000_000);
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1, { name }) });
+  await using gateway = await startGateway(upstream);
+  const query = '{ project(id: 1) { a: name b: name c: name d: name } }';
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  const body = JSON.stringify({ query });
+  socket.on('error', () => undefined);
+  socket
+    .pause()
+    .write(
+      `POST /graphql HTTP/1.1\r\nhost: a\r\nauthorization: Bearer phx_test\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+  await new Promise((resolve) => setTimeout(resolve, 19_000));
+  let taken = 0;
+  socket.on('data', (chunk) => void (taken += chunk.length)).resume();
+  await once(socket, 'close');
+  expect(taken).toBeGreaterThan(0);
+  expect(taken).toBeLessThan(4 * name.length);
+  // Whoever reads, however slowly he began, gets all of it.
+  expect((await gateway.ask(query)).body.length).toBeGreaterThan(4 * name.length);
+});
+
 test('a client that takes more than 10 seconds for its headers, or 15 for its request, is sent away', {
   timeout: 60_000,
 }, async () => {
