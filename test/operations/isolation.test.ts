@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { inForm, measured } from '../support/form.ts';
-import { type Answer, startGateway } from '../support/gateway.ts';
+import { type Answer, type Request, startGateway } from '../support/gateway.ts';
 import { as, together } from '../support/load.ts';
 import type { Handler } from '../support/routes.ts';
 import { listedDashboard, project } from '../support/rows.ts';
@@ -33,24 +34,48 @@ function foreign({ body }: Answer, key: string): readonly string[] {
   return texts.filter((text) => text !== `Bearer ${key}`);
 }
 
-test.each([
-  ['equal queries, which share calls', (_index: number) => 1],
-  ['different queries, which share none', (index: number) => index + 1],
-])(
+/** What is asked: a text, and what is sent beside it. */
+type Question = readonly [query: string, request?: Request];
+
+function read(id: number): string {
+  return `{ project(id: ${id}) { name dashboards(first: 2) { nodes { name } } } }`;
+}
+
+const write = 'mutation { updateProject(input: { id: 1, name: "New" }) { project { name } } }';
+
+/** A document that the first key registers, and all keys ask for with its hash. */
+const registered = 'query Registered { project(id: 1) { name } }';
+const persistedQuery = { version: 1, sha256Hash: createHash('sha256').update(registered).digest('hex') };
+
+const questions: [name: string, ask: (index: number) => Question][] = [
+  ['equal queries, which share calls', () => [read(1)]],
+  ['different queries, which share none', (index) => [read(index + 1)]],
+  [
+    'equal queries, some with their hash, beside writes, which end the sharing',
+    (index) => {
+      if (index % 5 === 0) return [write];
+      return index % 3 === 0 ? [registered, { extensions: { persistedQuery } }] : [read(1)];
+    },
+  ],
+];
+
+test.each(questions)(
   'no answer holds what another key was answered: thousands of operations of 50 keys with %s',
   { timeout: 600_000 },
-  async (_name, idOf) => {
+  async (name, question) => {
     await using upstream = await startMirror();
     await using gateway = await startGateway(upstream, { upstreamConnections: 512, operationDeadlineMs: 60_000 });
     const failures = await together(operations, 200, async (index) => {
       const key = keys[(index * 7) % keys.length] ?? '';
-      const query = `{ project(id: ${idOf(index)}) { name dashboards(first: 2) { nodes { name } } } }`;
-      const answer = await gateway.ask(query, as(key));
+      const [query, request] = question(index);
+      const answer = await gateway.ask(query, { ...request, ...as(key) });
       return answer.errors === undefined ? foreign(answer, key) : [answer.body];
     });
     const foreignAnswers = failures.flat();
-    measured('isolation', { operations, keys: keys.length, calls: upstream.requests.length, foreignAnswers });
+    measured(`isolation of ${name}`, { operations, calls: upstream.requests.length, foreignAnswers });
     expect(foreignAnswers).toEqual([]);
     expect(upstream.requests.length).toBeLessThanOrEqual(2 * operations);
+    const metrics = await gateway.gateway.metrics.render();
+    for (const key of keys) expect(metrics).not.toContain(key);
   },
 );
