@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { patienceMs, type TestBrowser, type TestPage } from '../support/browser.ts';
 
@@ -33,19 +33,36 @@ export async function execute(page: Page): Promise<unknown> {
   }
 }
 
-/** Replaces what stands in an editor. Pasted, because editors close the brackets that are typed. */
-export async function replaceText(page: Page, editor: 'query' | 'headers', text: string): Promise<void> {
-  const place = editor === 'query' ? '.graphiql-query-editor' : '.graphiql-editor-tool';
-  await page
-    .locator(`${place} .view-line:visible`)
-    .first()
-    .click({ position: { x: 1, y: 1 } });
-  await page.keyboard.press('Control+a');
-  await paste(page, text);
+/**
+ * Replaces what stands in an editor with one line. Pasted, because editors close the brackets that are typed; and looked at,
+ * because an editor that has not yet come up takes the keys and drops what is pasted.
+ */
+export async function replaceText(page: Page, editor: 'query' | 'headers', line: string): Promise<void> {
+  const place = page.locator(editor === 'query' ? '.graphiql-query-editor' : '.graphiql-editor-tool');
+  const replaced = async (): Promise<string> => {
+    await place
+      .locator('.view-line:visible')
+      .first()
+      .click({ position: { x: 1, y: 1 } });
+    await page.keyboard.press('Control+a');
+    await paste(page, line);
+    await expect.poll(() => textOf(place), { timeout: standingMs }).toBe(line);
+    return line;
+  };
+  await expect.poll(() => replaced().catch(String), { timeout: patienceMs }).toBe(line);
+}
+
+/** How long a text that was pasted may take to stand in the editor, in milliseconds. */
+const standingMs = 2000;
+
+/** What is seen in an editor. */
+export async function textOf(editor: Locator): Promise<string> {
+  const text = await editor.locator('.view-lines:visible').innerText();
+  return text.replaceAll('\u00a0', ' ');
 }
 
 /** Puts a text where the cursor is. */
-export async function paste(page: Page, text: string): Promise<void> {
+async function paste(page: Page, text: string): Promise<void> {
   await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
   await page.keyboard.press('Control+v');
 }
