@@ -106,11 +106,21 @@ export class WindowLoader {
     const wishes = this.#wishes;
     this.#wishes = [];
     for (const [base, together] of Map.groupBy(wishes, (wish) => wish.base)) {
-      const missing = together.filter((wish) => this.#readingFor(wish) === undefined).map(({ window }) => window);
-      const [first] = missing;
-      if (first !== undefined) for (const hull of hullsOf(missing, this.#maxPageSize)) this.#read(base, first, hull);
+      try {
+        this.#readMissing(base, together);
+      } catch (error) {
+        // Thrown on from here it would be nobody's, and end the process.
+        for (const wish of together) wish.reject(error);
+      }
     }
     for (const wish of wishes) this.#answer(wish);
+  }
+
+  /** Reads what windows of one list need and nobody reads yet. */
+  #readMissing(base: string, together: readonly Wish[]): void {
+    const missing = together.filter((wish) => this.#readingFor(wish) === undefined).map(({ window }) => window);
+    const [first] = missing;
+    if (first !== undefined) for (const hull of hullsOf(missing, this.#maxPageSize)) this.#read(base, first, hull);
   }
 
   #answer(wish: Wish): void {

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { RowStore } from '../../src/loaders/row-store.ts';
+import { type Window, WindowLoader } from '../../src/loaders/windows.ts';
+import { ClientApi } from '../../src/rest/api.ts';
+import type { RestClient } from '../../src/rest/client.ts';
+
+const fault = new Error('a fault of the gateway');
+
+/** Throws, and does not reject, where dashboards of project 2 are read. */
+const client: RestClient = {
+  getJson: (path) => {
+    if (path.startsWith('/api/projects/2/')) throw fault;
+    return Promise.resolve({ count: 1, next: null, previous: null, results: [{ id: 7 }] });
+  },
+  getCsv: () => Promise.reject(fault),
+  write: () => Promise.reject(fault),
+};
+
+function dashboardsOf(scope: string, offset: number): Window {
+  return { list: { kind: 'Dashboard', scope }, at: { offset }, limit: 1 };
+}
+
+test('a read that throws before it is under way rejects the windows of its list, and no others', async () => {
+  const loader = new WindowLoader(new ClientApi(client), new RowStore(), 100);
+  const wanted = [dashboardsOf('1', 0), dashboardsOf('2', 0), dashboardsOf('2', 5), dashboardsOf('3', 0)];
+  const [first, second, third, fourth] = await Promise.allSettled(wanted.map((window) => loader.load(window)));
+  expect(second).toEqual({ status: 'rejected', reason: fault });
+  expect(third).toEqual({ status: 'rejected', reason: fault });
+  for (const found of [first, fourth]) expect(found).toMatchObject({ value: { rows: [{ id: 7 }] } });
+});
