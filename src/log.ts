@@ -5,8 +5,8 @@ import { PinoPretty } from 'pino-pretty';
 /** Characters of lines that are written as one. */
 const batchLength = 65_536;
 
-/** The most that a pipe takes in one piece whoever else writes to it (POSIX: PIPE_BUF). */
-const indivisibleLength = 4096;
+/** The most bytes that a pipe takes in one piece whoever else writes to it (POSIX: PIPE_BUF). */
+const indivisibleBytes = 4096;
 
 /** How long a line may wait for others, in milliseconds. */
 const longestWaitMs = 200;
@@ -17,7 +17,7 @@ const longestWaitMs = 200;
  */
 const standardOutput = 1;
 
-/** What waits at most for a reader that does not read; beyond it batches are dropped, and memory is not filled. */
+/** Bytes that wait at most for a reader that does not read; beyond them batches are dropped, and memory is not filled. */
 const longestBacklog = 64 * 2 ** 20;
 
 /** How long the last lines may wait for whoever reads them, in milliseconds. */
@@ -32,48 +32,69 @@ export interface Journal {
 
 /**
  * JSON lines on standard output, written in batches; at a terminal lines for people. Where other processes write to the
- * same output batches are so small that no line gets into another.
+ * same output batches are so small that no line gets into another, unless it is longer than a pipe takes in one piece.
  */
 export function createLog(level: string, isShared: boolean): Journal {
   if (isatty(standardOutput)) return { log: pino({ level }, PinoPretty({ sync: true })), end: () => Promise.resolve() };
-  const [most, maxWrite] = isShared ? [indivisibleLength, indivisibleLength] : [batchLength, 2 * batchLength];
-  const lines = batches(most, maxWrite);
-  return { log: pino({ level }, lines), end: lines.end };
+  const maxWrite = isShared ? indivisibleBytes : 2 * batchLength;
+  const destination = pino.destination({ sync: false, maxWrite, maxLength: longestBacklog });
+  let isEnding = false;
+  const pass = (batch: string): void => {
+    if (!isEnding) destination.write(batch);
+  };
+  const lines = isShared
+    ? createBatches(indivisibleBytes, Buffer.byteLength, pass)
+    : createBatches(batchLength, lengthOf, pass);
+  process.on('exit', () => {
+    lines.flush();
+    if (!isEnding) destination.flushSync();
+  });
+  const end = (): Promise<void> =>
+    new Promise((resolve) => {
+      lines.flush();
+      isEnding = true;
+      setTimeout(resolve, endPatienceMs);
+      destination.once('finish', resolve);
+      destination.end();
+    });
+  return { log: pino({ level }, lines), end };
+}
+
+/** Lines on their way to one write. */
+export interface Batches extends DestinationStream {
+  /** Passes on what waits. */
+  readonly flush: () => void;
 }
 
 /**
  * Gathers lines before pino's own destination, which measures everything that it holds anew for each line: with a batch
- * of this size that cost more than the rest of a small operation.
+ * of that size that cost more than the rest of a small operation. A batch is at most so large, but for a line that is
+ * larger by itself.
  */
-function batches(most: number, maxWrite: number): DestinationStream & { readonly end: () => Promise<void> } {
-  const destination = pino.destination({ sync: false, maxWrite, maxLength: longestBacklog });
+export function createBatches(most: number, sizeOf: (line: string) => number, pass: (batch: string) => void): Batches {
   let text = '';
+  let size = 0;
   let timer: NodeJS.Timeout | undefined;
-  let isEnding = false;
-  const pass = (): void => {
+  const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    if (text !== '' && !isEnding) destination.write(text);
+    if (text !== '') pass(text);
     text = '';
+    size = 0;
   };
-  process.on('exit', () => {
-    pass();
-    if (!isEnding) destination.flushSync();
-  });
   return {
+    flush,
     write: (line) => {
-      if (text.length + line.length > most) pass();
+      const more = sizeOf(line);
+      if (size + more > most) flush();
       text += line;
-      if (text.length >= most) pass();
-      else timer ??= setTimeout(pass, longestWaitMs).unref();
+      size += more;
+      if (size >= most) flush();
+      else timer ??= setTimeout(flush, longestWaitMs).unref();
     },
-    end: () =>
-      new Promise((resolve) => {
-        pass();
-        isEnding = true;
-        setTimeout(resolve, endPatienceMs);
-        destination.once('finish', resolve);
-        destination.end();
-      }),
   };
+}
+
+function lengthOf(line: string): number {
+  return line.length;
 }
