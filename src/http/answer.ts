@@ -26,10 +26,25 @@ export interface HttpAnswer {
 
 const mediaTypes: readonly MediaType[] = ['application/json', 'application/graphql-response+json'];
 
+/** What clients like best by their `Accept`: a gateway meets the same few. */
+const remembered = new Map<string, MediaType>();
+const mostRemembered = 100;
+const longestRemembered = 200;
+
 /** The media type that a client likes best, of equal ones that which it names first; undefined where it takes neither. */
 export function negotiate(accept: string | undefined): MediaType | undefined {
   if (accept === undefined || accept === '' || accept === 'application/json' || accept === '*/*')
     return 'application/json';
+  const known = remembered.get(accept);
+  if (known !== undefined) return known;
+  const best = bestOf(accept);
+  if (best === undefined || accept.length > longestRemembered) return best;
+  if (remembered.size >= mostRemembered) remembered.clear();
+  remembered.set(accept, best);
+  return best;
+}
+
+function bestOf(accept: string): MediaType | undefined {
   const ranges = accept.toLowerCase().split(',').map(rangeOf);
   let best: Range & { readonly mediaType?: MediaType } = { name: '', quality: 0, place: 0 };
   for (const mediaType of mediaTypes) {
@@ -52,9 +67,9 @@ function rangeOf(item: string, place: number): Range {
   const [name = '', ...parameters] = item.split(';').map((part) => part.trim());
   const valueOf = (key: string): string | undefined =>
     parameters.find((parameter) => parameter.startsWith(`${key}=`))?.slice(key.length + 1);
-  const charset = valueOf('charset') ?? 'utf-8';
+  const charset = valueOf('charset')?.replaceAll('"', '') ?? 'utf-8';
   const quality = Number(valueOf('q') ?? 1);
-  return { name: charset === 'utf-8' ? name : '', quality: Number.isNaN(quality) ? 1 : quality, place };
+  return { name: charset === 'utf-8' ? name : '', quality: quality <= 1 ? quality : 1, place };
 }
 
 /** The most specific range decides. */
