@@ -42,9 +42,7 @@ export function createLog(level: string, isShared: boolean): Journal {
   const pass = (batch: string): void => {
     if (!isEnding) destination.write(batch);
   };
-  const lines = isShared
-    ? createBatches(indivisibleBytes, Buffer.byteLength, pass)
-    : createBatches(batchLength, lengthOf, pass);
+  const lines = isShared ? createBatches(indivisibleBytes, bytesOf, pass) : createBatches(batchLength, lengthOf, pass);
   process.on('exit', () => {
     lines.flush();
     if (!isEnding) destination.flushSync();
@@ -93,6 +91,10 @@ export function createBatches(most: number, sizeOf: (line: string) => number, pa
       else timer ??= setTimeout(flush, longestWaitMs).unref();
     },
   };
+}
+
+function bytesOf(line: string): number {
+  return Buffer.byteLength(line);
 }
 
 function lengthOf(line: string): number {

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { createBatches } from '../../src/log.ts';
 
+const bytesOf = (line: string): number => Buffer.byteLength(line);
+
 test.each(['a', 'é', '漢', '🙂'])('lines of %s are gathered by their bytes, in order, and none is cut', (letter) => {
   const passed: string[] = [];
-  const batches = createBatches(100, Buffer.byteLength, (batch) => void passed.push(batch));
+  const batches = createBatches(100, bytesOf, (batch) => void passed.push(batch));
   const lines = Array.from({ length: 50 }, (_, index) => `${letter.repeat(index % 9)}${index}\n`);
   for (const line of lines) batches.write(line);
   batches.flush();
@@ -14,7 +16,7 @@ test.each(['a', 'é', '漢', '🙂'])('lines of %s are gathered by their bytes, 
 
 test('a line that is larger than a batch goes alone', () => {
   const passed: string[] = [];
-  const batches = createBatches(10, Buffer.byteLength, (batch) => void passed.push(batch));
+  const batches = createBatches(10, bytesOf, (batch) => void passed.push(batch));
   for (const line of ['one\n', '漢漢漢漢\n', 'two\n']) batches.write(line);
   batches.flush();
   expect(passed).toEqual(['one\n', '漢漢漢漢\n', 'two\n']);
