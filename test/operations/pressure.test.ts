@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inForm, measured } from '../support/form.ts';
+import { expectWithin, measured } from '../support/form.ts';
 import { ask, startGateway } from '../support/gateway.ts';
 import { as, askTimed, codesOf, pause, together } from '../support/load.ts';
 import { peakMemory } from '../support/memory.ts';
@@ -28,7 +28,7 @@ async function startSlow(milliseconds: number): Promise<Upstream> {
 /** In a moment of its own, so that the server has read what the client has sent. */
 async function until(condition: () => boolean): Promise<void> {
   for (let tries = 0; !condition(); tries += 1) {
-    if (tries === 400) throw new Error('waited two seconds in vain');
+    if (tries === 2000) throw new Error('waited ten seconds in vain');
     await pause(5);
   }
 }
@@ -48,7 +48,9 @@ test('1,500 at once: at most 512 calls in flight, all answered, in 512 MB, and t
   measured('1,500 at once', { good, mostInFlight, slowestHealthzMs, residentMB });
   expect(good).toBe(1500);
   expect(mostInFlight).toBeLessThanOrEqual(512);
-  expect(slowestHealthzMs).toBeLessThan(inForm(4000, 1000));
+  // Three turns of calls of half a second each: a server that answers nothing meanwhile answers a probe or two.
+  expect(prober.tookMs.length).toBeGreaterThan(5);
+  expectWithin(slowestHealthzMs, 1000);
   expect(residentMB).toBeLessThan(512);
 });
 

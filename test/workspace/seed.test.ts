@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { seedOnce } from '../../src/workspace/seed/seed.ts';
 import { openStore } from '../../src/workspace/store.ts';
 import { demoKeys, startWorkspace } from '../../src/workspace/workspace.ts';
+import { inForm } from '../support/form.ts';
 import { membersOf, resultsOf, startClient } from './client.ts';
 
 function seededStore(): ReturnType<typeof openStore> {
@@ -93,11 +94,12 @@ test('without a file, every start begins with the seed', async () => {
   expect(await client.read('/api/projects/')).toMatchObject({ count: 4 });
 });
 
-test('a workspace is up within a second', { retry: 2 }, async () => {
+test('a workspace is up within a second', async () => {
   const start = performance.now();
   await using client = await startClient();
   await client.read('/api/projects/');
-  expect(performance.now() - start).toBeLessThan(1000);
+  // A machine as busy as that of CI takes a few times as long.
+  expect(performance.now() - start).toBeLessThan(inForm(10_000, 1000));
 });
 
 test('a second workspace on the same port is refused, and leaves the first alone', async () => {
