@@ -4,17 +4,16 @@ import { hasChromium, startBrowser, type TestBrowser } from '../support/browser.
 import { type Example, startExample } from './example.ts';
 
 describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { timeout: 60_000 }, () => {
+  const started = new AsyncDisposableStack();
   let browser: TestBrowser;
   let example: Example;
 
   beforeAll(async () => {
-    [browser, example] = await Promise.all([startBrowser(), startExample()]);
+    browser = started.use(await startBrowser());
+    example = await startExample(started);
   }, 60_000);
 
-  afterAll(async () => {
-    await example[Symbol.asyncDispose]();
-    await browser[Symbol.asyncDispose]();
-  });
+  afterAll(() => started.disposeAsync());
 
   test('lists projects, dashboards and events, and pages through them', async () => {
     await using opened = await browser.open();

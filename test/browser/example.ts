@@ -3,24 +3,27 @@ import { freePort } from '../support/free-port.ts';
 import { runScript } from '../support/process.ts';
 
 /** The page of examples/web, started by its own script, over an upstream that can go away and come back. */
-export interface Example extends AsyncDisposable {
+export interface Example {
   readonly url: string;
   readonly upstream: { start(): Promise<void>; stop(): Promise<void> };
   /** Makes a project without dashboards and events, and gives its upstream id. */
   createProject(name: string): Promise<number>;
 }
 
-/** Starts it over a gateway that runs nothing but the documents of the page. */
-export async function startExample(): Promise<Example> {
+/** Starts it over a gateway that runs nothing but the documents of the page. What has been started is disposed with `started`. */
+export async function startExample(started: AsyncDisposableStack): Promise<Example> {
   const [port, upstreamPort] = [await freePort(), await freePort()];
   const start = (): ReturnType<typeof startWorkspace> => startWorkspace({ port: upstreamPort, host: '127.0.0.1' });
   let workspace = await start();
-  const running = runScript('examples/web/', 'start', {
-    PORT: `${port}`,
-    UPSTREAM_URL: workspace.url,
-    PERSISTED_DOCUMENTS_MODE: 'only',
-    NO_COLOR: '1',
-  });
+  started.defer(() => workspace.close());
+  const running = started.use(
+    runScript('examples/web/', 'start', {
+      PORT: `${port}`,
+      UPSTREAM_URL: workspace.url,
+      PERSISTED_DOCUMENTS_MODE: 'only',
+      NO_COLOR: '1',
+    }),
+  );
   const [, url = ''] = await running.printed(/Local: +(\S+)/);
   await running.printed(/Gateway +http/);
   return {
@@ -39,10 +42,6 @@ export async function startExample(): Promise<Example> {
       });
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a wrong answer makes the test fail
       return ((await response.json()) as { readonly id: number }).id;
-    },
-    [Symbol.asyncDispose]: async () => {
-      await running[Symbol.asyncDispose]();
-      await workspace.close();
     },
   };
 }

@@ -5,21 +5,19 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { execute, openGraphiql, openTab, replaceText, stored, textOf, untilTabsHold } from './graphiql.ts';
 
 describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, () => {
+  const started = new AsyncDisposableStack();
   let browser: TestBrowser;
   let workspace: Workspace;
   let gateway: TestGateway;
 
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = started.use(await startBrowser());
     workspace = await startWorkspace({ port: 0, host: '127.0.0.1', latencyMs: 0, errorRate: 0 });
-    gateway = await startGateway(workspace, { demoKey: workspace.demoKey, explain: true });
+    started.defer(() => workspace.close());
+    gateway = started.use(await startGateway(workspace, { demoKey: workspace.demoKey, explain: true }));
   }, 60_000);
 
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await workspace.close();
-    await browser[Symbol.asyncDispose]();
-  });
+  afterAll(() => started.disposeAsync());
 
   test('opens on an example that runs, asks no other host, and breaks none of its own rules', async () => {
     await using opened = await openGraphiql(browser, gateway.url);

@@ -19,14 +19,15 @@ import { urql } from './urql/urql.ts';
 
 const clients = [apollo, urql, relay, graphqlRequest, codegen, apolloKotlin, apolloIos];
 const found = new Map<string, string>();
+const started = new AsyncDisposableStack();
 let gateways: Gateways;
 let described = 0;
 
 beforeAll(async () => {
-  gateways = await startGateways();
+  gateways = await startGateways(started);
 }, 60_000);
 
-afterAll(() => gateways[Symbol.asyncDispose]());
+afterAll(() => started.disposeAsync());
 
 afterEach(({ task }) => {
   found.set(`${task.suite?.name}: ${task.name}`, task.result?.errors === undefined ? 'yes' : 'no');

@@ -9,15 +9,15 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 let upstream: Upstream;
 let gateway: TestGateway;
 
+const started = new AsyncDisposableStack();
+
 beforeAll(async () => {
-  upstream = await startUpstream({ 'GET /api/projects/1/': project(1), 'POST /api/projects/': project(2) });
-  gateway = await startGateway(upstream);
+  const routes = { 'GET /api/projects/1/': project(1), 'POST /api/projects/': project(2) };
+  upstream = started.use(await startUpstream(routes));
+  gateway = started.use(await startGateway(upstream));
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await upstream[Symbol.asyncDispose]();
-});
+afterAll(() => started.disposeAsync());
 
 const authorization = ['authorization', 'Bearer phx_test'];
 const json = ['content-type', 'application/json'];

@@ -38,7 +38,7 @@ beforeAll(async () => {
   await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
 });
 
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** What a command prints, with the folder left out, and its exit code. */
 async function run(...args: string[]): Promise<readonly [text: string, code: number | null]> {

@@ -1,7 +1,7 @@
-import { type Running, runMain } from '../../support/process.ts';
+import { runMain } from '../../support/process.ts';
 
 /** Gateways over embedded workspaces, each a process of its own. */
-export interface Gateways extends AsyncDisposable {
+export interface Gateways {
   /** Without a setting. */
   readonly plain: RunningGateway;
   /** With the manifests of all clients. */
@@ -23,28 +23,18 @@ const manifests = {
   PERSISTED_DOCUMENTS_STRICT: 'on',
 };
 
-/** Starts them side by side. */
-export async function startGateways(): Promise<Gateways> {
-  const processes: Running[] = [];
+/** Starts them side by side. What has been started is disposed with `started`. */
+export async function startGateways(started: AsyncDisposableStack): Promise<Gateways> {
   const start = async (settings: Readonly<Record<string, string>>): Promise<RunningGateway> => {
-    const running = runMain([], { PORT: '0', WORKSPACE_PORT: '0', ...settings });
-    processes.push(running);
+    const running = started.use(runMain([], { PORT: '0', WORKSPACE_PORT: '0', ...settings }));
     const [, url = '', key = ''] = await running.printed(/^Gateway +(\S+)[\s\S]*^Demo key +(\S+)/m);
     return { url, key };
   };
-  const stop = async (): Promise<void> => {
-    await Promise.all(processes.map((running) => running[Symbol.asyncDispose]()));
-  };
-  try {
-    const [plain, listed, only, withoutApq] = await Promise.all([
-      start({}),
-      start(manifests),
-      start({ ...manifests, PERSISTED_DOCUMENTS_MODE: 'only' }),
-      start({ APQ: 'off' }),
-    ]);
-    return { plain, listed, only, withoutApq, [Symbol.asyncDispose]: stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const [plain, listed, only, withoutApq] = await Promise.all([
+    start({}),
+    start(manifests),
+    start({ ...manifests, PERSISTED_DOCUMENTS_MODE: 'only' }),
+    start({ APQ: 'off' }),
+  ]);
+  return { plain, listed, only, withoutApq };
 }
