@@ -22,7 +22,7 @@ import {
 /** Every environment variable, as README and `--help` show it. */
 export const settings = {
   PORT: whole('Port of the gateway; 0 takes a free one', '4000', 0, 65_535),
-  HOST: text('Address that the gateway listens on', '127.0.0.1'),
+  HOST: text('Address that the gateway listens on', '127.0.0.1', 'an address or a name of this machine'),
   WORKERS: workerCount('Processes that serve, one for each core where it is auto', '1'),
   UPSTREAM_URL: url('The REST API, with a path prefix if it has one; unset: the embedded workspace'),
   ...routeSettings,
@@ -36,7 +36,11 @@ export const settings = {
   MAX_UPSTREAM_CALLS: whole('Most REST calls that an operation may make', '150', 1, 1_000_000),
   MAX_UPSTREAM_ROWS: whole('Most rows that an operation may ask for', '10000', 1, 100_000_000),
   EXPLAIN: onOff('Whether clients may see REST calls; unset: on with the embedded workspace', undefined),
-  CURSOR_SECRET: text('Secret that signs cursors; unset: derived from UPSTREAM_URL, so that replicas agree', undefined),
+  CURSOR_SECRET: text(
+    'Secret that signs cursors; unset: derived from UPSTREAM_URL, so that replicas agree',
+    undefined,
+    'any text',
+  ),
   LOG_LEVEL: oneOf('How much is logged', 'info', logLevels),
   UPSTREAM_CONNECTIONS: whole('Most connections to the upstream, for each process', '512', 1, 10_000),
   MAX_UPSTREAM_IN_FLIGHT: whole(
@@ -46,7 +50,7 @@ export const settings = {
     10_000,
   ),
   GRAPHIQL: onOff('Whether browsers get GraphiQL; unset: on, but off with NODE_ENV=production', undefined),
-  CORS_ORIGINS: list('Origins whose pages may call, separated by commas; unset: none'),
+  CORS_ORIGINS: list('Origins whose pages may call; unset: none'),
   COMPRESSION: onOff(
     'Whether answers above 1 KB are compressed for clients that ask for it; off leaves it to a proxy',
     'on',
@@ -67,7 +71,11 @@ export const settings = {
   MAX_FRAGMENTS: whole('Most fragments in a document', '50', 0, 10_000),
   MAX_OPERATIONS: whole('Most operations in a document', '10', 1, 10_000),
   MAX_ERRORS: whole('Most errors that an answer tells; the number of those beyond it is told', '100', 1, 100_000),
-  PERSISTED_DOCUMENTS: text('Path or glob of manifests of persisted documents', undefined),
+  PERSISTED_DOCUMENTS: text(
+    'Manifests of persisted documents',
+    undefined,
+    'a path, or a glob such as manifests/*.json',
+  ),
   PERSISTED_DOCUMENTS_MODE: oneOf(
     'off ignores manifests, allow runs their documents beside any other, log reports what only would refuse, only runs nothing else',
     'allow',
@@ -81,7 +89,7 @@ export const settings = {
   ),
   REDIS_URL: redisUrl('Redis in which gateways share registered documents; unset: each keeps its own in memory'),
   WORKSPACE_PORT: whole('Port of the embedded workspace; 0 takes a free one', '4001', 0, 65_535),
-  WORKSPACE_DB: text('File that keeps the embedded workspace; unset: in memory', undefined),
+  WORKSPACE_DB: text('File that keeps the embedded workspace; unset: in memory', undefined, 'a path'),
   WORKSPACE_LATENCY_MS: whole('How long each answer of the workspace is held back, in milliseconds', '0', 0, 60_000),
   WORKSPACE_ERROR_RATE: fraction('Share of requests that the workspace answers with 503', '0'),
   WORKSPACE_PAGE_CAP: whole('Most rows in a page of the workspace, whatever was asked for', undefined, 1, 10_000),

@@ -9,7 +9,7 @@ export const routeSettings = {
   HTTPS_PROXY: proxy('Proxy to an upstream that is https, with user and password if it needs them'),
   HTTP_PROXY: proxy('Proxy to an upstream that is http'),
   NO_PROXY: {
-    ...text('Hosts that are reached without a proxy, separated by commas; * is all', undefined),
+    ...text('Hosts that are reached without a proxy; * is all', undefined, 'names or addresses, separated by commas'),
     shared: true,
   },
 } as const;

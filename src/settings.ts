@@ -54,9 +54,9 @@ export function fraction(meaning: string, fallback: string): Setting<number> {
   };
 }
 
-/** Any text. */
-export function text(meaning: string, fallback: string | undefined): Setting<string> {
-  return { fallback, meaning, expected: 'text', read: (source) => source };
+/** A text that is not looked at here. */
+export function text(meaning: string, fallback: string | undefined, expected: string): Setting<string> {
+  return { fallback, meaning, expected, read: (source) => source };
 }
 
 /** One of some words. */
