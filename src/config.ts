@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { type Config, documentModes, logLevels, type PersistedConfig, type WorkspaceConfig } from './config-types.ts';
 import type { DocumentLimits } from './http/limits.ts';
+import { findMisspelt } from './misspelt.ts';
 import { readRoute, routeSettings } from './route-settings.ts';
 import {
   asksForTraces,
   type Environment,
-  findMisspelt,
   fraction,
   given,
   list,

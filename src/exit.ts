@@ -65,9 +65,11 @@ export async function listening<T>(variable: 'PORT' | 'WORKSPACE_PORT', start: P
   try {
     return await start;
   } catch (error) {
-    const isPort =
-      error instanceof Error && 'code' in error && (error.code === 'EADDRINUSE' || error.code === 'EACCES');
-    if (!isPort) throw error;
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (!(error instanceof Error) || (code !== 'EADDRINUSE' && code !== 'EACCES')) throw error;
+    // A port that is taken may be free soon, one that is forbidden stays so.
+    if (code === 'EACCES')
+      throw new ConfigError(`${variable}: expected a port that may be listened on, but got: ${error.message}`);
     throw new Error(`${variable}: expected a port that is free at HOST, but got: ${error.message}`, { cause: error });
   }
 }

@@ -11,7 +11,7 @@ const layers = [
   ['gateway.ts'],
   ['config.ts'],
   ['config-types.ts'],
-  ['route-settings.ts'],
+  ['misspelt.ts', 'route-settings.ts'],
   ['settings.ts'],
   ['http', 'schema.ts'],
   ['resolvers'],

@@ -73,15 +73,40 @@ test.each([
   },
 );
 
-test.each(['MAX_PAGESIZE', 'UPSTREAM_URLS', 'LOG_LEVLE', 'CURSOR_SECRTE'])('%s is taken for a mistake', (name) => {
-  expect(() => readConfig({ [name]: '1' })).toThrow(/there is no such setting; expected [A-Z_]+/);
-});
+test.each(['MAX_PAGESIZE', 'UPSTREAM_URLS', 'UPSTREAM_URI', 'UPSTREAM_ULR', 'LOG_LEVLE', 'CURSOR_SECRTE'])(
+  '%s is taken for a mistake',
+  (name) => {
+    expect(() => readConfig({ [name]: '1' })).toThrow(/there is no such setting; expected [A-Z_]+/);
+  },
+);
 
 test("a name that may be another program's, or stands beside the right one, is a warning", () => {
   const [warning, ...others] = readConfig({ REDIS_URI: 'redis://elsewhere', LOG_LEVEL: 'warn' }).warnings;
   expect(warning).toBe("REDIS_URI: there is no such setting, and it is ignored; the gateway's own is REDIS_URL");
   expect(others).toEqual([]);
   expect(readConfig({ LOGLEVEL: 'debug', LOG_LEVEL: 'warn' }).warnings).toHaveLength(1);
+});
+
+test.each([
+  ['WORKSPACE_ID', 'WORKSPACE_DB'],
+  ['WORKSPACE_DIR', 'WORKSPACE_DB'],
+  ['WORKSPACE_ROOT', 'WORKSPACE_PORT'],
+  ['WORKSPACE_HOST', 'WORKSPACE_PORT'],
+  ['REDIS_UID', 'REDIS_URL'],
+  ['LOGLEVEL', 'LOG_LEVEL'],
+  ['CORS_ORIGIN', 'CORS_ORIGINS'],
+  ['GRAPHQL', 'GRAPHIQL'],
+])('%s may be inherited from elsewhere: it is a warning that names %s', (name, meant) => {
+  const warning = `${name}: there is no such setting, and it is ignored; the gateway's own is ${meant}`;
+  expect(readConfig({ [name]: 'x' }).warnings).toEqual([warning]);
+});
+
+test('what a container inherits neither stops the start nor is warned of', () => {
+  const names = ['APP_PORT', 'REDIS_PORT', 'REDIS_HOST', 'REDIS_PASSWORD', 'REDIS_SERVICE_PORT', 'POD_NAME', 'POD_IP'];
+  const links = ['GATEWAY_PORT', 'GATEWAY_SERVICE_HOST', 'METRICS_PORT', 'KUBERNETES_PORT', 'WORKSPACE', 'LOG_FORMAT'];
+  const others = ['HOSTNAME', 'NODE_ENV', 'NODE_OPTIONS', 'CI', 'DATABASE_URL', 'MAX_MEMORY', 'LANG', 'HTTP_PORT'];
+  for (const name of [...names, ...links, ...others])
+    expect([name, readConfig({ [name]: 'tcp://10.0.0.1:80' }).warnings]).toEqual([name, []]);
 });
 
 test('names of other programs are left alone', () => {

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { failureOf, listening } from '../../src/exit.ts';
+
+test.each([
+  ['EADDRINUSE', 'address already in use', 1, 'PORT: expected a port that is free at HOST'],
+  ['EACCES', 'permission denied', 2, 'PORT: expected a port that may be listened on'],
+  ['EADDRNOTAVAIL', 'address not available', 2, 'HOST: expected an address of this machine'],
+  ['EMFILE', 'too many open files', 1, undefined],
+])(
+  'a start that fails with %s (%s) has exit code %i, and one line with the address',
+  async (code, what, exitCode, expected) => {
+    const reason = `listen ${code}: ${what} 127.0.0.1:80`;
+    const failed = listening('PORT', Promise.reject(Object.assign(new Error(reason), { code })));
+    const error: unknown = await failed.catch((thrown: unknown) => thrown);
+    const message = expected === undefined ? reason : `${expected}, but got: ${reason}`;
+    expect(failureOf(error)).toEqual({ message, exitCode });
+  },
+);
