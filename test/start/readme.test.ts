@@ -1,16 +1,19 @@
+import { execFile } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { settings } from '../../src/config.ts';
 import { startGateway } from '../support/gateway.ts';
 import { runMain } from '../support/process.ts';
 
+const run = promisify(execFile);
 const root = new URL('../../', import.meta.url);
 const readme = readFileSync(new URL('README.md', root), 'utf8');
 
-/** The text of the first code block of a language behind a heading. */
-function block(heading: string, language: string): string {
+/** The text of a code block of a language behind a heading, the first unless another is asked for. */
+function block(heading: string, language: string, at = 0): string {
   const rest = readme.slice(readme.indexOf(`\n## ${heading}\n`));
-  const [, text] = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(rest) ?? [];
+  const [, text] = [...rest.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))][at] ?? [];
   if (text === undefined) throw new Error(`expected a ${language} block under ${heading}`);
   return text;
 }
@@ -30,6 +33,16 @@ test('the first query of the README has the answer that stands there', async () 
     body: JSON.stringify({ query: block('A first query', 'graphql') }),
   });
   expect(await answer.json()).toEqual(JSON.parse(block('A first query', 'json')));
+});
+
+test('the mutation of the README, as it is typed there, has the answer that stands there, from one REST call', async () => {
+  await using gateway = runMain([], { PORT: '0', WORKSPACE_PORT: '0' });
+  const [, url = ''] = await gateway.printed(/^Gateway +(\S+)[\s\S]*^Demo key/m);
+  const command = block('A first query', 'sh');
+  expect(command).toContain(' http://127.0.0.1:4000/graphql ');
+  const { stdout } = await run('sh', ['-c', command.replace('http://127.0.0.1:4000/graphql', url)]);
+  expect(JSON.parse(stdout)).toEqual(JSON.parse(block('A first query', 'json', 1)));
+  await gateway.printed(/"operationName":"Create".*"calls":1\b/);
 });
 
 test('the two commands of the README are those of the package', () => {
