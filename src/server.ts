@@ -50,7 +50,12 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
     route(gateway, send, request, response, stopping);
   });
   server.on('connection', (socket) => socket.on('close', () => latest.delete(socket)));
-  server.on('clientError', (error, socket: Socket) => refuseMalformed(error, socket, latest.get(socket)));
+  const refused = new WeakSet<Socket>();
+  server.on('clientError', (error, socket: Socket) => {
+    // Whatever follows what is malformed is an error again.
+    if (!refused.has(socket)) refuseMalformed(error, socket, latest.get(socket));
+    refused.add(socket);
+  });
   await listen(server, options.port, options.host);
   return {
     url: urlOf(server, options.host),
@@ -113,15 +118,22 @@ function sendMetrics({ metrics }: Gateway, send: Send, request: IncomingMessage,
   );
 }
 
-/** What is not HTTP, too large or too slow gets a bare answer and loses its connection. */
+/**
+ * What is not HTTP, too large or too slow gets a bare answer and loses its connection. The answer of a whole request that
+ * came before it goes first: a client would take a bare one for it, and a change that was made for refused.
+ */
 function refuseMalformed(error: Error & { code?: string }, socket: Socket, latest: ServerResponse | undefined): void {
-  const isAnswering = latest?.headersSent === true && !latest.writableFinished;
-  if (!socket.writable || isAnswering) {
-    socket.destroy();
-    return;
-  }
-  const slow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const large = error.code === 'HPE_HEADER_OVERFLOW';
+  if (latest === undefined || latest.writableFinished) refuse(error, socket);
+  else if (latest.req.complete) latest.once('finish', () => refuse(error, socket));
+  else if (latest.headersSent) socket.destroy();
+  else refuse(error, socket);
+}
+
+function refuse({ code }: Error & { code?: string }, socket: Socket): void {
+  // An answer that closes the connection has ended it, and may be on its way still.
+  if (!socket.writable) return;
+  const slow = code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const large = code === 'HPE_HEADER_OVERFLOW';
   const status = slow ? '408 Request Timeout' : large ? '431 Request Header Fields Too Large' : '400 Bad Request';
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }

@@ -65,6 +65,19 @@ describe('on the wire', () => {
     expect((await gateway.ask('{ project(id: 1) { name } }')).body).toBe(whole);
   });
 
+  test.each([
+    ['what is malformed comes after its answer', '', 'banana\r\n\r\n', 1],
+    ['nothing is answered after connection: close', 'connection: close\r\n', request(), 0],
+  ])('a request that another follows is answered in full; %s', async (_name, head, next, refusals) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const answer = await exchange(gateway.url, request(head) + next + next);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(answer.split(whole).length - 1).toBe(1);
+    expect(answer.split('HTTP/1.1 400 Bad Request').length - 1).toBe(refusals);
+    expect(upstream.requests).toEqual(['GET /api/projects/1/']);
+  });
+
   test('a body that says it is too large is refused before it comes, and its connection closed', async () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
