@@ -89,5 +89,5 @@ function badRequest(message: string): GraphQLError {
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
-  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+  return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

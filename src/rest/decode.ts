@@ -1,11 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from 'node:zlib';
+
+const inflateZlib = promisify(inflate);
+const inflateBare = promisify(inflateRaw);
 
 const decoders = {
   gzip: promisify(gunzip),
   'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
+  // Some servers leave the zlib frame out (RFC 9110 §8.4.1.2). A frame begins with 8 in its lower half byte.
+  deflate: (bytes: Buffer, options: ZlibOptions) =>
+    ((bytes[0] ?? 0) & 0x0f) === 8 ? inflateZlib(bytes, options) : inflateBare(bytes, options),
   br: promisify(brotliDecompress),
 };
 

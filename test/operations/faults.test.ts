@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { expectWithin } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -250,6 +250,7 @@ describe('a body', () => {
     ['in gzip', encoded('gzip', gzipSync(text))],
     ['in br', encoded('br', brotliCompressSync(text))],
     ['in deflate', encoded('deflate', deflateSync(text))],
+    ['in deflate without its frame', encoded('deflate', deflateRawSync(text))],
     ['in three codings', encoded('deflate, gzip, br', brotliCompressSync(gzipSync(deflateSync(text))))],
     ['of almost 8 MB', reply({ body: JSON.stringify({ ...page, padding: 'a'.repeat(8 * 2 ** 20 - 2000) }) })],
     ['with cookies', reply({ body: text, headers: { 'set-cookie': 'secret=1', 'x-powered-by': 'secret' } })],

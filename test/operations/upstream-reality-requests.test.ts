@@ -214,6 +214,21 @@ test('29. cookies, Origin, Referer and undeclared query parameters are not forwa
   }
 });
 
+test("a proxy's page with status 200 is no sign that something was deleted", async () => {
+  const page = '<!doctype html><title>Sign in</title>';
+  for (const type of ['text/html', 'application/json', undefined]) {
+    const answer = reply({ headers: { 'content-type': type }, body: page });
+    await using upstream = await startUpstream({ 'DELETE /api/projects/1/': answer });
+    await using gateway = await startGateway(upstream);
+    const asked = await gateway.ask('mutation { deleteProject(input: { id: 1 }) { deletedId } }');
+    expect([type, codesOf(asked), asked.data]).toEqual([
+      type,
+      ['deleteProject UPSTREAM_INVALID_RESPONSE'],
+      { deleteProject: null },
+    ]);
+  }
+});
+
 test('31. gzip and br bodies, a missing charset, 204 without content type, and a DELETE of 200, 202 or 204 are accepted', async () => {
   const row = JSON.stringify(project(1, { name: 'Größe 🙂' }));
   const codings: [coding: string | undefined, body: Buffer][] = [

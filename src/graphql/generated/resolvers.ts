@@ -23,7 +23,7 @@ export type Scalars = {
   DateTime: { input: string; output: string; }
   /**
    * Any JSON value: an object, an array, a string, a number, a boolean or null. Its inner names are the upstream's own, and
-   * numbers keep every digit, however long.
+   * integers keep every digit, however long.
    */
   JSON: { input: unknown; output: unknown; }
   /**
