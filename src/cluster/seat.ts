@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Snapshot } from '../http/metrics.ts';
+import { closeUntaken } from './handovers.ts';
 import { isToPrimary, type Orders, type ToPrimary, type ToWorker } from './messages.ts';
 import { createPending } from './pending.ts';
 
@@ -38,6 +39,7 @@ export class Seat {
     const start = Promise.withResolvers<string>();
     this.url = start.promise;
     this.#worker = cluster.fork();
+    closeUntaken(this.#worker.process);
     this.#worker.on('message', (message: unknown) => {
       if (!isToPrimary(message)) return;
       if (message.kind === 'listening') {

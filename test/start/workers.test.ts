@@ -51,7 +51,7 @@ async function pidsThatLogged({ running }: Group, pattern: RegExp, atLeast: numb
   }
 }
 
-/** Kills a worker, for the n-th time, and waits until the primary knows: node loses connections that it hands over before. */
+/** Kills a worker, for the n-th time, and waits until the primary knows: connections that it is handed before are closed. */
 async function kill({ running }: Group, pid: number, times: number): Promise<void> {
   process.kill(pid, 'SIGKILL');
   await until(() => running.output().split('"how":"signal SIGKILL"').length > times);
@@ -120,6 +120,27 @@ test('a worker that is killed is replaced, the other one serves meanwhile, and n
   const counters = [...before].filter(([name]) => /(_total|_count|_sum|_bucket)\b/.test(name));
   expect(counters.length).toBeGreaterThan(20);
   expect(counters.filter(([name, value]) => (after.get(name) ?? 0) < value)).toEqual([]);
+});
+
+test('a connection that a worker is handed when it dies is closed, and no client waits for it', async () => {
+  await using upstream = await startUpstream(routes);
+  await using group = await startOver(upstream);
+  await Promise.all(Array.from({ length: 10 }, () => ask(group.url, { query })));
+  const [pid = 0] = await pidsThatLogged(group, /"msg":"operation"/, 2);
+  // From here on it takes nothing of what it is handed, and is handed one connection.
+  process.kill(pid, 'SIGSTOP');
+  let answers = 0;
+  const asked = Array.from({ length: 6 }, async () => {
+    const answer = await ask(group.url, { query });
+    answers += 1;
+    return answer;
+  });
+  const settled = Promise.allSettled(asked);
+  await until(() => answers === 5);
+  await kill(group, pid, 1);
+  const outcomes = (await settled).map((one) => (one.status === 'fulfilled' ? one.value : 'closed'));
+  expect(outcomes.filter((outcome) => outcome !== 'closed')).toEqual(repeated(5, answered));
+  expect(await ask(group.url, { query })).toEqual(answered);
 });
 
 test('a termination signal to the primary: no worker is ready any more, what is in flight is answered, exit code 0', async () => {

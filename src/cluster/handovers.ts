@@ -1,0 +1,34 @@
+import type { ChildProcess } from 'node:child_process';
+import { isObject } from '../rest/values.ts';
+
+/** A connection that no worker reads yet. */
+interface Connection {
+  readonly close: () => void;
+}
+
+/**
+ * Closes the connections that a worker was handed and had not taken when it ended, as the system closes those that it had.
+ * Node's cluster waits for the dead worker's word for ever, and the clients with it: in `handoff` of
+ * lib/internal/cluster/round_robin_handle.js a message `newconn` with a number goes out, and an `ack` of that number comes
+ * back before anything is read from the connection.
+ */
+export function closeUntaken(worker: ChildProcess): void {
+  const untaken = new Map<unknown, Connection>();
+  const send = worker.send.bind(worker);
+  const watched = (message: unknown, handle?: unknown, ...others: unknown[]): unknown => {
+    if (isObject(message) && message['act'] === 'newconn' && isConnection(handle)) untaken.set(message['seq'], handle);
+    return Reflect.apply(send, undefined, [message, handle, ...others]);
+  };
+  Object.defineProperty(worker, 'send', { value: watched });
+  worker.on('internalMessage', (message: unknown) => {
+    if (isObject(message)) untaken.delete(message['ack']);
+  });
+  worker.once('exit', () => {
+    for (const connection of untaken.values()) connection.close();
+    untaken.clear();
+  });
+}
+
+function isConnection(handle: unknown): handle is Connection {
+  return typeof handle === 'object' && handle !== null && 'close' in handle && typeof handle.close === 'function';
+}
