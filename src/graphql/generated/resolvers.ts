@@ -164,7 +164,7 @@ export type Mutation = {
   moveDashboardTile?: Maybe<MoveDashboardTilePayload>;
   /**
    * Creates a dashboard from the JSON of a template. The contract does not show the field for it: the known deployment
-   * reads `{"template": {…}}`, which goes in as `extra`.
+   * reads `{"template": {...}}`, which goes in as `extra`.
    */
   createDashboardFromTemplate?: Maybe<CreateDashboardFromTemplatePayload>;
   /**
@@ -611,7 +611,7 @@ export type CreateDashboardFromTemplateInput = {
   /**
    * A JSON object merged into the request body, for fields that the contract does not show, under their REST names
    * (snake_case). A name that is also set by its own input field is refused. The known deployment reads `{"template":
-   * {…}}`.
+   * {...}}`.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -934,7 +934,7 @@ export type CreatePluginInput = {
   /**
    * A JSON object merged into the request body, for fields that the contract does not show, under their REST names
    * (snake_case). A name that is also set by its own input field is refused. The known deployment reads `{"url":
-   * "https://…"}`, the address to install from.
+   * "https://..."}`, the address to install from.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -1021,7 +1021,7 @@ export type UpdatePluginSourceInput = {
   /**
    * A JSON object merged into the request body, for fields that the contract does not show, under their REST names
    * (snake_case). A name that is also set by its own input field is refused. The known deployment reads a map of file name
-   * to text or null, such as `{"index.ts": "export …", "old.ts": null}`.
+   * to text or null, such as `{"index.ts": "export ...", "old.ts": null}`.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
