@@ -1,65 +1,56 @@
 import { type GraphQLField, type GraphQLObjectType, type GraphQLSchema, isObjectType } from 'graphql';
 import { UpstreamError } from '../rest/errors.ts';
-import { idText, type Row } from '../rest/values.ts';
-import { converterOf } from './column-values.ts';
-import { factsOf, isRowType, type RowType } from './facts.ts';
+import { idText } from '../rest/values.ts';
+import type { WithRow } from './column-values.ts';
+import { factsOf, isRowType } from './facts.ts';
+import { columnGetters } from './generated/columns.ts';
 import { toGlobalId } from './ids.ts';
 import { RowRecord, recordClasses } from './records.ts';
 
-/** What a column getter stands on. */
-interface WithRow {
-  readonly row: Row;
-  readonly failure: Error | undefined;
-}
+type Getter = (this: WithRow) => unknown;
 
 /**
  * Gives the records of every REST noun a getter for each field that has no resolver: its id, or the column that the SDL
- * names. A field that is neither throws: a forgotten one stops the gateway from starting.
+ * names. Getters instead of resolvers: executors read a property without making arguments and info for it. A field that
+ * is neither throws: a forgotten one stops the gateway from starting.
  */
 export function attachColumns(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || !isRowType(type.name)) continue;
+    const record = recordClasses[type.name].prototype;
+    const getters: Readonly<Record<string, Getter>> = columnGetters[type.name];
     for (const field of Object.values(type.getFields())) {
-      if (field.resolve === undefined) defineGetter(type.name, field.name, getterOf(type, field));
+      if (field.resolve !== undefined) continue;
+      Object.defineProperty(record, field.name, { configurable: true, get: getterOf(type, field, getters) });
     }
   }
 }
 
-/** Getters instead of resolvers: executors read a property without making arguments and info for it. */
-function defineGetter(type: RowType, name: string, read: (record: WithRow) => unknown): void {
-  Object.defineProperty(recordClasses[type].prototype, name, {
-    configurable: true,
-    get(this: WithRow): unknown {
-      return read(this);
-    },
-  });
-}
-
-function getterOf(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): (record: WithRow) => unknown {
+function getterOf(
+  type: GraphQLObjectType,
+  field: GraphQLField<unknown, unknown>,
+  getters: Readonly<Record<string, Getter>>,
+): Getter {
   const isNode = type.name !== 'User';
   if (isNode && field.name === 'id') return globalIdOf;
   if (isNode && field.name === 'upstreamId') return upstreamIdOf;
   const { column, operation } = factsOf(type, field);
-  if (column === undefined || operation !== undefined) {
+  const getter = getters[field.name];
+  if (column === undefined || operation !== undefined || getter === undefined) {
     throw new Error(`${type.name}.${field.name} has neither a resolver nor a REST column`);
   }
-  const convert = converterOf(field.type);
-  return ({ row, failure }) => {
-    const value = row[column];
-    if (value === undefined) return failure ?? null;
-    return value === null ? null : convert(value);
-  };
+  return getter;
 }
 
-function globalIdOf(record: WithRow): string | Error {
-  const id = upstreamIdOf(record);
-  return record instanceof RowRecord && typeof id === 'string'
-    ? toGlobalId({ type: record.kind, scope: record.scope, id })
+function globalIdOf(this: WithRow): string | Error {
+  const id = upstreamIdOf.call(this);
+  return this instanceof RowRecord && typeof id === 'string'
+    ? toGlobalId({ type: this.kind, scope: this.scope, id })
     : id;
 }
 
 /** Executors take an Error for a failed field. */
-function upstreamIdOf(record: WithRow): string | Error {
-  const known = record instanceof RowRecord ? record.knownId : undefined;
-  return known ?? idText(record.row['id']) ?? new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+function upstreamIdOf(this: WithRow): string | Error {
+  const known = this instanceof RowRecord ? this.knownId : undefined;
+  return known ?? idText(this.row['id']) ?? new UpstreamError('UPSTREAM_INVALID_RESPONSE');
 }

@@ -39,8 +39,8 @@ function findFacts(type: GraphQLNamedType, field: GraphQLField<unknown, unknown>
   };
 }
 
-/** The REST name of an input field. */
-export function restNameOf(field: GraphQLInputField): string {
+/** The REST name of a field that is a column. */
+export function restNameOf(field: GraphQLField<unknown, unknown> | GraphQLInputField): string {
   return directiveArgument(field, 'column', 'name') ?? snakeCase(field.name);
 }
 
