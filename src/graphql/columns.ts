@@ -1,13 +1,12 @@
 import { type GraphQLField, type GraphQLObjectType, type GraphQLSchema, isObjectType } from 'graphql';
 import { UpstreamError } from '../rest/errors.ts';
 import { idText } from '../rest/values.ts';
-import type { WithRow } from './column-values.ts';
 import { factsOf, isRowType } from './facts.ts';
 import { columnGetters } from './generated/columns.ts';
 import { toGlobalId } from './ids.ts';
-import { RowRecord, recordClasses } from './records.ts';
+import { type RowRecord, recordClasses } from './records.ts';
 
-type Getter = (this: WithRow) => unknown;
+type Getter = (this: RowRecord) => unknown;
 
 /**
  * Gives the records of every REST noun a getter for each field that has no resolver: its id, or the column that the SDL
@@ -42,15 +41,12 @@ function getterOf(
   return getter;
 }
 
-function globalIdOf(this: WithRow): string | Error {
+function globalIdOf(this: RowRecord): string | Error {
   const id = upstreamIdOf.call(this);
-  return this instanceof RowRecord && typeof id === 'string'
-    ? toGlobalId({ type: this.kind, scope: this.scope, id })
-    : id;
+  return typeof id === 'string' ? toGlobalId({ type: this.kind, scope: this.scope, id }) : id;
 }
 
 /** Executors take an Error for a failed field. */
-function upstreamIdOf(this: WithRow): string | Error {
-  const known = this instanceof RowRecord ? this.knownId : undefined;
-  return known ?? idText(this.row['id']) ?? new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+function upstreamIdOf(this: RowRecord): string | Error {
+  return this.knownId ?? idText(this.row['id']) ?? new UpstreamError('UPSTREAM_INVALID_RESPONSE');
 }

@@ -125,9 +125,12 @@ function article(type: NodeType): 'a' | 'an' {
   return /^[EO]/.test(type) ? 'an' : 'a';
 }
 
+/** What a name of a type begins with (D, E, O or P) in base64; no upstream id that is a number or a UUID does. */
+const globalStart = /^[RTU]/;
+
 /** A global id in its one canonical spelling; undefined for everything else, upstream ids among it. */
 function decode(text: string): NodeId | undefined {
-  if (text.length > 700 || !/^[\w-]+$/.test(text)) return undefined;
+  if (!globalStart.test(text) || text.length > 700 || !/^[\w-]+$/.test(text)) return undefined;
   const [, type = '', ...rest] =
     /^([A-Z][A-Za-z]+):(.+)$/.exec(Buffer.from(text, 'base64url').toString('latin1')) ?? [];
   if (!isNodeType(type)) return undefined;

@@ -5,8 +5,8 @@ import { stringifyResult } from './stringify.ts';
 /** What became of an operation. Without `data` nothing was executed. */
 export interface OperationResult {
   readonly data?: unknown;
-  readonly errors?: readonly PublicError[];
-  readonly extensions?: Readonly<Record<string, unknown>>;
+  readonly errors?: readonly PublicError[] | undefined;
+  readonly extensions?: Readonly<Record<string, unknown>> | undefined;
   /** How long the client may cache the answer, in seconds; undefined: not at all. */
   readonly maxAge?: number;
   /** What was executed; it is not answered. */
@@ -81,11 +81,16 @@ function rangeFor(mediaType: MediaType, ranges: readonly Range[]): Range | undef
 /** Headers of every GraphQL answer, errors included. */
 export const answerHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
 
+const contentTypes = {
+  'application/json': 'application/json; charset=utf-8',
+  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
+} as const;
+
 /** The HTTP response of a result. */
 export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAnswer {
-  const headers: Record<string, string> = { 'content-type': `${mediaType}; charset=utf-8`, ...answerHeaders };
+  const headers: Record<string, string> = { 'content-type': contentTypes[mediaType], ...answerHeaders };
   if (result.maxAge !== undefined) headers['cache-control'] = `private, max-age=${result.maxAge}`;
-  for (const error of result.errors ?? []) Object.assign(headers, error.http?.headers);
+  if (result.errors !== undefined) for (const { http } of result.errors) Object.assign(headers, http?.headers);
   return { status: statusOf(result, mediaType), headers, body: stringifyResult(result) };
 }
 

@@ -140,8 +140,9 @@ function start(
   params: GraphQLParams,
   facts: RequestFacts,
   cost: Cost,
-  { runs, ...options }: OperationsOptions,
+  options: OperationsOptions,
 ): Promise<OperationResult> | OperationResult {
+  const { runs } = options;
   const run: Start = (lifetime) => execute(prepared, params, facts, cost, lifetime, options);
   const { caller } = facts;
   if (caller === undefined) return runs.alone(facts, run);
@@ -173,7 +174,7 @@ function execute(
   facts: RequestFacts,
   cost: Cost,
   lifetime: Lifetime,
-  options: Omit<OperationsOptions, 'runs'>,
+  options: OperationsOptions,
 ): Promise<OperationResult> | OperationResult {
   const executed = prepared.execute(options.createContext(facts, lifetime, cost.calls), variables);
   const end = (result: ExecutionResult): OperationResult => {
@@ -190,13 +191,8 @@ function toResult(
   cost: Cost,
   { maxErrors, report }: Pick<OperationsOptions, 'maxErrors' | 'report'>,
 ): OperationResult {
-  const extensions = cost.extensions();
-  return {
-    document,
-    ...(data !== undefined && { data }),
-    ...(errors !== undefined && { errors: toPublicErrors(errors, maxErrors, report) }),
-    ...(extensions !== undefined && { extensions }),
-  };
+  const publicErrors = errors && toPublicErrors(errors, maxErrors, report);
+  return { document, data, errors: publicErrors, extensions: cost.extensions() };
 }
 
 function countUse(use: DocumentUse, { errors }: OperationResult, { calls }: Cost): void {

@@ -10,12 +10,9 @@ export interface KnownRow {
   readonly view: View;
 }
 
-/** Rows of events and plugins have every column in a list, too. */
-const alwaysWhole: ReadonlySet<Kind> = new Set(['Event', 'Plugin']);
-
-/** The view in which a list answers rows of a kind. */
+/** The view in which a list answers rows of a kind. Rows of events and plugins have every column in a list, too. */
 export function listView(kind: Kind): View {
-  return alwaysWhole.has(kind) ? 'detail' : 'list';
+  return kind === 'Event' || kind === 'Plugin' ? 'detail' : 'list';
 }
 
 /** Whether a row of one view has the columns of another. */
@@ -46,6 +43,7 @@ export class RowStore {
   /** The row of a key if it is known in a view that suffices. */
   find(key: Key, need: View): KnownRow | undefined {
     this.#index();
+    if (this.#rows.size === 0) return undefined;
     const known = this.#rows.get(keyText(key));
     return known !== undefined && suffices(known.view, need) ? known : undefined;
   }

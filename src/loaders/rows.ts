@@ -104,7 +104,9 @@ export class RowLoader {
 
   #readById(key: Key): Found {
     const text = keyText(key);
-    const found = this.#byId.get(text) ?? this.#fetch(key);
+    const known = this.#byId.get(text);
+    if (known !== undefined) return known;
+    const found = this.#fetch(key);
     this.#byId.set(text, found);
     return found;
   }

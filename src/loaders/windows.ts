@@ -18,6 +18,7 @@ export interface Window {
 interface Wish {
   readonly window: Window;
   readonly base: string;
+  readonly page: Promise<ListPage>;
   readonly resolve: (page: ListPage | Promise<ListPage>) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -53,12 +54,19 @@ export class WindowLoader {
 
   /** The page of a window; for a count, any page of its list. */
   load(window: Window): Promise<ListPage> {
-    return new Promise((resolve, reject) => {
+    const last = this.#wishes.at(-1);
+    // As for the rows of a list that have the same owner.
+    if (last !== undefined && isEqual(last.window, window)) return last.page;
+    const { promise: page, resolve, reject } = Promise.withResolvers<ListPage>();
+    try {
       // A list whose path is refused fails here, alone, and not with the others of its batch.
       const base = baseText(window);
-      if (this.#wishes.length === 0) afterLoads(() => process.nextTick(() => this.#grant()));
-      this.#wishes.push({ window, base, resolve, reject });
-    });
+      if (last === undefined) afterLoads(() => process.nextTick(() => this.#grant()));
+      this.#wishes.push({ window, base, page, resolve, reject });
+    } catch (error) {
+      reject(error);
+    }
+    return page;
   }
 
   /**
@@ -169,6 +177,17 @@ export class WindowLoader {
   }
 }
 
+/** Whether two windows are the same one of a list without a filter, from its own offset. */
+function isEqual({ list: one, at, limit, countOnly }: Window, { list: other, ...same }: Window): boolean {
+  if (limit !== same.limit || countOnly !== same.countOnly || !isPlain(at) || !isPlain(same.at)) return false;
+  const sameList = one.kind === other.kind && one.scope === other.scope;
+  return sameList && at.offset === same.at.offset && one.filter === undefined && other.filter === undefined;
+}
+
+function isPlain({ before, after, seen }: Position): boolean {
+  return before === undefined && after === undefined && seen === undefined;
+}
+
 /** Calls back when everything that is resolved by now has asked for what it needs, as DataLoader's own schedule does. */
 function afterLoads(callback: () => void): void {
   Promise.resolve().then(() => process.nextTick(callback), callback);
@@ -180,7 +199,7 @@ function afterLoads(callback: () => void): void {
  */
 function baseText({ list, at }: Window): string {
   const { offset, before, after, seen } = at;
-  if (before === undefined && after === undefined && seen === undefined) return listText(list);
+  if (isPlain(at)) return listText(list);
   const boundary = seen === undefined ? '' : `${offset} ${seen.join()}`;
   return `${listText(list)} ${before ?? ''} ${after ?? ''} ${boundary}`;
 }
