@@ -1,15 +1,16 @@
 import type { EventQuery } from '../rest/pages.ts';
 import { isObject } from '../rest/values.ts';
 import type { EventFilter } from './generated/resolvers.ts';
+import { quoted, UserInputError } from './input-error.ts';
 
 /** The query of an event list: lists of conditions are one JSON-encoded parameter each, and nothing given is no filter. */
 export function toEventQuery(filter: EventFilter | null | undefined, select?: readonly string[]): EventQuery {
   return {
     after: filter?.occurredAfter ?? undefined,
     before: filter?.occurredBefore ?? undefined,
-    distinct_id: filter?.distinctId ?? undefined,
-    event: filter?.event ?? undefined,
-    person_id: filter?.personId ?? undefined,
+    distinct_id: queryText('distinctId', filter?.distinctId),
+    event: queryText('event', filter?.event),
+    person_id: queryText('personId', filter?.personId),
     properties: jsonList(filter?.properties),
     select: jsonList(select),
     where: jsonList(filter?.where),
@@ -19,6 +20,13 @@ export function toEventQuery(filter: EventFilter | null | undefined, select?: re
 /** Whether an argument's value is a filter: the schema has checked its members. */
 export function isEventFilter(value: unknown): value is EventFilter {
   return isObject(value);
+}
+
+/** The text of a query parameter, which has no form for half a surrogate pair. Inside of JSON it has one. */
+export function queryText(argument: string, text: string | null | undefined): string | undefined {
+  if (text === null || text === undefined) return undefined;
+  if (text.isWellFormed()) return text;
+  throw new UserInputError(`Expected \`${argument}\` to be Unicode text, but got ${quoted(text)}.`);
 }
 
 function jsonList(items: readonly unknown[] | null | undefined): string | undefined {

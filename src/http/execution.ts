@@ -2,6 +2,7 @@ import {
   type DocumentNode,
   type ExecutionResult,
   execute,
+  type GraphQLError,
   type GraphQLSchema,
   getVariableValues,
   isNonNullType,
@@ -41,6 +42,9 @@ export interface ExecutionOptions {
 /** As graphql's own executor: a list may hold a hundred thousand values that do not fit. */
 const mostCoercionErrors = 50;
 
+/** Errors quote what does not fit whole, and an object of a megabyte once for each of its unknown members. */
+const longestQuote = 10_000;
+
 /**
  * What runs an operation of a valid document: graphql's own executor the first time, code compiled for it from the
  * second time on, or at once. What cannot be compiled stays with graphql's executor. `onCompile` hears of the code, which
@@ -74,8 +78,21 @@ function interpreted(
 ): Execute {
   const operationName = operation.name?.value;
   const hideSuggestions = !introspection;
-  return (contextValue, variableValues) =>
-    execute({ schema, document, contextValue, variableValues, operationName, hideSuggestions });
+  return (contextValue, variableValues) => {
+    const run = (maxCoercionErrors: number): ReturnType<Execute> => {
+      const options = { maxCoercionErrors };
+      return execute({ schema, document, contextValue, variableValues, operationName, hideSuggestions, options });
+    };
+    const result = run(1);
+    // Without data nothing was executed: the variables do not fit.
+    return result instanceof Promise || result.data !== undefined || isLong(result.errors)
+      ? result
+      : run(mostCoercionErrors);
+  };
+}
+
+function isLong(errors: readonly GraphQLError[] = []): boolean {
+  return errors.some(({ message }) => message.length > longestQuote);
 }
 
 /** Compiled code for an operation; undefined where graphql-jit cannot compile it. */
@@ -99,11 +116,13 @@ function compiled(
     return (context) => query.query(undefined, context, values);
   }
   const perilous = perilousVariables(schema, document, variableDefinitions);
-  const coercion = { hideSuggestions: !introspection, maxErrors: mostCoercionErrors };
+  const first = { hideSuggestions: !introspection, maxErrors: 1 };
+  const all = { ...first, maxErrors: mostCoercionErrors };
   return (context, given = {}) => {
     // graphql's own coercion, so that its errors read the same whichever way an operation runs.
-    const { variableValues, errors } = getVariableValues(schema, variableDefinitions, given, coercion);
-    if (variableValues === undefined) return { errors };
+    const { variableValues, errors } = getVariableValues(schema, variableDefinitions, given, first);
+    if (variableValues === undefined)
+      return { errors: isLong(errors) ? errors : getVariableValues(schema, variableDefinitions, given, all).errors };
     if (perilous.some((name) => (variableValues.coerced[name] ?? null) === null)) return interpret(context, given);
     return query.query(undefined, context, lifted.valuesOf(variableValues));
   };

@@ -1,5 +1,5 @@
 import { pageSizeOf } from '../graphql/connections.ts';
-import { toEventQuery } from '../graphql/event-filter.ts';
+import { queryText, toEventQuery } from '../graphql/event-filter.ts';
 import type { ProjectResolvers } from '../graphql/generated/resolvers.ts';
 import { parseIdWithin } from '../graphql/ids.ts';
 import type { RowRecord } from '../graphql/records.ts';
@@ -22,7 +22,7 @@ export const Project: ProjectResolvers = {
   event: (project, { id }, context, info) =>
     fetchRecord(parseIdWithin(events(project), id, 'id'), 'unknown', context, info),
   eventValues: (project, { key, eventName }, { loaders }) =>
-    loaders.reports.fetchEventValues(project.key.id, key, eventName ?? undefined),
+    loaders.reports.fetchEventValues(project.key.id, queryText('key', key) ?? '', queryText('eventName', eventName)),
   eventsCsv: (project, { first, filter }, { loaders, maxPageSize }) =>
     loaders.reports.fetchCsv(events(project, toEventQuery(filter)), pageSizeOf('first', first, maxPageSize)),
   eventRows: async (project, { select, first, filter }, { loaders, maxPageSize }) => {

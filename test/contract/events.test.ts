@@ -53,6 +53,24 @@ async function requestsOf(selection: string, answer: Parameters<typeof startUpst
   return { data, errors, requests: [...upstream.requests], accept: upstream.records[0]?.headers.accept };
 }
 
+test.each([
+  ['distinctId', 'events(filter: { distinctId: $half }) { nodes { id } }'],
+  ['event', 'events(filter: { event: $half }) { nodes { id } }'],
+  ['personId', 'eventsCsv(filter: { personId: $half })'],
+  ['key', 'eventValues(key: $half)'],
+  ['eventName', 'eventValues(key: "a", eventName: $half)'],
+])('half a surrogate pair, which no query can hold, is bad input as %s', async (argument, selection) => {
+  await using upstream = await startUpstream(() => empty);
+  await using gateway = await startGateway(upstream);
+  const query = `query Q($half: String = "") { project(id: 1) { ${selection} } }`;
+  const { errors } = await askThriceExactly(gateway, upstream, query, String.raw`{"half":"\ud800"}`);
+  expect(errors?.map(({ message, extensions }) => [message, extensions['code']])).toEqual([
+    [`Expected \`${argument}\` to be Unicode text, but got "\\ud800".`, 'BAD_USER_INPUT'],
+  ]);
+  expect(upstream.requests).toEqual([]);
+  expect(gateway.reported).toEqual([]);
+});
+
 describe('a filter of the events list', () => {
   test.each(filters)('%s: %s is sent as %s=%s', async (field, literal, name, value) => {
     const { requests, errors } = await requestsOf(`events(filter: { ${field}: ${literal} }) { nodes { id } }`);
