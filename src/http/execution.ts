@@ -17,6 +17,7 @@ import {
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { GatewayContext } from '../context.ts';
 import { type LiftedDocument, liftedPrefix, liftLiterals } from './lift-literals.ts';
+import { spreadSize } from './spread-size.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -38,6 +39,9 @@ export interface ExecutionOptions {
   /** Whether clients may read the schema, and be told what it has instead of a name that they misspell. */
   readonly introspection: boolean;
 }
+
+/** graphql-jit spreads every fragment wherever it is named; graphql's own executor visits it once. */
+const largestSpread = 10_000;
 
 /** As graphql's own executor: a list may hold a hundred thousand values that do not fit. */
 const mostCoercionErrors = 50;
@@ -102,7 +106,7 @@ function compiled(
   operation: OperationDefinitionNode,
   interpret: Execute,
 ): Execute | undefined {
-  if (hasReservedName(document)) return undefined;
+  if (hasReservedName(document) || spreadSize(document) > largestSpread) return undefined;
   const lifted = liftLiterals(schema, document);
   const query = compileQuery(compilerSchema, withRawVariables(lifted, operation), operation.name?.value, {
     disablingCapturingStackErrors: true,
@@ -121,8 +125,11 @@ function compiled(
   return (context, given = {}) => {
     // graphql's own coercion, so that its errors read the same whichever way an operation runs.
     const { variableValues, errors } = getVariableValues(schema, variableDefinitions, given, first);
-    if (variableValues === undefined)
-      return { errors: isLong(errors) ? errors : getVariableValues(schema, variableDefinitions, given, all).errors };
+    if (variableValues === undefined) {
+      if (isLong(errors)) return { errors };
+      const { errors: every = errors } = getVariableValues(schema, variableDefinitions, given, all);
+      return { errors: every };
+    }
     if (perilous.some((name) => (variableValues.coerced[name] ?? null) === null)) return interpret(context, given);
     return query.query(undefined, context, lifted.valuesOf(variableValues));
   };

@@ -141,6 +141,19 @@ describe('names that every object has', () => {
   });
 });
 
+test('fragments that spread each other astronomically often are answered, however often they come', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  // Three spreads of the next one in each of forty: three to the power of forty names.
+  const fragments = Array.from({ length: 40 }, (_, index) => {
+    const next = index === 39 ? '' : `...F${index + 1} `.repeat(3);
+    return `fragment F${index} on Project { name ${next}}`;
+  });
+  // Executed by other code from the second time on.
+  for (let times = 0; times < 3; times += 1)
+    expect((await gateway.ask(`{ project(id: 1) { ...F0 } } ${fragments.join(' ')}`)).body).toBe(whole);
+});
+
 describe('every transport refuses what exceeds a limit', () => {
   const aliases = `{ project(id: 1) { ${Array.from({ length: 31 }, (_, index) => `a${index}: name`).join(' ')} } }`;
   const tokens = `{ ${'__typename '.repeat(2000)} }`;
