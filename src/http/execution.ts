@@ -155,10 +155,15 @@ function perilousVariables(
   return [...found];
 }
 
-/** `__proto__` as a property in source code sets a prototype; the others are the names of lifted literals. */
+/**
+ * `__proto__` as a property in source code sets a prototype, and the schema that compiled code runs on is not the one
+ * that clients may read; the others are the names of lifted literals.
+ */
+const reserved: ReadonlySet<string> = new Set(['__proto__', '__schema', '__type']);
+
 function hasReservedName(document: DocumentNode): boolean {
   let found = false;
-  visit(document, { Name: ({ value }) => void (found ||= value === '__proto__' || value.startsWith(liftedPrefix)) });
+  visit(document, { Name: ({ value }) => void (found ||= reserved.has(value) || value.startsWith(liftedPrefix)) });
   return found;
 }
 

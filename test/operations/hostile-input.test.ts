@@ -92,6 +92,22 @@ test('an ordinary nested Relay page and the query of GraphiQL itself pass', asyn
   expect((await gateway.ask(getIntrospectionQuery())).errors).toBeUndefined();
 });
 
+test('the schema reads the same however often it is read', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  const timestamp = '__type(name: "Event") { fields { name type { name } } }';
+  for (const query of [
+    getIntrospectionQuery(),
+    `{ ${timestamp} }`,
+    `query Q { ...F } fragment F on Query { ${timestamp} }`,
+  ]) {
+    const first = await gateway.ask(query);
+    expect(first.body).toContain('"name":"DateTime"');
+    // Executed by other code from the second time on.
+    for (let times = 0; times < 2; times += 1) expect((await gateway.ask(query)).body).toBe(first.body);
+  }
+});
+
 test('with introspection off the schema cannot be read, and misspelt names get no suggestions', async () => {
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream, { introspection: false });
