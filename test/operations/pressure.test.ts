@@ -129,6 +129,7 @@ test('clients that leave cancel their calls, in flight or waiting', async () => 
   // Time for those that waited to take the place of one that was cancelled.
   await pause(200);
   await until(() => upstream.records.every(({ cancelled }) => cancelled));
+  expect(upstream.records.filter(({ cancelled }) => !cancelled)).toEqual([]);
 });
 
 test('a call whose client left while it waited for a slot is never sent', async () => {
