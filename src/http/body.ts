@@ -3,8 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import { Chunks } from '../rest/chunks.ts';
 import { requestError } from './request-error.ts';
 
-/** The text of a request body; undefined where the client left before it was complete. Throws GraphQLErrors. */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
+/** What `read` makes of the text of a request body; undefined where the client left before it was complete. Throws GraphQLErrors. */
+export function readBody<T>(
+  request: IncomingMessage,
+  maxBytes: number,
+  read: (text: string) => T,
+): Promise<T | undefined> {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > maxBytes) {
     request.resume();
@@ -21,12 +25,19 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<st
       reject(tooLarge(maxBytes, 'has more'));
     });
     request.on('end', () => {
-      const body = chunks.join();
-      if (isUtf8(body)) resolve(body.toString('utf8'));
-      else reject(requestError('Expected the body to be UTF-8.', { code: 'BAD_USER_INPUT', status: 400 }));
+      try {
+        resolve(read(textOf(chunks.join())));
+      } catch (error) {
+        reject(error);
+      }
     });
     request.on('close', () => resolve(undefined));
   });
+}
+
+function textOf(body: Buffer): string {
+  if (isUtf8(body)) return body.toString('utf8');
+  throw requestError('Expected the body to be UTF-8.', { code: 'BAD_USER_INPUT', status: 400 });
 }
 
 function tooLarge(maxBytes: number, found: string): Error {

@@ -72,13 +72,12 @@ async function answer(
 }
 
 /** The parameters; undefined where the client left before it had sent them. Throws GraphQLErrors. */
-export async function readParams(
+export function readParams(
   request: IncomingMessage,
   { bytes, jsonDepth }: BodyLimits,
 ): Promise<GraphQLParams | undefined> {
-  if (request.method === 'GET') return paramsOfUrl(request.url ?? '', jsonDepth);
-  const body = await readBody(request, bytes);
-  return body === undefined ? undefined : paramsOfBody(body, jsonDepth);
+  if (request.method === 'GET') return Promise.try(paramsOfUrl, request.url ?? '', jsonDepth);
+  return readBody(request, bytes, (text) => paramsOfBody(text, jsonDepth));
 }
 
 /** What the operation may know of a request of node's. */

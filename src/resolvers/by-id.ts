@@ -14,7 +14,7 @@ import { idText, type Row } from '../rest/values.ts';
  * The record of an object by its key; null where it does not exist. Its own row is awaited only if the selection needs
  * a column of it, and what the selection reads beyond the row starts before that.
  */
-export async function fetchRecord(
+export function fetchRecord(
   key: Key,
   existence: Existence,
   context: GatewayContext,
@@ -29,8 +29,11 @@ export async function fetchRecord(
     startBelow(started, needs.relations, row, context, info);
     return awaitRow(key, row, started);
   }
-  if (existence === 'assumed' || (await provesExistence(needs, started))) return toRecord(key, { id: key.id, started });
-  return awaitRow(key, context.loaders.rows.load(key, 'list'), started);
+  const known = toRecord(key, { id: key.id, started });
+  if (existence === 'assumed') return Promise.resolve(known);
+  return provesExistence(needs, started).then((proved) =>
+    proved ? known : awaitRow(key, context.loaders.rows.load(key, 'list'), started),
+  );
 }
 
 /**

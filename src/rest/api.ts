@@ -43,8 +43,8 @@ export class ClientApi implements RestApi {
     this.#client = client;
   }
 
-  async fetchRow(key: Key): Promise<Row> {
-    return toRow(await this.#client.getJson(rowPath(key)));
+  fetchRow(key: Key): Promise<Row> {
+    return this.#client.getJson(rowPath(key)).then(toRow);
   }
 
   fetchPage(list: ListRef, at: Position, limit: number): Promise<RestPage> {
