@@ -81,7 +81,8 @@ export class Attempts {
     if (free) this.#mayBeStale = false;
     else if (retry.kind === 'never' || !once || !this.#mayRetry(retry)) throw failure;
     try {
-      if (retry.kind === 'once') await this.#admission.sleep(retry.delayMs);
+      // A turn of the event loop at least, in which other sockets that the upstream has closed are found closed, too.
+      await this.#admission.sleep(retry.kind === 'once' ? retry.delayMs : 0);
       await this.#admission.enter();
     } catch {
       if (!free) this.#line.budget.refund();
