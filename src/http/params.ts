@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { parseJson, refuseDeep } from '../rest/json.ts';
-import { isObject, type JsonObject } from '../rest/values.ts';
+import { exactDigits, isObject, type JsonObject } from '../rest/values.ts';
 import { requestError } from './request-error.ts';
 
 /** What a client asks, whichever transport brought it (GraphQL over HTTP §5). Members it does not know are kept in `all`. */
@@ -15,7 +15,7 @@ export interface GraphQLParams {
 /** The parameters in a JSON body that nests at most `maxDepth` deep; integers keep every digit. */
 export function paramsOfBody(text: string, maxDepth: number): GraphQLParams {
   const value = parsed(text, 'the body', maxDepth);
-  if (!isObject(value)) {
+  if (!isJsonObject(value)) {
     throw badRequest(`Expected the body to be one JSON object with the member \`query\`, but got ${kindOf(value)}.`);
   }
   return toParams(value);
@@ -36,9 +36,9 @@ export function paramsOfUrl(url: string, maxDepth: number): GraphQLParams {
 function toParams(all: JsonObject): GraphQLParams {
   return {
     query: member(all, 'query', isString, 'a string'),
-    variables: member(all, 'variables', isObject, 'an object'),
+    variables: member(all, 'variables', isJsonObject, 'an object'),
     operationName: nameOf(all),
-    extensions: member(all, 'extensions', isObject, 'an object'),
+    extensions: member(all, 'extensions', isJsonObject, 'an object'),
     all,
   };
 }
@@ -65,6 +65,11 @@ function isString(value: unknown): value is string {
   return typeof value === 'string';
 }
 
+/** A number beyond 2^53 is kept as an object, too. */
+function isJsonObject(value: unknown): value is JsonObject {
+  return isObject(value) && exactDigits(value) === undefined;
+}
+
 function refuseNested(text: string, what: string, maxDepth: number): void {
   try {
     refuseDeep(text, maxDepth);
@@ -89,5 +94,7 @@ function badRequest(message: string): GraphQLError {
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
-  return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  if (Array.isArray(value)) return 'a list';
+  if (isJsonObject(value)) return 'an object';
+  return exactDigits(value) === undefined ? `a ${typeof value}` : 'a number';
 }
