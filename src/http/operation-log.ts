@@ -1,4 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { Caller } from '../rest/client.ts';
+import type { OperationResult } from './answer.ts';
+import type { Cost } from './costs.ts';
+import type { GraphQLParams } from './params.ts';
+import type { DocumentUse } from './persisted/uses.ts';
+import type { PreparedOperation } from './prepare.ts';
 
 /** What is told about an operation once it is answered. */
 export interface OperationReport {
@@ -20,10 +26,47 @@ export interface OperationReport {
 export type OnOperation = (report: OperationReport) => void;
 
 /** Characters of a caller's hash that tell callers apart in a log without naming them. */
-export const shownHash = 8;
+const shownHash = 8;
 
 /** Longest name of an operation that is told anywhere: it is a client's text. */
 export const longestName = 100;
+
+/** What has become known of an operation on its way. */
+export interface Known {
+  prepared?: PreparedOperation;
+  use?: DocumentUse | undefined;
+  cost?: Cost;
+  /** Whether its client left before it was answered. */
+  left?: true;
+}
+
+/** The report of an operation that is answered with `result`. */
+export function reportOf(
+  { operationName }: GraphQLParams,
+  { requestId, caller }: { readonly requestId: string; readonly caller: Caller | undefined },
+  { use, cost, prepared, left }: Known,
+  { errors = [] }: OperationResult,
+  durationMs: number,
+): OperationReport {
+  return {
+    requestId,
+    document: use?.id,
+    operationName: (prepared?.operation.name?.value ?? operationName)?.slice(0, longestName),
+    durationMs,
+    calls: cost?.calls.made ?? 0,
+    codes: left ? clientLeft : codesOf(errors),
+    caller: caller?.hash.slice(0, shownHash),
+  };
+}
+
+const noCodes: readonly string[] = [];
+
+/** Its calls were given up, which says nothing of the upstream. */
+const clientLeft: readonly string[] = ['CLIENT_LEFT'];
+
+function codesOf(errors: NonNullable<OperationResult['errors']>): readonly string[] {
+  return errors.length === 0 ? noCodes : [...new Set(errors.map(({ extensions }) => String(extensions['code'])))];
+}
 
 /** The id that a client or a proxy gave a request, where it is a harmless word; else a new one. */
 export function requestIdOf(header: string | undefined): string {

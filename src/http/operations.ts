@@ -7,7 +7,7 @@ import type { CallSpans, TraceContext } from '../rest/spans.ts';
 import type { OperationResult } from './answer.ts';
 import type { Cost, Costs } from './costs.ts';
 import { toPublicErrors } from './errors.ts';
-import { longestName, type OnOperation, type OperationReport, shownHash } from './operation-log.ts';
+import { type Known, type OnOperation, reportOf } from './operation-log.ts';
 import type { GraphQLParams } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
 import type { DocumentUse } from './persisted/uses.ts';
@@ -15,6 +15,7 @@ import { type PreparedOperation, RefusedDocument } from './prepare.ts';
 import { overload, refuseMutationByGet } from './refusals.ts';
 import type { Runs, Start } from './runs.ts';
 import { Turns } from './turns.ts';
+import { textOf } from './variables.ts';
 
 /** What an operation may know of the request that brought it, whichever transport that was. */
 export interface RequestFacts {
@@ -72,42 +73,6 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
     options.onEnd(reportOf(params, facts, known, result, performance.now() - startedAt));
     return result;
   };
-}
-
-/** What has become known of an operation on its way. */
-interface Known {
-  prepared?: PreparedOperation;
-  use?: DocumentUse | undefined;
-  cost?: Cost;
-  /** Whether its client left before it was answered. */
-  left?: true;
-}
-
-function reportOf(
-  { operationName }: GraphQLParams,
-  { requestId, caller }: RequestFacts,
-  { use, cost, prepared, left }: Known,
-  { errors = [] }: OperationResult,
-  durationMs: number,
-): OperationReport {
-  return {
-    requestId,
-    document: use?.id,
-    operationName: (prepared?.operation.name?.value ?? operationName)?.slice(0, longestName),
-    durationMs,
-    calls: cost?.calls.made ?? 0,
-    codes: left ? clientLeft : codesOf(errors),
-    caller: caller?.hash.slice(0, shownHash),
-  };
-}
-
-const noCodes: readonly string[] = [];
-
-/** Its calls were given up, which says nothing of the upstream. */
-const clientLeft: readonly string[] = ['CLIENT_LEFT'];
-
-function codesOf(errors: NonNullable<OperationResult['errors']>): readonly string[] {
-  return errors.length === 0 ? noCodes : [...new Set(errors.map(({ extensions }) => String(extensions['code'])))];
 }
 
 /** Plans and starts an operation. */
@@ -171,19 +136,6 @@ function start(
   runs.ground(caller.hash);
   const written = runs.alone(facts, run);
   return written instanceof Promise ? written.finally(() => runs.ground(caller.hash)) : written;
-}
-
-/** Variables as text: equal for equal ones. */
-function textOf(variables: GraphQLParams['variables']): string {
-  if (variables === undefined) return '';
-  const text = JSON.stringify(variables);
-  return text.includes('null') ? JSON.stringify(variables, keepInfinite) : text;
-}
-
-/** A number beyond all doubles is read as an infinite one, which would be written as null. */
-function keepInfinite(_name: string, value: unknown): unknown {
-  if (value === Number.POSITIVE_INFINITY) return JSON.rawJSON('1e999');
-  return value === Number.NEGATIVE_INFINITY ? JSON.rawJSON('-1e999') : value;
 }
 
 function execute(
