@@ -11,6 +11,8 @@ export interface OperationResult {
   readonly maxAge?: number;
   /** What was executed; it is not answered. */
   readonly document?: DocumentNode;
+  /** Its JSON text, kept once it is made: one result may be the answer of many. */
+  text?: string | undefined;
 }
 
 /** The media types in which a result is answered (GraphQL over HTTP §4.1). */
@@ -91,7 +93,8 @@ export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAns
   const headers: Record<string, string> = { 'content-type': contentTypes[mediaType], ...answerHeaders };
   if (result.maxAge !== undefined) headers['cache-control'] = `private, max-age=${result.maxAge}`;
   if (result.errors !== undefined) for (const { http } of result.errors) Object.assign(headers, http?.headers);
-  return { status: statusOf(result, mediaType), headers, body: stringifyResult(result) };
+  result.text ??= stringifyResult(result);
+  return { status: statusOf(result, mediaType), headers, body: result.text };
 }
 
 /**

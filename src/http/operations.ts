@@ -162,7 +162,7 @@ function toResult(
   { maxErrors, report }: Pick<OperationsOptions, 'maxErrors' | 'report'>,
 ): OperationResult {
   const publicErrors = errors && toPublicErrors(errors, maxErrors, report);
-  return { document, data, errors: publicErrors, extensions: cost.extensions() };
+  return { document, data, errors: publicErrors, extensions: cost.extensions(), text: undefined };
 }
 
 function countUse(use: DocumentUse, { errors }: OperationResult, { calls }: Cost): void {
