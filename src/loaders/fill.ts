@@ -8,22 +8,29 @@ import { joinPages, type ListPage, positionAfter, slicePage } from './page.ts';
 const maximumFurtherCalls = 10;
 
 /**
- * Reads `limit` rows from a position. An upstream that answers fewer and names a `next` is asked on until the page is
- * full, at most ten times; then, or when one of those calls fails, the page is what has come, and goes on at `next`.
+ * Reads `limit` rows from a position. An upstream that answers fewer than `filled` of them and names a `next` is asked
+ * on until those are there, at most ten times; then, or when one of those calls fails, the page is what has come, and
+ * goes on at `next`.
  */
-export function fetchFilled(api: RestApi, list: ListRef, at: Position, limit: number): Promise<ListPage> {
+export function fetchFilled(
+  api: RestApi,
+  list: ListRef,
+  at: Position,
+  limit: number,
+  filled: number,
+): Promise<ListPage> {
   return api.fetchPage(list, at, limit).then((restPage) => {
     const page = toListPage(restPage, at);
-    return page.rows.length === limit ? page : fill(api, list, page, limit);
+    return page.rows.length === limit ? page : fill(api, list, page, limit, filled);
   });
 }
 
-async function fill(api: RestApi, list: ListRef, first: ListPage, limit: number): Promise<ListPage> {
+async function fill(api: RestApi, list: ListRef, first: ListPage, limit: number, filled: number): Promise<ListPage> {
   let page = first;
   for (let calls = 0; calls < maximumFurtherCalls; calls += 1) {
-    if (page.rows.length >= limit || page.next === undefined) break;
+    if (page.rows.length >= filled || page.next === undefined) break;
     const next = positionAfter(page, page.rows.length - 1);
-    const further = await fetchFurther(api, list, next, limit - page.rows.length);
+    const further = await fetchFurther(api, list, next, filled - page.rows.length);
     if (further === undefined) break;
     page = joinPages(page, further);
   }

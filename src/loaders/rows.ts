@@ -91,10 +91,10 @@ export class RowLoader {
     }
   }
 
-  /** A page of the list. Its failure is nobody's: each key is read by id then. */
+  /** One page of the list, capped or not. Its failure is nobody's: each key is read by id then. */
   async #readPage(list: Collection): Promise<void> {
     await this.#windows()
-      .load({ list, at: { offset: 0 }, limit: this.#maxPageSize })
+      .load({ list, at: { offset: 0 }, limit: this.#maxPageSize, onePage: true })
       .catch(() => undefined);
   }
 

@@ -12,6 +12,8 @@ export interface Window {
   readonly at: Position;
   readonly limit: number;
   readonly countOnly?: boolean;
+  /** Whether the rows of one call will do, where the upstream caps its pages. */
+  readonly onePage?: boolean;
 }
 
 /** A window that somebody waits for, and what it has in common with those that it may share pages with. */
@@ -25,6 +27,8 @@ interface Wish {
 
 /** A page that was read or is being read. */
 interface Reading extends Hull {
+  /** So many of its rows are asked for again and again, until they have come. */
+  readonly filled: number;
   readonly collection: Collection;
   readonly page: Promise<ListPage>;
   settled: boolean;
@@ -74,7 +78,7 @@ export class WindowLoader {
    * end in it; else the count says where the tail begins.
    */
   async loadTail(list: ListRef, from: number, limit: number): Promise<ListPage> {
-    let page = await this.load({ list, at: { offset: from }, limit: this.#maxPageSize });
+    let page = await this.load({ list, at: { offset: from }, limit: this.#maxPageSize, onePage: true });
     if (page.next !== undefined && page.count !== undefined) {
       const start = Math.max(page.count - limit, from);
       const jumped = await this.load({ list, at: { offset: start }, limit });
@@ -128,32 +132,35 @@ export class WindowLoader {
   #readMissing(base: string, together: readonly Wish[]): void {
     const missing = together.filter((wish) => this.#readingFor(wish) === undefined).map(({ window }) => window);
     const [first] = missing;
-    if (first !== undefined) for (const hull of hullsOf(missing, this.#maxPageSize)) this.#read(base, first, hull);
+    if (first === undefined) return;
+    for (const hull of hullsOf(missing, this.#maxPageSize)) this.#read(base, first, hull, filledOf(hull, missing));
   }
 
   #answer(wish: Wish): void {
     const { window, base, resolve, reject } = wish;
     const reading = this.#readingFor(wish);
     if (reading === undefined) return reject(new Error('a window was left out of every hull'));
-    reading.page.then((page) => resolve(this.#cut(page, window, reading.offset, base)), reject);
+    reading.page.then((page) => resolve(this.#cut(page, window, reading, base)), reject);
   }
 
-  /** What a window has of a page that begins at an offset. */
-  #cut(page: ListPage, window: Window, offset: number, base: string): ListPage | Promise<ListPage> {
+  /** What a window has of the page of a reading. */
+  #cut(page: ListPage, window: Window, reading: Reading, base: string): ListPage | Promise<ListPage> {
     if (window.countOnly === true) return page;
-    const { at, limit } = window;
-    const from = at.offset - offset;
-    if (from === 0 || from + limit <= page.rows.length || page.next === undefined) return slicePage(page, from, limit);
+    const { at, limit, onePage } = window;
+    const from = at.offset - reading.offset;
+    const filled = onePage === true ? 1 : limit;
+    const isFilled = from === 0 && (onePage === true || limit <= reading.filled);
+    if (isFilled || from + filled <= page.rows.length || page.next === undefined) return slicePage(page, from, limit);
     // The upstream capped the page before this window had all the rows that it gets alone.
-    const own = this.#readings.get(base)?.find((hull) => hull.offset === at.offset && hull.limit >= limit);
-    const { page: alone } = own ?? this.#read(base, window, { offset: at.offset, limit });
+    const own = this.#readings.get(base)?.find((hull) => hull.offset === at.offset && hull.filled >= limit);
+    const { page: alone } = own ?? this.#read(base, window, { offset: at.offset, limit }, filled);
     return alone.then((rows) => slicePage(rows, 0, limit));
   }
 
-  #read(base: string, { list, at }: Window, { offset, limit }: Hull): Reading {
+  #read(base: string, { list, at }: Window, { offset, limit }: Hull, filled: number): Reading {
     const from = at.offset === offset ? at : { ...at, offset };
-    const page = fetchFilled(this.#api, list, from, limit);
-    const reading: Reading = { offset, limit, collection: list, page, settled: false };
+    const page = fetchFilled(this.#api, list, from, limit, filled);
+    const reading: Reading = { offset, limit, filled, collection: list, page, settled: false };
     page.then(
       ({ rows }) => {
         this.#store.learnPage(list, rows);
@@ -177,9 +184,21 @@ export class WindowLoader {
   }
 }
 
+/** How many rows of a hull its windows want in full, one call or many. */
+function filledOf({ offset, limit }: Hull, windows: readonly Window[]): number {
+  let filled = 0;
+  for (const { at, limit: rows, countOnly, onePage } of windows) {
+    const end = at.offset + rows - offset;
+    const isWithin = at.offset >= offset && end <= limit;
+    if (isWithin && countOnly !== true && onePage !== true) filled = Math.max(filled, end);
+  }
+  return filled;
+}
+
 /** Whether two windows are the same one of a list without a filter, from its own offset. */
-function isEqual({ list: one, at, limit, countOnly }: Window, { list: other, ...same }: Window): boolean {
-  if (limit !== same.limit || countOnly !== same.countOnly || !isPlain(at) || !isPlain(same.at)) return false;
+function isEqual({ list: one, at, limit, countOnly, onePage }: Window, { list: other, ...same }: Window): boolean {
+  if (limit !== same.limit || countOnly !== same.countOnly || onePage !== same.onePage) return false;
+  if (!isPlain(at) || !isPlain(same.at)) return false;
   const sameList = one.kind === other.kind && one.scope === other.scope;
   return sameList && at.offset === same.at.offset && one.filter === undefined && other.filter === undefined;
 }

@@ -58,6 +58,28 @@ describe('an upstream that caps its pages', () => {
     expect(toPage(at(answer.data, 'project', 'later')).rows).toEqual(['21', '22', '23']);
   });
 
+  test('is asked for one page only where a page serves rows by key; those beyond it are read by id', async () => {
+    const rows = rowsOf(30, listedDashboard);
+    const byId = 'GET /api/projects/1/dashboards/30/';
+    await using upstream = await startUpstream({ [path]: listOf(rows, { cap: 5 }), [byId]: listedDashboard(30) });
+    await using gateway = await startGateway(upstream);
+    const byKey = [2, 4, 30].map((id) => `d${id}: dashboard(id: ${id}) { upstreamId }`).join('\n');
+    const answer = await gateway.ask(`{ project(id: 1) { ${byKey} dashboards(first: 7) { nodes { upstreamId } } } }`);
+    expect(answer.errors).toBeUndefined();
+    expect(at(answer.data, 'project', 'd30', 'upstreamId')).toBe('30');
+    expect(at(answer.data, 'project', 'dashboards', 'nodes')).toHaveLength(7);
+    expect(upstream.requests).toEqual([`${path}?limit=100`, `${path}?limit=2&offset=5`, byId]);
+  });
+
+  test('and counts its rows tells with its first page where the tail begins', async () => {
+    const rows = rowsOf(30, listedDashboard);
+    await using upstream = await startUpstream({ [path]: listOf(rows, { cap: 5 }) });
+    await using gateway = await startGateway(upstream);
+    const tail = await askPage(gateway, dashboards, { last: 3 });
+    expect(tail).toMatchObject({ rows: ['28', '29', '30'], hasNextPage: false, hasPreviousPage: true });
+    expect(upstream.requests).toEqual([`${path}?limit=100`, `${path}?limit=3&offset=27`]);
+  });
+
   test('and fails on the way leaves the page at what has come; it goes on from there', async () => {
     const failure = refusal(500, 'error', 'A server error occurred.');
     const answers = [page([1, 2, 3], nextAt(3)), failure, page([4, 5, 6], nextAt(6))];
