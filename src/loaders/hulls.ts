@@ -4,11 +4,12 @@ export interface Hull {
   readonly limit: number;
 }
 
-/** A wanted stretch; one that only wants the count is content with any page. */
+/** A wanted stretch; one that only wants the count is content with any page, others may be with what one call gives. */
 interface Wanted {
   readonly at: { readonly offset: number };
   readonly limit: number;
   readonly countOnly?: boolean;
+  readonly onePage?: boolean;
 }
 
 /**
@@ -30,4 +31,15 @@ export function hullsOf(windows: readonly Wanted[], maximum: number): Hull[] {
     else hulls.push({ offset: at.offset, limit });
   }
   return hulls;
+}
+
+/** How many rows of a hull its windows want in full, one call or many. */
+export function filledOf({ offset, limit }: Hull, windows: readonly Wanted[]): number {
+  let filled = 0;
+  for (const { at, limit: rows, countOnly, onePage } of windows) {
+    const end = at.offset + rows - offset;
+    const isWithin = at.offset >= offset && end <= limit;
+    if (isWithin && countOnly !== true && onePage !== true) filled = Math.max(filled, end);
+  }
+  return filled;
 }

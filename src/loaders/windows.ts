@@ -2,7 +2,7 @@ import type { RestApi } from '../rest/api.ts';
 import { type ListRef, listText, type Position } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
 import { fetchFilled } from './fill.ts';
-import { type Hull, hullsOf } from './hulls.ts';
+import { filledOf, type Hull, hullsOf } from './hulls.ts';
 import { joinPages, type ListPage, positionOf, slicePage, tailOf } from './page.ts';
 import type { RowStore } from './row-store.ts';
 
@@ -182,17 +182,6 @@ export class WindowLoader {
     if (countOnly === true) return readings?.[0];
     return readings?.find((hull) => hull.offset <= at.offset && at.offset + limit <= hull.offset + hull.limit);
   }
-}
-
-/** How many rows of a hull its windows want in full, one call or many. */
-function filledOf({ offset, limit }: Hull, windows: readonly Window[]): number {
-  let filled = 0;
-  for (const { at, limit: rows, countOnly, onePage } of windows) {
-    const end = at.offset + rows - offset;
-    const isWithin = at.offset >= offset && end <= limit;
-    if (isWithin && countOnly !== true && onePage !== true) filled = Math.max(filled, end);
-  }
-  return filled;
 }
 
 /** Whether two windows are the same one of a list without a filter, from its own offset. */
