@@ -34,6 +34,9 @@ ${Object.entries(settings)
   .join('\n')}
 `;
 
+/** Names in a file `.env` that are no settings, but are read: OpenTelemetry's, and proxies in small letters. */
+const foreignNames = /^OTEL_|^NODE_ENV$|^(https?|no)_proxy$/;
+
 /** Commands that call nobody. */
 const commands: Readonly<Record<string, Command>> = { explain, check };
 
@@ -78,7 +81,7 @@ async function runServer(args: string[]): Promise<void> {
 function environmentFile(): Record<string, string | undefined> {
   if (!existsSync('.env')) return {};
   const values = parseEnv(readFileSync('.env', 'utf8'));
-  const unknown = Object.keys(values).find((name) => !Object.hasOwn(settings, name) && !/^OTEL_|^NODE_ENV$/.test(name));
+  const unknown = Object.keys(values).find((name) => !Object.hasOwn(settings, name) && !foreignNames.test(name));
   if (unknown !== undefined) throw new ConfigError(`${unknown}: there is no such setting (in .env); see --help`);
   for (const [name, value] of Object.entries(values)) if (name.startsWith('OTEL_')) process.env[name] ??= value;
   return values;

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { settings } from '../../src/config.ts';
+import { createFolder } from '../support/persisted.ts';
 import { runMain } from '../support/process.ts';
 import * as rows from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -96,11 +98,27 @@ test('a name that may be another program is known by is a warning, and it starts
   expect(gateway.output()).toMatch(/^warning: REDIS_URI: there is no such setting, and it is ignored/m);
 });
 
+test('settings may stand in a file .env where it starts, proxies in small letters too; the environment wins', async () => {
+  using folder = createFolder();
+  folder.write('.env', 'PORT=many\nUPSTREAM_URL=https://api.example.com/v1\nhttps_proxy=proxy.example.com:3128\n');
+  await using gateway = runMain([], { PORT: '0' }, `${folder.path}/`);
+  const [, upstream] = await gateway.printed(/^Upstream +(\S+)$/m);
+  expect(upstream).toBe('https://api.example.com/v1');
+});
+
+test('any name in a file .env that is not known ends the start', async () => {
+  using folder = createFolder();
+  folder.write('.env', 'COLOUR=red\n');
+  await using gateway = runMain([], freePorts, `${folder.path}/`);
+  expect(await gateway.exit()).toBe(2);
+  expect(gateway.output()).toBe('error: COLOUR: there is no such setting (in .env); see --help\n');
+});
+
 test('--help names every setting', async () => {
   await using gateway = runMain(['--help']);
   expect(await gateway.exit()).toBe(0);
-  for (const name of ['UPSTREAM_URL', 'PORT', 'CURSOR_SECRET', 'WORKSPACE_DB'])
-    expect(gateway.output()).toContain(name);
+  const told = [...gateway.output().matchAll(/^ {2}([A-Z][A-Z_]+) /gm)].map(([, name]) => name);
+  expect(told).toEqual(Object.keys(settings));
 });
 
 test('the workspace can be started alone', async () => {

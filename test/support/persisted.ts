@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { hashOf } from '../../src/http/persisted/ids.ts';
 import { type Answer, key } from './gateway.ts';
 
-/** A folder for manifests. */
+/** A folder for manifests, and other files that a test needs. */
 export interface Folder extends Disposable {
   readonly path: string;
   /** Writes a file, JSON unless it is a text; returns its path. */

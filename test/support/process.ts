@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 
 /** A command that runs as a process of its own, with nothing of the surrounding environment but PATH. */
 export interface Running extends AsyncDisposable {
@@ -16,9 +17,9 @@ const root = new URL('../../', import.meta.url);
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Runs `node src/main.ts …`. */
-export function runMain(args: readonly string[], environment: Environment = {}): Running {
-  return run(process.execPath, ['src/main.ts', ...args], { environment });
+/** Runs `node src/main.ts …`, in the folder of the repository unless another is named. */
+export function runMain(args: readonly string[], environment: Environment = {}, folder = '.'): Running {
+  return run(process.execPath, [fileURLToPath(new URL('src/main.ts', root)), ...args], { environment, folder });
 }
 
 /** Runs a script of the package in a folder. It gets a process group of its own: npm does not end what it has started. */
