@@ -69,7 +69,6 @@ export default defineConfig({
       },
     },
     { files: ['src/main.ts'], rules: { 'no-console': 'off', 'node/no-process-env': 'off' } },
-    { files: ['src/config.ts'], rules: { 'node/no-process-env': 'off' } },
     ...importLayers(new URL('src/', import.meta.url)),
     {
       files: ['test/**'],

@@ -34,7 +34,7 @@ interface Restriction {
 const undici: Restriction = { regex: '^undici(/|$)', message: 'Only src/rest/transport.ts knows the HTTP client.' };
 const process: Restriction = {
   regex: '^(node:)?process$',
-  message: '`process` is a global; only src/config.ts and src/main.ts read its environment.',
+  message: '`process` is a global; only src/main.ts reads its environment.',
 };
 const graphql: Restriction = {
   regex: '^(@graphql-.+/.+|graphql.*)$',
@@ -59,8 +59,7 @@ export function importLayers(source: URL): OxlintOverride[] {
 function rulesOf(entry: string, higher: readonly string[]): OxlintOverride {
   const files = entry.endsWith('.ts') ? `src/${entry}` : `src/${entry}/**`;
   const restrictions = [above(entry, higher), undici];
-  if (entry !== 'main.ts') restrictions.push(outside(entry));
-  if (entry !== 'main.ts' && entry !== 'config.ts') restrictions.push(process);
+  if (entry !== 'main.ts') restrictions.push(outside(entry), process);
   if (entry === 'loaders' || entry === 'rest') restrictions.push(graphql);
   return restrict(files, restrictions);
 }

@@ -32,7 +32,7 @@ const shownHash = 8;
 export const longestName = 100;
 
 /** What has become known of an operation on its way. */
-export interface Known {
+export interface OperationFacts {
   prepared?: PreparedOperation;
   use?: DocumentUse | undefined;
   cost?: Cost;
@@ -44,7 +44,7 @@ export interface Known {
 export function reportOf(
   { operationName }: GraphQLParams,
   { requestId, caller }: { readonly requestId: string; readonly caller: Caller | undefined },
-  { use, cost, prepared, left }: Known,
+  { use, cost, prepared, left }: OperationFacts,
   { errors = [] }: OperationResult,
   durationMs: number,
 ): OperationReport {

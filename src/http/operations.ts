@@ -7,7 +7,7 @@ import type { CallSpans, TraceContext } from '../rest/spans.ts';
 import type { OperationResult } from './answer.ts';
 import type { Cost, Costs } from './costs.ts';
 import { toPublicErrors } from './errors.ts';
-import { type Known, type OnOperation, reportOf } from './operation-log.ts';
+import { type OnOperation, type OperationFacts, reportOf } from './operation-log.ts';
 import type { GraphQLParams } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
 import type { DocumentUse } from './persisted/uses.ts';
@@ -56,7 +56,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
   const turns = new Turns();
   return async (params, facts) => {
     const startedAt = performance.now();
-    const known: Known = {};
+    const known: OperationFacts = {};
     options.onBegin();
     const turn = turns.take(startedAt);
     if (turn !== undefined) await turn;
@@ -81,7 +81,7 @@ function begin(
   params: GraphQLParams,
   facts: RequestFacts,
   options: OperationsOptions,
-  known: Known,
+  known: OperationFacts,
 ): Promise<OperationResult> | OperationResult {
   known.prepared = prepared;
   known.use = use;
@@ -105,7 +105,7 @@ function finished(
   resolved: Resolved,
   facts: RequestFacts,
   options: OperationsOptions,
-  { cost }: Known,
+  { cost }: OperationFacts,
 ): OperationResult {
   const { use } = resolved;
   if (use !== undefined && cost !== undefined && !cost.planOnly) countUse(use, result, cost);

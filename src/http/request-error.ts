@@ -33,6 +33,7 @@ export function relocated(error: GraphQLError, message: string, extensions: Grap
 /** The HTTP side of an error, as `requestError` and Yoga attach it. */
 export interface HttpFacts {
   readonly status?: number;
+  /** Whether it is `lenient`, see above: the name is Yoga's. */
   readonly spec?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
