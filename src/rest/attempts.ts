@@ -34,7 +34,7 @@ export class Attempts {
   readonly #admission: Admission;
   #abort: Abort | undefined;
   #probed: Breaker | undefined;
-  /** Until a socket was found closed once: the next one is new. */
+  /** Until a socket was found closed once: from then on they are new. */
   #mayBeStale = true;
   #sent = 0;
 
@@ -81,8 +81,7 @@ export class Attempts {
     if (free) this.#mayBeStale = false;
     else if (retry.kind === 'never' || !once || !this.#mayRetry(retry)) throw failure;
     try {
-      // A turn of the event loop at least, in which other sockets that the upstream has closed are found closed, too.
-      await this.#admission.sleep(retry.kind === 'once' ? retry.delayMs : 0);
+      if (retry.kind === 'once') await this.#admission.sleep(retry.delayMs);
       await this.#admission.enter();
     } catch {
       if (!free) this.#line.budget.refund();
@@ -151,7 +150,8 @@ export class Attempts {
     const ended = calls.begin(call.method, target);
     const span = spans?.begin(call.method, target, this.#sent);
     this.#sent += 1;
-    const sent = span === undefined ? call : { ...call, headers: { ...call.headers, ...span.trace } };
+    const traced = span === undefined ? call : { ...call, headers: { ...call.headers, ...span.trace } };
+    const sent = this.#mayBeStale ? traced : { ...traced, fresh: true };
     this.#abort = exchange(transport, sent, key, maxBodyBytes, {
       succeed: (reply) => {
         ended(reply.status);

@@ -9,6 +9,8 @@ export interface Call {
   readonly target: string;
   readonly headers: Record<string, string>;
   readonly body?: string;
+  /** On a connection that nothing was sent on before. */
+  readonly fresh?: boolean;
 }
 
 /** One HTTP response, its body complete and still encoded. */
@@ -77,16 +79,19 @@ export interface TransportOptions {
 export function createTransport(options: TransportOptions): Transport {
   const { origin } = options;
   const dispatcher = createDispatcher(options);
+  // Each of its connections is closed after one request, so that it has none but new ones.
+  let fresh: Dispatcher | undefined;
   return {
     send: (call, done) => {
       const exchange = new Exchange(done, options.maxBodyBytes);
-      dispatcher.dispatch(
-        { origin, path: call.target, method: call.method, headers: call.headers, body: call.body ?? null },
-        exchange,
-      );
+      const { target: path, method, headers, body = null } = call;
+      if (call.fresh === true) {
+        fresh ??= createDispatcher(options);
+        fresh.dispatch({ origin, path, method, headers, body, reset: true }, exchange);
+      } else dispatcher.dispatch({ origin, path, method, headers, body }, exchange);
       return () => exchange.abort();
     },
-    close: () => dispatcher.destroy(),
+    close: async () => void (await Promise.all([dispatcher.destroy(), fresh?.destroy()])),
   };
 }
 
