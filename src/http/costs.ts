@@ -1,4 +1,4 @@
-import { type GraphQLSchema, getVariableValues } from 'graphql';
+import { type GraphQLError, type GraphQLSchema, getVariableValues } from 'graphql';
 import type { CursorCodec } from '../context.ts';
 import { type Bound, boundOf } from '../plan/bound.ts';
 import type { PlannedCall } from '../plan/ledger.ts';
@@ -24,6 +24,8 @@ export interface CostsOptions {
 export interface Cost {
   /** Counts the calls that it makes, and stops it at the limit. */
   readonly calls: OperationCalls;
+  /** Why it is not executed: it may make more calls, or ask for more rows, than it may. */
+  readonly refusal: GraphQLError | undefined;
   /** Whether the client wants the plan, and nothing executed. */
   readonly planOnly: boolean;
   /** Whether the client wants to know anything of it. */
@@ -32,7 +34,7 @@ export interface Cost {
   readonly extensions: () => Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The cost of an operation, before it runs. Throws GraphQLErrors for one that costs too much. */
+/** The cost of an operation, before it runs. Throws a GraphQLError where what the client wants to know is unknown. */
 export type Costs = (prepared: PreparedOperation, params: GraphQLParams) => Cost;
 
 /**
@@ -51,21 +53,22 @@ export function createCosts(options: CostsOptions): Costs {
   return (prepared, params) => {
     const explain = options.explain ? explainOf(params) : undefined;
     const wantsCost = params.extensions?.['cost'] === true;
-    const isTold = explain !== undefined || wantsCost;
     const isPlanned = explain === 'plan' || wantsCost || isDear(knownBoundOf(prepared), prepared, options);
     const plan = isPlanned ? planWith(prepared, params.variables ?? {}, options) : undefined;
     const planOnly = explain === 'plan' && plan !== undefined;
-    if (!planOnly && plan !== undefined) refuseDear(plan, prepared, options);
+    const isTold = planOnly || explain === 'trace' || wantsCost;
+    const refusal = planOnly || plan === undefined ? undefined : refusalOf(plan, prepared, options);
     const calls = new OperationCalls(options.maxUpstreamCalls, explain === 'trace');
     const extensions = (): Readonly<Record<string, unknown>> | undefined => {
       if (!isTold) return undefined;
       const cost = { requested: plan?.upper ?? 0, actual: calls.made, limit: options.maxUpstreamCalls };
       return {
-        ...(explain !== undefined && { explain: explain === 'plan' ? plan : { calls: calls.calls } }),
+        ...(planOnly && { explain: plan }),
+        ...(explain === 'trace' && { explain: { calls: calls.calls } }),
         ...(wantsCost && { cost }),
       };
     };
-    return { calls, planOnly, isTold, extensions };
+    return { calls, refusal, planOnly, isTold, extensions };
   };
 }
 
@@ -97,12 +100,11 @@ function isDear({ calls, rows }: Bound, { listed }: PreparedOperation, limits: C
   return calls > limits.maxUpstreamCalls || (rows > limits.maxUpstreamRows && !listed);
 }
 
-/** Throws for an operation that may make more calls, or ask for more rows, than it may. */
-function refuseDear(plan: Plan, { listed }: PreparedOperation, limits: CostsOptions): void {
+function refusalOf(plan: Plan, { listed }: PreparedOperation, limits: CostsOptions): GraphQLError | undefined {
   const { maxUpstreamCalls, maxUpstreamRows } = limits;
-  if (plan.upper > maxUpstreamCalls) throw tooDear('calls', plan.upper, maxUpstreamCalls, plan, ({ upper }) => upper);
-  if (plan.rows > maxUpstreamRows && !listed)
-    throw tooDear('rows', plan.rows, maxUpstreamRows, plan, ({ rows }) => rows);
+  if (plan.upper > maxUpstreamCalls) return tooDear('calls', plan.upper, maxUpstreamCalls, plan, ({ upper }) => upper);
+  if (plan.rows <= maxUpstreamRows || listed) return undefined;
+  return tooDear('rows', plan.rows, maxUpstreamRows, plan, ({ rows }) => rows);
 }
 
 function tooDear(
@@ -111,7 +113,7 @@ function tooDear(
   limit: number,
   { calls }: Plan,
   measure: (call: PlannedCall) => number,
-): Error {
+): GraphQLError {
   const [dearest] = calls.toSorted((a, b) => measure(b) - measure(a));
   const path = dearest?.paths[0] ?? '';
   const most = dearest === undefined ? 0 : measure(dearest);

@@ -68,7 +68,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       const running = begin(resolved, params, facts, options, known);
       result = finished(running instanceof Promise ? await running : running, resolved, facts, options, known);
     } catch (error) {
-      result = failed(error, options);
+      result = failed(error, options, known);
     }
     options.onEnd(reportOf(params, facts, known, result, performance.now() - startedAt));
     return result;
@@ -88,6 +88,7 @@ function begin(
   refuseMutationByGet(prepared, facts);
   const cost = options.costs(prepared, params);
   known.cost = cost;
+  if (cost.refusal !== undefined) throw cost.refusal;
   if (cost.planOnly) return { data: null, extensions: cost.extensions() ?? {} };
   if (options.isOverloaded(facts.caller)) throw overload();
   const running = start(prepared, params, facts, cost, options);
@@ -112,9 +113,16 @@ function finished(
   return isCacheable(resolved, facts, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
 }
 
-function failed(error: unknown, { maxErrors, report }: OperationsOptions): OperationResult {
+/** Nothing was executed, which counts as well, and costs nothing. */
+function failed(
+  error: unknown,
+  { maxErrors, report }: OperationsOptions,
+  { use, cost }: OperationFacts,
+): OperationResult {
   const errors = error instanceof RefusedDocument ? error.errors : [error];
-  return { errors: toPublicErrors(errors, maxErrors, report) };
+  const result = { errors: toPublicErrors(errors, maxErrors, report), extensions: cost?.extensions() };
+  if (use !== undefined) countUse(use, result, cost);
+  return result;
 }
 
 /** Queries that ask the same at the same time are one run; whoever wants to know what it costs runs alone. */
@@ -165,9 +173,9 @@ function toResult(
   return { document, data, errors: publicErrors, extensions: cost.extensions(), text: undefined };
 }
 
-function countUse(use: DocumentUse, { errors }: OperationResult, { calls }: Cost): void {
+function countUse(use: DocumentUse, { errors }: OperationResult, cost: Cost | undefined): void {
   use.hits += 1;
-  use.restCalls += calls.made;
+  use.restCalls += cost?.calls.made ?? 0;
   if (errors !== undefined) use.errors += 1;
 }
 

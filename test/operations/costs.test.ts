@@ -56,6 +56,15 @@ describe('An operation that may cost too much', () => {
     expect(extensions).toEqual({ cost: { requested: 5051, actual: 64, limit: 10_000 } });
   });
 
+  test('says what it would cost where its client wants to know', async () => {
+    await using upstream = await startUpstream(workspace);
+    await using gateway = await startGateway(upstream);
+    const { errors, extensions } = await gateway.ask(dear, { extensions: { cost: true } });
+    expect(errors).toMatchObject([{ extensions: { code: 'COST_LIMIT_EXCEEDED' } }]);
+    expect(extensions).toEqual({ cost: { requested: 5051, actual: 0, limit: 150 } });
+    expect(upstream.requests).toEqual([]);
+  });
+
   test('depends on its variables', async () => {
     await using upstream = await startUpstream(workspace);
     await using gateway = await startGateway(upstream, { maxUpstreamCalls: 10 });

@@ -323,6 +323,26 @@ describe('A listed document', () => {
   });
 });
 
+describe('A listed document that is refused', () => {
+  test('is counted as asked for, with an error and no REST call', async () => {
+    using folder = createFolder();
+    const files = folder.write('m.json', {
+      change: 'mutation { deleteProject(input: { id: 1 }) { deletedId } }',
+      dear: '{ projects(first: 100) { nodes { dashboards(first: 100) { nodes { tiles } } } } }',
+      wrong: '{ nothing }',
+    });
+    await using gateway = await start({ files });
+    await fetch(`${gateway.url}?id=change`);
+    await send(gateway.url, { id: 'dear' });
+    await send(gateway.url, { id: 'wrong' });
+    expect(gateway.upstream.requests).toEqual([]);
+    expect(gateway.gateway.documentUses.all()).toEqual(
+      ['change', 'dear', 'wrong'].map((id) => ({ id, hits: 1, errors: 1, restCalls: 0 })),
+    );
+    expect(gateway.gateway.documentUses.unused()).toEqual([]);
+  });
+});
+
 describe('Introspection in mode only', () => {
   const introspection = '{ __schema { queryType { name } } __typename }';
 

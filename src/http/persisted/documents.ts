@@ -53,9 +53,10 @@ export function* prepareSet(
     if (known !== undefined) continue;
     const prepared = previous.byText.get(text)?.operations ?? byText.get(text)?.operations ?? prepareOne(prepare, text);
     if ('refused' in prepared) problems.push(`${file}: ${id}: ${prepared.refused.errors.map(messageOf).join(' ')}`);
-    const operations = 'refused' in prepared ? refusing(prepared.refused) : prepared;
+    const use = uses.of(id);
+    const operations = 'refused' in prepared ? refusing(prepared.refused, use) : prepared;
     const bare = withoutIgnored(text) ?? text;
-    const document = { id, text, bare, file, operations, use: uses.of(id) };
+    const document = { id, text, bare, file, operations, use };
     for (const name of [id, ...aliases]) byId.set(name, document);
     longest = Math.max(longest, text.length);
     if (!('refused' in prepared)) for (const key of [text, bare]) byText.set(key, document);
@@ -104,8 +105,11 @@ function prepareOne(prepare: PrepareListed, text: string): ListedOperations | Re
   }
 }
 
-function refusing(refused: RefusedDocument): ListedOperations {
+/** Whoever asks for a document that is not valid hears why, and is counted here: nobody else learns whose it was. */
+function refusing(refused: RefusedDocument, use: DocumentUse): ListedOperations {
   return () => {
+    use.hits += 1;
+    use.errors += 1;
     throw refused;
   };
 }
