@@ -11,6 +11,7 @@ export interface World {
 const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
 const foreignId = '018f1c4e-0000-7000-8000-00000000000f';
 
+/** How operations name an organization: by its id, as the caller's own, and one that is another's. */
 export const organizationIds: readonly string[] = [organizationId, '@current', foreignId];
 const projectIds: readonly string[] = ['1', '2', '3'];
 

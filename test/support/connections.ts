@@ -9,6 +9,7 @@ export interface Place {
   readonly under?: string;
 }
 
+/** The arguments of a connection, `filter` of events included. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /** One page of a connection, each row as its upstream id. */
@@ -34,6 +35,7 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
   return here;
 }
 
+/** The text at a path of something untyped; throws where there is none. */
 export function textAt(value: unknown, ...path: readonly (string | number)[]): string {
   const text = at(value, ...path);
   if (typeof text !== 'string') throw new Error(`expected a text at ${path.join('.')} but got ${String(text)}`);

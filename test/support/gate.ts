@@ -12,6 +12,7 @@ export interface GateOptions {
   readonly quiet?: number;
 }
 
+/** A closed gate. It closes again behind what it has let through, until it is released. */
 export function createGate({ hold, quiet = 5 }: GateOptions): Gate {
   const waiting: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;

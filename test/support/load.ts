@@ -10,6 +10,7 @@ export function as(key: string): Request {
   return { headers: { authorization: `Bearer ${key}` } };
 }
 
+/** Asks one operation, and measures from the call to its parsed answer. */
 export async function askTimed(url: string, query: string, request?: Request): Promise<Timed> {
   const startedAt = performance.now();
   const answer = await ask(url, query, request);
@@ -46,6 +47,7 @@ export async function steadily<T>(perSecond: number, forMs: number, job: (index:
   return Promise.all(jobs);
 }
 
+/** Resolves after so long. */
 export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, milliseconds);

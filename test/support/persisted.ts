@@ -11,6 +11,7 @@ export interface Folder extends Disposable {
   write(name: string, content: unknown): string;
 }
 
+/** A new folder below the system's for temporary files; it goes with all that is in it when it is disposed of. */
 export function createFolder(): Folder {
   const path = mkdtempSync(join(tmpdir(), 'persisted-'));
   return {

@@ -18,8 +18,10 @@ interface Response<Body> {
   readonly body: Body;
 }
 
+/** A response whose body is UTF-8 text. */
 export type RawResponse = Response<string>;
 
+/** A response with its body as it came over the wire, compressed for example. */
 export type BinaryResponse = Response<Buffer>;
 
 /** Sends a request to a server, its headers exactly as they are given; only host and length are added. */

@@ -23,6 +23,7 @@ export interface RedisServer extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
+/** Starts a `redis-server` of its own on a free port of loopback; resolves when it takes connections. */
 export async function startRedis(): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), 'redis-'));
   const port = await freePort();

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
+/** What `JSON.stringify` writes out whole. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+/** A JSON value with members. */
 export interface JsonObject {
   readonly [name: string]: Json;
 }

@@ -17,6 +17,7 @@ export interface UpstreamRequest {
 /** A JSON value is answered with status 200. */
 export type Answer = Json | Reply;
 
+/** Answers one request; what it throws becomes the failure of the test server. */
 export type Handler = (request: UpstreamRequest) => Answer | Promise<Answer>;
 
 /**

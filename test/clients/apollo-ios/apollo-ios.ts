@@ -30,6 +30,7 @@ const off: ApqConfig = { autoPersistQueries: false, useGETForPersistedQueryRetry
 const byGet: ApqConfig = { autoPersistQueries: true, useGETForPersistedQueryRetry: true };
 const byPost: ApqConfig = { autoPersistQueries: true, useGETForPersistedQueryRetry: false };
 
+/** Apollo iOS, with each of its two ways to ask again after a miss. */
 export const apolloIos: Client = {
   name: 'Apollo iOS 2, replayed',
   text: connect(off),

@@ -38,6 +38,7 @@ interface Sending {
 const byGet: AutoPersistedQueries = { httpMethodForHashedQueries: 'GET', httpMethodForDocumentQueries: 'POST' };
 const byPost: AutoPersistedQueries = { httpMethodForHashedQueries: 'POST', httpMethodForDocumentQueries: 'POST' };
 
+/** Apollo Kotlin, with each of its two ways to send a hash. */
 export const apolloKotlin: Client = {
   name: 'Apollo Kotlin 5, replayed',
   text: connect(undefined),

@@ -1,6 +1,7 @@
 /** What relay-compiler reads: it turns each tag into a file of generated/, which Relay is given in its place. */
 import { graphql } from 'relay-runtime';
 
+/** The first screen. */
 export const overviewQuery = graphql`
   query dashboardsOverviewQuery($project: ID!) {
     project(id: $project) {
@@ -10,6 +11,7 @@ export const overviewQuery = graphql`
   }
 `;
 
+/** A page of dashboards. */
 export const pageQuery = graphql`
   query dashboardsPageQuery($project: ID!, $count: Int!) {
     project(id: $project) {
@@ -45,6 +47,7 @@ export const dashboardFragment = graphql`
   }
 `;
 
+/** The change. */
 export const describeMutation = graphql`
   mutation dashboardsDescribeMutation($input: UpdateDashboardInput!) {
     updateDashboard(input: $input) {
