@@ -3,7 +3,7 @@
  * installed yet. A whole run writes bench/results.json as it goes, and from it bench/RESULTS.md and bench/chart.svg.
  *
  *   npm run bench                      three rounds, about 40 minutes
- *   npm run bench -- --quick           one short round, about 7 minutes
+ *   npm run bench -- --quick           one short round, about 8 minutes
  *   npm run bench -- --resume          goes on with a run that was broken off
  *   npm run bench -- --scenarios S2,S3 --peers ours,tailcall --rounds 2
  *                                      a part of it; printed, and nothing is written
