@@ -2,12 +2,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../src/rest/values.ts';
 import { textAt } from '../../test/support/connections.ts';
+import { freePort } from '../../test/support/free-port.ts';
 import { type Cursors, type Variant, variantOf } from '../scenarios/variants.ts';
 import { fetchData, registrationOf, requestOf } from './ask.ts';
 import { type GatewayEntry, root } from './table.ts';
@@ -119,14 +119,4 @@ export async function readCursors(url: string): Promise<Cursors> {
     }
   }
   return cursors;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('expected a TCP address');
-  return address.port;
 }

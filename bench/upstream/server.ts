@@ -2,8 +2,8 @@
  * The upstream's listener: HTTP/1.1 over bare sockets, GET only, each target rendered once. It spends a few
  * microseconds on a call, so that the gateways are what a benchmark measures.
  */
-import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+import { listen } from '../../test/support/listen.ts';
 import { answerOf } from './answers.ts';
 
 /** A running upstream. */
@@ -48,24 +48,12 @@ export async function startBenchUpstream(): Promise<BenchUpstream> {
   };
 
   const server = createServer({ noDelay: true }, (socket) => {
-    let rest = '';
     sockets.add(socket.on('close', () => sockets.delete(socket)));
-    // A gateway that is killed resets its connections.
-    socket.on('error', () => socket.destroy());
-    socket.setEncoding('latin1').on('data', (chunk: string) => {
-      rest += chunk;
-      for (let end = rest.indexOf(endOfHead); end >= 0; end = rest.indexOf(endOfHead)) {
-        receive(socket, rest.slice(0, end + 2));
-        rest = rest.slice(end + endOfHead.length);
-      }
-    });
+    readHeads(socket, receive);
   });
-  server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 });
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('expected a TCP address');
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     get targets() {
       return targets;
     },
@@ -87,6 +75,20 @@ export async function startBenchUpstream(): Promise<BenchUpstream> {
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Hands on the head of each request, which has no body; its last line keeps its end. */
+function readHeads(socket: Socket, receive: (socket: Socket, head: string) => void): void {
+  let rest = '';
+  // A gateway that is killed resets its connections.
+  socket.on('error', () => socket.destroy());
+  socket.setEncoding('latin1').on('data', (chunk: string) => {
+    rest += chunk;
+    for (let end = rest.indexOf(endOfHead); end >= 0; end = rest.indexOf(endOfHead)) {
+      receive(socket, rest.slice(0, end + 2));
+      rest = rest.slice(end + endOfHead.length);
+    }
+  });
 }
 
 function render(target: string): Buffer {

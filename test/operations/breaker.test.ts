@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { expect, test } from 'vitest';
 import { expectWithin, inForm, measured } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
+import { listen } from '../support/listen.ts';
 import { as, askTimed, codesOf, pause, steadily, together, untilHealthy } from '../support/load.ts';
 import { disconnect, hang, reply } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
@@ -30,11 +31,7 @@ function slowest(answers: readonly { readonly tookMs: number }[]): number {
 
 test('down for a while under 50 requests a second: answers within a second, healthy two seconds after', async () => {
   const server: Server = createServer((_request, response) => response.end(JSON.stringify(project(1))));
-  const listen = (port: number): Promise<void> =>
-    new Promise((resolve) => void server.listen(port, '127.0.0.1', resolve));
-  await listen(0);
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listen(server);
   await using gateway = await startGateway({ url: `http://127.0.0.1:${port}` });
   expect(codesOf(await gateway.ask(read))).toEqual([]);
   server.closeAllConnections();
@@ -46,7 +43,7 @@ test('down for a while under 50 requests a second: answers within a second, heal
   expect(new Set(answers.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
   expectWithin(slowest(answers), 1000);
 
-  await listen(port);
+  await listen(server, port);
   const healthyAfterMs = await untilHealthy(() => gateway.ask(read));
   measured('upstream down', { requests: answers.length, slowestMs: slowest(answers), healthyAfterMs });
   expectWithin(healthyAfterMs, 2000);

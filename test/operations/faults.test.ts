@@ -3,6 +3,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { describe, expect, test } from 'vitest';
 import { expectWithin } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
+import { listen } from '../support/listen.ts';
 import { codesOf, expectNothingLeaks, factsOf } from '../support/outcomes.ts';
 import { bytes, disconnect, drip, hang, type Json, type Reply, raw, reply, truncated } from '../support/replies.ts';
 import { listedDashboard, project } from '../support/rows.ts';
@@ -79,13 +80,7 @@ describe('a connection', () => {
     const server = createServer((_request, response) => {
       response.setHeader('content-type', 'application/json').end(JSON.stringify(project(1)));
     });
-    const listen = (port: number) =>
-      new Promise<void>((resolve) => {
-        server.listen(port, '127.0.0.1', resolve);
-      });
-    await listen(0);
-    const address = server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
     await using gateway = await startGateway({ url: `http://127.0.0.1:${port}` });
     const asked = await gateway.ask(
@@ -94,7 +89,7 @@ describe('a connection', () => {
     expect(codesOf(asked)).toEqual(['project UPSTREAM_UNAVAILABLE']);
     expect(asked.data).toEqual({ __typename: 'Query', project: null, organization: { upstreamId: '@current' } });
     expectNothingLeaks(asked, String(port));
-    await listen(port);
+    await listen(server, port);
     expect((await gateway.ask('{ project(id: 1) { name } }')).data).toEqual({ project: { name: 'Project 1' } });
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));

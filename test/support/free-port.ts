@@ -1,12 +1,10 @@
-import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { listen } from './listen.ts';
 
 /** A port of loopback that nobody listens on now, for a process that has to be told one. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  const server = createServer();
+  const port = await listen(server);
   await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('expected a TCP address');
-  return address.port;
+  return port;
 }

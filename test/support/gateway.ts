@@ -41,6 +41,37 @@ export interface TestGateway extends AsyncDisposable {
   ask(query: string, request?: Request): Promise<Answer>;
 }
 
+/** The settings of a gateway where a test does not say otherwise. */
+const defaults = {
+  upstreamConnections: 128,
+  maxUpstreamInFlight: 512,
+  maxResponseBytes: 8 * 2 ** 20,
+  bodyLimits: { bytes: 2 ** 20, jsonDepth: 100 },
+  operationDeadlineMs: 5000,
+  maxPageSize: 100,
+  maxUpstreamCalls: 150,
+  maxUpstreamRows: 10_000,
+  explain: false,
+  cursorSecret: 'secret of the tests',
+  documentLimits: {
+    tokens: 2000,
+    aliases: 30,
+    rootFields: 20,
+    directives: 50,
+    depth: 14,
+    introspectionDepth: 20,
+    fragments: 50,
+    operations: 10,
+  },
+  maxErrors: 100,
+  introspection: true,
+  graphiql: true,
+  corsOrigins: [],
+  compression: true,
+  // `yoga.test.ts` turns it off.
+  fastLane: process.env['TEST_FAST_LANE'] !== 'off',
+} satisfies Partial<GatewayOptions>;
+
 /** Starts a gateway over an upstream. */
 export async function startGateway(
   upstream: { readonly url: string },
@@ -48,34 +79,8 @@ export async function startGateway(
 ): Promise<TestGateway> {
   const reported: unknown[] = [];
   const gateway = createGateway({
+    ...defaults,
     upstreamUrl: upstream.url,
-    upstreamConnections: 128,
-    maxUpstreamInFlight: 512,
-    maxResponseBytes: 8 * 2 ** 20,
-    bodyLimits: { bytes: 2 ** 20, jsonDepth: 100 },
-    operationDeadlineMs: 5000,
-    maxPageSize: 100,
-    maxUpstreamCalls: 150,
-    maxUpstreamRows: 10_000,
-    explain: false,
-    cursorSecret: 'secret of the tests',
-    documentLimits: {
-      tokens: 2000,
-      aliases: 30,
-      rootFields: 20,
-      directives: 50,
-      depth: 14,
-      introspectionDepth: 20,
-      fragments: 50,
-      operations: 10,
-    },
-    maxErrors: 100,
-    introspection: true,
-    graphiql: true,
-    corsOrigins: [],
-    compression: true,
-    // `yoga.test.ts` turns it off.
-    fastLane: process.env['TEST_FAST_LANE'] !== 'off',
     report: (error) => reported.push(error),
     ...options,
   });

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { isObject } from '../../src/rest/values.ts';
+import { listen } from './listen.ts';
 
 /** One span as OTLP's JSON tells it, its attributes by name. */
 export interface ReceivedSpan {
@@ -36,9 +37,7 @@ export async function startCollector(): Promise<Collector> {
       response.setHeader('content-type', 'application/json').end('{}');
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listen(server);
   const resources = (): unknown[] => bodies.flatMap((body) => listIn(JSON.parse(body), 'resourceSpans'));
   return {
     url: `http://127.0.0.1:${port}`,

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
+import { listen } from './listen.ts';
 
 /** A forward proxy on loopback that notes what goes through it. */
 export interface TestProxy extends AsyncDisposable {
@@ -53,11 +54,9 @@ export async function startProxy({ refuseWith, tls }: ProxyOptions = {}): Promis
     onward.on('error', () => socket.destroy());
     socket.on('error', () => onward.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('expected a TCP address');
+  const port = await listen(server);
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${address.port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     requests,
     authorizations,
     async [Symbol.asyncDispose]() {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createServer as createTlsServer } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { createGate, type GateOptions } from './gate.ts';
+import { listen } from './listen.ts';
 import { type Handler, type Routes, route, toReply, toRequest } from './routes.ts';
 import { type OpenRequest, type RecordedRequest, Traffic } from './traffic.ts';
 
@@ -63,12 +64,9 @@ export async function startUpstream(routes: Routes | Handler, options: UpstreamO
     if (response.writableEnded) traffic.end(record, false);
   }
 
-  // Hundreds of connections may come at once; those that find no place in the backlog wait for seconds.
-  await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('expected a TCP address');
+  const port = await listen(server);
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${address.port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     requests: traffic.requests,
     records: traffic.records,
     get mostInFlight() {

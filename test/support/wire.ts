@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { listen } from './listen.ts';
 
 /** What a server answers to bytes, whatever they are, until it closes the connection or has been silent for a while. */
 export async function exchange(url: string, bytes: string | Buffer, silentMs = 500): Promise<string> {
@@ -39,9 +40,7 @@ export async function startWire(respond: (socket: Socket, requests: number) => v
       }
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
