@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { WorkersError } from './cluster/seat.ts';
+import { WorkersError } from './cluster/worker-handle.ts';
 import { ManifestError } from './http/persisted/manifest.ts';
 import { ConfigError } from './settings.ts';
 

@@ -3,8 +3,8 @@ import type { Log } from '../http/persisted/list.ts';
 import type { TextStore } from '../http/persisted/store.ts';
 import type { Orders, ToPrimary, ToWorker } from './messages.ts';
 import { createRestarts, type Restarts } from './restarts.ts';
-import { Seat, setUpSeats, WorkersError } from './seat.ts';
 import { retire, totalsOf } from './totals.ts';
+import { setUpWorkers, WorkerHandle, WorkersError } from './worker-handle.ts';
 
 /** Settings of the workers. */
 export interface GroupOptions {
@@ -30,7 +30,7 @@ export interface Group {
 
 /** Starts one worker and, once it serves, the others. Rejects with a WorkersError where one cannot start. */
 export async function startWorkers(options: GroupOptions): Promise<Group> {
-  setUpSeats();
+  setUpWorkers();
   const workers = new Workers(options);
   const { givenUp } = workers;
   try {
@@ -48,7 +48,7 @@ class Workers {
   readonly #options: GroupOptions;
   readonly #restarts: Restarts;
   /** By their place, which the next worker takes when one ends. */
-  readonly #seats = new Map<number, Seat>();
+  readonly #running = new Map<number, WorkerHandle>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #retired: Promise<Snapshot> = Promise.resolve([]);
   #restarted = 0;
@@ -63,12 +63,12 @@ class Workers {
 
   /** The URL of a new worker in a place, when it listens. */
   start(place: number): Promise<string> {
-    const seat = new Seat(this.#options.orders, {
-      onMessage: (message) => this.#hear(seat, message),
-      onEnd: (how) => this.#onEnd(place, seat, how),
+    const worker = new WorkerHandle(this.#options.orders, {
+      onMessage: (message) => this.#hear(worker, message),
+      onEnd: (how) => this.#onEnd(place, worker, how),
     });
-    this.#seats.set(place, seat);
-    return seat.url;
+    this.#running.set(place, worker);
+    return worker.url;
   }
 
   async stop(): Promise<void> {
@@ -76,40 +76,40 @@ class Workers {
     for (const timer of this.#timers) clearTimeout(timer);
     this.tellAll({ kind: 'stop' });
     const cut = setTimeout(() => this.#killAll(), this.#options.stopMs);
-    if (this.#seats.size > 0) await this.#stopped.promise;
+    if (this.#running.size > 0) await this.#stopped.promise;
     clearTimeout(cut);
   }
 
   tellAll(message: ToWorker): void {
-    for (const seat of this.#seats.values()) seat.tell(message);
+    for (const worker of this.#running.values()) worker.tell(message);
   }
 
   #killAll(): void {
-    for (const seat of this.#seats.values()) seat.kill();
+    for (const worker of this.#running.values()) worker.kill();
   }
 
-  #hear(seat: Seat, message: ToPrimary): void {
+  #hear(worker: WorkerHandle, message: ToPrimary): void {
     const { store } = this.#options;
     if (message.kind === 'set') store.set(message.hash, message.text);
     else if (message.kind === 'get') {
-      const answer = (text: string | undefined): void => seat.tell({ kind: 'text', id: message.id, text });
+      const answer = (text: string | undefined): void => worker.tell({ kind: 'text', id: message.id, text });
       void Promise.resolve(store.get(message.hash)).then(answer);
     } else if (message.kind === 'totals') {
-      void this.#totals().then((text) => seat.tell({ kind: 'totals', id: message.id, text }));
+      void this.#totals().then((text) => worker.tell({ kind: 'totals', id: message.id, text }));
     }
   }
 
   async #totals(): Promise<string> {
-    const serving = [...this.#seats.values()].filter((seat) => seat.serves);
-    const snapshots = await Promise.all(serving.map((seat) => seat.measure()));
+    const serving = [...this.#running.values()].filter((worker) => worker.serves);
+    const snapshots = await Promise.all(serving.map((worker) => worker.measure()));
     return totalsOf(snapshots, await this.#retired, { running: serving.length, restarts: this.#restarted });
   }
 
-  #onEnd(place: number, seat: Seat, how: string): void {
-    this.#seats.delete(place);
-    this.#retired = this.#retired.then((retired) => retire(retired, seat.lastSnapshot));
+  #onEnd(place: number, worker: WorkerHandle, how: string): void {
+    this.#running.delete(place);
+    this.#retired = this.#retired.then((retired) => retire(retired, worker.lastSnapshot));
     if (this.#stopped !== undefined) {
-      if (this.#seats.size === 0) this.#stopped.resolve();
+      if (this.#running.size === 0) this.#stopped.resolve();
       return;
     }
     const delay = this.#restarts.delayAfterEnd(place);

@@ -16,8 +16,8 @@ export class WorkersError extends Error {
 }
 
 /** What the primary hears of one worker. */
-export interface SeatEvents {
-  /** Anything but what the seat deals with itself. */
+export interface WorkerEvents {
+  /** Anything but what its handle deals with itself. */
   readonly onMessage: (message: ToPrimary) => void;
   /** It has ended, with a code or by a signal. */
   readonly onEnd: (how: string) => void;
@@ -26,8 +26,8 @@ export interface SeatEvents {
 /** How long a worker has to tell its metrics, in milliseconds; after that what it told last counts. */
 const measurePatienceMs = 1000;
 
-/** One worker, from its start to its end. */
-export class Seat {
+/** The primary's side of one worker, from its start to its end; `Link` of worker.ts is the other side. */
+export class WorkerHandle {
   /** Where it listens; rejects with a WorkersError where it ends before. Somebody has to hear it. */
   readonly url: Promise<string>;
   readonly #worker: Worker;
@@ -35,7 +35,7 @@ export class Seat {
   #snapshot: Snapshot = [];
   #serves = false;
 
-  constructor(orders: Orders, events: SeatEvents) {
+  constructor(orders: Orders, events: WorkerEvents) {
     const start = Promise.withResolvers<string>();
     this.url = start.promise;
     this.#worker = cluster.fork();
@@ -87,7 +87,7 @@ export class Seat {
   }
 }
 
-/** Has every seat started from here on run this program as a worker. */
-export function setUpSeats(): void {
+/** Has every worker started from here on run this program as a worker. */
+export function setUpWorkers(): void {
   cluster.setupPrimary({ args: ['worker'], serialization: 'advanced' });
 }
