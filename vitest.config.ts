@@ -21,7 +21,7 @@ export default defineConfig({
         'src/main.ts',
         'src/serving.ts',
         'src/exit.ts',
-        'src/cluster/{primary,seat,worker}.ts',
+        'src/cluster/{primary,worker,worker-handle}.ts',
         'src/tracing/**',
       ],
       reporter: ['text', 'json-summary'],
