@@ -19,7 +19,7 @@ Commands:
   workspace  the embedded workspace alone
   explain FILE [--variables FILE] [--operation NAME] [--json]
              which REST calls an operation makes; nothing is called
-  check FILE…
+  check FILE… [--json]
              whether operations in GraphQL files and manifests are valid, and what they cost at most
 
 Options:

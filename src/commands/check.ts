@@ -1,38 +1,41 @@
 import { parseArgs } from 'node:util';
-import { type DocumentNode, type GraphQLSchema, Kind, NoDeprecatedCustomRule, validate } from 'graphql';
 import type { Config } from '../config-types.ts';
 import { ManifestError, readManifest } from '../http/persisted/manifest.ts';
-import { fragmentsOf } from '../plan/selection.ts';
 import { createSchema } from '../schema.ts';
 import { ConfigError } from '../settings.ts';
 import type { Outcome } from './command.ts';
-import { checkDocument, lineOf, readText } from './documents.ts';
+import { readText } from './documents.ts';
 import { counted, range } from './table.ts';
-import { worstPlan } from './worst-case.ts';
+import { judge, type Verdict } from './verdicts.ts';
 
-/** What is said of one operation. */
-interface Verdict {
-  readonly line: string;
-  readonly isValid: boolean;
-  readonly isDear: boolean;
+/** The verdicts on the operations of one file. */
+interface CheckedFile {
+  readonly file: string;
+  readonly operations: readonly Verdict[];
 }
 
-/** `check FILE…`: whether operations are valid, and within the limits with their defaults and with any other variables. */
+/** How many operations were checked, and how many of them failed. */
+interface Sums {
+  readonly operations: number;
+  readonly invalid: number;
+  readonly overBudget: number;
+}
+
+/**
+ * `check FILE… [--json]`: whether operations are valid, and within the limits with their defaults and with any other
+ * variables.
+ */
 export function check(args: string[], config: Config): Outcome {
-  const { positionals: files } = parseArgs({ args, options: {}, allowPositionals: true });
-  if (files.length === 0) throw new ConfigError('check: expected files, GraphQL documents or manifests of them');
+  const { values, positionals } = parseArgs({ args, options: { json: { type: 'boolean' } }, allowPositionals: true });
+  if (positionals.length === 0) throw new ConfigError('check: expected files, GraphQL documents or manifests of them');
   const schema = createSchema();
-  const blocks: string[] = [];
-  const verdicts: Verdict[] = [];
-  for (const file of files) {
-    const found = documentsIn(file).flatMap(({ name, text }) => judge(schema, name, text, config));
-    verdicts.push(...found);
-    blocks.push([file, ...found.map(({ line }) => `  ${line}`)].join('\n'));
-  }
-  const invalid = verdicts.filter(({ isValid }) => !isValid).length;
-  const dear = verdicts.filter(({ isDear }) => isDear).length;
-  const summary = `${counted(verdicts.length, 'operation')}: ${invalid} invalid, ${dear} over budget`;
-  return { text: [...blocks, '', summary].join('\n'), exitCode: invalid + dear === 0 ? 0 : 1 };
+  const files = positionals.map((file) => ({
+    file,
+    operations: documentsIn(file).flatMap(({ name, text }) => judge(schema, name, text, config)),
+  }));
+  const sums = sumsOf(files.flatMap(({ operations }) => operations));
+  const text = values.json === true ? JSON.stringify({ files, ...sums }, null, 2) : describe(files, sums, config);
+  return { text, exitCode: sums.invalid + sums.overBudget === 0 ? 0 : 1 };
 }
 
 function documentsIn(file: string): readonly { readonly name: string; readonly text: string }[] {
@@ -44,36 +47,24 @@ function documentsIn(file: string): readonly { readonly name: string; readonly t
   }
 }
 
-function judge(schema: GraphQLSchema, name: string, text: string, config: Config): readonly Verdict[] {
-  const checked = checkDocument(schema, text);
-  if ('faults' in checked) {
-    return [{ line: `${name}: invalid, ${checked.faults.join('\n    ')}`, isValid: false, isDear: false }];
-  }
-  const { document } = checked;
-  const deprecated = validate(schema, document, [NoDeprecatedCustomRule]).map(lineOf);
-  return judgeOperations(schema, name, document, config).map((verdict) => ({
-    ...verdict,
-    line: [verdict.line, ...deprecated.map((fault) => `  deprecated, ${fault}`)].join('\n  '),
-  }));
+function sumsOf(verdicts: readonly Verdict[]): Sums {
+  const invalid = verdicts.filter(({ errors }) => errors.length > 0).length;
+  return { operations: verdicts.length, invalid, overBudget: verdicts.filter(({ overBudget }) => overBudget).length };
 }
 
-function judgeOperations(
-  schema: GraphQLSchema,
-  name: string,
-  document: DocumentNode,
-  { maxPageSize, maxUpstreamCalls, maxUpstreamRows }: Config,
-): readonly Verdict[] {
-  const fragments = fragmentsOf(document);
-  return document.definitions.flatMap((operation): readonly Verdict[] => {
-    if (operation.kind !== Kind.OPERATION_DEFINITION) return [];
-    const plan = worstPlan({ schema, fragments, operation, maxPageSize });
-    const called = operation.name?.value ?? name;
-    if (plan === undefined) return [{ line: `${called}: invalid, no variables fit it`, isValid: false, isDear: false }];
-    const { lower, upper, rows, waves } = plan;
-    const isDear = upper > maxUpstreamCalls || rows > maxUpstreamRows;
-    const cost = `${counted(range(lower, upper), 'call')}, ${counted(waves, 'wave')}, at most ${counted(rows, 'row')}`;
-    const limits = `${counted(maxUpstreamCalls, 'call')} and ${counted(maxUpstreamRows, 'row')}`;
-    const line = `${called}: ${isDear ? 'over budget' : 'ok'}, ${cost}${isDear ? ` (the limits are ${limits})` : ''}`;
-    return [{ line, isValid: true, isDear }];
-  });
+function describe(files: readonly CheckedFile[], sums: Sums, limits: Config): string {
+  const blocks = files.map(({ file, operations }) =>
+    [file, ...operations.map((verdict) => `  ${lineOf(verdict, limits)}`)].join('\n'),
+  );
+  const summary = `${counted(sums.operations, 'operation')}: ${sums.invalid} invalid, ${sums.overBudget} over budget`;
+  return [...blocks, '', summary].join('\n');
+}
+
+function lineOf({ name, errors, deprecated, cost, overBudget }: Verdict, limits: Config): string {
+  if (cost === undefined) return `${name}: invalid, ${errors.join('\n    ')}`;
+  const { lower, upper, waves, rows } = cost;
+  const sums = `${counted(range(lower, upper), 'call')}, ${counted(waves, 'wave')}, at most ${counted(rows, 'row')}`;
+  const budget = `${counted(limits.maxUpstreamCalls, 'call')} and ${counted(limits.maxUpstreamRows, 'row')}`;
+  const line = `${name}: ${overBudget ? 'over budget' : 'ok'}, ${sums}${overBudget ? ` (the limits are ${budget})` : ''}`;
+  return [line, ...deprecated.map((use) => `  deprecated, ${use}`)].join('\n  ');
 }

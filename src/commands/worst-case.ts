@@ -26,24 +26,30 @@ type Variables = Readonly<Record<string, unknown>>;
 const cursors: CursorCodec = { encode: () => '', decode: () => ({ offset: 1_000_000 }) };
 
 /**
- * The plan of an operation with its variables' defaults and, for those without, the values that make the most calls,
- * looked for one variable after the other; its `lower` is that of the cheapest plan met on the way. Undefined where no
+ * The plan of an operation with its variables' defaults and, for those without, the values that make the most calls (and
+ * among those ask for the most rows), looked for one variable after the other; its `lower` is that of the cheapest plan met on the way. Undefined where no
  * variables fit.
  */
 export function worstPlan(options: WorstCaseOptions): Plan | undefined {
   const { operation, maxPageSize } = options;
-  const choices = (operation.variableDefinitions ?? []).map((one) => choicesOf(one, options.schema, maxPageSize));
-  let variables: Variables = Object.fromEntries(choices.map(({ name, values }) => [name, values[0]]));
+  const choices = (operation.variableDefinitions ?? []).map((one, place) =>
+    // Further from each other than a list is long: no two variables have an object in common.
+    choicesOf(one, options.schema, maxPageSize, 1 + place * maxPageSize),
+  );
+  const base: Variables = Object.fromEntries(choices.map(({ name, values }) => [name, values[0]]));
+  let variables = base;
   let worst = planWith(variables, options);
   let lower = worst === undefined || worst.upper === 0 ? Number.POSITIVE_INFINITY : worst.lower;
   for (const { name, values } of choices) {
-    for (const value of values.slice(1)) {
-      const tried = { ...variables, [name]: value };
+    // Also without what the others were found to be: some exclude each other, as `first` and `last` do.
+    for (const tried of values
+      .slice(1)
+      .flatMap((value) => [variables, base].map((all) => ({ ...all, [name]: value })))) {
       const plan = planWith(tried, options);
       // One without calls was refused: the value is of another sort than the operation takes.
       if (plan === undefined || plan.upper === 0) continue;
       lower = Math.min(lower, plan.lower);
-      if (worst !== undefined && plan.upper <= worst.upper) continue;
+      if (worst !== undefined && !isDearer(plan, worst)) continue;
       worst = plan;
       variables = tried;
     }
@@ -51,10 +57,20 @@ export function worstPlan(options: WorstCaseOptions): Plan | undefined {
   return worst && { ...worst, lower: Math.min(lower, worst.upper) };
 }
 
+/** Rows decide between plans of as many calls. */
+function isDearer(plan: Plan, other: Plan): boolean {
+  return plan.upper > other.upper || (plan.upper === other.upper && plan.rows > other.rows);
+}
+
 /** What a variable may be: its default, else left out where it can be, or one of the values that cost differently. */
-function choicesOf({ variable, type, defaultValue }: VariableDefinitionNode, schema: GraphQLSchema, many: number) {
+function choicesOf(
+  { variable, type, defaultValue }: VariableDefinitionNode,
+  schema: GraphQLSchema,
+  many: number,
+  number: number,
+) {
   const known = typeFromAST(schema, type);
-  const samples = isInputType(known) ? samplesOf(known, many) : [];
+  const samples = isInputType(known) ? samplesOf(known, many, number) : [];
   const name = variable.name.value;
   if (defaultValue !== undefined) return { name, values: [undefined] };
   return { name, values: isNonNullType(known) ? samples : [undefined, ...samples] };

@@ -26,6 +26,7 @@ beforeAll(async () => {
     'overview.graphql': overview,
     'dear.graphql': dear,
     'two.graphql': 'query A { __typename } query B { project(id: 1) { name } }',
+    'mixed.graphql': 'query Good { project(id: 1) { name } }\nquery Wrong { project(id: 1) { nope } }\n',
     'variables.json': '{ "n": 4 }',
     'apollo.json': JSON.stringify(manifest),
     'relay.json': JSON.stringify({
@@ -106,7 +107,7 @@ dear.graphql
   document: over budget, 1–5051 calls, 3 waves, at most 10050 rows (the limits are 150 calls and 10000 rows)
 apollo.json
   One: ok, 1 call, 1 wave, at most 1 row
-  bad: invalid, 1:30 Cannot query field "nope" on type "Project". Did you mean "name"?
+  Bad: invalid, 1:30 Cannot query field "nope" on type "Project". Did you mean "name"?
 relay.json
   Relay: ok, 1–101 calls, 2 waves, at most 300 rows
 pairs.json
@@ -116,6 +117,64 @@ pairs.json
 `,
       1,
     ]);
+  });
+
+  test('judges each operation of a document by itself', async () => {
+    expect(await run('check', 'mixed.graphql')).toEqual([
+      `mixed.graphql
+  Good: ok, 1 call, 1 wave, at most 1 row
+  Wrong: invalid, 2:32 Cannot query field "nope" on type "Project". Did you mean "name"?
+
+2 operations: 1 invalid, 0 over budget
+`,
+      1,
+    ]);
+  });
+
+  test('prints JSON for programs', async () => {
+    const [text, code] = await run('check', 'mixed.graphql', '--json');
+    expect(JSON.parse(text)).toMatchObject({
+      files: [
+        {
+          file: 'mixed.graphql',
+          operations: [
+            { name: 'Good', errors: [], cost: { lower: 1, upper: 1, rows: 1, waves: 1 }, overBudget: false },
+            { name: 'Wrong', errors: [expect.stringContaining('nope')] },
+          ],
+        },
+      ],
+      operations: 2,
+      invalid: 1,
+      overBudget: 0,
+    });
+    expect(code).toBe(1);
+  });
+
+  test('takes variables without a default for what costs most', async () => {
+    const said = async (query: string): Promise<string | undefined> => {
+      await writeFile(join(folder, 'variables.graphql'), query);
+      return (await run('check', 'variables.graphql'))[0].split('\n')[1]?.trim();
+    };
+    // The largest page, also where the number of calls does not depend on it.
+    expect(await said('query Page($n: Int) { projects(first: $n) { nodes { name } } }')).toBe(
+      'Page: ok, 1 call, 1 wave, at most 100 rows',
+    );
+    // Two that exclude each other: the last rows may cost one call more.
+    expect(await said('query Either($n: Int, $m: Int) { projects(first: $n, last: $m) { nodes { name } } }')).toBe(
+      'Either: ok, 1–2 calls, 2 waves, at most 200 rows',
+    );
+    // Objects that differ from each other, and so do the lists that they are in.
+    expect(await said('query Two($a: ID!, $b: ID!) { a: project(id: $a) { name } b: project(id: $b) { name } }')).toBe(
+      'Two: ok, 1–2 calls, 1 wave, at most 2 rows',
+    );
+    expect(
+      await said('query Apart($ids: [ID!]!) { nodes(ids: $ids) { ... on Dashboard { name project { name } } } }'),
+    ).toMatch(/^Apart: over budget, 1–201 calls/);
+    expect(
+      await said(`query Filtered($f: EventFilter) {
+        project(id: 1) { name a: events(first: 2, filter: $f) { nodes { id } } b: events(first: 2) { nodes { id } } }
+      }`),
+    ).toBe('Filtered: ok, 2–3 calls, 1 wave, at most 5 rows');
   });
 
   test('exits with 0 where everything is within the limits, which are settings', async () => {

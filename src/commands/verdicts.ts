@@ -1,0 +1,93 @@
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  NoDeprecatedCustomRule,
+  type OperationDefinitionNode,
+  parse,
+  validate,
+} from 'graphql';
+import type { Config } from '../config-types.ts';
+import { fragmentsOf } from '../plan/selection.ts';
+import { lineOf } from './documents.ts';
+import { worstPlan } from './worst-case.ts';
+
+/** What an operation costs: calls, and rows and waves of the plan with the most calls. */
+interface Cost {
+  readonly lower: number;
+  readonly upper: number;
+  readonly rows: number;
+  readonly waves: number;
+}
+
+/** What is said of one operation, or of a document that cannot be read. */
+export interface Verdict {
+  readonly name: string;
+  /** What is wrong with it, one line each; valid where there is nothing. */
+  readonly errors: readonly string[];
+  /** Uses of what is deprecated, one line each. */
+  readonly deprecated: readonly string[];
+  /** Undefined where it is not valid. */
+  readonly cost?: Cost;
+  readonly overBudget: boolean;
+}
+
+/** Judges each operation of a document by itself. `name` is that of operations without one. */
+export function judge(schema: GraphQLSchema, name: string, text: string, config: Config): readonly Verdict[] {
+  const document = parsed(text);
+  if (document instanceof GraphQLError) return [invalid(name, [lineOf(document)])];
+  const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
+  const faults = validate(schema, document);
+  if (operations.length === 0) return faults.length === 0 ? [] : [invalid(name, faults.map(lineOf))];
+  const warnings = faults.length === 0 ? validate(schema, document, [NoDeprecatedCustomRule]) : [];
+  return operations.map((operation) => {
+    const called = operation.name?.value ?? name;
+    const errors = concerning(faults, operation, operations);
+    if (errors.length > 0) return invalid(called, errors);
+    return priced(schema, document, operation, called, concerning(warnings, operation, operations), config);
+  });
+}
+
+function parsed(text: string): DocumentNode | GraphQLError {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (error instanceof GraphQLError) return error;
+    throw error;
+  }
+}
+
+function priced(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  name: string,
+  deprecated: readonly string[],
+  { maxPageSize, maxUpstreamCalls, maxUpstreamRows }: Config,
+): Verdict {
+  const plan = worstPlan({ schema, fragments: fragmentsOf(document), operation, maxPageSize });
+  if (plan === undefined) return invalid(name, ['no variables fit it']);
+  const { lower, upper, rows, waves } = plan;
+  const overBudget = upper > maxUpstreamCalls || rows > maxUpstreamRows;
+  return { name, errors: [], deprecated, cost: { lower, upper, rows, waves }, overBudget };
+}
+
+function invalid(name: string, errors: readonly string[]): Verdict {
+  return { name, errors, deprecated: [], overBudget: false };
+}
+
+/** The errors within an operation, and those that are in none: a fragment's are everybody's. */
+function concerning(
+  errors: readonly GraphQLError[],
+  operation: OperationDefinitionNode,
+  all: readonly OperationDefinitionNode[],
+): readonly string[] {
+  const found = errors.filter((error) => isWithin(error, operation) || !all.some((one) => isWithin(error, one)));
+  return found.map(lineOf);
+}
+
+function isWithin({ positions }: GraphQLError, { loc }: OperationDefinitionNode): boolean {
+  if (loc === undefined) return false;
+  return positions?.some((position) => loc.start <= position && position < loc.end) ?? false;
+}
