@@ -29,6 +29,8 @@ interface Wish {
 interface Reading extends Hull {
   /** So many of its rows are asked for again and again, until they have come. */
   readonly filled: number;
+  /** So many of its rows it can answer: all that were asked for, until it turns out that the upstream caps its pages. */
+  reach: number;
   readonly collection: Collection;
   readonly page: Promise<ListPage>;
   settled: boolean;
@@ -137,32 +139,30 @@ export class WindowLoader {
   }
 
   #answer(wish: Wish): void {
-    const { window, base, resolve, reject } = wish;
+    const { window, resolve, reject } = wish;
     const reading = this.#readingFor(wish);
     if (reading === undefined) return reject(new Error('a window was left out of every hull'));
-    reading.page.then((page) => resolve(this.#cut(page, window, reading, base)), reject);
+    reading.page.then((page) => resolve(this.#cut(page, window, reading)), reject);
   }
 
   /** What a window has of the page of a reading. */
-  #cut(page: ListPage, window: Window, reading: Reading, base: string): ListPage | Promise<ListPage> {
+  #cut(page: ListPage, window: Window, reading: Reading): ListPage | Promise<ListPage> {
     if (window.countOnly === true) return page;
-    const { at, limit, onePage } = window;
-    const from = at.offset - reading.offset;
-    const filled = onePage === true ? 1 : limit;
-    const isFilled = from === 0 && (onePage === true || limit <= reading.filled);
-    if (isFilled || from + filled <= page.rows.length || page.next === undefined) return slicePage(page, from, limit);
+    const from = window.at.offset - reading.offset;
+    const wanted = window.onePage === true ? 1 : window.limit;
+    if (isFilledFor(window, reading) || from + wanted <= page.rows.length || page.next === undefined)
+      return slicePage(page, from, window.limit);
     // The upstream capped the page before this window had all the rows that it gets alone.
-    const own = this.#readings.get(base)?.find((hull) => hull.offset === at.offset && hull.filled >= limit);
-    const { page: alone } = own ?? this.#read(base, window, { offset: at.offset, limit }, filled);
-    return alone.then((rows) => slicePage(rows, 0, limit));
+    return this.load(window);
   }
 
-  #read(base: string, { list, at }: Window, { offset, limit }: Hull, filled: number): Reading {
+  #read(base: string, { list, at }: Window, { offset, limit }: Hull, filled: number): void {
     const from = at.offset === offset ? at : { ...at, offset };
     const page = fetchFilled(this.#api, list, from, limit, filled);
-    const reading: Reading = { offset, limit, filled, collection: list, page, settled: false };
+    const reading: Reading = { offset, limit, filled, reach: limit, collection: list, page, settled: false };
     page.then(
-      ({ rows }) => {
+      ({ rows, next }) => {
+        if (next !== undefined) reading.reach = rows.length;
         this.#store.learnPage(list, rows);
         reading.settled = true;
       },
@@ -173,15 +173,23 @@ export class WindowLoader {
     const readings = this.#readings.get(base);
     if (readings === undefined) this.#readings.set(base, [reading]);
     else readings.push(reading);
-    return reading;
   }
 
   /** The reading that answers a window: any page for a count, one that holds the whole window for rows. */
-  #readingFor({ base, window: { at, limit, countOnly } }: Wish): Reading | undefined {
+  #readingFor({ base, window }: Wish): Reading | undefined {
     const readings = this.#readings.get(base);
+    const { at, limit, countOnly } = window;
     if (countOnly === true) return readings?.[0];
-    return readings?.find((hull) => hull.offset <= at.offset && at.offset + limit <= hull.offset + hull.limit);
+    return readings?.find((reading) => {
+      const { offset, reach } = reading;
+      return (offset <= at.offset && at.offset + limit <= offset + reach) || isFilledFor(window, reading);
+    });
   }
+}
+
+/** Whether a reading that begins with a window has what the window gets alone, be it less than was asked for. */
+function isFilledFor({ at, limit, onePage }: Window, reading: Reading): boolean {
+  return reading.offset === at.offset && limit <= (onePage === true ? reading.limit : reading.filled);
 }
 
 /** Whether two windows are the same one of a list without a filter, from its own offset. */

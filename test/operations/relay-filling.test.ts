@@ -80,6 +80,17 @@ describe('an upstream that caps its pages', () => {
     expect(upstream.requests).toEqual([`${path}?limit=100`, `${path}?limit=3&offset=27`]);
   });
 
+  test('is asked once for tails that lie within each other', async () => {
+    const rows = rowsOf(30, listedDashboard);
+    await using upstream = await startUpstream({ [path]: listOf(rows, { cap: 5 }) });
+    await using gateway = await startGateway(upstream);
+    const fields = [pageField(dashboards, { last: 2 }, 'two'), pageField(dashboards, { last: 4 }, 'four')];
+    const answer = await gateway.ask(`{ project(id: 1) { ${fields.join('\n')} } }`);
+    expect(toPage(at(answer.data, 'project', 'two')).rows).toEqual(['29', '30']);
+    expect(toPage(at(answer.data, 'project', 'four')).rows).toEqual(['27', '28', '29', '30']);
+    expect(upstream.requests).toEqual([`${path}?limit=100`, `${path}?limit=4&offset=26`]);
+  });
+
   test('and fails on the way leaves the page at what has come; it goes on from there', async () => {
     const failure = refusal(500, 'error', 'A server error occurred.');
     const answers = [page([1, 2, 3], nextAt(3)), failure, page([4, 5, 6], nextAt(6))];
