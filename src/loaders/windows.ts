@@ -1,20 +1,11 @@
 import type { RestApi } from '../rest/api.ts';
-import { type ListRef, listText, type Position } from '../rest/pages.ts';
+import type { ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
 import { fetchFilled } from './fill.ts';
 import { filledOf, type Hull, hullsOf } from './hulls.ts';
 import { joinPages, type ListPage, positionOf, slicePage, tailOf } from './page.ts';
 import type { RowStore } from './row-store.ts';
-
-/** A stretch of a list that somebody wants: `limit` rows from a position, or only the count of the whole list. */
-export interface Window {
-  readonly list: ListRef;
-  readonly at: Position;
-  readonly limit: number;
-  readonly countOnly?: boolean;
-  /** Whether the rows of one call will do, where the upstream caps its pages. */
-  readonly onePage?: boolean;
-}
+import { baseText, isEqual, type Window } from './window.ts';
 
 /** A window that somebody waits for, and what it has in common with those that it may share pages with. */
 interface Wish {
@@ -192,30 +183,7 @@ function isFilledFor({ at, limit, onePage }: Window, reading: Reading): boolean 
   return reading.offset === at.offset && limit <= (onePage === true ? reading.limit : reading.filled);
 }
 
-/** Whether two windows are the same one of a list without a filter, from its own offset. */
-function isEqual({ list: one, at, limit, countOnly, onePage }: Window, { list: other, ...same }: Window): boolean {
-  if (limit !== same.limit || countOnly !== same.countOnly || onePage !== same.onePage) return false;
-  if (!isPlain(at) || !isPlain(same.at)) return false;
-  const sameList = one.kind === other.kind && one.scope === other.scope;
-  return sameList && at.offset === same.at.offset && one.filter === undefined && other.filter === undefined;
-}
-
-function isPlain({ before, after, seen }: Position): boolean {
-  return before === undefined && after === undefined && seen === undefined;
-}
-
 /** Calls back when everything that is resolved by now has asked for what it needs, as DataLoader's own schedule does. */
 function afterLoads(callback: () => void): void {
   Promise.resolve().then(() => process.nextTick(callback), callback);
-}
-
-/**
- * Windows that stand on the same filter and the same instant share pages; this is what they have in common. Where rows
- * may be left out because they were seen, offsets do not count the page's rows, and only equal ones share.
- */
-function baseText({ list, at }: Window): string {
-  const { offset, before, after, seen } = at;
-  if (isPlain(at)) return listText(list);
-  const boundary = seen === undefined ? '' : `${offset} ${seen.join()}`;
-  return `${listText(list)} ${before ?? ''} ${after ?? ''} ${boundary}`;
 }

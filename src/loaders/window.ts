@@ -1,0 +1,37 @@
+import { type ListRef, listText, type Position } from '../rest/pages.ts';
+
+/** A stretch of a list that somebody wants: `limit` rows from a position, or only the count of the whole list. */
+export interface Window {
+  readonly list: ListRef;
+  readonly at: Position;
+  readonly limit: number;
+  readonly countOnly?: boolean;
+  /** Whether the rows of one call will do, where the upstream caps its pages. */
+  readonly onePage?: boolean;
+}
+
+/** Whether two windows are the same one of a list without a filter, from its own offset. */
+export function isEqual(
+  { list: one, at, limit, countOnly, onePage }: Window,
+  { list: other, ...same }: Window,
+): boolean {
+  if (limit !== same.limit || countOnly !== same.countOnly || onePage !== same.onePage) return false;
+  if (!isPlain(at) || !isPlain(same.at)) return false;
+  const sameList = one.kind === other.kind && one.scope === other.scope;
+  return sameList && at.offset === same.at.offset && one.filter === undefined && other.filter === undefined;
+}
+
+/**
+ * Windows that stand on the same filter and the same instant share pages; this is what they have in common. Where rows
+ * may be left out because they were seen, offsets do not count the page's rows, and only equal ones share.
+ */
+export function baseText({ list, at }: Window): string {
+  const { offset, before, after, seen } = at;
+  if (isPlain(at)) return listText(list);
+  const boundary = seen === undefined ? '' : `${offset} ${seen.join()}`;
+  return `${listText(list)} ${before ?? ''} ${after ?? ''} ${boundary}`;
+}
+
+function isPlain({ before, after, seen }: Position): boolean {
+  return before === undefined && after === undefined && seen === undefined;
+}
