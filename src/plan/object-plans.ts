@@ -85,14 +85,14 @@ function planReference(
   }
 }
 
-/** Columns for which each of many objects is read. */
+/** Columns for which each of many objects is read, each once and by its own name, whatever its aliases. */
 function addHints(draft: Draft, { objects, nodes, path }: Place): void {
   const count = most(objects);
   if (count < 2 || (objects.view !== undefined && suffices(objects.view, 'detail'))) return;
   const type = draft.type(objects.type);
-  for (const { field, responseKey } of draft.fields(type, { nodes })) {
+  for (const { field } of draft.fields(type, { nodes })) {
     const role = roleOf(type, field);
     const isDetail = (role.kind === 'column' || role.kind === 'reference') && role.view === 'detail';
-    if (isDetail) draft.hints.add(`\`${responseKey}\` of ${path} is in the detail view only: up to ${count} calls`);
+    if (isDetail) draft.hints.add(`\`${field.name}\` of ${path} is in the detail view only: up to ${count} calls`);
   }
 }

@@ -179,6 +179,11 @@ describe('The plan', () => {
     ]);
   });
 
+  test('names a dear column once and by its own name, whatever its aliases', () => {
+    const { hints } = planOf('{ projects(first: 3) { nodes { a: weekStartDay b: weekStartDay } } }');
+    expect(hints).toEqual(['`weekStartDay` of projects.nodes is in the detail view only: up to 3 calls']);
+  });
+
   test('counts rows and waves, and names what makes it dear', () => {
     const { lower, upper, rows, waves, hints } = planOf(
       '{ projects(first: 10) { nodes { dashboards(first: 10) { nodes { name tiles } } } } }',
