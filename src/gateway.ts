@@ -91,7 +91,7 @@ export interface Gateway {
 }
 
 /** Memory that remembered operations may take. */
-const preparedBytes = 96 * 2 ** 20;
+const preparedBytes = 48 * 2 ** 20;
 
 /**
  * Composes a gateway. Opens no socket until it is asked something, but to Redis. Throws a ManifestError for persisted
