@@ -22,6 +22,7 @@ export default defineConfig({
         'src/serving.ts',
         'src/exit.ts',
         'src/cluster/{primary,worker,worker-handle}.ts',
+        'src/commands/**',
         'src/tracing/**',
       ],
       reporter: ['text', 'json-summary'],
