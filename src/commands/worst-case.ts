@@ -27,8 +27,8 @@ const cursors: CursorCodec = { encode: () => '', decode: () => ({ offset: 1_000_
 
 /**
  * The plan of an operation with its variables' defaults and, for those without, the values that make the most calls (and
- * among those ask for the most rows), looked for one variable after the other; its `lower` is that of the cheapest plan met on the way. Undefined where no
- * variables fit.
+ * among those ask for the most rows), looked for one variable after the other; its `lower` is that of the cheapest plan
+ * met on the way. Undefined where no variables fit.
  */
 export function worstPlan(options: WorstCaseOptions): Plan | undefined {
   const { operation, maxPageSize } = options;

@@ -3,7 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import { Chunks } from '../rest/chunks.ts';
 import { requestError } from './request-error.ts';
 
-/** What `read` makes of the text of a request body; undefined where the client left before it was complete. Throws GraphQLErrors. */
+/**
+ * What `read` makes of the text of a request body; undefined where the client left before it was complete. Rejects with
+ * GraphQLErrors, and with what `read` throws.
+ */
 export function readBody<T>(
   request: IncomingMessage,
   maxBytes: number,

@@ -32,7 +32,7 @@ const shownHash = 8;
 export const longestName = 100;
 
 /** What has become known of an operation on its way. */
-export interface OperationFacts {
+export interface OperationProgress {
   prepared?: PreparedOperation;
   use?: DocumentUse | undefined;
   cost?: Cost;
@@ -44,7 +44,7 @@ export interface OperationFacts {
 export function reportOf(
   { operationName }: GraphQLParams,
   { requestId, caller }: { readonly requestId: string; readonly caller: Caller | undefined },
-  { use, cost, prepared, left }: OperationFacts,
+  { use, cost, prepared, left }: OperationProgress,
   { errors = [] }: OperationResult,
   durationMs: number,
 ): OperationReport {

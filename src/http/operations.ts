@@ -7,7 +7,7 @@ import type { CallSpans, TraceContext } from '../rest/spans.ts';
 import type { OperationResult } from './answer.ts';
 import type { Cost, Costs } from './costs.ts';
 import { toPublicErrors } from './errors.ts';
-import { type OnOperation, type OperationFacts, reportOf } from './operation-log.ts';
+import { type OnOperation, type OperationProgress, reportOf } from './operation-log.ts';
 import type { GraphQLParams } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
 import type { DocumentUse } from './persisted/uses.ts';
@@ -56,7 +56,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
   const turns = new Turns();
   return async (params, facts) => {
     const startedAt = performance.now();
-    const known: OperationFacts = {};
+    const known: OperationProgress = {};
     options.onBegin();
     const turn = turns.take(startedAt);
     if (turn !== undefined) await turn;
@@ -81,7 +81,7 @@ function begin(
   params: GraphQLParams,
   facts: RequestFacts,
   options: OperationsOptions,
-  known: OperationFacts,
+  known: OperationProgress,
 ): Promise<OperationResult> | OperationResult {
   known.prepared = prepared;
   known.use = use;
@@ -106,7 +106,7 @@ function finished(
   resolved: Resolved,
   facts: RequestFacts,
   options: OperationsOptions,
-  { cost }: OperationFacts,
+  { cost }: OperationProgress,
 ): OperationResult {
   const { use } = resolved;
   if (use !== undefined && cost !== undefined && !cost.planOnly) countUse(use, result, cost);
@@ -117,7 +117,7 @@ function finished(
 function failed(
   error: unknown,
   { maxErrors, report }: OperationsOptions,
-  { use, cost }: OperationFacts,
+  { use, cost }: OperationProgress,
 ): OperationResult {
   const errors = error instanceof RefusedDocument ? error.errors : [error];
   const result = { errors: toPublicErrors(errors, maxErrors, report), extensions: cost?.extensions() };
