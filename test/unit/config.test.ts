@@ -30,6 +30,12 @@ test('in production introspection and GraphiQL are off unless they are asked for
   expect(asked).toMatchObject({ introspection: true, graphiql: true });
 });
 
+test('where listed documents alone may run introspection is off unless it is asked for', () => {
+  const only = { PERSISTED_DOCUMENTS_MODE: 'only', PERSISTED_DOCUMENTS: 'manifest.json' };
+  expect(readConfig(only)).toMatchObject({ introspection: false });
+  expect(readConfig({ ...only, INTROSPECTION: 'on' })).toMatchObject({ introspection: true });
+});
+
 test('settings are read from their text', () => {
   const config = readConfig({
     PORT: '0',
