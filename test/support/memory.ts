@@ -27,12 +27,13 @@ process.on('SIGUSR2', () => {
   process.stderr.write('weighed ' + times + ': ' + (heapUsed + external) + ' ' + rss + '\\n');
 });`;
 
-/** Starts a gateway whose memory can be weighed. */
-export function runWeighed(environment: Readonly<Record<string, string>>): Weighed {
-  const running = runMain([], {
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(scales)}`,
-    ...environment,
-  });
+/** Starts a gateway whose memory can be weighed. `nodeOptions` are those of Node's command line. */
+export function runWeighed(
+  environment: Readonly<Record<string, string>>,
+  nodeOptions: readonly string[] = [],
+): Weighed {
+  const importScales = `--import=data:text/javascript,${encodeURIComponent(scales)}`;
+  const running = runMain([], { NODE_OPTIONS: [importScales, ...nodeOptions].join(' '), ...environment });
   let times = 0;
   return {
     ...running,

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-/** Asks a URL over and over. */
+/** Asks a URL over and over, until it cannot be reached any more. */
 export interface Prober extends AsyncDisposable {
   /** How long each answer took so far, in milliseconds. */
   readonly tookMs: readonly number[];
@@ -18,11 +18,12 @@ const { parentPort, workerData } = require('node:worker_threads');
   }
 })();`;
 
-/** Starts to ask; resolves with the first answer. */
+/** Starts to ask; resolves with the first answer, and rejects where there is none. */
 export async function startProber(url: URL): Promise<Prober> {
   const worker = new Worker(code, { eval: true, workerData: url.href });
   const tookMs: number[] = [];
-  await new Promise<void>((resolve) => {
+  await new Promise<void>((resolve, reject) => {
+    worker.on('error', reject);
     worker.on('message', (milliseconds: number) => {
       tookMs.push(milliseconds);
       resolve();

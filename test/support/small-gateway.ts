@@ -1,0 +1,78 @@
+import { expect } from 'vitest';
+import { expectWithin, measured } from './form.ts';
+import { type Answer, ask, type Request } from './gateway.ts';
+import { pause } from './load.ts';
+import { peakMemory, runWeighed, type Weighed } from './memory.ts';
+import { startProber } from './prober.ts';
+
+/** The heap that the gateway gets, in MiB: that of a pod with 512 MiB. */
+const heapMebibytes = 384;
+
+/** How much more than before the gateway may hold after an attack, in bytes. */
+const allowance = 60 * 2 ** 20;
+
+/** Longest answer of `/healthz` during an attack, in milliseconds; held in the whole form of a test only. */
+const longestHealthMs = 500;
+
+/** A gateway that runs as a process of its own with a small heap. */
+export interface SmallGateway extends Weighed {
+  /** The URL of its GraphQL endpoint. */
+  readonly url: string;
+  readonly port: number;
+  /** Whether the process has not ended. */
+  readonly lives: () => boolean;
+  readonly ask: (query: string, request?: Request) => Promise<Answer>;
+}
+
+/**
+ * Starts `src/main.ts` with 384 MiB of heap over an upstream, and waits until it listens. `environment` are its settings;
+ * it logs warnings only unless they say otherwise. Disposing of it kills the process.
+ */
+export async function startSmallGateway(
+  upstream: { readonly url: string },
+  environment: Readonly<Record<string, string>> = {},
+): Promise<SmallGateway> {
+  const settings = { PORT: '0', UPSTREAM_URL: upstream.url, LOG_LEVEL: 'warn', ...environment };
+  const running = runWeighed(settings, [`--max-old-space-size=${heapMebibytes}`]);
+  const [, url = ''] = await running.printed(/^Gateway +(\S+)/m);
+  return {
+    ...running,
+    url,
+    port: Number(new URL(url).port),
+    lives: () => running.child.exitCode === null && running.child.signalCode === null,
+    ask: (query, request) => ask(url, query, request),
+  };
+}
+
+/**
+ * Runs an attack, and returns what it returns. Fails where the gateway ends, or does not give back the memory that the
+ * attack took; in the whole form of a test also where `/healthz` takes too long meanwhile.
+ *
+ * Ask the gateway once before: what it loads with its first operation is none of the attack's.
+ */
+export async function withstand<T>(gateway: SmallGateway, attack: () => Promise<T>): Promise<T> {
+  const before = await gateway.weigh();
+  await using prober = await startProber(new URL('/healthz', gateway.url));
+  let result: T;
+  try {
+    result = await attack();
+  } finally {
+    // Whatever else the attack meets follows from that.
+    expect(gateway.lives(), gateway.output()).toBe(true);
+  }
+  const longestMs = Math.max(...prober.tookMs);
+  measured(expect.getState().currentTestName ?? 'attack', { longestMs, peak: await peakMemory(gateway) });
+  expectWithin(longestMs, longestHealthMs);
+  await expectMemory(gateway, before.live + allowance);
+  return result;
+}
+
+/** Waits until the gateway holds at most so many bytes; fails after ten seconds. */
+export async function expectMemory(gateway: Weighed, atMost: number): Promise<void> {
+  let { live } = await gateway.weigh();
+  for (let tries = 0; live > atMost && tries < 40; tries += 1) {
+    await pause(250);
+    ({ live } = await gateway.weigh());
+  }
+  expect(live).toBeLessThanOrEqual(atMost);
+}
