@@ -51,7 +51,7 @@ export function createCosts(options: CostsOptions): Costs {
     return bound;
   };
   return (prepared, params) => {
-    const explain = options.explain ? explainOf(params) : undefined;
+    const explain = explainOf(params, options);
     const wantsCost = params.extensions?.['cost'] === true;
     const isPlanned = explain === 'plan' || wantsCost || isDear(knownBoundOf(prepared), prepared, options);
     const plan = isPlanned ? planWith(prepared, params.variables ?? {}, options) : undefined;
@@ -86,13 +86,13 @@ function planWith(
   return planOperation({ schema, fragments, variableValues, operation, cursors, maxPageSize });
 }
 
-function explainOf({ extensions }: GraphQLParams): 'plan' | 'trace' | undefined {
+/** Throws where clients may not see REST calls, too: who asks for a plan does not expect the operation to run. */
+function explainOf({ extensions }: GraphQLParams, { explain: isAllowed }: CostsOptions): 'plan' | 'trace' | undefined {
   const explain = extensions?.['explain'] ?? undefined;
-  if (explain === undefined || explain === 'plan' || explain === 'trace') return explain;
-  throw requestError('Expected the extension `explain` to be "plan" or "trace".', {
-    code: 'BAD_USER_INPUT',
-    status: 400,
-  });
+  if (explain === undefined) return undefined;
+  if (isAllowed && (explain === 'plan' || explain === 'trace')) return explain;
+  const expected = isAllowed ? 'to be "plan" or "trace"' : 'to be left out: it is switched off here';
+  throw requestError(`Expected the extension \`explain\` ${expected}.`, { code: 'BAD_USER_INPUT', status: 400 });
 }
 
 /** Whether an operation might make more calls, or ask for more rows, than it may. */

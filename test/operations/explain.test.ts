@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../../src/rest/values.ts';
 import { rowsOf } from '../support/connections.ts';
 import { type Answer, startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
+import { createFolder, outcomeOf, send } from '../support/persisted.ts';
 import { notFound } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, listedDashboard, project } from '../support/rows.ts';
@@ -120,14 +121,46 @@ describe('The extension explain', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  test('is ignored where it is switched off', async () => {
+  test.each(['plan', 'trace', 'everything'])(
+    '%j is refused where it is switched off, on every transport, and executes nothing',
+    async (explain) => {
+      const mutation = 'mutation { deleteProject(input: { id: "1" }) { deletedId } }';
+      using folder = createFolder();
+      const files = folder.write('manifest.json', { q1: query, m1: mutation });
+      await using upstream = await startUpstream(workspace);
+      await using lane = await startGateway(upstream, { explain: false, persisted: { files } });
+      await using yoga = await startGateway(upstream, { explain: false, persisted: { files }, fastLane: false });
+      const extensions = { explain };
+      const get = { method: 'GET' } as const;
+      for (const { url } of [lane, yoga]) {
+        for (const [params, wire] of [
+          [{ query, extensions }, {}],
+          [{ query: mutation, extensions }, {}],
+          [{ query, extensions }, get],
+          [{ documentId: 'q1', extensions }, {}],
+          [{ documentId: 'm1', extensions }, {}],
+          [{ documentId: 'q1', extensions }, get],
+          [{ query, extensions }, { accept: 'application/graphql-response+json' }],
+        ] as const) {
+          expect(outcomeOf(await send(url, params, wire))).toEqual([400, 'BAD_USER_INPUT']);
+        }
+        const streamed = await fetch(url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+          body: JSON.stringify({ query: mutation, extensions }),
+        });
+        expect(await streamed.text()).toContain('"code":"BAD_USER_INPUT"');
+      }
+      expect(upstream.requests).toEqual([]);
+    },
+  );
+
+  test('is taken for left out where it is null', async () => {
     await using upstream = await startUpstream(workspace);
     await using gateway = await startGateway(upstream, { explain: false });
-    for (const explain of ['plan', 'everything']) {
-      const answer = await gateway.ask(query, { extensions: { explain } });
-      expect(answer).toMatchObject({ data: { project: { name: 'Project 1' } } });
-      expect(answer.extensions).toBeUndefined();
-    }
+    expect(await gateway.ask(query, { extensions: { explain: null } })).toMatchObject({
+      data: { project: { name: 'Project 1' } },
+    });
   });
 });
 
