@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { PinoPretty } from 'pino-pretty';
+import { createTerminal } from './terminal.ts';
 
 /** Characters of lines that are written as one. */
 const batchLength = 65_536;
@@ -31,11 +31,11 @@ export interface Journal {
 }
 
 /**
- * JSON lines on standard output, written in batches; at a terminal lines for people. Where other processes write to the
+ * JSON lines on standard output, written in batches; at a terminal lines for people (see terminal.ts). Where other processes write to the
  * same output batches are so small that no line gets into another, unless it is longer than a pipe takes in one piece.
  */
 export function createLog(level: string, isShared: boolean): Journal {
-  if (isatty(standardOutput)) return { log: pino({ level }, PinoPretty({ sync: true })), end: () => Promise.resolve() };
+  if (isatty(standardOutput)) return { log: pino({ level }, createTerminal()), end: () => Promise.resolve() };
   const maxWrite = isShared ? indivisibleBytes : 2 * batchLength;
   const destination = pino.destination({ sync: false, maxWrite, maxLength: longestBacklog });
   let isEnding = false;

@@ -6,7 +6,7 @@ const layers = [
   ['main.ts'],
   ['serving.ts'],
   ['exit.ts', 'log.ts'],
-  ['cluster', 'commands', 'tracing'],
+  ['cluster', 'commands', 'terminal.ts', 'tracing'],
   ['server.ts'],
   ['gateway.ts'],
   ['config.ts'],
