@@ -23,8 +23,13 @@ export function runMain(args: readonly string[], environment: Environment = {}, 
 }
 
 /** Runs a script of the package in a folder. It gets a process group of its own: npm does not end what it has started. */
-export function runScript(folder: string, script: string, environment: Environment = {}): Running {
-  return run('npm', ['run', script], { folder, environment, detached: true });
+export function runScript(
+  folder: string,
+  script: string,
+  environment: Environment = {},
+  args: readonly string[] = [],
+): Running {
+  return run('npm', ['run', '-s', script, '--', ...args], { folder, environment, detached: true });
 }
 
 interface RunOptions {
