@@ -62,6 +62,7 @@ export const settings = {
   ),
   MAX_REQUEST_BYTES: whole('Largest request body, in bytes', '1048576', 1024, 100_000_000),
   MAX_JSON_DEPTH: whole('Deepest nesting of a JSON body', '100', 5, 500),
+  MAX_DOCUMENT_BYTES: whole('Largest GraphQL document, in bytes', '131072', 1024, 100_000_000),
   MAX_TOKENS: whole('Most tokens in a document', '2000', 10, 1_000_000),
   MAX_ALIASES: whole('Most aliases in an operation', '30', 0, 10_000),
   MAX_ROOT_FIELDS: whole('Most fields at the root of an operation', '20', 1, 10_000),
@@ -142,6 +143,7 @@ export function readConfig(environment: Environment): Config {
 
 function readLimits(environment: Environment): DocumentLimits {
   return Object.freeze({
+    bytes: required(environment, 'MAX_DOCUMENT_BYTES', settings.MAX_DOCUMENT_BYTES),
     tokens: required(environment, 'MAX_TOKENS', settings.MAX_TOKENS),
     aliases: required(environment, 'MAX_ALIASES', settings.MAX_ALIASES),
     rootFields: required(environment, 'MAX_ROOT_FIELDS', settings.MAX_ROOT_FIELDS),

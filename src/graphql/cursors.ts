@@ -27,7 +27,8 @@ export function createCursorCodec(secret: string): CursorCodec {
       const payload = bytes.subarray(codeBytes).toString('utf8');
       const code = bytes.subarray(0, codeBytes);
       const genuine = bytes.toString('base64url') === cursor && code.length === codeBytes;
-      if (genuine && timingSafeEqual(code, codeOf(list, payload))) return fromPayload(payload);
+      const position = genuine && timingSafeEqual(code, codeOf(list, payload)) ? toPosition(payload) : undefined;
+      if (position !== undefined) return position;
       throw new UserInputError(
         `Expected \`${argument}\` to be a cursor of this list with these filters, but got ${quoted(cursor)}.`,
       );
@@ -41,16 +42,40 @@ function toPayload({ offset, before, after, seen }: Position): string {
   return JSON.stringify([offset, before ?? null, after ?? null, seen ?? []]);
 }
 
-function fromPayload(payload: string): Position {
-  // The code has proved that `toPayload` wrote it.
-  const value: unknown = JSON.parse(payload);
-  if (!Array.isArray(value)) return { offset: Number(value) };
-  const parts: readonly unknown[] = value;
-  const [offset, before, after, seen] = parts;
-  return {
-    offset: Number(offset),
-    before: typeof before === 'string' ? before : undefined,
-    after: typeof after === 'string' ? after : undefined,
-    seen: Array.isArray(seen) && seen.length > 0 ? seen.map(String) : undefined,
-  };
+/**
+ * The position in a payload; undefined where `toPayload` cannot have written it: a secret that is not set, and so derived
+ * from the upstream's address, can be guessed.
+ */
+function toPosition(payload: string): Position | undefined {
+  const value = parsed(payload);
+  const parts: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const [offset, before = null, after = null, seen = []] = parts;
+  const isValid = isOffset(offset) && isTime(before) && isTime(after) && isListOfIds(seen);
+  if (!isValid) return undefined;
+  if (!Array.isArray(value)) return { offset };
+  return { offset, before: before ?? undefined, after: after ?? undefined, seen: seen.length > 0 ? seen : undefined };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Far beyond any list, and far from where adding a page loses digits. */
+const largestOffset = 1e15;
+
+function isOffset(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= largestOffset;
+}
+
+/** Its form is the upstream's; only what no URL can hold is refused. */
+function isTime(value: unknown): value is string | null {
+  return value === null || (typeof value === 'string' && value.isWellFormed());
+}
+
+function isListOfIds(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((id) => typeof id === 'string');
 }

@@ -10,6 +10,8 @@ import { requestError } from './request-error.ts';
 
 /** What a document may hold at most. Fragments count as often as they are spread: that is what is executed. */
 export interface DocumentLimits {
+  /** Of its text, as UTF-8. */
+  readonly bytes: number;
   readonly tokens: number;
   readonly aliases: number;
   readonly rootFields: number;
@@ -22,8 +24,8 @@ export interface DocumentLimits {
   readonly operations: number;
 }
 
-/** Limits that are found by walking a document; tokens are counted by the parser. */
-type Measure = Exclude<keyof DocumentLimits, 'tokens'>;
+/** Limits that are found by walking a document; bytes and tokens are counted before. */
+type Measure = Exclude<keyof DocumentLimits, 'bytes' | 'tokens'>;
 
 const names: Record<Measure, string> = {
   aliases: 'aliases',

@@ -31,6 +31,11 @@ const shownHash = 8;
 /** Longest name of an operation that is told anywhere: it is a client's text. */
 export const longestName = 100;
 
+/** The name of an operation as it is told in logs and metrics. */
+export function shownName(name: string | undefined): string | undefined {
+  return name?.slice(0, longestName);
+}
+
 /** What has become known of an operation on its way. */
 export interface OperationProgress {
   prepared?: PreparedOperation;
@@ -51,7 +56,7 @@ export function reportOf(
   return {
     requestId,
     document: use?.id,
-    operationName: (prepared?.operation.name?.value ?? operationName)?.slice(0, longestName),
+    operationName: shownName(prepared?.operation.name?.value ?? operationName),
     durationMs,
     calls: cost?.calls.made ?? 0,
     codes: left ? clientLeft : codesOf(errors),

@@ -11,11 +11,12 @@ import { type OnOperation, type OperationProgress, reportOf } from './operation-
 import type { GraphQLParams } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
 import type { DocumentUse } from './persisted/uses.ts';
-import { type PreparedOperation, RefusedDocument } from './prepare.ts';
+import type { PreparedOperation } from './prepare.ts';
 import { overload, refuseMutationByGet } from './refusals.ts';
+import { RefusedDocument } from './refused-document.ts';
 import type { Runs, Start } from './runs.ts';
 import { Turns } from './turns.ts';
-import { textOf } from './variables.ts';
+import { keepDeclared, nameOf } from './variables.ts';
 
 /** What an operation may know of the request that brought it, whichever transport that was. */
 export interface RequestFacts {
@@ -85,6 +86,7 @@ function begin(
 ): Promise<OperationResult> | OperationResult {
   known.prepared = prepared;
   known.use = use;
+  keepDeclared(params, prepared.operation);
   refuseMutationByGet(prepared, facts);
   const cost = options.costs(prepared, params);
   known.cost = cost;
@@ -139,7 +141,7 @@ function start(
   if (caller === undefined) return runs.alone(facts, run);
   if (prepared.operation.operation === 'query') {
     if (cost.isTold) return runs.alone(facts, run);
-    return runs.take(caller.hash, `${prepared.serial} ${textOf(params.variables)}`, facts, run);
+    return runs.take(caller.hash, `${prepared.serial} ${nameOf(params.variables)}`, facts, run);
   }
   runs.ground(caller.hash);
   const written = runs.alone(facts, run);

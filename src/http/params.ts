@@ -3,14 +3,26 @@ import { parseJson, refuseDeep } from '../rest/json.ts';
 import { exactDigits, isObject, type JsonObject } from '../rest/values.ts';
 import { requestError } from './request-error.ts';
 
-/** What a client asks, whichever transport brought it (GraphQL over HTTP §5). Members it does not know are kept in `all`. */
+/**
+ * What a client asks, whichever transport brought it (GraphQL over HTTP §5). Members that mean nothing here are dropped:
+ * a request may wait for seconds, and its body, once parsed, takes up to 25 times its size.
+ */
 export interface GraphQLParams {
   readonly query: string | undefined;
-  readonly variables: JsonObject | undefined;
+  /** As they were sent; those that the operation declares, once it is known (see `keepDeclared`). */
+  variables: JsonObject | undefined;
   readonly operationName: string | undefined;
+  /** `cost`, `explain` and `persistedQuery`. */
   readonly extensions: JsonObject | undefined;
-  readonly all: JsonObject;
+  /** The members that may name a persisted document. */
+  readonly ids: JsonObject;
 }
+
+/**
+ * Members of a request that hold an id: `documentId` of GraphQL over HTTP, appendix A (graphql-codegen, urql), and what
+ * network layers of Relay are written to send (https://relay.dev/docs/guides/persisted-queries/).
+ */
+export const idMembers = ['documentId', 'doc_id', 'id', 'documentID'] as const;
 
 /** The parameters in a JSON body that nests at most `maxDepth` deep; integers keep every digit. */
 export function paramsOfBody(text: string, maxDepth: number): GraphQLParams {
@@ -38,9 +50,30 @@ function toParams(all: JsonObject): GraphQLParams {
     query: member(all, 'query', isString, 'a string'),
     variables: member(all, 'variables', isJsonObject, 'an object'),
     operationName: nameOf(all),
-    extensions: member(all, 'extensions', isJsonObject, 'an object'),
-    all,
+    extensions: knownExtensions(member(all, 'extensions', isJsonObject, 'an object')),
+    ids: picked(all, idMembers),
   };
+}
+
+function knownExtensions(all: JsonObject | undefined): JsonObject | undefined {
+  if (all === undefined) return undefined;
+  const { persistedQuery } = all;
+  return {
+    ...picked(all, ['cost', 'explain', 'persistedQuery']),
+    ...(isObject(persistedQuery) && { persistedQuery: picked(persistedQuery, ['version', 'sha256Hash']) }),
+  };
+}
+
+/** Members by name. None of them means anything as an object or a list: those are kept without what is in them. */
+function picked(all: JsonObject, names: readonly string[]): JsonObject {
+  const found: Record<string, unknown> = {};
+  for (const name of names) if (all[name] !== undefined) found[name] = withoutContents(all[name]);
+  return found;
+}
+
+function withoutContents(value: unknown): unknown {
+  if (Array.isArray(value)) return [];
+  return isObject(value) ? {} : value;
 }
 
 /** An empty name is none (GraphQL over HTTP §5.2). */

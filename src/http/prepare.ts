@@ -5,13 +5,14 @@ import {
   Kind,
   NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
-  parse,
   specifiedRules,
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { createExecution, type Execute, type Schemas } from './execution.ts';
-import { type DocumentLimits, limitError, limitErrors } from './limits.ts';
+import { type DocumentLimits, limitErrors } from './limits.ts';
+import { parseDocument } from './parse-document.ts';
+import { RefusedDocument } from './refused-document.ts';
 import { relocated, requestError } from './request-error.ts';
 
 /** An operation that is ready to run: parsed, valid, within the limits. */
@@ -23,17 +24,6 @@ export interface PreparedOperation {
   readonly listed: boolean;
   /** Tells it from every other prepared operation. */
   readonly serial: number;
-}
-
-/** A document that is refused; each error says why. */
-export class RefusedDocument extends Error {
-  override readonly name = 'RefusedDocument';
-  readonly errors: readonly GraphQLError[];
-
-  constructor(errors: readonly GraphQLError[]) {
-    super('the document is refused');
-    this.errors = errors;
-  }
 }
 
 /** Settings of the preparation. `cacheBytes` bounds the memory of the operations that are remembered. */
@@ -85,7 +75,7 @@ function prepareOperation(
   operationName: string | undefined,
   onCompile: () => void,
 ): PreparedOperation {
-  const document = parseQuery(query, limits.tokens);
+  const document = parseDocument(query, limits);
   // Before validation, which takes longer the more there is.
   const exceeded = limitErrors(document, limits);
   if (exceeded.length > 0) throw new RefusedDocument(exceeded);
@@ -106,7 +96,7 @@ type ListedOptions = Pick<PrepareOptions, 'schemas' | 'introspection'>;
 /** Prepares documents that their owner listed: no limit applies, and the first request finds everything done. */
 export function createPrepareListed(options: ListedOptions): PrepareListed {
   return (query) => {
-    const document = parseQuery(query, undefined);
+    const document = parseDocument(query);
     refuseInvalid(document, options);
     const operations = new Map<string | undefined, PreparedOperation>();
     for (const operation of document.definitions) {
@@ -137,18 +127,6 @@ function invalid(error: GraphQLError): GraphQLError {
     status: 400,
     lenient: true,
   });
-}
-
-function parseQuery(query: string, maxTokens: number | undefined): DocumentNode {
-  try {
-    return parse(query, { maxLexicalTokens: maxTokens });
-  } catch (error) {
-    // The parser recurses, and overflows before it has read all tokens of what only nests.
-    const tooMany = error instanceof RangeError || (error instanceof GraphQLError && error.message.includes('tokens'));
-    if (tooMany && maxTokens !== undefined) throw new RefusedDocument([limitError('tokens', maxTokens, 'more')]);
-    if (!(error instanceof GraphQLError)) throw error;
-    throw new RefusedDocument([coded(error, 'GRAPHQL_PARSE_FAILED')]);
-  }
 }
 
 function operationOf(document: DocumentNode, operationName: string | undefined): OperationDefinitionNode {

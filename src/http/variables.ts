@@ -1,7 +1,27 @@
+import { hash } from 'node:crypto';
+import type { OperationDefinitionNode } from 'graphql';
 import type { GraphQLParams } from './params.ts';
 
-/** Variables as text: equal for equal ones. */
-export function textOf(variables: GraphQLParams['variables']): string {
+/** Drops the variables that an operation does not declare: nothing reads them, and the operation may wait for long. */
+export function keepDeclared(params: GraphQLParams, { variableDefinitions = [] }: OperationDefinitionNode): void {
+  const { variables } = params;
+  if (variables === undefined) return;
+  const declared = variableDefinitions.map(({ variable }) => variable.name.value);
+  if (Object.keys(variables).every((name) => declared.includes(name))) return;
+  const kept = declared.filter((name) => Object.hasOwn(variables, name)).map((name) => [name, variables[name]] as const);
+  params.variables = Object.fromEntries(kept);
+}
+
+/** Longer texts are told apart by their hash, so that nobody who waits keeps them. */
+const longestName = 500;
+
+/** A short name of variables: equal for equal ones. */
+export function nameOf(variables: GraphQLParams['variables']): string {
+  const text = textOf(variables);
+  return text.length <= longestName ? text : hash('sha256', text, 'base64url');
+}
+
+function textOf(variables: GraphQLParams['variables']): string {
   if (variables === undefined) return '';
   const text = JSON.stringify(variables);
   return text.includes('null') ? JSON.stringify(variables, keepInfinite) : text;

@@ -9,7 +9,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { longestName } from '../http/operation-log.ts';
+import { shownName } from '../http/operation-log.ts';
 import type { OperationSpan, Tracing } from '../http/tracing.ts';
 import { statusOf } from '../rest/calls.ts';
 import { UpstreamError } from '../rest/errors.ts';
@@ -34,7 +34,8 @@ export function createTracing(tracer: Tracer, upstreamUrl: string): Tracing {
         begin: (verb, target, resends) => beginCall(tracer, below, verb, target, resends, upstream),
         end: ({ type, name, code }) => {
           if (type !== undefined) span.updateName(type).setAttribute('graphql.operation.type', type);
-          if (name !== undefined) span.setAttribute('graphql.operation.name', name.slice(0, longestName));
+          const shown = shownName(name);
+          if (shown !== undefined) span.setAttribute('graphql.operation.name', shown);
           if (code !== undefined) fail(span, code);
           span.end();
         },

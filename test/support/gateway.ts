@@ -54,6 +54,7 @@ const defaults = {
   explain: false,
   cursorSecret: 'secret of the tests',
   documentLimits: {
+    bytes: 131_072,
     tokens: 2000,
     aliases: 30,
     rootFields: 20,

@@ -1,5 +1,6 @@
 import { stripIgnoredCharacters } from 'graphql';
-import { type ListedOperations, type PrepareListed, RefusedDocument } from '../prepare.ts';
+import type { ListedOperations, PrepareListed } from '../prepare.ts';
+import { RefusedDocument } from '../refused-document.ts';
 import { type ManifestEntry, ManifestError } from './manifest.ts';
 import type { DocumentUse, DocumentUses } from './uses.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isObject } from '../../rest/values.ts';
-import type { GraphQLParams } from '../params.ts';
+import { type GraphQLParams, idMembers } from '../params.ts';
 import { requestError } from '../request-error.ts';
 
 /** The id of a document in a request, and the dialect in which a miss must be answered. */
@@ -11,19 +11,13 @@ export interface DocumentId {
   readonly automatic: boolean;
 }
 
-/**
- * Members of a request that hold an id: `documentId` of GraphQL over HTTP, appendix A (graphql-codegen, urql), and what
- * network layers of Relay are written to send (https://relay.dev/docs/guides/persisted-queries/).
- */
-const members = ['documentId', 'doc_id', 'id', 'documentID'] as const;
-
 /** The id of the document that a request asks for; undefined where it names none. Throws for one that is malformed. */
-export function documentIdOf({ all, extensions }: GraphQLParams): DocumentId | undefined {
+export function documentIdOf({ ids, extensions }: GraphQLParams): DocumentId | undefined {
   const persistedQuery = extensions?.['persistedQuery'];
   const automatic = persistedQuery === undefined || persistedQuery === null ? undefined : automaticId(persistedQuery);
   let id = automatic;
-  for (const name of members) {
-    const value = all[name];
+  for (const name of idMembers) {
+    const value = ids[name];
     if (value === undefined || value === null || value === '') continue;
     if (typeof value !== 'string') throw malformed(`Expected \`${name}\` to be a string.`);
     const other = toDocumentId(value);

@@ -1,3 +1,4 @@
+import { shownName } from '../operation-log.ts';
 import type { GraphQLParams } from '../params.ts';
 import type { Prepare, PreparedOperation } from '../prepare.ts';
 import { hashOf } from './ids.ts';
@@ -34,7 +35,10 @@ export function createPolicy({ mode, introspection, prepare, log }: PolicyOption
       return {
         readsText: true,
         admit: (text, { operationName }) =>
-          log('warn', 'not a listed document', { operationName, documentId: `sha256:${hashOf(text)}` }),
+          log('warn', 'not a listed document', {
+            operationName: shownName(operationName),
+            documentId: `sha256:${hashOf(text)}`,
+          }),
       };
     case 'only':
       return {
