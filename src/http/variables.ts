@@ -8,7 +8,9 @@ export function keepDeclared(params: GraphQLParams, { variableDefinitions = [] }
   if (variables === undefined) return;
   const declared = variableDefinitions.map(({ variable }) => variable.name.value);
   if (Object.keys(variables).every((name) => declared.includes(name))) return;
-  const kept = declared.filter((name) => Object.hasOwn(variables, name)).map((name) => [name, variables[name]] as const);
+  const kept = declared
+    .filter((name) => Object.hasOwn(variables, name))
+    .map((name) => [name, variables[name]] as const);
   params.variables = Object.fromEntries(kept);
 }
 

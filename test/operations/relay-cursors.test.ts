@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { askPage, type Place, pageField, rowsOf } from '../support/connections.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -171,5 +172,53 @@ describe('a cursor', () => {
     const beyond = { rows: [], hasNextPage: false, hasPreviousPage: true, endCursor: null };
     expect(await askPage(gateway, events, { first: 2, after: endCursor })).toMatchObject(beyond);
     expect(await askPage(gateway, events, { first: 2, after: cursors[3] })).toMatchObject(beyond);
+  });
+});
+
+describe('A cursor that is forged with a secret that was guessed', () => {
+  const secret = 'secret of the tests';
+
+  /** A cursor as the gateway makes it, whatever is in it. */
+  function forged(list: string, payload: string): string {
+    const code = createHmac('sha256', secret).update(`${list}\n${payload}`).digest().subarray(0, 12);
+    return Buffer.concat([code, Buffer.from(payload)]).toString('base64url');
+  }
+
+  test.each([
+    ['nothing', ''],
+    ['no JSON', '{"offset'],
+    ['no position', '{}'],
+    ['null', 'null'],
+    ['a text', '"1"'],
+    ['a negative offset', '-1'],
+    ['a broken offset', '1.5'],
+    ['an endless offset', '1e999'],
+    ['an offset beyond 2^53', '9007199254740993'],
+    ['no offset', '[]'],
+    ['a time that is no text', '[1,5,null,[]]'],
+    ['a time that no URL can hold', '[1,"\\ud800",null,[]]'],
+    ['ids that are no list', '[1,null,null,"id"]'],
+    ['ids that are no texts', '[1,null,null,[{}]]'],
+  ])('and holds %s is refused as no cursor', async (_name, payload) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream, { cursorSecret: secret });
+    const [onProjects, onEvents] = ['/api/projects/', '/api/projects/1/events/'].map((list) => forged(list, payload));
+    for (const argument of ['after', 'before']) {
+      const codes = await refusalsOf(gateway, projects, argument, [onProjects ?? '']);
+      expect(codes).toEqual(['BAD_USER_INPUT']);
+    }
+    expect(await refusalsOf(gateway, events, 'after', [onEvents ?? ''])).toEqual(['BAD_USER_INPUT']);
+    expect(gateway.reported).toEqual([]);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test('works where the gateway could have made it', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream, { cursorSecret: secret });
+    const { errors } = await gateway.ask(
+      `{ projects(first: 2, after: "${forged('/api/projects/', '3')}") { nodes { id } } }`,
+    );
+    expect(errors).toBeUndefined();
+    expect(upstream.requests).toEqual(['GET /api/projects/?limit=2&offset=3']);
   });
 });

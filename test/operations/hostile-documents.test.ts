@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import type { Log } from '../../src/http/persisted/list.ts';
+import { inForm } from '../support/form.ts';
+import { startGateway } from '../support/gateway.ts';
+import { codesOf, together } from '../support/load.ts';
+import { createFolder } from '../support/persisted.ts';
+import { sendRaw } from '../support/raw-http.ts';
+import { project } from '../support/rows.ts';
+import { startSmallGateway, withstand } from '../support/small-gateway.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const query = '{ project(id: 1) { name } }';
+const whole = '{"data":{"project":{"name":"Project 1"}}}';
+const routes = { 'GET /api/projects/1/': project(1) };
+
+test('a document of more bytes than the limit is refused with 400 before it is parsed', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  const room = 131_072 - Buffer.byteLength(`${query}#`);
+  const largest = await gateway.ask(`${query}#${'x'.repeat(room)}`);
+  expect(largest.body).toBe(whole);
+  for (const comment of ['x'.repeat(room + 1), `${'x'.repeat(room - 1)}é`]) {
+    const { status, body } = await gateway.ask(`${query}#${comment}`);
+    expect([status, JSON.parse(body)]).toMatchObject([
+      400,
+      {
+        errors: [
+          {
+            message: 'The document exceeds a limit: at most 131072 bytes are allowed, but it has 131073.',
+            extensions: { code: 'LIMIT_EXCEEDED' },
+          },
+        ],
+      },
+    ]);
+  }
+  expect(upstream.requests).toHaveLength(1);
+});
+
+test('an error finds its place in a document with comments, in both executions', async () => {
+  await using upstream = await startUpstream({});
+  await using gateway = await startGateway(upstream);
+  for (let times = 0; times < 3; times += 1) {
+    const { errors } = await gateway.ask('# one\n# two\n{ __typename\n  project(id: "x y") { name } } # three');
+    expect(errors).toMatchObject([{ path: ['project'], locations: [{ line: 4, column: 3 }] }]);
+  }
+});
+
+test('comments of remembered documents take no more memory than their text', { timeout: 120_000 }, async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startSmallGateway(upstream);
+  expect((await gateway.ask(query)).body).toBe(whole);
+  const comments = '#\n'.repeat(65_000);
+  await withstand(gateway, async () => {
+    await together(inForm(120, 400), 4, async (index) => {
+      expect((await gateway.ask(`query Q${index} ${query} ${comments}`)).body).toBe(whole);
+    });
+    const long = await gateway.ask(`${query} ${'#\n'.repeat(300_000)}`);
+    expect([long.status, codesOf(long)]).toEqual([400, ['LIMIT_EXCEEDED']]);
+  });
+});
+
+test('what no operation reads of a request is not kept while it waits', { timeout: 120_000 }, async () => {
+  const waiting = 60;
+  await using upstream = await startUpstream(routes, { hold: Number.POSITIVE_INFINITY });
+  await using gateway = await startSmallGateway(upstream, { OPERATION_DEADLINE_MS: '60000' });
+  const first = gateway.ask(query);
+  await expect.poll(() => upstream.requests.length).toBe(1);
+  const junk = `[${Array.from({ length: 150_000 }, () => '{}').join()}]`;
+  const bodies = [
+    `{"query":"${query}","variables":{"junk":${junk},"more":${junk}}}`,
+    `{"query":"${query}","extensions":{"cost":${junk},"junk":${junk}}}`,
+    `{"query":"${query}","junk":${junk},"id":""}`,
+  ];
+  await withstand(gateway, async () => {
+    const answers = together(waiting, waiting, (index) =>
+      sendRaw(gateway.url, {
+        headers: ['content-type', 'application/json', 'authorization', `Bearer phx_${index}`],
+        body: bodies[index % bodies.length] ?? '',
+      }),
+    );
+    await expect.poll(() => upstream.requests.length, { timeout: 30_000 }).toBe(1 + waiting);
+    const { live } = await gateway.weigh();
+    expect(live).toBeLessThan(150 * 2 ** 20);
+    upstream.release();
+    for (const { body } of await answers) expect(body).toBe(whole);
+  });
+  expect((await first).body).toBe(whole);
+});
+
+test('a name of 900 kB is cut in every log line', async () => {
+  await using upstream = await startUpstream(routes);
+  using folder = createFolder();
+  const logged: string[] = [];
+  const persisted = { files: folder.write('m.json', { one: '{ __typename }' }), mode: 'log' as const };
+  const log: Log = (_level, message, facts) => void logged.push(`${message} ${JSON.stringify(facts)}`);
+  await using gateway = await startGateway(upstream, { persisted, log });
+  const operationName = 'x'.repeat(900_000);
+  const { errors } = await gateway.ask(query, { operationName });
+  expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+  const named = logged.filter((line) => line.includes('xxx'));
+  expect(named.map((line) => line.split(' {')[0])).toEqual(['not a listed document', 'operation']);
+  for (const line of named) expect(line.length).toBeLessThan(500);
+});
