@@ -29,7 +29,7 @@ export type OnOperation = (report: OperationReport) => void;
 const shownHash = 8;
 
 /** Longest name of an operation that is told anywhere: it is a client's text. */
-export const longestName = 100;
+const longestName = 100;
 
 /** The name of an operation as it is told in logs and metrics. */
 export function shownName(name: string | undefined): string | undefined {

@@ -1,6 +1,6 @@
 import {
   type DocumentNode,
-  GraphQLError,
+  type GraphQLError,
   getOperationAST,
   Kind,
   NoSchemaIntrospectionCustomRule,
