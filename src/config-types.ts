@@ -33,6 +33,8 @@ export interface Config {
   readonly introspection: boolean;
   readonly graphiql: boolean;
   readonly corsOrigins: readonly string[];
+  /** Names of request headers that pages may send beside the usual ones. */
+  readonly corsHeaders: readonly string[];
   /** Whether answers are compressed for clients that ask for it. */
   readonly compression: boolean;
   /** Whether OpenTelemetry's own variables ask for traces. */

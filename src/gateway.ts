@@ -59,6 +59,8 @@ export interface GatewayOptions {
   readonly graphiql: boolean;
   /** Origins whose pages may call. */
   readonly corsOrigins: readonly string[];
+  /** Names of request headers that pages may send beside the usual ones; by default none. */
+  readonly corsHeaders?: readonly string[];
   /** Whether answers are compressed for clients that ask for it; by default they are not. */
   readonly compression?: boolean;
   /** Whether common requests go around Yoga, as they do by default: off only to compare the two ways. */
@@ -136,10 +138,11 @@ function createHandler(
   run: RunOperation,
   report: (error: unknown) => void,
 ): Gateway['handle'] {
-  const { bodyLimits, compression = false, fastLane = true } = options;
+  const { bodyLimits, compression = false, fastLane = true, corsOrigins: origins, corsHeaders: headers = [] } = options;
+  const { log = () => undefined } = options;
   const send = createSend(compression);
   const graphiql = options.graphiql ? createGraphiql({ ...options, send }) : undefined;
-  const cors = createCors(options.corsOrigins);
+  const cors = createCors({ origins, headers, log });
   const lane = createLane({ run, bodyLimits, send, report });
   const yoga = createYogaHandler({ schema, run, bodyLimits, compression, report });
   const varyOfGet = `Authorization, Accept${compression ? ', Accept-Encoding' : ''}`;

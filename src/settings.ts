@@ -93,17 +93,34 @@ export function onOff(meaning: string, fallback: 'on' | 'off' | undefined): Sett
   };
 }
 
-/** Origins such as `https://app.example.com`, separated by commas. */
-export function list(meaning: string): Setting<readonly string[]> {
+/** Origins such as `https://app.example.com`, as browsers send them. */
+export function origins(meaning: string): Setting<readonly string[]> {
   return {
     fallback: undefined,
     meaning,
-    expected: 'origins such as https://app.example.com, separated by commas',
+    expected: 'origins such as https://app.example.com, without a slash or a path at the end, separated by commas',
     read: (source) => {
-      const origins = source.split(',').map((item) => item.trim());
-      return origins.every((origin) => URL.parse(origin)?.origin === origin) ? origins : undefined;
+      const items = itemsOf(source);
+      return items.every((origin) => URL.parse(origin)?.origin === origin) ? items : undefined;
     },
   };
+}
+
+/** Names of headers, in small letters. */
+export function headerNames(meaning: string): Setting<readonly string[]> {
+  return {
+    fallback: undefined,
+    meaning,
+    expected: 'names of headers such as x-team, separated by commas',
+    read: (source) => {
+      const items = itemsOf(source.toLowerCase());
+      return items.every((name) => /^[a-z\d-]+$/.test(name)) ? items : undefined;
+    },
+  };
+}
+
+function itemsOf(source: string): readonly string[] {
+  return source.split(',').map((item) => item.trim());
 }
 
 /** The address of a Redis, which may hold a password. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answerHeaders } from './answer.ts';
+import type { Log } from './persisted/list.ts';
 
 /**
  * Lets pages of the listed origins call the endpoint (Fetch standard, CORS protocol). Without a list no page of another
@@ -7,31 +8,78 @@ import { answerHeaders } from './answer.ts';
  */
 export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** Headers that a page may send and read. */
-const allowedHeaders = 'authorization, content-type, traceparent, tracestate, x-request-id';
+/** Whose pages may call, and what they may send. */
+export interface CorsOptions {
+  /** Origins such as `https://app.example.com`. */
+  readonly origins: readonly string[];
+  /** Names of request headers that pages may send beside the usual ones. */
+  readonly headers: readonly string[];
+  readonly log: Log;
+}
+
+/** Headers that a page may send: those of the gateway, of GraphQL clients, and of tools that follow requests. */
+const usualHeaders = [
+  'authorization',
+  'cache-control',
+  'content-type',
+  'x-request-id',
+  // Client awareness, operations of Apollo's mobile clients, and its guard against requests without a preflight.
+  'apollographql-client-name',
+  'apollographql-client-version',
+  'apollo-require-preflight',
+  'x-apollo-operation-id',
+  'x-apollo-operation-name',
+  'x-apollo-operation-type',
+  // W3C trace context and baggage, and Sentry.
+  'traceparent',
+  'tracestate',
+  'baggage',
+  'sentry-trace',
+];
+
+/** Headers of an answer that a page may read. */
 const exposedHeaders = 'retry-after, x-request-id';
 
 /** How long a browser may remember a preflight, in seconds. */
 const maxAge = '600';
 
-/** Makes the check for a list of origins such as `https://app.example.com`. */
-export function createCors(origins: readonly string[]): Cors {
+/** Most origins whose refusal is logged, and the longest that is: anyone can make up origins. */
+const mostLogged = 100;
+const longestLogged = 200;
+
+/** Makes the check of origins. */
+export function createCors({ origins, headers, log }: CorsOptions): Cors {
   const listed = new Set(origins);
+  const allowedHeaders = [...new Set([...usualHeaders, ...headers])].join(', ');
+  const logRefusal = createRefusalLog(log);
   return (request, response) => {
     const { origin } = request.headers;
     const isPreflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
     if (listed.size > 0) response.appendHeader('vary', 'Origin');
-    if (origin !== undefined && listed.has(origin)) allow(response, origin, isPreflight);
+    if (origin !== undefined && listed.has(origin)) allow(response, origin, isPreflight ? allowedHeaders : undefined);
+    else if (isPreflight) logRefusal(origin);
     if (isPreflight) response.writeHead(204, answerHeaders).end();
     return isPreflight;
   };
 }
 
-function allow(response: ServerResponse, origin: string, isPreflight: boolean): void {
+/** `preflightHeaders` are those that the page may send, where it asks for that. */
+function allow(response: ServerResponse, origin: string, preflightHeaders: string | undefined): void {
   response.setHeader('access-control-allow-origin', origin);
   response.setHeader('access-control-expose-headers', exposedHeaders);
-  if (!isPreflight) return;
+  if (preflightHeaders === undefined) return;
   response.setHeader('access-control-allow-methods', 'GET, POST');
-  response.setHeader('access-control-allow-headers', allowedHeaders);
+  response.setHeader('access-control-allow-headers', preflightHeaders);
   response.setHeader('access-control-max-age', maxAge);
+}
+
+/** Logs each origin once. Preflights only are told of: same-origin requests have an origin, too, but no preflight. */
+function createRefusalLog(log: Log): (origin: string | undefined) => void {
+  const logged = new Set<string>();
+  return (origin = 'none') => {
+    const shown = origin.slice(0, longestLogged);
+    if (logged.size >= mostLogged || logged.has(shown)) return;
+    logged.add(shown);
+    log('warn', 'a page of another origin was refused; CORS_ORIGINS lists those that may call', { origin: shown });
+  };
 }

@@ -179,6 +179,44 @@ describe('pages of another origin', () => {
     const answered = await gateway.ask('{ __typename }', { headers: { origin: 'https://app.example' } });
     expect(answered.headers.get('access-control-allow-origin')).toBe('https://app.example');
   });
+
+  test('may send what GraphQL clients and tracing send, and the headers of CORS_HEADERS', async () => {
+    await using upstream = await startUpstream(routes);
+    const corsOrigins = ['https://app.example'];
+    await using gateway = await startGateway(upstream, { corsOrigins, corsHeaders: ['x-team', 'baggage'] });
+    const { headers } = await sendRaw(gateway.url, {
+      method: 'OPTIONS',
+      headers: ['origin', 'https://app.example', 'access-control-request-method', 'POST'],
+    });
+    expect(String(headers['access-control-allow-headers']).split(', ')).toEqual([
+      ...['authorization', 'cache-control', 'content-type', 'x-request-id'],
+      ...['apollographql-client-name', 'apollographql-client-version', 'apollo-require-preflight'],
+      ...['x-apollo-operation-id', 'x-apollo-operation-name', 'x-apollo-operation-type'],
+      ...['traceparent', 'tracestate', 'baggage', 'sentry-trace', 'x-team'],
+    ]);
+  });
+
+  test('are logged once each when they are refused, cut and at most a hundred', async () => {
+    await using upstream = await startUpstream(routes);
+    const logged: unknown[] = [];
+    await using gateway = await startGateway(upstream, {
+      corsOrigins: ['https://app.example'],
+      log: (level, message, facts) => logged.push({ level, message, ...facts }),
+    });
+    const preflightFrom = (origin: string): Promise<unknown> =>
+      sendRaw(gateway.url, {
+        method: 'OPTIONS',
+        headers: ['origin', origin, 'access-control-request-method', 'POST'],
+      });
+    for (const origin of ['https://app.example', 'https://app.example/', 'https://app.example/'])
+      await preflightFrom(origin);
+    const message = 'a page of another origin was refused; CORS_ORIGINS lists those that may call';
+    expect(logged).toEqual([{ level: 'warn', message, origin: 'https://app.example/' }]);
+    for (let index = 0; index < 150; index += 1) await preflightFrom(`https://${'a'.repeat(300)}.example:${index}`);
+    for (let index = 0; index < 150; index += 1) await preflightFrom(`https://a.example:${index}`);
+    expect(logged).toHaveLength(100);
+    expect(logged[1]).toEqual({ level: 'warn', message, origin: `https://${'a'.repeat(192)}` });
+  });
 });
 
 describe('on the wire', () => {

@@ -65,6 +65,10 @@ test.each([
   [{ OPERATION_DEADLINE_MS: '0' }, 'OPERATION_DEADLINE_MS: expected a whole number from 1 to 600000, but got "0"'],
   [{ WORKSPACE_ERROR_RATE: '2' }, 'WORKSPACE_ERROR_RATE: expected a number from 0 to 1, but got "2"'],
   [{ CORS_ORIGINS: '*' }, 'CORS_ORIGINS: expected origins such as https://app.example.com'],
+  [
+    { CORS_ORIGINS: 'https://app.example.com/' },
+    'without a slash or a path at the end, separated by commas, but got "https://app.example.com/"',
+  ],
   [{ HTTPS_PROXY: 'socks5://user:secret@host' }, 'HTTPS_PROXY: expected a URL such as http://proxy.example.com:3128'],
   [{ UPSTREAM_CA: 'missing.pem' }, 'UPSTREAM_CA: expected the path of a PEM file with certificates'],
   [{ GRAPHIQL: 'yes' }, 'GRAPHIQL: expected on or off, but got "yes"'],
