@@ -140,17 +140,22 @@ function createHandler(
 ): Gateway['handle'] {
   const { bodyLimits, compression = false, fastLane = true, corsOrigins: origins, corsHeaders: headers = [] } = options;
   const { log = () => undefined } = options;
-  const send = createSend(compression);
-  const graphiql = options.graphiql ? createGraphiql({ ...options, send }) : undefined;
-  const cors = createCors({ origins, headers, log });
+  const vary = varyOf(options);
+  const send = createSend({ compression, vary });
+  const graphiql = options.graphiql ? createGraphiql({ ...options, compression, vary }) : undefined;
+  const cors = createCors({ origins, headers, vary, log });
   const lane = createLane({ run, bodyLimits, send, report });
-  const yoga = createYogaHandler({ schema, run, bodyLimits, compression, report });
-  const varyOfGet = `Authorization, Accept${compression ? ', Accept-Encoding' : ''}`;
+  const yoga = createYogaHandler({ schema, run, bodyLimits, compression, vary, report });
   return (request, response) => {
-    if (request.method === 'GET') response.appendHeader('vary', varyOfGet);
     if (cors(request, response) || graphiql?.(request, response) === true) return;
     if (!fastLane || !lane(request, response)) yoga(request, response);
   };
+}
+
+/** What answers depend on, as one header: some caches read the first of several only. */
+function varyOf({ compression = false, corsOrigins }: GatewayOptions): string {
+  const encoding = compression ? ', Accept-Encoding' : '';
+  return `Authorization, Accept${encoding}${corsOrigins.length > 0 ? ', Origin' : ''}`;
 }
 
 function contextFactory(

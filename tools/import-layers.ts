@@ -8,6 +8,7 @@ const layers = [
   ['exit.ts', 'log.ts'],
   ['cluster', 'commands', 'terminal.ts', 'tracing'],
   ['server.ts'],
+  ['endpoints.ts'],
   ['gateway.ts'],
   ['config.ts'],
   ['config-types.ts'],

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { HttpAnswer } from './answer.ts';
@@ -57,18 +57,32 @@ export interface Complete extends Omit<HttpAnswer, 'body'> {
  * The answer in the coding that its client likes most; undefined where it goes as it is, which is decided at once. The
  * work is done beside the event loop, and nothing of it is kept for another answer.
  */
-export function compressed(
-  { method, headers }: IncomingMessage,
-  response: ServerResponse,
-  answer: Complete,
-): Promise<Complete> | undefined {
-  const accepted = headers['accept-encoding'];
+export function compressed({ headers }: IncomingMessage, answer: Complete): Promise<Complete> | undefined {
+  const coding = codingFor(headers['accept-encoding'], answer);
+  return coding === undefined ? undefined : inCoding(answer, coding);
+}
+
+/** Chooses among the codings of one answer by a client's `Accept-Encoding`. */
+export type Variants = (accepted: string | undefined) => Promise<Complete> | Complete;
+
+/** An answer that never changes, compressed once for each coding, when a client first asks for it. */
+export function compressedOnce(answer: Complete): Variants {
+  const variants = new Map<Coding, Promise<Complete>>();
+  return (accepted) => {
+    const coding = codingFor(accepted, answer);
+    if (coding === undefined) return answer;
+    const variant = variants.get(coding) ?? inCoding(answer, coding);
+    variants.set(coding, variant);
+    return variant;
+  };
+}
+
+function codingFor(accepted: string | undefined, { body }: Complete): Coding | undefined {
   // Most programs do not ask for a coding, and cost nothing more.
-  if (accepted === undefined) return undefined;
-  const coding = codingOf(accepted, Buffer.byteLength(answer.body));
-  if (coding === undefined) return undefined;
-  // Another client may get another coding. Answers to GETs say so always.
-  if (method !== 'GET') response.appendHeader('vary', 'Accept-Encoding');
+  return accepted === undefined ? undefined : codingOf(accepted, Buffer.byteLength(body));
+}
+
+function inCoding(answer: Complete, coding: Coding): Promise<Complete> {
   return encode(answer.body, coding).then(
     (body) => ({ ...answer, headers: { ...answer.headers, 'content-encoding': coding }, body }),
     // No memory for it: the answer as it is needs none.

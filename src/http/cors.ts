@@ -14,6 +14,8 @@ export interface CorsOptions {
   readonly origins: readonly string[];
   /** Names of request headers that pages may send beside the usual ones. */
   readonly headers: readonly string[];
+  /** The `Vary` header of preflights. */
+  readonly vary: string;
   readonly log: Log;
 }
 
@@ -48,17 +50,16 @@ const mostLogged = 100;
 const longestLogged = 200;
 
 /** Makes the check of origins. */
-export function createCors({ origins, headers, log }: CorsOptions): Cors {
+export function createCors({ origins, headers, vary, log }: CorsOptions): Cors {
   const listed = new Set(origins);
   const allowedHeaders = [...new Set([...usualHeaders, ...headers])].join(', ');
   const logRefusal = createRefusalLog(log);
   return (request, response) => {
     const { origin } = request.headers;
     const isPreflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
-    if (listed.size > 0) response.appendHeader('vary', 'Origin');
     if (origin !== undefined && listed.has(origin)) allow(response, origin, isPreflight ? allowedHeaders : undefined);
     else if (isPreflight) logRefusal(origin);
-    if (isPreflight) response.writeHead(204, answerHeaders).end();
+    if (isPreflight) response.writeHead(204, { ...answerHeaders, vary }).end();
     return isPreflight;
   };
 }

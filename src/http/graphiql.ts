@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Complete, compressedOnce, type Variants } from './compression.ts';
 import { examples, explainExample } from './graphiql-examples.ts';
 import { explainScript } from './graphiql-explain.ts';
 import { tabsScript, tabsStyle } from './graphiql-tabs.ts';
-import type { Send } from './send.ts';
+import { createSend, type SendOptions } from './send.ts';
 
-/** What GraphiQL opens with. */
-export interface GraphiqlOptions {
+/** What GraphiQL opens with, and how it is sent. */
+export interface GraphiqlOptions extends SendOptions {
   /** The key that the headers tab starts with; only for the embedded workspace, whose key is public. */
   readonly demoKey?: string | undefined;
   /** Whether clients may see which REST calls an operation makes. */
   readonly explain: boolean;
-  readonly send: Send;
 }
 
 /** Answers browsers that open the endpoint; false: the request is for somebody else. */
@@ -22,26 +22,23 @@ export type Graphiql = (request: IncomingMessage, response: ServerResponse) => b
  * scripts, known by their hashes, and talk to nobody but this gateway.
  */
 export function createGraphiql(options: GraphiqlOptions): Graphiql {
-  const { send } = options;
-  let page: Promise<Page> | undefined;
+  const send = createSend({ ...options, compression: false });
+  let page: Promise<Variants> | undefined;
   return (request, response) => {
     if (request.method !== 'GET' || request.headers.accept?.includes('text/html') !== true) return false;
     // Nine megabytes, loaded only where somebody looks.
-    page ??= createPage(options);
-    page.then(
-      ({ headers, body }) => send(request, response, { status: 200, headers: { ...headers }, body }),
-      () => response.writeHead(500).end(),
-    );
+    page ??= createPage(options).then((made) => (options.compression ? compressedOnce(made) : () => made));
+    page
+      .then((variantFor) => variantFor(request.headers['accept-encoding']))
+      .then(
+        ({ headers, ...variant }) => send(request, response, { ...variant, headers: { ...headers } }),
+        () => response.writeHead(500).end(),
+      );
     return true;
   };
 }
 
-interface Page {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer<ArrayBuffer>;
-}
-
-async function createPage({ demoKey, explain }: GraphiqlOptions): Promise<Page> {
+async function createPage({ demoKey, explain }: GraphiqlOptions): Promise<Complete> {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
   const authorization = { Authorization: `Bearer ${demoKey ?? '<your personal API key>'}` };
   const headers = JSON.stringify(authorization, null, 2);
@@ -58,6 +55,7 @@ async function createPage({ demoKey, explain }: GraphiqlOptions): Promise<Page> 
   const scripts = (explain ? [explainScript, tabsScript] : [tabsScript]).map((script) => `<script>${script}</script>`);
   const html = rendered.replace('<head>', () => `<head><style>${tabsStyle}</style>${scripts.join('')}`);
   return {
+    status: 200,
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': contentSecurityPolicy(html),

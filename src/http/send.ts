@@ -4,13 +4,22 @@ import { type Complete, compressed } from './compression.ts';
 /** Sends a complete answer, and adds to its headers what describes the body. Does nothing once the client has left. */
 export type Send = (request: IncomingMessage, response: ServerResponse, answer: Complete) => void;
 
-/** With `compression` answers go in the coding that the client likes most, where that is worth it; else as they are. */
-export function createSend(compression: boolean): Send {
-  if (!compression) return (_request, response, answer) => sendPlain(response, answer);
+/** How answers are sent. */
+export interface SendOptions {
+  /** Whether they go in the coding that the client likes most, where that is worth it; else they go as they are. */
+  readonly compression: boolean;
+  /** Their `Vary` header: all request headers that any of them depends on, in one line. */
+  readonly vary: string;
+}
+
+/** Makes the function that sends answers. */
+export function createSend({ compression, vary }: SendOptions): Send {
+  const plain = (response: ServerResponse, answer: Complete): void => sendPlain(response, answer, vary);
+  if (!compression) return (_request, response, answer) => plain(response, answer);
   return (request, response, answer) => {
-    const smaller = compressed(request, response, answer);
-    if (smaller === undefined) sendPlain(response, answer);
-    else void smaller.then((complete) => sendPlain(response, complete));
+    const smaller = compressed(request, answer);
+    if (smaller === undefined) plain(response, answer);
+    else void smaller.then((complete) => plain(response, complete));
   };
 }
 
@@ -20,10 +29,11 @@ const soonSent = 65_536;
 /** A client that takes nothing of its answer for so long is taken for gone, in milliseconds; it is noticed the second time. */
 const longestPauseMs = 7500;
 
-function sendPlain(response: ServerResponse, { status, headers, body }: Complete): void {
+function sendPlain(response: ServerResponse, { status, headers, body }: Complete, vary: string): void {
   if (response.destroyed || response.headersSent) return;
   const length = Buffer.byteLength(body);
   headers['content-length'] = String(length);
+  headers['vary'] = vary;
   if (length > soonSent) response.setTimeout(longestPauseMs, () => response.destroy());
   response.writeHead(status, headers);
   // As many bytes as characters: it is ASCII, which is copied instead of encoded.

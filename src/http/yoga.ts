@@ -17,6 +17,8 @@ export interface YogaOptions {
   readonly bodyLimits: BodyLimits;
   /** Whether answers are compressed for clients that ask for it. */
   readonly compression: boolean;
+  /** The `Vary` header of every answer. */
+  readonly vary: string;
   readonly report: (error: unknown) => void;
 }
 
@@ -29,7 +31,7 @@ interface NodeContext {
 
 /** Answers any request to the GraphQL endpoint. Operations take the same path as in the lane. */
 export function createYogaHandler(options: YogaOptions): (request: IncomingMessage, response: ServerResponse) => void {
-  const { schema, run, bodyLimits, compression, report } = options;
+  const { schema, run, bodyLimits, compression, vary, report } = options;
   const paramsOf: ParamsOf = new WeakMap();
   const results: Results = new WeakMap();
   const create = async (): Promise<YogaServerInstance<NodeContext, object>> => {
@@ -58,6 +60,7 @@ export function createYogaHandler(options: YogaOptions): (request: IncomingMessa
     yoga ??= create();
     const facts = factsOf(request, response);
     response.setHeader('x-request-id', facts.requestId);
+    response.setHeader('vary', vary);
     yoga.then((handle) => handle(request, response, { facts }), report);
   };
 }
@@ -140,13 +143,17 @@ function useOperations(run: RunOperation, paramsOf: ParamsOf, results: Results):
   };
 }
 
-/** Streams, which Yoga writes itself, get the headers of every answer. `none`, which it adds, is no content coding. */
+/**
+ * Streams, which Yoga writes itself, get the headers of every answer. `none`, which it adds, is no content coding; whether
+ * the connection stays open is for the server to say.
+ */
 function useStreamHeaders(): Plugin {
   return {
     onResponse: ({ response: { headers } }) => {
       if (headers.has('x-content-type-options')) return;
       for (const [name, value] of Object.entries(answerHeaders)) headers.set(name, value);
       if (headers.get('content-encoding') === 'none') headers.delete('content-encoding');
+      headers.delete('connection');
     },
   };
 }
@@ -165,9 +172,9 @@ function useAnswers(
         const answered = results.get(payload.request) ?? {
           errors: errorsOf(result).map((error) => toPublicError(error, report)),
         };
-        const { req, res } = payload.serverContext;
         const plain = toAnswer(answered, mediaType);
-        const { status, headers, body } = (compression ? await compressed(req, res, plain) : undefined) ?? plain;
+        const smaller = compression ? compressed(payload.serverContext.req, plain) : undefined;
+        const { status, headers, body } = (await smaller) ?? plain;
         return new fetchAPI.Response(body, { status, headers });
       }, mediaType);
     },

@@ -1,5 +1,5 @@
 import { createGateway, type Gateway, type GatewayOptions } from '../../src/gateway.ts';
-import { startServer } from '../../src/server.ts';
+import { type ServerOptions, startServer } from '../../src/server.ts';
 
 /** The key that tests ask with unless they say otherwise. */
 export const key = 'phx_test';
@@ -73,10 +73,11 @@ const defaults = {
   fastLane: process.env['TEST_FAST_LANE'] !== 'off',
 } satisfies Partial<GatewayOptions>;
 
-/** Starts a gateway over an upstream. */
+/** Starts a gateway over an upstream, and serves it. */
 export async function startGateway(
   upstream: { readonly url: string },
   options: Partial<GatewayOptions> = {},
+  serverOptions: Partial<ServerOptions> = {},
 ): Promise<TestGateway> {
   const reported: unknown[] = [];
   const gateway = createGateway({
@@ -91,6 +92,7 @@ export async function startGateway(
     stopDelayMs: 0,
     drainMs: 100,
     compression: options.compression ?? true,
+    ...serverOptions,
   });
   const url = `${server.url}/graphql`;
   return {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { codingOf } from '../../src/http/compression.ts';
+import { codingOf, compressedOnce } from '../../src/http/compression.ts';
 
 test.each([
   ['gzip', 'gzip'],
@@ -44,4 +44,15 @@ test('bodies up to 1 KB are answered as they are', () => {
 test('a hostile header takes no longer than a harmless one', () => {
   for (const part of [' ', ';', ',', ';q=', 'q= ', '*;'])
     expect(codingOf(`gzip;q=1${part.repeat(16_000)}`, 1025)).toBe(part === 'q= ' || part === '*;' ? undefined : 'gzip');
+});
+
+test('an answer that never changes is compressed once for each coding', async () => {
+  const plain = { status: 200, headers: {}, body: Buffer.alloc(10_000, 'a') };
+  const variantFor = compressedOnce(plain);
+  const [first, second] = await Promise.all([variantFor('br'), variantFor('gzip, br')]);
+  expect(first.headers).toEqual({ 'content-encoding': 'br' });
+  expect(second.body).toBe(first.body);
+  expect((await variantFor('br')).body).toBe(first.body);
+  expect((await variantFor('gzip')).body).not.toBe(first.body);
+  expect(await variantFor(undefined)).toBe(plain);
 });

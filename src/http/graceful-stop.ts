@@ -1,0 +1,83 @@
+import type { Server } from 'node:http';
+import { Server as NetServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Connections } from './connections.ts';
+
+/** How long each part of a stop takes, in milliseconds. */
+export interface StopTimes {
+  /** How long the server goes on taking requests after it has said that it is not ready. */
+  readonly stopDelayMs: number;
+  /** How long it waits after that for answers in flight. */
+  readonly drainMs: number;
+}
+
+/** Without a new connection for so long, none is on its way; with clients that never leave a moment it is not waited longer. */
+const emptyMomentMs = 20;
+const longestLookMs = 1000;
+
+/** How long connections without a request stay open once no new one can come: their clients may be about to speak. */
+const lastWordMs = 1000;
+
+/** Times are looked at this often. */
+const tickMs = 5;
+
+/**
+ * Stops a server without breaking a connection that it has accepted. Closing the listening socket resets the connections
+ * that the system has taken and the process has not, so it is closed in a moment in which none comes. Clients that come again
+ * as soon as they are answered would leave no such moment: while it is looked for, their requests wait.
+ */
+export class GracefulStop {
+  readonly #server: Server;
+  readonly #connections: Connections;
+  readonly #times: StopTimes;
+  #held: (() => void)[] | undefined;
+  /** Whether answers close their connections, and `/readyz` fails. */
+  hasBegun = false;
+
+  constructor(server: Server, connections: Connections, times: StopTimes) {
+    this.#server = server;
+    this.#connections = connections;
+    this.#times = times;
+  }
+
+  /** Whether requests wait for their answers. */
+  get isHolding(): boolean {
+    return this.#held !== undefined;
+  }
+
+  /** Answers a request once the server has stopped listening. */
+  hold(answer: () => void): void {
+    this.#held?.push(answer);
+  }
+
+  /** Resolves when every connection is closed. */
+  async run(): Promise<void> {
+    const { stopDelayMs, drainMs } = this.#times;
+    this.hasBegun = true;
+    this.#connections.closeAfterAnswers();
+    await delay(stopDelayMs);
+    const cut = setTimeout(() => this.#server.closeAllConnections(), drainMs);
+    await this.#stopListening();
+    const quietAt = performance.now() + Math.min(lastWordMs, drainMs / 10);
+    while (this.#connections.size > 0) {
+      if (performance.now() >= quietAt) this.#server.closeIdleConnections();
+      await delay(tickMs);
+    }
+    clearTimeout(cut);
+    // Node's own timers of the server.
+    this.#server.close();
+  }
+
+  async #stopListening(): Promise<void> {
+    const held: (() => void)[] = [];
+    this.#held = held;
+    const patience = Math.min(longestLookMs, this.#times.drainMs / 10);
+    const until = performance.now() + patience;
+    const moment = Math.min(emptyMomentMs, patience);
+    while (performance.now() < until && performance.now() - this.#connections.newestAt < moment) await delay(tickMs);
+    // That of HTTP servers also closes the connections whose clients have not spoken yet.
+    NetServer.prototype.close.call(this.#server);
+    this.#held = undefined;
+    for (const answer of held) answer();
+  }
+}
