@@ -18,6 +18,9 @@ export interface Config {
   /** Most REST calls of an operation, and most rows that it may ask for. */
   readonly maxUpstreamCalls: number;
   readonly maxUpstreamRows: number;
+  /** Most JSON objects, and most bytes, of the data of an answer. */
+  readonly maxAnswerObjects: number;
+  readonly maxAnswerBytes: number;
   /** Whether clients may see which REST calls an operation makes. */
   readonly explain: boolean;
   readonly cursorSecret: string | undefined;

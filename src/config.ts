@@ -36,6 +36,8 @@ export const settings = {
   MAX_PAGE_SIZE: whole('Largest `first` or `last`, and the most rows one REST call asks for', '100', 1, 1000),
   MAX_UPSTREAM_CALLS: whole('Most REST calls that an operation may make', '150', 1, 1_000_000),
   MAX_UPSTREAM_ROWS: whole('Most rows that an operation may ask for', '10000', 1, 100_000_000),
+  MAX_ANSWER_OBJECTS: whole('Most JSON objects that an answer may have', '50000', 1, 10_000_000),
+  MAX_ANSWER_BYTES: whole('Most bytes that the data of an answer may have', '16777216', 1024, 100_000_000),
   EXPLAIN: onOff('Whether clients may see REST calls; unset: on with the embedded workspace', undefined),
   CURSOR_SECRET: text(
     'Secret that signs cursors; unset: derived from UPSTREAM_URL, so that replicas agree',
@@ -120,6 +122,8 @@ export function readConfig(environment: Environment): Config {
     maxPageSize: required(environment, 'MAX_PAGE_SIZE', settings.MAX_PAGE_SIZE),
     maxUpstreamCalls: required(environment, 'MAX_UPSTREAM_CALLS', settings.MAX_UPSTREAM_CALLS),
     maxUpstreamRows: required(environment, 'MAX_UPSTREAM_ROWS', settings.MAX_UPSTREAM_ROWS),
+    maxAnswerObjects: required(environment, 'MAX_ANSWER_OBJECTS', settings.MAX_ANSWER_OBJECTS),
+    maxAnswerBytes: required(environment, 'MAX_ANSWER_BYTES', settings.MAX_ANSWER_BYTES),
     explain: given(environment, 'EXPLAIN', settings.EXPLAIN) ?? upstreamUrl === undefined,
     cursorSecret: given(environment, 'CURSOR_SECRET', settings.CURSOR_SECRET),
     logLevel: required(environment, 'LOG_LEVEL', settings.LOG_LEVEL),

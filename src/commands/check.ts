@@ -62,9 +62,14 @@ function describe(files: readonly CheckedFile[], sums: Sums, limits: Config): st
 
 function lineOf({ name, errors, deprecated, cost, overBudget }: Verdict, limits: Config): string {
   if (cost === undefined) return `${name}: invalid, ${errors.join('\n    ')}`;
-  const { lower, upper, waves, rows } = cost;
-  const sums = `${counted(range(lower, upper), 'call')}, ${counted(waves, 'wave')}, at most ${counted(rows, 'row')}`;
-  const budget = `${counted(limits.maxUpstreamCalls, 'call')} and ${counted(limits.maxUpstreamRows, 'row')}`;
+  const { lower, upper, waves, rows, objects } = cost;
+  const sums = [
+    counted(range(lower, upper), 'call'),
+    counted(waves, 'wave'),
+    `at most ${counted(rows, 'row')} and ${counted(objects, 'object')}`,
+  ].join(', ');
+  const { maxUpstreamCalls, maxUpstreamRows, maxAnswerObjects } = limits;
+  const budget = `${counted(maxUpstreamCalls, 'call')}, ${counted(maxUpstreamRows, 'row')} and ${counted(maxAnswerObjects, 'object')}`;
   const line = `${name}: ${overBudget ? 'over budget' : 'ok'}, ${sums}${overBudget ? ` (the limits are ${budget})` : ''}`;
   return [line, ...deprecated.map((use) => `  deprecated, ${use}`)].join('\n  ');
 }

@@ -35,14 +35,19 @@ export function explain(args: string[], config: Config): Outcome {
 }
 
 /** A plan as people read it. */
-function describe(plan: Plan, limits: Pick<Config, 'maxUpstreamCalls' | 'maxUpstreamRows'>): string {
-  const { calls, lower, upper, rows, waves, hints } = plan;
-  const sums = [counted(range(lower, upper), 'call'), counted(waves, 'wave'), `at most ${counted(rows, 'row')}`];
+function describe(
+  plan: Plan,
+  limits: Pick<Config, 'maxUpstreamCalls' | 'maxUpstreamRows' | 'maxAnswerObjects'>,
+): string {
+  const { calls, lower, upper, rows, objects, waves, hints } = plan;
+  const most = `at most ${counted(rows, 'row')} and ${counted(objects, 'object')}`;
+  const sums = [counted(range(lower, upper), 'call'), counted(waves, 'wave'), most];
   return [
     ...(calls.length === 0 ? [] : [callTable(calls), '']),
     sums.join(', '),
     ...(upper > limits.maxUpstreamCalls ? [`over the limit of ${counted(limits.maxUpstreamCalls, 'call')}`] : []),
     ...(rows > limits.maxUpstreamRows ? [`over the limit of ${counted(limits.maxUpstreamRows, 'row')}`] : []),
+    ...(objects > limits.maxAnswerObjects ? [`over the limit of ${counted(limits.maxAnswerObjects, 'object')}`] : []),
     ...hints.map((hint) => `hint: ${hint}`),
   ].join('\n');
 }

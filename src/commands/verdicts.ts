@@ -19,6 +19,8 @@ interface Cost {
   readonly upper: number;
   readonly rows: number;
   readonly waves: number;
+  /** Of any plan. */
+  readonly objects: number;
 }
 
 /** What is said of one operation, or of a document that cannot be read. */
@@ -64,13 +66,13 @@ function priced(
   operation: OperationDefinitionNode,
   name: string,
   deprecated: readonly string[],
-  { maxPageSize, maxUpstreamCalls, maxUpstreamRows }: Config,
+  { maxPageSize, maxUpstreamCalls, maxUpstreamRows, maxAnswerObjects }: Config,
 ): Verdict {
   const plan = worstPlan({ schema, fragments: fragmentsOf(document), operation, maxPageSize });
   if (plan === undefined) return invalid(name, ['no variables fit it']);
-  const { lower, upper, rows, waves } = plan;
-  const overBudget = upper > maxUpstreamCalls || rows > maxUpstreamRows;
-  return { name, errors: [], deprecated, cost: { lower, upper, rows, waves }, overBudget };
+  const { lower, upper, rows, waves, objects } = plan;
+  const overBudget = upper > maxUpstreamCalls || rows > maxUpstreamRows || objects > maxAnswerObjects;
+  return { name, errors: [], deprecated, cost: { lower, upper, rows, waves, objects }, overBudget };
 }
 
 function invalid(name: string, errors: readonly string[]): Verdict {

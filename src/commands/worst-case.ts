@@ -28,7 +28,7 @@ const cursors: CursorCodec = { encode: () => '', decode: () => ({ offset: 1_000_
 /**
  * The plan of an operation with its variables' defaults and, for those without, the values that make the most calls (and
  * among those ask for the most rows), looked for one variable after the other; its `lower` is that of the cheapest plan
- * met on the way. Undefined where no variables fit.
+ * met on the way, and its `objects` that of the largest answer. Undefined where no variables fit.
  */
 export function worstPlan(options: WorstCaseOptions): Plan | undefined {
   const { operation, maxPageSize } = options;
@@ -39,6 +39,7 @@ export function worstPlan(options: WorstCaseOptions): Plan | undefined {
   const base: Variables = Object.fromEntries(choices.map(({ name, values }) => [name, values[0]]));
   let variables = base;
   let worst = planWith(variables, options);
+  let objects = worst?.objects ?? 0;
   let lower = worst === undefined || worst.upper === 0 ? Number.POSITIVE_INFINITY : worst.lower;
   for (const { name, values } of choices) {
     // Also without what the others were found to be: some exclude each other, as `first` and `last` do.
@@ -46,6 +47,7 @@ export function worstPlan(options: WorstCaseOptions): Plan | undefined {
       .slice(1)
       .flatMap((value) => [variables, base].map((all) => ({ ...all, [name]: value })))) {
       const plan = planWith(tried, options);
+      objects = Math.max(objects, plan?.objects ?? 0);
       // One without calls was refused: the value is of another sort than the operation takes.
       if (plan === undefined || plan.upper === 0) continue;
       lower = Math.min(lower, plan.lower);
@@ -54,7 +56,7 @@ export function worstPlan(options: WorstCaseOptions): Plan | undefined {
       variables = tried;
     }
   }
-  return worst && { ...worst, lower: Math.min(lower, worst.upper) };
+  return worst && { ...worst, lower: Math.min(lower, worst.upper), objects };
 }
 
 /** Rows decide between plans of as many calls. */

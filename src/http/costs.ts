@@ -5,6 +5,7 @@ import type { PlannedCall } from '../plan/ledger.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
 import { fragmentsOf } from '../plan/selection.ts';
 import { OperationCalls } from '../rest/calls.ts';
+import { createAnswerRefusal } from './answer-refusals.ts';
 import type { GraphQLParams } from './params.ts';
 import type { PreparedOperation } from './prepare.ts';
 import { requestError } from './request-error.ts';
@@ -16,6 +17,8 @@ export interface CostsOptions {
   readonly maxPageSize: number;
   readonly maxUpstreamCalls: number;
   readonly maxUpstreamRows: number;
+  /** Most JSON objects of an answer. */
+  readonly maxAnswerObjects: number;
   /** Whether clients may see which REST calls an operation makes. */
   readonly explain: boolean;
 }
@@ -24,7 +27,7 @@ export interface CostsOptions {
 export interface Cost {
   /** Counts the calls that it makes, and stops it at the limit. */
   readonly calls: OperationCalls;
-  /** Why it is not executed: it may make more calls, or ask for more rows, than it may. */
+  /** Why it is not executed: it may make more calls, ask for more rows, or answer more, than it may. */
   readonly refusal: GraphQLError | undefined;
   /** Whether the client wants the plan, and nothing executed. */
   readonly planOnly: boolean;
@@ -43,6 +46,7 @@ export type Costs = (prepared: PreparedOperation, params: GraphQLParams) => Cost
  */
 export function createCosts(options: CostsOptions): Costs {
   const bounds = new WeakMap<PreparedOperation, Bound>();
+  const answerRefusal = createAnswerRefusal(options);
   const knownBoundOf = (prepared: PreparedOperation): Bound => {
     const known = bounds.get(prepared);
     if (known !== undefined) return known;
@@ -57,7 +61,8 @@ export function createCosts(options: CostsOptions): Costs {
     const plan = isPlanned ? planWith(prepared, params.variables ?? {}, options) : undefined;
     const planOnly = explain === 'plan' && plan !== undefined;
     const isTold = planOnly || explain === 'trace' || wantsCost;
-    const refusal = planOnly || plan === undefined ? undefined : refusalOf(plan, prepared, options);
+    const callRefusal = planOnly || plan === undefined ? undefined : refusalOf(plan, prepared, options);
+    const refusal = planOnly ? undefined : (callRefusal ?? answerRefusal(prepared, params.variables ?? {}));
     const calls = new OperationCalls(options.maxUpstreamCalls, explain === 'trace');
     const extensions = (): Readonly<Record<string, unknown>> | undefined => {
       if (!isTold) return undefined;

@@ -1,7 +1,9 @@
 import type { GraphQLObjectType, OperationDefinitionNode } from 'graphql';
 import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
+import { answerSizeOf } from './answer-size.ts';
 import { type Arguments, Draft, type DraftOptions } from './draft.ts';
 import { planStep } from './field-plans.ts';
+import { introspectionSize } from './introspection-size.ts';
 import type { PlannedCall } from './ledger.ts';
 import type { Moment } from './moments.ts';
 import { planMutations } from './mutation-plans.ts';
@@ -18,6 +20,8 @@ export interface Plan {
   readonly upper: number;
   /** How many rows it asks for at most. */
   readonly rows: number;
+  /** How many JSON objects it answers at most. */
+  readonly objects: number;
   /** How many calls wait for one another at most. */
   readonly waves: number;
   /** What makes it dear. */
@@ -30,7 +34,11 @@ export interface PlanRequest extends DraftOptions {
 }
 
 /** The plan of an operation. */
-export function planOperation({ operation, ...options }: PlanRequest): Plan {
+export function planOperation(request: PlanRequest): Plan {
+  return { ...planCalls(request), objects: answerSizeOf(request).objects + introspectionSize(request).objects };
+}
+
+function planCalls({ operation, ...options }: PlanRequest): Omit<Plan, 'objects'> {
   const draft = new Draft(options, planObjects);
   const type = options.schema.getRootType(operation.operation);
   if (type === null || type === undefined) return planOf(draft);
@@ -74,7 +82,7 @@ function planOrganization(draft: Draft, { nodes, responseKey: path }: SelectedFi
   draft.plan({ objects: keyedOrganization(id, start, true), nodes, path, known: 'unknown' });
 }
 
-function planOf({ ledger: { calls }, hints, isRefused }: Draft): Plan {
+function planOf({ ledger: { calls }, hints, isRefused }: Draft): Omit<Plan, 'objects'> {
   const sum = (of: (call: PlannedCall) => number): number => calls.reduce((total, call) => total + of(call), 0);
   const usual = calls.filter(({ when }) => when !== 'absent');
   return {

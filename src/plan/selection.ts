@@ -10,8 +10,12 @@ import {
   GraphQLSkipDirective,
   getDirectiveValues,
   isAbstractType,
+  isObjectType,
+  type OperationDefinitionNode,
+  SchemaMetaFieldDef,
   type SelectionNode,
   type SelectionSetNode,
+  TypeMetaFieldDef,
   type VariableValues,
 } from 'graphql';
 
@@ -97,6 +101,41 @@ export function selectedFields(
   return fields;
 }
 
+/** All fields that nodes may select on an object of a type, whatever the variables are. */
+export function possibleFields(
+  type: GraphQLObjectType,
+  nodes: readonly Selecting[],
+  scope: SelectionScope,
+): readonly SelectedField[] {
+  if (nodes.every((node) => isConstant(node, scope))) return selectedFields(type, nodes, scope);
+  return collectFields(type, nodes, scope, { ...objectFields, isIncluded: () => true });
+}
+
+/** The fields `__schema` and `__type` that an operation selects, or with `possible` that it may select. */
+export function introspectionFields(
+  operation: OperationDefinitionNode,
+  scope: SelectionScope,
+  which: 'selected' | 'possible',
+): readonly SelectedField[] {
+  const type = scope.schema.getQueryType();
+  if (operation.operation !== 'query' || !isObjectType(type)) return [];
+  const includes = which === 'possible' ? { isIncluded: () => true } : {};
+  return collectFields(type, [operation], scope, { ...objectFields, ...includes, fieldOf: metaField });
+}
+
+/** What decides which fields are collected. */
+interface Collecting {
+  readonly isIncluded: (node: SelectionNode, scope: SelectionScope) => boolean;
+  /** The field of a name; undefined for one that is left out. */
+  readonly fieldOf: (type: GraphQLObjectType, name: string) => GraphQLField<unknown, unknown> | undefined;
+}
+
+const objectFields: Collecting = { isIncluded, fieldOf: (type, name) => type.getFields()[name] };
+
+function metaField(_type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined {
+  return [SchemaMetaFieldDef, TypeMetaFieldDef].find((field) => field.name === name);
+}
+
 /**
  * The fields that nodes select on an object of a type: fragments, type conditions, `@skip` and `@include` resolved
  * (GraphQL specification §6.3.2, CollectFields). `__typename` and its like are left out: they cost nothing.
@@ -105,11 +144,12 @@ function collectFields(
   type: GraphQLObjectType,
   nodes: readonly Selecting[],
   scope: SelectionScope,
+  { isIncluded: includes, fieldOf }: Collecting = objectFields,
 ): readonly SelectedField[] {
   const found = new Map<string, SelectedField & { nodes: FieldNode[] }>();
   const visited = new Set<string>();
   const collect = (set: SelectionSetNode): void => {
-    for (const node of set.selections) if (isIncluded(node, scope)) visit(node);
+    for (const node of set.selections) if (includes(node, scope)) visit(node);
   };
   const visit = (node: SelectionNode): void => {
     if (node.kind === 'Field') return addField(node);
@@ -124,7 +164,7 @@ function collectFields(
     return undefined;
   };
   const addField = (node: FieldNode): void => {
-    const field = type.getFields()[node.name.value];
+    const field = fieldOf(type, node.name.value);
     if (field === undefined) return;
     const responseKey = node.alias?.value ?? node.name.value;
     const known = found.get(responseKey);

@@ -58,6 +58,7 @@ describe('The extension explain', () => {
           lower: 2,
           upper: 4,
           rows: 5,
+          objects: 4,
           waves: 2,
           hints: ['`tiles` of project.dashboards.nodes is in the detail view only: up to 2 calls'],
         },

@@ -56,7 +56,7 @@ describe('explain', () => {
    2    0–4  GET     /api/projects/{project_id}/dashboards/       projects.nodes.dashboards
    3   0–12  GET     /api/projects/{project_id}/dashboards/{id}/  projects.nodes.dashboards.nodes
 
-1–17 calls, 3 waves, at most 28 rows
+1–17 calls, 3 waves, at most 28 rows and 21 objects
 hint: \`tiles\` of projects.nodes.dashboards.nodes is in the detail view only: up to 12 calls
 `);
     expect(code).toBe(0);
@@ -65,7 +65,7 @@ hint: \`tiles\` of projects.nodes.dashboards.nodes is in the detail view only: u
   test('says when an operation is over the limits', async () => {
     const [text] = await run('explain', 'dear.graphql');
     expect(text).toMatch(
-      /^1–5051 calls, 3 waves, at most 10050 rows\nover the limit of 150 calls\nover the limit of 10000 rows\n/m,
+      /^1–5051 calls, 3 waves, at most 10050 rows and 5101 objects\nover the limit of 150 calls\nover the limit of 10000 rows\n/m,
     );
   });
 
@@ -102,16 +102,16 @@ describe('check', () => {
     const files = ['overview.graphql', 'dear.graphql', 'apollo.json', 'relay.json', 'pairs.json'];
     expect(await run('check', ...files)).toEqual([
       `overview.graphql
-  Overview: ok, 1–9 calls, 3 waves, at most 14 rows
+  Overview: ok, 1–9 calls, 3 waves, at most 14 rows and 11 objects
 dear.graphql
-  document: over budget, 1–5051 calls, 3 waves, at most 10050 rows (the limits are 150 calls and 10000 rows)
+  document: over budget, 1–5051 calls, 3 waves, at most 10050 rows and 5101 objects (the limits are 150 calls, 10000 rows and 50000 objects)
 apollo.json
-  One: ok, 1 call, 1 wave, at most 1 row
+  One: ok, 1 call, 1 wave, at most 1 row and 1 object
   Bad: invalid, 1:30 Cannot query field "nope" on type "Project". Did you mean "name"?
 relay.json
-  Relay: ok, 1–101 calls, 2 waves, at most 300 rows
+  Relay: ok, 1–101 calls, 2 waves, at most 300 rows and 401 objects
 pairs.json
-  Pair: ok, 1 call, 1 wave, at most 1 row
+  Pair: ok, 1 call, 1 wave, at most 1 row and 1 object
 
 6 operations: 1 invalid, 1 over budget
 `,
@@ -122,7 +122,7 @@ pairs.json
   test('judges each operation of a document by itself', async () => {
     expect(await run('check', 'mixed.graphql')).toEqual([
       `mixed.graphql
-  Good: ok, 1 call, 1 wave, at most 1 row
+  Good: ok, 1 call, 1 wave, at most 1 row and 1 object
   Wrong: invalid, 2:32 Cannot query field "nope" on type "Project". Did you mean "name"?
 
 2 operations: 1 invalid, 0 over budget
@@ -138,7 +138,12 @@ pairs.json
         {
           file: 'mixed.graphql',
           operations: [
-            { name: 'Good', errors: [], cost: { lower: 1, upper: 1, rows: 1, waves: 1 }, overBudget: false },
+            {
+              name: 'Good',
+              errors: [],
+              cost: { lower: 1, upper: 1, rows: 1, waves: 1, objects: 1 },
+              overBudget: false,
+            },
             { name: 'Wrong', errors: [expect.stringContaining('nope')] },
           ],
         },
@@ -157,15 +162,15 @@ pairs.json
     };
     // The largest page, also where the number of calls does not depend on it.
     expect(await said('query Page($n: Int) { projects(first: $n) { nodes { name } } }')).toBe(
-      'Page: ok, 1 call, 1 wave, at most 100 rows',
+      'Page: ok, 1 call, 1 wave, at most 100 rows and 101 objects',
     );
     // Two that exclude each other: the last rows may cost one call more.
     expect(await said('query Either($n: Int, $m: Int) { projects(first: $n, last: $m) { nodes { name } } }')).toBe(
-      'Either: ok, 1–2 calls, 2 waves, at most 200 rows',
+      'Either: ok, 1–2 calls, 2 waves, at most 200 rows and 101 objects',
     );
     // Objects that differ from each other, and so do the lists that they are in.
     expect(await said('query Two($a: ID!, $b: ID!) { a: project(id: $a) { name } b: project(id: $b) { name } }')).toBe(
-      'Two: ok, 1–2 calls, 1 wave, at most 2 rows',
+      'Two: ok, 1–2 calls, 1 wave, at most 2 rows and 2 objects',
     );
     expect(
       await said('query Apart($ids: [ID!]!) { nodes(ids: $ids) { ... on Dashboard { name project { name } } } }'),
@@ -174,7 +179,7 @@ pairs.json
       await said(`query Filtered($f: EventFilter) {
         project(id: 1) { name a: events(first: 2, filter: $f) { nodes { id } } b: events(first: 2) { nodes { id } } }
       }`),
-    ).toBe('Filtered: ok, 2–3 calls, 1 wave, at most 5 rows');
+    ).toBe('Filtered: ok, 2–3 calls, 1 wave, at most 5 rows and 7 objects');
   });
 
   test('exits with 0 where everything is within the limits, which are settings', async () => {

@@ -51,6 +51,8 @@ const defaults = {
   maxPageSize: 100,
   maxUpstreamCalls: 150,
   maxUpstreamRows: 10_000,
+  maxAnswerObjects: 50_000,
+  maxAnswerBytes: 16 * 2 ** 20,
   explain: false,
   cursorSecret: 'secret of the tests',
   documentLimits: {

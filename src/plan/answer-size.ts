@@ -1,0 +1,173 @@
+import {
+  type FieldNode,
+  type GraphQLObjectType,
+  getNamedType,
+  getNullableType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type ValueNode,
+} from 'graphql';
+import { pageSizeOf } from '../graphql/connections.ts';
+import { roleOf } from './roles.ts';
+import {
+  possibleFields,
+  type SelectedField,
+  type Selecting,
+  type SelectionScope,
+  selectedFields,
+} from './selection.ts';
+
+/** How many JSON objects an operation answers at most. */
+export interface AnswerSize {
+  readonly objects: number;
+  /** The place with the most of them, and how many are there; empty and 0 where there is none. */
+  readonly path: string;
+  readonly objectsThere: number;
+}
+
+/** What is sized: an operation of a valid document. */
+export interface AnswerSizeRequest extends Pick<SelectionScope, 'schema' | 'fragments'> {
+  readonly operation: OperationDefinitionNode;
+  readonly maxPageSize: number;
+  /** The coerced variables; undefined: the size holds for any. */
+  readonly variableValues: SelectionScope['variableValues'] | undefined;
+}
+
+/**
+ * The size of an answer with every record distinct and every page full. Records, connections, edges, `pageInfo` and
+ * payloads count, what is inside a JSON value does not. Introspection is apart (see `introspectionSize`).
+ */
+export function answerSizeOf(request: AnswerSizeRequest): AnswerSize {
+  const type = request.schema.getRootType(request.operation.operation);
+  if (!isObjectType(type)) return { objects: 0, path: '', objectsThere: 0 };
+  const walk = new Walk(request);
+  return { objects: walk.below(type, [request.operation], undefined), ...walk.fullestPlace(type, request.operation) };
+}
+
+/** Larger numbers would not be exact. */
+const largest = Number.MAX_SAFE_INTEGER;
+
+/** What one field answers at one object of its parent. */
+interface Answered extends Pick<SelectedField, 'responseKey' | 'nodes'> {
+  /** The types that its objects may have. */
+  readonly types: readonly GraphQLObjectType[];
+  readonly items: number;
+  /** The number of rows in the page, where it is a connection. */
+  readonly page: number | undefined;
+}
+
+/** A walk over one operation. It counts each field once, so that fragments that spread fragments cannot multiply it. */
+class Walk {
+  readonly #request: AnswerSizeRequest;
+  readonly #known = new Map<Selecting, Map<string, number>>();
+
+  constructor(request: AnswerSizeRequest) {
+    this.#request = request;
+  }
+
+  /** How many objects are below one object of a type; `page` is its number of rows, where it is a connection. */
+  below(type: GraphQLObjectType, nodes: readonly Selecting[], page: number | undefined): number {
+    const [node] = nodes;
+    if (node === undefined || nodes.length > 1) return this.#countBelow(type, nodes, page);
+    const counts = this.#known.get(node) ?? new Map<string, number>();
+    this.#known.set(node, counts);
+    const name = `${type.name} ${page}`;
+    const count = counts.get(name) ?? this.#countBelow(type, nodes, page);
+    counts.set(name, count);
+    return count;
+  }
+
+  /** Follows the field that answers the most objects down to where no further ones are. */
+  fullestPlace(root: GraphQLObjectType, operation: OperationDefinitionNode): Omit<AnswerSize, 'objects'> {
+    const path: string[] = [];
+    let objectsThere = 1;
+    let fullest = this.#fullestOf(this.#answers(root, [operation], undefined));
+    for (; fullest !== undefined; fullest = this.#fullestOf(this.#inside(fullest))) {
+      path.push(fullest.responseKey);
+      objectsThere = atMost(objectsThere * fullest.items);
+    }
+    return { path: path.join('.'), objectsThere: path.length === 0 ? 0 : objectsThere };
+  }
+
+  #countBelow(type: GraphQLObjectType, nodes: readonly Selecting[], page: number | undefined): number {
+    let count = 0;
+    for (const answered of this.#answers(type, nodes, page)) count += this.#countOf(answered);
+    return atMost(count);
+  }
+
+  #countOf({ types, nodes, items, page }: Answered): number {
+    return atMost(items * (1 + Math.max(...types.map((type) => this.below(type, nodes, page)))));
+  }
+
+  #fullestOf(all: readonly Answered[]): Answered | undefined {
+    const filled = all.filter(({ items }) => items > 0);
+    return filled.toSorted((one, other) => this.#countOf(other) - this.#countOf(one))[0];
+  }
+
+  #inside({ types, nodes, page }: Answered): readonly Answered[] {
+    return types.flatMap((type) => this.#answers(type, nodes, page));
+  }
+
+  /** The fields that answer objects. */
+  #answers(type: GraphQLObjectType, nodes: readonly Selecting[], page: number | undefined): readonly Answered[] {
+    const { variableValues } = this.#request;
+    const fields =
+      variableValues === undefined
+        ? possibleFields(type, nodes, { ...this.#request, variableValues: { sources: {}, coerced: {} } })
+        : selectedFields(type, nodes, { ...this.#request, variableValues });
+    return fields.flatMap((selected) => {
+      const types = this.#typesOf(selected);
+      if (types.length === 0) return [];
+      const role = roleOf(type, selected.field).kind;
+      const isList = isListType(getNullableType(selected.field.type));
+      // A list that is neither a page nor named by ids has no bound.
+      const items = isList ? (role === 'node' ? this.#idsOf(selected) : (page ?? largest)) : 1;
+      const { responseKey, nodes: own } = selected;
+      return [{ responseKey, nodes: own, types, items, page: role === 'list' ? this.#pageOf(selected) : undefined }];
+    });
+  }
+
+  #typesOf({ field }: SelectedField): readonly GraphQLObjectType[] {
+    const type = getNamedType(field.type);
+    if (isInterfaceType(type)) return this.#request.schema.getPossibleTypes(type);
+    return isObjectType(type) ? [type] : [];
+  }
+
+  /** How many rows a page has at most. One that is larger than any page may be is refused. */
+  #pageOf({ nodes: [node] }: SelectedField): number {
+    const { maxPageSize } = this.#request;
+    const given = ['first', 'last'].map((name) => this.#numberIn(argumentOf(node, name)));
+    const size = given.find((number) => number !== undefined) ?? pageSizeOf('first', undefined, maxPageSize);
+    return Math.max(0, Math.min(size, maxPageSize));
+  }
+
+  #numberIn(value: ValueNode | undefined): number | undefined {
+    if (value?.kind === Kind.INT) return Number(value.value);
+    if (value?.kind !== Kind.VARIABLE) return undefined;
+    const { variableValues, maxPageSize } = this.#request;
+    if (variableValues === undefined) return maxPageSize;
+    const number = variableValues.coerced[value.name.value];
+    return typeof number === 'number' ? number : undefined;
+  }
+
+  /** How many ids are given, each as often as it is. */
+  #idsOf({ nodes: [node] }: SelectedField): number {
+    const { variableValues, maxPageSize } = this.#request;
+    const value = argumentOf(node, 'ids');
+    if (value?.kind === Kind.LIST) return Math.min(value.values.length, maxPageSize);
+    if (value?.kind !== Kind.VARIABLE) return 1;
+    const ids = variableValues?.coerced[value.name.value];
+    return Array.isArray(ids) ? Math.min(ids.length, maxPageSize) : maxPageSize;
+  }
+}
+
+function argumentOf(node: FieldNode | undefined, name: string): ValueNode | undefined {
+  return node?.arguments?.find((argument) => argument.name.value === name)?.value;
+}
+
+function atMost(count: number): number {
+  return Math.min(count, largest);
+}
