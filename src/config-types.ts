@@ -73,7 +73,12 @@ export interface WorkspaceConfig {
   readonly errorRate: number;
   readonly pageCap: number | undefined;
   readonly requestsPerMinute: number | undefined;
+  /** How the `next` of events goes on. */
+  readonly eventsNext: (typeof eventsNexts)[number];
 }
+
+/** The values of WORKSPACE_EVENTS_NEXT. */
+export const eventsNexts = ['offset', 'before'] as const;
 
 /** The levels of LOG_LEVEL. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type Config, documentModes, logLevels, type PersistedConfig, type WorkspaceConfig } from './config-types.ts';
+import {
+  type Config,
+  documentModes,
+  eventsNexts,
+  logLevels,
+  type PersistedConfig,
+  type WorkspaceConfig,
+} from './config-types.ts';
 import type { DocumentLimits } from './http/limits.ts';
 import { findMisspelt } from './misspelt.ts';
 import { readRoute, routeSettings } from './route-settings.ts';
@@ -93,7 +100,12 @@ export const settings = {
     undefined,
   ),
   REDIS_URL: redisUrl('Redis in which gateways share registered documents; unset: each keeps its own in memory'),
-  WORKSPACE_PORT: whole('Port of the embedded workspace; 0 takes a free one', '4001', 0, 65_535),
+  WORKSPACE_PORT: whole(
+    'Port of the embedded workspace, on this machine only whatever HOST says; 0 takes a free one',
+    '4001',
+    0,
+    65_535,
+  ),
   WORKSPACE_DB: text('File that keeps the embedded workspace; unset: in memory', undefined, 'a path'),
   WORKSPACE_LATENCY_MS: whole('How long each answer of the workspace is held back, in milliseconds', '0', 0, 60_000),
   WORKSPACE_ERROR_RATE: fraction('Share of requests that the workspace answers with 503', '0'),
@@ -103,6 +115,11 @@ export const settings = {
     undefined,
     1,
     1_000_000,
+  ),
+  WORKSPACE_EVENTS_NEXT: oneOf(
+    'How the `next` of events goes on: offset as the contract says, before as the known deployment does',
+    'offset',
+    eventsNexts,
   ),
 } as const;
 
@@ -181,6 +198,7 @@ function readWorkspace(environment: Environment): WorkspaceConfig {
     errorRate: required(environment, 'WORKSPACE_ERROR_RATE', settings.WORKSPACE_ERROR_RATE),
     pageCap: given(environment, 'WORKSPACE_PAGE_CAP', settings.WORKSPACE_PAGE_CAP),
     requestsPerMinute: given(environment, 'WORKSPACE_REQUESTS_PER_MINUTE', settings.WORKSPACE_REQUESTS_PER_MINUTE),
+    eventsNext: required(environment, 'WORKSPACE_EVENTS_NEXT', settings.WORKSPACE_EVENTS_NEXT),
   });
 }
 

@@ -70,7 +70,10 @@ export async function listening<T>(variable: 'PORT' | 'WORKSPACE_PORT', start: P
     // A port that is taken may be free soon, one that is forbidden stays so.
     if (code === 'EACCES')
       throw new ConfigError(`${variable}: expected a port that may be listened on, but got: ${error.message}`);
-    throw new Error(`${variable}: expected a port that is free at HOST, but got: ${error.message}`, { cause: error });
+    const place = variable === 'PORT' ? 'HOST' : '127.0.0.1';
+    throw new Error(`${variable}: expected a port that is free at ${place}, but got: ${error.message}`, {
+      cause: error,
+    });
   }
 }
 

@@ -102,12 +102,10 @@ async function serveWorkspace(config: Config): Promise<void> {
   console.log(`Workspace  ${workspace.url}\nDemo key   ${workspace.demoKey}`);
 }
 
-function startEmbedded({
-  host,
-  workspace: { database, pageCap, requestsPerMinute, ...others },
-}: Config): Promise<Workspace> {
+/** On this machine only, whatever HOST says: its data and its keys are known to all. */
+function startEmbedded({ workspace: { database, pageCap, requestsPerMinute, ...others } }: Config): Promise<Workspace> {
   const workspace = startWorkspace({
-    host,
+    host: '127.0.0.1',
     ...others,
     ...(database !== undefined && { database }),
     ...(pageCap !== undefined && { pageCap }),

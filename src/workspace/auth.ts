@@ -15,7 +15,7 @@ export function keyOf(authorization: string | undefined): string {
 /** Makes the function that tells whose key it is, and throws for unknown keys. */
 export function createAuthenticator(store: Store): (key: string) => User {
   const statement = store.database.prepare(`
-    SELECT users.id, profile, organization_id, name FROM users JOIN organizations ON organizations.id = organization_id
+    SELECT users.id, level, profile, organization_id, name FROM users JOIN organizations ON organizations.id = organization_id
     WHERE key = ?`);
   return (key) => {
     const row = statement.get(key);
@@ -23,6 +23,7 @@ export function createAuthenticator(store: Store): (key: string) => User {
     return {
       id: integerIn(row, 'id'),
       organization: { id: textIn(row, 'organization_id'), name: textIn(row, 'name') },
+      level: integerIn(row, 'level'),
       profile: parseObject(textIn(row, 'profile')),
     };
   };

@@ -1,10 +1,13 @@
 import type { JsonObject } from './json.ts';
 import type { Store } from './store.ts';
+import type { EventsNext } from './switches.ts';
 
 /** Whoever holds the key of a request. */
 export interface User {
   readonly id: number;
   readonly organization: { readonly id: string; readonly name: string };
+  /** What the user may do in the organization: 1 a member, 8 an administrator, 15 its owner. */
+  readonly level: number;
   /** As in `created_by` of a dashboard. */
   readonly profile: JsonObject;
 }
@@ -20,6 +23,10 @@ export interface Call {
   readonly body: JsonObject;
   /** Largest page of any list, whatever `limit` says. */
   readonly pageCap: number;
+  /** Longest time that finding the events of one request may take. */
+  readonly searchTimeMs: number;
+  /** How the `next` of events goes on. */
+  readonly eventsNext: EventsNext;
 }
 
 /** What is sent back. A body that is absent is no body, and a string is CSV. */

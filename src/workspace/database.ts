@@ -28,12 +28,13 @@ const tables = `
   CREATE TABLE IF NOT EXISTS organizations (id TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS users (
     id INTEGER PRIMARY KEY, organization_id TEXT NOT NULL REFERENCES organizations, key TEXT UNIQUE,
-    profile TEXT NOT NULL
+    level INTEGER NOT NULL, profile TEXT NOT NULL
   ) STRICT;
   ${objects('projects', 'organizations', 'TEXT')}
   ${objects('plugins', 'organizations', 'TEXT')}
   ${objects('dashboards', 'projects', 'INTEGER')}
   ${objects('tiles', 'dashboards', 'INTEGER')}
+  ${objects('cohorts', 'projects', 'INTEGER')}
   CREATE TABLE IF NOT EXISTS plugin_sources (
     plugin_id INTEGER NOT NULL REFERENCES plugins ON DELETE CASCADE, name TEXT NOT NULL, content TEXT NOT NULL,
     PRIMARY KEY (plugin_id, name)
@@ -48,6 +49,10 @@ const tables = `
   CREATE TABLE IF NOT EXISTS persons (
     id INTEGER PRIMARY KEY, project_id INTEGER NOT NULL REFERENCES projects ON DELETE CASCADE, uuid TEXT NOT NULL,
     body TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS groups (
+    project_id INTEGER NOT NULL REFERENCES projects ON DELETE CASCADE, type_index INTEGER NOT NULL, key TEXT NOT NULL,
+    properties TEXT NOT NULL, PRIMARY KEY (project_id, type_index, key)
   ) STRICT;
   CREATE TABLE IF NOT EXISTS events (
     id TEXT PRIMARY KEY, project_id INTEGER NOT NULL REFERENCES projects ON DELETE CASCADE, person_id INTEGER,

@@ -71,6 +71,11 @@ export function invalid(attr: string | undefined, detail: string, code = 'invali
   return new ApiError(400, code, detail, { attr });
 }
 
+/** Finding the answer took longer than a request may take. */
+export function queryTooLong(): ApiError {
+  return new ApiError(512, 'error', 'Query execution took too long. Ask for less at once.');
+}
+
 /** A field of the request is missing. */
 export function required(attr: string): ApiError {
   return invalid(attr, 'This field is required.', 'required');

@@ -1,11 +1,11 @@
 import type { Handler } from './call.ts';
-import * as dashboardCreation from './dashboard-creation.ts';
-import * as dashboards from './dashboards.ts';
-import * as events from './events.ts';
-import * as pluginActions from './plugin-actions.ts';
-import * as pluginSources from './plugin-sources.ts';
-import * as plugins from './plugins.ts';
-import * as projects from './projects.ts';
+import * as dashboardCreation from './dashboards/creation.ts';
+import * as dashboards from './dashboards/dashboards.ts';
+import * as events from './events/events.ts';
+import * as pluginActions from './plugins/actions.ts';
+import * as plugins from './plugins/plugins.ts';
+import * as pluginSources from './plugins/sources.ts';
+import * as projects from './projects/projects.ts';
 
 /** Who carries out which operation of the document, by its operationId. */
 export const handlers: Readonly<Record<string, Handler>> = {

@@ -33,8 +33,8 @@ export function pageOf(call: Call, records: Records, owner: Owner, toRow: (store
   });
 }
 
-/** An offset at or before the start is left out. */
-function linkTo(url: URL, limit: number, offset: number): string {
+/** The URL of another page of the same list. An offset at or before the start is left out. */
+export function linkTo(url: URL, limit: number, offset: number): string {
   const link = new URL(url);
   link.searchParams.set('limit', String(limit));
   if (offset > 0) link.searchParams.set('offset', String(offset));

@@ -26,8 +26,11 @@ export interface Records {
   readonly remove: (id: number) => void;
 }
 
+/** The tables that hold objects of one owner. */
+export type RecordTable = 'projects' | 'plugins' | 'dashboards' | 'tiles' | 'cohorts';
+
 /** Prepares what is asked of `table`. */
-export function createRecords(database: DatabaseSync, table: 'projects' | 'plugins' | 'dashboards' | 'tiles'): Records {
+export function createRecords(database: DatabaseSync, table: RecordTable): Records {
   const find = database.prepare(`SELECT * FROM ${table} WHERE owner = ? AND id = ?`);
   const count = database.prepare(`SELECT count(*) AS count FROM ${table} WHERE owner = ? AND NOT deleted`);
   const list = database.prepare(`SELECT * FROM ${table} WHERE owner = ? AND NOT deleted ORDER BY id LIMIT ? OFFSET ?`);

@@ -16,7 +16,7 @@ type Identify = (request: FastifyRequest) => Promise<User>;
 export function addRoutes(app: FastifyInstance, document: JsonObject, store: Store, switches: Switches): void {
   const users = new WeakMap<FastifyRequest, User>();
   const identify = createIdentify(store, switches);
-  const { pageCap = Number.POSITIVE_INFINITY } = switches;
+  const { pageCap = Number.POSITIVE_INFINITY, searchTimeMs = 2000, eventsNext = 'offset' } = switches;
   for (const operation of operationsOf(document)) {
     const handler = handlers[operation.id];
     if (handler === undefined) throw new Error(`${operation.id} has no handler`);
@@ -29,7 +29,14 @@ export function addRoutes(app: FastifyInstance, document: JsonObject, store: Sto
       handler: async (request, reply) => {
         const user = users.get(request);
         if (user === undefined) throw new Error('expected an authenticated request');
-        const answer = answerWith(handler, operation, { ...partsOf(request), store, user, pageCap });
+        const answer = answerWith(handler, operation, {
+          ...partsOf(request),
+          store,
+          user,
+          pageCap,
+          searchTimeMs,
+          eventsNext,
+        });
         if (typeof answer.body === 'string') reply.type('text/csv; charset=utf-8');
         return reply.code(answer.status).send(answer.body);
       },

@@ -11,7 +11,20 @@ export interface Switches {
   readonly pageCap?: number | undefined;
   /** Requests that one key may make in a minute. */
   readonly requestsPerMinute?: number | undefined;
+  /**
+   * Longest time in milliseconds that finding the events of one request may take, 2,000 by default: the process does nothing
+   * else meanwhile.
+   */
+  readonly searchTimeMs?: number | undefined;
+  /** How the `next` of events goes on. */
+  readonly eventsNext?: EventsNext | undefined;
 }
+
+/**
+ * How the `next` of events goes on: by `limit` and `offset`, as the contract says (§ 8), or by `before` and the timestamp of
+ * the last row, as the known deployment does.
+ */
+export type EventsNext = 'offset' | 'before';
 
 /** What is done before each request. */
 export interface Faults {

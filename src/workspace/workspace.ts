@@ -3,13 +3,13 @@ import { readDocument } from './document.ts';
 import { ApiError, endpointNotFound, invalid } from './errors.ts';
 import { objectOf, parseJson } from './json.ts';
 import { addRoutes } from './routes.ts';
-import { demoKeys } from './seed/organizations.ts';
+import { demoKeys, memberKeys } from './seed/organizations.ts';
 import { seedOnce } from './seed/seed.ts';
 import { openStore } from './store.ts';
 import type { Switches } from './switches.ts';
 import { documentId, toApiError } from './validation.ts';
 
-export { demoKeys };
+export { demoKeys, memberKeys };
 
 /** How the workspace runs. */
 export interface WorkspaceOptions extends Switches {

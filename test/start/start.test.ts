@@ -29,6 +29,18 @@ test('without settings it starts the workspace and the gateway, and the curl lin
   });
 });
 
+test.each([[[]], [['workspace']]])(
+  'the workspace listens on this machine only, whatever HOST says: %j',
+  async (args) => {
+    await using running = runMain(args, { ...freePorts, HOST: '0.0.0.0' });
+    const [, url = ''] = await running.printed(/^Workspace +(\S+)$/m);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const elsewhere = url.replace('127.0.0.1', '127.0.0.2');
+    expect((await fetch(`${url}/api/projects/`)).status).toBe(401);
+    await expect(fetch(`${elsewhere}/api/projects/`)).rejects.toThrow('fetch failed');
+  },
+);
+
 test('a termination signal lets what is in flight finish, then it exits with 0', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) }, { hold: 2 });
   await using gateway = runMain([], { PORT: '0', UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '50' });
@@ -93,7 +105,7 @@ test('a port that is taken is one clear line, and exit code 1', async () => {
   expect(gateway.output()).toMatch(/^error: PORT: expected a port that is free at HOST, but got: .*EADDRINUSE.*\n$/);
   await using workspace = runMain([], { PORT: '0', WORKSPACE_PORT: new URL(upstream.url).port });
   expect(await workspace.exit()).toBe(1);
-  expect(workspace.output()).toMatch(/^error: WORKSPACE_PORT: expected a port that is free at HOST/);
+  expect(workspace.output()).toMatch(/^error: WORKSPACE_PORT: expected a port that is free at 127\.0\.0\.1/);
 });
 
 test('a name that may be another program is known by is a warning, and it starts', async () => {

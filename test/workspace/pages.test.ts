@@ -5,10 +5,10 @@ import { membersOf, resultsOf, startClient, targetOf } from './client.ts';
 const client = await startClient();
 afterAll(() => client[Symbol.asyncDispose]());
 
-async function walk(start: string, link: 'next' | 'previous' = 'next'): Promise<unknown[][]> {
+async function walk(start: string, link: 'next' | 'previous' = 'next', walked = client): Promise<unknown[][]> {
   const pages: unknown[][] = [];
   for (let target: string | undefined = start; target !== undefined; ) {
-    const page = membersOf(await client.read(target));
+    const page = membersOf(await walked.read(target));
     pages.push(resultsOf(page).map(({ id }) => id));
     target = page[link] === null ? undefined : targetOf(page[link]);
   }
@@ -69,16 +69,34 @@ test('a page of events holds 100 by default and 1,000 at most', async () => {
   expect(resultsOf(await client.read('/api/projects/1/events/?limit=1200'))).toHaveLength(1000);
 });
 
-test('following next of events walks all of them once, the newest first', async () => {
-  const ids = (await walk('/api/projects/4/events/?limit=150')).flat();
-  expect(new Set(ids).size).toBe(500);
-  expect(ids).toEqual(resultsOf(await client.read('/api/projects/4/events/?limit=1000')).map(({ id }) => id));
+test.each(['offset', 'before'] as const)(
+  'following next of events by %s walks all of them once, the newest first',
+  async (eventsNext) => {
+    await using dialect = await startClient({ eventsNext });
+    const ids = (await walk('/api/projects/4/events/?limit=150', 'next', dialect)).flat();
+    expect(new Set(ids).size).toBe(500);
+    expect(ids).toEqual(resultsOf(await client.read('/api/projects/4/events/?limit=1000')).map(({ id }) => id));
+  },
+);
+
+test('following next of events from an offset before a time loses none', async () => {
+  const all = resultsOf(await client.read('/api/projects/4/events/?limit=1000'));
+  const before = encodeURIComponent(String(all[0]?.timestamp));
+  const ids = (await walk(`/api/projects/4/events/?limit=3&offset=477&before=${before}`)).flat();
+  expect(ids).toEqual(all.slice(478).map(({ id }) => id));
 });
 
-test('next of events keeps the query and goes on before the last row', async () => {
+test('next of events keeps the query and goes on by limit and offset', async () => {
   const query = 'limit=2&offset=1&event=%24pageview';
   const page = membersOf(await client.read(`/api/projects/1/events/?${query}`));
-  const last = String(resultsOf(page)[1]?.timestamp);
-  expect(page.next).toBe(`${client.url}/api/projects/1/events/?${query}&before=${encodeURIComponent(last)}`);
+  expect(page.next).toBe(`${client.url}/api/projects/1/events/?limit=2&offset=3&event=%24pageview`);
   expect(Object.keys(page)).toEqual(['next', 'results']);
+});
+
+test('in the dialect of the known deployment, next of events keeps the query and goes on before the last row', async () => {
+  await using other = await startClient({ eventsNext: 'before' });
+  const query = 'limit=2&offset=1&event=%24pageview';
+  const page = membersOf(await other.read(`/api/projects/1/events/?${query}`));
+  const last = String(resultsOf(page)[1]?.timestamp);
+  expect(page.next).toBe(`${other.url}/api/projects/1/events/?${query}&before=${encodeURIComponent(last)}`);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { seedOnce } from '../../src/workspace/seed/seed.ts';
 import { openStore } from '../../src/workspace/store.ts';
-import { demoKeys, startWorkspace } from '../../src/workspace/workspace.ts';
+import { demoKeys, memberKeys, startWorkspace } from '../../src/workspace/workspace.ts';
 import { inForm } from '../support/form.ts';
 import { membersOf, resultsOf, startClient } from './client.ts';
 
@@ -48,20 +48,23 @@ test('the seed is the same every time', () => {
   expect(one).toEqual(other);
 });
 
-test('each organization has a key that sees its own projects', async () => {
-  await using client = await startClient();
-  const projects = await Promise.all(
-    demoKeys.map(async (key) => {
-      expect(key).toMatch(/^phx_/);
-      const { body } = await client.send('GET', '/api/projects/', undefined, { authorization: `Bearer ${key}` });
-      return resultsOf(body).map(({ id }) => id);
-    }),
-  );
-  expect(projects).toEqual([
-    [1, 2, 3, 4],
-    [5, 6],
-  ]);
-});
+test.each([demoKeys, memberKeys])(
+  'each organization has keys that see its own projects: %s and %s',
+  async (...keys) => {
+    await using client = await startClient();
+    const projects = await Promise.all(
+      keys.map(async (key) => {
+        expect(key).toMatch(/^phx_/);
+        const { body } = await client.send('GET', '/api/projects/', undefined, { authorization: `Bearer ${key}` });
+        return resultsOf(body).map(({ id }) => id);
+      }),
+    );
+    expect(projects).toEqual([
+      [1, 2, 3, 4],
+      [5, 6],
+    ]);
+  },
+);
 
 test('a database file keeps what was written over a restart, and is seeded once', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'workspace-'));

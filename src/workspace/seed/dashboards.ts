@@ -1,5 +1,5 @@
-import { insightTile, textTile } from '../dashboard-templates.ts';
-import { newDashboard } from '../dashboard-views.ts';
+import { insightTile, textTile } from '../dashboards/templates.ts';
+import { newDashboard } from '../dashboards/views.ts';
 import type { JsonObject } from '../json.ts';
 import type { Store } from '../store.ts';
 import { daysBeforeEnd } from './clock.ts';

@@ -2,6 +2,7 @@ import type { JsonObject } from '../json.ts';
 import type { Store } from '../store.ts';
 import { day, seedEnd } from './clock.ts';
 import { type EventKind, kindsOf } from './event-kinds.ts';
+import { companyOf } from './groups.ts';
 import type { SeedPerson } from './persons.ts';
 import type { SeedProject } from './projects.ts';
 import { choose, createRandom, type Random, uuidOf } from './random.ts';
@@ -19,7 +20,8 @@ export function seedEvents({ database }: Store, project: SeedProject, persons: r
     // Nobody has been identified in one of twelve.
     const person = random() < 1 / 12 ? undefined : persons[Math.floor(random() * persons.length)];
     const { event, propertiesOf } = chooseKind(random, kinds);
-    const properties = JSON.stringify({ ...surroundings(random, project), ...propertiesOf(random) });
+    const company = project.hasCompanies && person !== undefined ? { $group_0: companyOf(person.id) } : {};
+    const properties = JSON.stringify({ ...surroundings(random, project), ...propertiesOf(random), ...company });
     const clicked = event === '$autocapture' ? choose(random, buttons) : undefined;
     insert.run(
       id,

@@ -19,6 +19,9 @@ export interface SeedOrganization {
 /** A personal API key of the first member of each organization. */
 export const demoKeys: readonly [string, string] = ['phx_demo_fernweh_travel', 'phx_demo_kestrel_bank'];
 
+/** A personal API key of the second member of each organization, who is neither its owner nor an administrator. */
+export const memberKeys: readonly [string, string] = ['phx_demo_fernweh_member', 'phx_demo_kestrel_member'];
+
 /** Travel, with the projects 1 to 4. */
 export const travel: SeedOrganization = organization('Fernweh Travel', 'fernweh.example', 1, [
   ['Ida', 'Lindqvist'],
@@ -64,12 +67,13 @@ function member(id: number, first: string, last: string, domain: string): Member
 /** Stores both organizations and everybody in them. */
 export function seedOrganizations({ database }: Store): void {
   const insertOrganization = database.prepare('INSERT INTO organizations VALUES (?, ?)');
-  const insertUser = database.prepare('INSERT INTO users VALUES (?, ?, ?, ?)');
+  const insertUser = database.prepare('INSERT INTO users VALUES (?, ?, ?, ?, ?)');
   for (const [index, { id, name, members }] of [travel, bank].entries()) {
     insertOrganization.run(id, name);
-    for (const person of members) {
-      const key = person === members[0] ? (demoKeys[index] ?? null) : null;
-      insertUser.run(person.id, id, key, JSON.stringify(person.profile));
+    const keys = [demoKeys[index], memberKeys[index]];
+    for (const [position, person] of members.entries()) {
+      const level = position === 0 ? 15 : 1;
+      insertUser.run(person.id, id, keys[position] ?? null, level, JSON.stringify(person.profile));
     }
   }
 }

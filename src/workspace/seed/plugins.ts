@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
-import { toEntry } from '../plugin-activity.ts';
-import { newPlugin } from '../plugin-fields.ts';
+import { toEntry } from '../plugins/activity.ts';
+import { newPlugin } from '../plugins/fields.ts';
 import type { Store } from '../store.ts';
 import { daysBeforeEnd } from './clock.ts';
 import { bank, type SeedOrganization, travel } from './organizations.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../json.ts';
-import { newProject } from '../project-fields.ts';
+import { newProject } from '../projects/fields.ts';
 import type { Store } from '../store.ts';
 import { daysBeforeEnd } from './clock.ts';
 import { bank, type SeedOrganization, travel } from './organizations.ts';
@@ -15,6 +15,8 @@ export interface SeedProject {
   readonly surface: 'web' | 'app';
   readonly host: string;
   readonly events: number;
+  /** Whether persons come from companies, which are groups of type 0. */
+  readonly hasCompanies: boolean;
   /** What differs from a new project. */
   readonly settings: JsonObject;
 }
@@ -48,11 +50,21 @@ export const seedProjects: readonly SeedProject[] = [
 ];
 
 function travelProject(...[id, name, surface, host, events, settings]: Particulars): SeedProject {
-  return { id, name, surface, host, events, settings, organization: travel, business: 'travel' };
+  return {
+    id,
+    name,
+    surface,
+    host,
+    events,
+    settings,
+    organization: travel,
+    business: 'travel',
+    hasCompanies: id === 4,
+  };
 }
 
 function bankProject(...[id, name, surface, host, events, settings]: Particulars): SeedProject {
-  return { id, name, surface, host, events, settings, organization: bank, business: 'bank' };
+  return { id, name, surface, host, events, settings, organization: bank, business: 'bank', hasCompanies: id === 6 };
 }
 
 type Particulars = [
@@ -85,5 +97,7 @@ export function seedProject({ projects }: Store, project: SeedProject, primaryDa
     ...newProject(identity, settings),
     updated_at: daysBeforeEnd(project.id * 2.17),
     ingested_event: true,
+    has_group_types: project.hasCompanies,
+    groups_on_events_querying_enabled: project.hasCompanies,
   });
 }

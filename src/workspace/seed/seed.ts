@@ -1,26 +1,33 @@
 import { integerIn, transact } from '../database.ts';
 import type { Store } from '../store.ts';
+import { seedCohorts } from './cohorts.ts';
 import { dashboardsPerProject, seedDashboards } from './dashboards.ts';
 import { seedEvents } from './events.ts';
+import { seedGroups } from './groups.ts';
 import { seedOrganizations } from './organizations.ts';
 import { seedPersons } from './persons.ts';
 import { seedPlugins } from './plugins.ts';
 import { seedProject, seedProjects } from './projects.ts';
 
 /** What `user_version` of a database says once it holds the demonstration data. */
-const seeded = 1;
+const seeded = 2;
 
 /** Stores the demonstration data, the same every time, in a database that is new; all of it or nothing. */
 export function seedOnce(store: Store): void {
   const { database } = store;
   transact(database, () => {
     const row = database.prepare('PRAGMA user_version').get();
-    if (row !== undefined && integerIn(row, 'user_version') === seeded) return;
+    const version = row === undefined ? 0 : integerIn(row, 'user_version');
+    if (version === seeded) return;
+    if (version !== 0)
+      throw new Error("the workspace's database is of another version: remove its file, or name another");
     seedOrganizations(store);
     for (const [index, project] of seedProjects.entries()) {
       seedProject(store, project, index * dashboardsPerProject + 1);
       seedDashboards(store, project);
       seedEvents(store, project, seedPersons(store, project));
+      seedCohorts(store, project);
+      seedGroups(store, project);
     }
     seedPlugins(store);
     database.exec(`PRAGMA user_version = ${seeded}`);

@@ -1,9 +1,9 @@
-import { type Answer, type Call, ok } from './call.ts';
-import { textIn } from './database.ts';
-import { invalid } from './errors.ts';
-import { pick } from './json.ts';
-import { noteActivity } from './plugin-activity.ts';
-import { pluginRequestFields } from './plugin-fields.ts';
+import { type Answer, type Call, ok } from '../call.ts';
+import { textIn } from '../database.ts';
+import { invalid } from '../errors.ts';
+import { pick } from '../json.ts';
+import { noteActivity } from './activity.ts';
+import { pluginRequestFields } from './fields.ts';
 import { changePlugin, pluginOf } from './plugins.ts';
 
 /** GET …/plugins/{id}/source/: a map from the name of a file to its text. */

@@ -1,6 +1,6 @@
-import { type JsonObject, pick } from './json.ts';
-import type { Stored } from './records.ts';
-import type { Store } from './store.ts';
+import { type JsonObject, pick } from '../json.ts';
+import type { Stored } from '../records.ts';
+import type { Store } from '../store.ts';
 
 /** The fields of the list view. */
 const listFields = [

@@ -1,11 +1,11 @@
-import { organizationOf } from './auth.ts';
-import { type Answer, type Call, created, noContent, ok } from './call.ts';
-import { notFound } from './errors.ts';
-import { type JsonObject, pick } from './json.ts';
-import { pageOf } from './pages.ts';
-import { noteActivity } from './plugin-activity.ts';
-import { newPlugin, pluginRequestFields } from './plugin-fields.ts';
-import type { Stored } from './records.ts';
+import { organizationOf } from '../auth.ts';
+import { type Answer, type Call, created, noContent, ok } from '../call.ts';
+import { notFound } from '../errors.ts';
+import { type JsonObject, pick } from '../json.ts';
+import { pageOf } from '../pages.ts';
+import type { Stored } from '../records.ts';
+import { noteActivity } from './activity.ts';
+import { newPlugin, pluginRequestFields } from './fields.ts';
 
 /** GET /api/organizations/{org_id}/plugins/ */
 export function listPlugins(call: Call): Answer {

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../json.ts';
 
 /** The fields that requests can set, as a new project has them. */
 const projectSettings: JsonObject = {

@@ -1,10 +1,10 @@
-import { projectOf } from './auth.ts';
-import { type Answer, type Call, ok } from './call.ts';
-import { changedDashboard, toDetail, toListItem } from './dashboard-views.ts';
-import { doesNotExist, notFound, required } from './errors.ts';
-import { isObject } from './json.ts';
-import { pageOf } from './pages.ts';
-import type { Stored } from './records.ts';
+import { projectOf } from '../auth.ts';
+import { type Answer, type Call, ok } from '../call.ts';
+import { doesNotExist, notFound, required } from '../errors.ts';
+import { isObject } from '../json.ts';
+import { pageOf } from '../pages.ts';
+import type { Stored } from '../records.ts';
+import { changedDashboard, toDetail, toListItem } from './views.ts';
 
 /** GET /api/projects/{project_id}/dashboards/ */
 export function listDashboards(call: Call): Answer {

@@ -1,5 +1,5 @@
-import { type JsonObject, pick } from './json.ts';
-import { catalogEntryAt } from './plugin-catalog.ts';
+import { type JsonObject, pick } from '../json.ts';
+import { catalogEntryAt } from './catalog.ts';
 
 /** The names of the fields that requests can set. */
 export const pluginRequestFields: readonly string[] = [

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { findProject } from './auth.ts';
-import { type Answer, type Call, created, noContent, ok } from './call.ts';
-import { doesNotExist, invalid } from './errors.ts';
-import { type JsonObject, pick } from './json.ts';
-import { pageOf } from './pages.ts';
-import { newProject, projectListFields, projectRequestFields } from './project-fields.ts';
-import type { Stored } from './records.ts';
+import { findProject } from '../auth.ts';
+import { type Answer, type Call, created, noContent, ok } from '../call.ts';
+import { doesNotExist, invalid } from '../errors.ts';
+import { type JsonObject, pick } from '../json.ts';
+import { pageOf } from '../pages.ts';
+import type { Stored } from '../records.ts';
+import { newProject, projectListFields, projectRequestFields } from './fields.ts';
 
 /** GET /api/projects/ */
 export function listProjects(call: Call): Answer {

@@ -1,4 +1,4 @@
-import { arrayOf, isObject, type JsonObject, objectOf } from './json.ts';
+import { arrayOf, isObject, type JsonObject, objectOf } from '../json.ts';
 
 /** What a dashboard can be made from. */
 export interface DashboardTemplate {

@@ -1,10 +1,10 @@
-import { organizationOf } from './auth.ts';
-import { type Answer, type Call, ok } from './call.ts';
-import { integerIn, textIn } from './database.ts';
-import { parseObject, pick } from './json.ts';
-import { activityOf, noteActivity } from './plugin-activity.ts';
-import { catalog, catalogEntryAt } from './plugin-catalog.ts';
-import { pluginRequestFields } from './plugin-fields.ts';
+import { organizationOf } from '../auth.ts';
+import { type Answer, type Call, ok } from '../call.ts';
+import { integerIn, textIn } from '../database.ts';
+import { parseObject, pick } from '../json.ts';
+import { activityOf, noteActivity } from './activity.ts';
+import { catalog, catalogEntryAt } from './catalog.ts';
+import { pluginRequestFields } from './fields.ts';
 import { changePlugin, pluginOf, toPlugin } from './plugins.ts';
 
 /** GET …/plugins/{id}/check_for_updates/, which notes the newest version. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { integerIn, type Row, textIn } from './database.ts';
-import { arrayOf, type JsonObject, parseJson, parseObject } from './json.ts';
-import { toEventTimestamp } from './timestamps.ts';
+import { integerIn, type Row, textIn } from '../database.ts';
+import { arrayOf, type JsonObject, parseJson, parseObject } from '../json.ts';
+import { toEventTimestamp } from '../timestamps.ts';
 
 /** An event as answers tell it. */
 export interface EventRow {
@@ -27,13 +27,13 @@ export interface EventSearch {
   readonly personId?: string | undefined;
 }
 
-/** The events of a project, newest first, read one by one. */
+/** The events of a project, newest first, read one by one; equal timestamps in the order of their ids. */
 export function* findEvents(database: DatabaseSync, projectId: number, search: EventSearch): Generator<EventRow> {
   const [conditions, values] = conditionsOf(search);
   const statement = database.prepare(`
     SELECT events.*, persons.uuid AS person_uuid, persons.body AS person
     FROM events LEFT JOIN persons ON persons.id = events.person_id
-    WHERE events.project_id = ?${conditions} ORDER BY timestamp DESC`);
+    WHERE events.project_id = ?${conditions} ORDER BY timestamp DESC, events.id`);
   for (const row of statement.iterate(projectId, ...values)) yield toEvent(row);
 }
 

@@ -1,10 +1,10 @@
-import { projectOf } from './auth.ts';
-import { type Answer, type Call, created, ok } from './call.ts';
-import { type DashboardTemplate, templates, toTemplate } from './dashboard-templates.ts';
-import { type DashboardOrigin, newDashboard, toDetail } from './dashboard-views.ts';
-import { doesNotExist, invalid, required } from './errors.ts';
-import { isObject, type JsonObject } from './json.ts';
-import type { Stored } from './records.ts';
+import { projectOf } from '../auth.ts';
+import { type Answer, type Call, created, ok } from '../call.ts';
+import { doesNotExist, invalid, required } from '../errors.ts';
+import { isObject, type JsonObject } from '../json.ts';
+import type { Stored } from '../records.ts';
+import { type DashboardTemplate, templates, toTemplate } from './templates.ts';
+import { type DashboardOrigin, newDashboard, toDetail } from './views.ts';
 
 /** What a dashboard starts from; the fields of the request win over `fields`. */
 interface Model {

@@ -1,7 +1,7 @@
-import type { Call } from './call.ts';
-import { textIn } from './database.ts';
-import { type JsonObject, parseObject } from './json.ts';
-import type { Stored } from './records.ts';
+import type { Call } from '../call.ts';
+import { textIn } from '../database.ts';
+import { type JsonObject, parseObject } from '../json.ts';
+import type { Stored } from '../records.ts';
 
 /** What can happen to a plugin. */
 export type PluginActivity = 'installed' | 'updated' | 'source_updated' | 'upgraded' | 'uninstalled';
