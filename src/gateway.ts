@@ -5,7 +5,7 @@ import { createCursorCodec } from './graphql/cursors.ts';
 import { createCors } from './http/cors.ts';
 import { createCosts } from './http/costs.ts';
 import type { Schemas } from './http/execution.ts';
-import { createGraphiql } from './http/graphiql.ts';
+import { createGraphiql } from './http/graphiql/graphiql.ts';
 import { type BodyLimits, createLane } from './http/lane.ts';
 import type { DocumentLimits } from './http/limits.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWorkspace, type Workspace } from '../../src/workspace/workspace.ts';
-import { hasChromium, startBrowser, type TestBrowser } from '../support/browser.ts';
+import { hasChromium, seriousFindings, startBrowser, type TestBrowser } from '../support/browser.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { execute, openGraphiql, openTab, replaceText, stored, textOf, untilTabsHold } from './graphiql.ts';
+import { createFolder } from '../support/persisted.ts';
+import { execute, openGraphiql, openTab, replaceText, stored, tabsOf, textOf, untilTabsHold } from './graphiql.ts';
 
 describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, () => {
   const started = new AsyncDisposableStack();
@@ -33,8 +34,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
   test('has a tab for a nested read, for pages, for a change and for explain, and each runs as it stands', async () => {
     await using opened = await openGraphiql(browser, gateway.url);
     const { page, picture, errors } = opened;
-    const tabs = page.getByRole('tab');
-    expect(await tabs.allInnerTexts()).toEqual(['Overview', 'Dashboards', 'CreateDashboard', 'Explain']);
+    expect(await tabsOf(page).allInnerTexts()).toEqual(['Overview', 'Dashboards', 'CreateDashboard', 'Explain']);
     for (const [tab, answer] of [
       ['Overview', { data: { projects: { nodes: [{}, {}] } } }],
       ['Dashboards', { data: { project: { dashboards: { pageInfo: { hasNextPage: true } } } } }],
@@ -85,36 +85,110 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
   test('shows a typed error for a key that nobody knows', async () => {
     await using opened = await openGraphiql(browser, gateway.url);
     const { page, picture } = opened;
-    await replaceText(page, 'headers', '{ "Authorization": "Bearer phx_of_nobody" }');
+    await page.getByLabel('API key').fill('phx_of_nobody');
     expect(await execute(page)).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
     await page.locator('.graphiql-response').getByText('UNAUTHENTICATED').waitFor();
     await picture('graphiql-bad-key');
   });
 
-  test('keeps tabs over a reload, opens no other, and never keeps a key', async () => {
+  test('shows the variables of a change beside it', async () => {
+    await using opened = await openGraphiql(browser, gateway.url);
+    const { page, picture } = opened;
+    await openTab(page, 'CreateDashboard');
+    await expect.poll(() => textOf(page.locator('.graphiql-editor-tool'))).toContain('"Weekly numbers"');
+    await picture('graphiql-mutation');
+  });
+
+  test('keeps tabs over a reload, opens no other, and keeps the one key of all tabs for the session only', async () => {
     await using opened = await openGraphiql(browser, gateway.url);
     const { page } = opened;
-    await replaceText(page, 'headers', '{ "Authorization": "Bearer phx_of_somebody" }');
-    await execute(page);
-    await replaceText(page, 'query', '{ edited: __typename }');
+    const key = page.getByLabel('API key');
+    await key.fill('phx_of_somebody');
+    expect(await execute(page)).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+    await replaceText(page, 'query', '{ edited: projects { totalCount } }');
     // What is stored from now on was written when the key was known.
-    await untilTabsHold(page, 'edited: __typename');
-    expect(await stored(page)).not.toContain('phx_');
+    await untilTabsHold(page, 'edited: projects');
     await page.reload();
-    await page.getByRole('tab', { name: '<untitled>' }).waitFor();
-    expect(await page.getByRole('tab').allInnerTexts()).toEqual([
-      '<untitled>',
-      'Dashboards',
-      'CreateDashboard',
-      'Explain',
-    ]);
+    await tabsOf(page).filter({ hasText: '<untitled>' }).waitFor();
+    expect(await tabsOf(page).allInnerTexts()).toEqual(['<untitled>', 'Dashboards', 'CreateDashboard', 'Explain']);
+    expect(await key.inputValue()).toBe('phx_of_somebody');
     await openTab(page, 'Dashboards');
+    expect(await execute(page)).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
     await page.reload();
     await page.locator('.graphiql-query-editor').getByText('pageInfo').waitFor();
-    expect(await page.getByRole('tab').count()).toBe(4);
-    await page.getByRole('button', { name: 'Headers' }).click();
-    await page.locator('.graphiql-editor-tool').getByText(workspace.demoKey).waitFor();
-    expect(await page.locator('.graphiql-editor-tool').innerText()).not.toContain('phx_of_somebody');
+    expect(await tabsOf(page).count()).toBe(4);
     expect(await stored(page)).not.toContain('phx_');
+    await key.fill(workspace.demoKey);
+    expect(await execute(page)).toMatchObject({ data: { project: { name: 'Booking website' } } });
+  });
+
+  test('has a history of what ran, without its headers', async () => {
+    await using opened = await openGraphiql(browser, gateway.url);
+    const { page, picture } = opened;
+    await page.getByRole('button', { name: 'Headers' }).click();
+    await replaceText(page, 'headers', '{ "Authorization": "Bearer phx_of_nobody" }');
+    expect(await execute(page)).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+    await page.getByRole('button', { name: 'Show History' }).click();
+    await page.locator('.graphiql-history').getByRole('button', { name: 'Overview' }).waitFor();
+    await picture('graphiql-history');
+    await untilTabsHold(page, 'Overview');
+    expect(await stored(page)).not.toContain('phx_');
+    await page.reload();
+    await page.locator('.graphiql-history').getByRole('button', { name: 'Overview' }).waitFor();
+  });
+
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
+    ['dark', 390],
+  ] as const)('has no serious finding of axe, %s, %d pixels wide', async (colorScheme, width) => {
+    await using opened = await browser.open();
+    const { page, picture } = opened;
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 844 });
+    await page.goto(gateway.url);
+    await execute(page);
+    await page.locator('.graphiql-response').getByText('Booking website').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    for (const pane of ['Documentation Explorer', 'History', 'GraphiQL Explorer']) {
+      await page.getByRole('button', { name: `Show ${pane}` }).click();
+      await page.getByRole('button', { name: `Hide ${pane}` }).waitFor();
+      expect([pane, await seriousFindings(page)]).toEqual([pane, []]);
+    }
+    expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBe(0);
+    await picture(`graphiql-${colorScheme}-${width}`);
+  });
+
+  test('can be used on a telephone: the answer is below the query', async () => {
+    await using opened = await browser.open();
+    const { page } = opened;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(gateway.url);
+    await execute(page);
+    await page.locator('.graphiql-response').getByText('Booking website').waitFor();
+    const [editors, response] = await Promise.all(
+      ['.graphiql-editors', '.graphiql-response'].map((place) => page.locator(place).boundingBox()),
+    );
+    expect(editors?.width).toBeGreaterThan(350);
+    expect(response?.width).toBeGreaterThan(350);
+    expect(response?.y).toBeGreaterThanOrEqual((editors?.y ?? 0) + (editors?.height ?? 0));
+  });
+
+  test('says what does not work where only listed documents run', async () => {
+    using folder = createFolder();
+    const files = folder.write('manifest.json', { q1: '{ __typename }' });
+    const persisted = { files, mode: 'only' } as const;
+    await using strict = await startGateway(workspace, { introspection: false, persisted });
+    await using opened = await browser.open();
+    const { page, picture } = opened;
+    await page.goto(strict.url);
+    const notes = page.getByRole('note');
+    await page.locator('.graphiql-query-editor').getByText('Overview').waitFor();
+    expect(await notes.allInnerTexts()).toEqual([
+      'Only listed documents run here: any other text, the examples included, is refused.',
+      'The schema cannot be read here, so there is no documentation and no completion.',
+    ]);
+    await picture('graphiql-only');
   });
 });

@@ -67,10 +67,15 @@ async function paste(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Control+v');
 }
 
+/** The buttons of the tabs. */
+export function tabsOf(page: Page): Locator {
+  return page.locator('.graphiql-tab-button');
+}
+
 /** Opens the tab of an operation. GraphiQL stores that it is open half a second later, when it knows the operation. */
 export async function openTab(page: Page, operation: string): Promise<void> {
-  const names = await page.getByRole('tab').allInnerTexts();
-  await page.getByRole('tab', { name: operation }).click();
+  const names = await tabsOf(page).allInnerTexts();
+  await tabsOf(page).filter({ hasText: operation }).click();
   await untilTabsHold(page, `"activeTabIndex":${names.indexOf(operation)}`);
 }
 
@@ -80,9 +85,7 @@ export async function untilTabsHold(page: Page, text: string): Promise<void> {
   await expect.poll(tabs, { timeout: patienceMs }).toContain(text);
 }
 
-/** Everything that the browser keeps of the page: cookies, both storages, databases, and the address. */
+/** Everything that the browser keeps of the page beyond its tab: cookies, storage, databases, and the address. */
 export async function stored(page: Page): Promise<string> {
-  const kept = await page.context().storageState({ indexedDB: true });
-  const session = await page.evaluate('JSON.stringify(sessionStorage)');
-  return [JSON.stringify(kept), String(session), page.url()].join('\n');
+  return [JSON.stringify(await page.context().storageState({ indexedDB: true })), page.url()].join('\n');
 }

@@ -6,20 +6,26 @@ import { startUpstream } from '../support/upstream.ts';
 type Fetch = (url: string, options: object) => Promise<Response>;
 
 /** The `fetch` that the page of GraphiQL makes of the one of its browser. */
-function fetchOf(page: string, fetchOfBrowser: Fetch): Fetch {
-  const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(page) ?? [];
+function fetchOf(page: string, fetchOfBrowser: Fetch, keptKey: string | null = null): Fetch {
+  const [settings = '', requests = ''] = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
+    ([, script]) => script,
+  );
   const window = { fetch: fetchOfBrowser };
-  runInNewContext(script, { window, Response });
+  runInNewContext(`${settings}\n${requests}`, { window, Response, sessionStorage: { getItem: () => keptKey } });
   return window.fetch;
 }
 
 /** What the page of GraphiQL sends when its editor fetches. */
-async function sentFrom(page: string, headers: object, query: string): Promise<unknown> {
+async function sentFrom(page: string, headers: object, query: string, keptKey?: string): Promise<unknown> {
   const sent: unknown[] = [];
-  const fetchInPage = fetchOf(page, async (...request) => {
-    sent.push(...request);
-    return Response.json({});
-  });
+  const fetchInPage = fetchOf(
+    page,
+    async (...request) => {
+      sent.push(...request);
+      return Response.json({});
+    },
+    keptKey,
+  );
   await fetchInPage('/graphql', { method: 'POST', headers, body: JSON.stringify({ query }) });
   return JSON.parse(JSON.stringify(sent));
 }
@@ -48,6 +54,20 @@ test('GraphiQL sends the header explain as the extension, but not where it reads
     { method: 'POST', headers: key, body: body({ query }) },
   ]);
   expect(page).toContain('query Explain');
+});
+
+test('GraphiQL sends the key of the page, unless the tab has one of its own', async () => {
+  await using upstream = await startUpstream({});
+  await using gateway = await startGateway(upstream);
+  const page = await pageOf(gateway);
+  const query = '{ __typename }';
+  const body = JSON.stringify({ query });
+  expect(await sentFrom(page, { a: 'b' }, query, 'phx_kept')).toEqual([
+    '/graphql',
+    { method: 'POST', headers: { a: 'b', authorization: 'Bearer phx_kept' }, body },
+  ]);
+  const own = { Authorization: 'Bearer phx_own' };
+  expect(await sentFrom(page, own, query, 'phx_kept')).toEqual(['/graphql', { method: 'POST', headers: own, body }]);
 });
 
 test('GraphiQL gets data, if empty, with a plan, and answers with errors as they are', async () => {

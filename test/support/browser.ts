@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 /** Debian's Chromium, if it is on the PATH. */
@@ -81,6 +82,15 @@ async function openPage(browser: Browser): Promise<TestPage> {
     },
     [Symbol.asyncDispose]: () => context.close(),
   };
+}
+
+/** What axe finds that keeps somebody from using a page as it is: rule and elements, the serious and critical ones. */
+export async function seriousFindings(page: Page): Promise<unknown> {
+  await page.evaluate(axe.source);
+  return page.evaluate(`axe.run().then(({ violations }) =>
+    violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);
 }
 
 function isExecutable(path: string): boolean {

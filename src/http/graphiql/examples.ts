@@ -2,14 +2,15 @@
 interface Example {
   readonly query: string;
   readonly variables?: string;
+  readonly headers?: string;
 }
 
 /** Queries that show what the gateway is for. They run on the embedded workspace as they stand. */
 export const examples: readonly Example[] = [
   {
-    query: `# 5 REST calls in 2 waves. The key is in the
-# Headers tab below. Ctrl-Space completes, and
-# the book on the left documents every field.
+    query: `# 5 REST calls in 2 waves. The key at the top is
+# sent with it. Ctrl-Space completes, and the
+# book on the left documents every field.
 query Overview {
   projects(first: 2) {
     nodes {
@@ -70,9 +71,9 @@ mutation CreateDashboard($input: CreateDashboardInput!) {
 ];
 
 /** The tab that shows what an operation costs, where clients may see it. */
-export const explainExample = {
-  query: `# What would this cost? The header
-# "explain": "plan" below asks for the REST calls
+export const explainExample: Example = {
+  query: `# What would this cost? The Headers tab below has
+# "explain": "plan": it asks for the REST calls
 # that it would make, and nothing is executed.
 # With "trace" it runs, and its calls are listed.
 # Headers are never kept: a reload takes it away.
@@ -90,5 +91,5 @@ query Explain {
   }
 }
 `,
-  variables: null,
+  headers: '{ "explain": "plan" }',
 };

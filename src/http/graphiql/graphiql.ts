@@ -1,0 +1,33 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { compressedOnce, type Variants } from '../compression.ts';
+import { createSend, type SendOptions } from '../send.ts';
+import type { PageOptions } from './page.ts';
+
+/** What GraphiQL opens with, and how it is sent. */
+export interface GraphiqlOptions extends SendOptions, PageOptions {}
+
+/** Answers browsers that open the endpoint; false: the request is for somebody else. */
+export type Graphiql = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** Serves GraphiQL to browsers. */
+export function createGraphiql(options: GraphiqlOptions): Graphiql {
+  const send = createSend({ ...options, compression: false });
+  // Nine megabytes, loaded only where somebody looks.
+  const createVariants = async (): Promise<Variants> => {
+    const { createPage } = await import('./page.ts');
+    const page = createPage(options);
+    return options.compression ? compressedOnce(page) : () => page;
+  };
+  let variants: Promise<Variants> | undefined;
+  return (request, response) => {
+    if (request.method !== 'GET' || request.headers.accept?.includes('text/html') !== true) return false;
+    variants ??= createVariants();
+    variants
+      .then((variantFor) => variantFor(request.headers['accept-encoding']))
+      .then(
+        ({ headers, ...variant }) => send(request, response, { ...variant, headers: { ...headers } }),
+        () => response.writeHead(500).end(),
+      );
+    return true;
+  };
+}

@@ -1,0 +1,133 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import {
+  css,
+  editorWorkerService,
+  favicon,
+  graphqlWorker,
+  js,
+  jsonWorker,
+} from '@graphql-yoga/render-graphiql/graphiql';
+import type { Complete } from '../compression.ts';
+import type { PersistedSettings } from '../persisted/persisted.ts';
+import { examples, explainExample } from './examples.ts';
+
+/** What the page says and starts with. */
+export interface PageOptions {
+  /** The key that the page starts with; only for the embedded workspace, whose key is public. */
+  readonly demoKey?: string | undefined;
+  /** Whether clients may see which REST calls an operation makes. */
+  readonly explain: boolean;
+  /** Whether clients may read the schema. */
+  readonly introspection: boolean;
+  /** Which documents run. */
+  readonly persisted?: Pick<Partial<PersistedSettings>, 'mode'>;
+}
+
+/**
+ * GraphiQL with everything that it needs within one page, so that it works without internet. The page may run its own
+ * scripts, known by their hashes, and talk to nobody but this gateway.
+ */
+export function createPage(options: PageOptions): Complete {
+  const scripts = [
+    `const settings = ${inScript(settingsOf(options))};`,
+    fileText('requests.js'),
+    `const workers = ${inScript({ editorWorkerService, json: jsonWorker, graphql: graphqlWorker })};`,
+    withHistory(js),
+    fileText('start.js'),
+  ];
+  const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>GraphiQL · workspace gateway</title>
+<link rel="icon" href="${favicon}">
+<style>${css}</style>
+<style>${fileText('page.css')}</style>
+</head>
+<body>
+<header>
+<h1>Workspace gateway</h1>
+<label>API key <input id="key" type="password" autocomplete="off" spellcheck="false" aria-describedby="key-use"></label>
+<span id="key-use">for every tab, until the browser's tab is closed</span>
+${noticesOf(options)}
+</header>
+<main id="root"></main>
+<noscript>GraphiQL needs JavaScript.</noscript>
+${scripts.map((script) => `<script>${script}</script>`).join('\n')}
+</body>
+</html>`;
+  return { status: 200, headers: headersOf(scripts), body: Buffer.from(html) };
+}
+
+function settingsOf({ demoKey = '', explain }: PageOptions): object {
+  const tabs = explain ? [...examples, explainExample] : examples;
+  return {
+    demoKey,
+    graphiql: {
+      title: '',
+      logo: ' ',
+      defaultTabs: tabs.map(({ query, variables = null, headers = null }) => ({ query, variables, headers })),
+      defaultEditorToolsVisibility: 'variables',
+      shouldPersistHeaders: false,
+    },
+  };
+}
+
+/** What does not work here, told before it is tried. */
+function noticesOf({ introspection, persisted }: PageOptions): string {
+  const notices = [
+    ...(persisted?.mode === 'only'
+      ? ['Only listed documents run here: any other text, the examples included, is refused.']
+      : []),
+    ...(introspection ? [] : ['The schema cannot be read here, so there is no documentation and no completion.']),
+  ];
+  return notices.map((notice) => `<p role="note">${notice}</p>`).join('\n');
+}
+
+/** Yoga's bundle replaces GraphiQL's list of plugins, and with it the history, by the explorer alone. */
+function withHistory(bundle: string): string {
+  const history = /\b(\w+)=\{title:"History"/.exec(bundle)?.[1];
+  const list = /plugins:\[(\w+)\],schemaDescription/;
+  if (history === undefined || !list.test(bundle))
+    throw new Error('expected the history plugin in the GraphiQL bundle');
+  return bundle.replace(list, (_list, explorer: string) => `plugins:[${history},${explorer}],schemaDescription`);
+}
+
+/** A value as a literal that ends no script early. */
+function inScript(value: object): string {
+  return JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
+}
+
+/** What runs or stands in the page as it is. */
+function fileText(name: string): string {
+  return readFileSync(new URL(name, import.meta.url), 'utf8');
+}
+
+function headersOf(scripts: readonly string[]): Complete['headers'] {
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': contentSecurityPolicy(scripts),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  };
+}
+
+/** Scripts by hash. The editor makes its styles while it runs and its workers from blobs, which no hash can foresee. */
+function contentSecurityPolicy(scripts: readonly string[]): string {
+  const hashes = scripts.map((script) => `'sha256-${hash('sha256', script, 'base64')}'`);
+  return [
+    "default-src 'none'",
+    `script-src ${hashes.join(' ')}`,
+    "style-src 'unsafe-inline'",
+    'worker-src blob:',
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    'font-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
