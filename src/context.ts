@@ -1,10 +1,13 @@
 import type { Loaders } from './loaders/loaders.ts';
 import type { RestApi } from './rest/api.ts';
+import type { UpstreamError } from './rest/errors.ts';
 import type { ListRef, Position } from './rest/pages.ts';
 
 /** What one operation has. Nothing of it is shared with another operation but through `rest`'s single flight. */
 export interface GatewayContext {
   readonly rest: RestApi;
+  /** Why none of its REST calls can succeed; undefined where they may. */
+  readonly refusal?: UpstreamError | undefined;
   readonly loaders: Loaders;
   readonly cursors: CursorCodec;
   /** The largest `first` or `last`, and the most rows that one REST call asks for. */

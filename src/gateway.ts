@@ -168,7 +168,8 @@ function contextFactory(
 ): OperationsOptions['createContext'] {
   return ({ caller, trace, spans }, lifetime, calls) => {
     const rest = new ClientApi(upstream.clientFor(caller, { lifetime, calls, trace, spans }));
-    return { rest, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize };
+    const refusal = upstream.refusalOf(caller);
+    return { rest, refusal, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize };
   };
 }
 

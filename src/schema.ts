@@ -19,6 +19,7 @@ import {
 } from 'graphql';
 import { attachColumns } from './graphql/columns.ts';
 import { acceptExactIds } from './graphql/scalars.ts';
+import { attachRefusals } from './plan/refused-roots.ts';
 import { attachStarted } from './plan/starting.ts';
 import { resolvers } from './resolvers/resolvers.ts';
 
@@ -36,6 +37,7 @@ export function createSchema(): GraphQLSchema {
   });
   attachColumns(schema);
   attachStarted(schema);
+  attachRefusals(schema);
   acceptExactIds();
   return schema;
 }

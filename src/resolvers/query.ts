@@ -9,14 +9,26 @@ import { listConnection } from './lists.ts';
 /** Where operations begin. Ids are checked before anything is sent. */
 export const Query: QueryResolvers = {
   node: (_root, { id }, context, info) => fetchNode(id, 'id', context, info),
-  // An item that fails is an Error in its place; the others keep their data.
-  nodes: (_root, { ids }, context, info) =>
-    checkedIds(ids, context.maxPageSize).map(async (id) => fetchNode(id, 'ids', context, info).catch(toError)),
+  nodes: (_root, { ids }, context, info) => fetchNodes(checkedIds(ids, context.maxPageSize), context, info),
   projects: (_root, args, context, info) => listConnection({ kind: 'Project', scope: '' }, args, context, info),
   project: (_root, { id }, context, info) =>
     fetchRecord({ kind: 'Project', scope: '', id: parseOwnerId('Project', id, 'id') }, 'unknown', context, info),
   organization: (_root, { id }) => ({ kind: 'Organization', id: parseOwnerId('Organization', id, 'id') }),
 };
+
+/** Each id once, however often it stands in the list. An item that fails is an Error in its place; others keep their data. */
+function fetchNodes(
+  ids: readonly string[],
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<RowRecord | OrganizationRecord | Error | null>[] {
+  const found = new Map<string, ReturnType<typeof fetchNodes>[number]>();
+  return ids.map((id) => {
+    const node = found.get(id) ?? fetchNode(id, 'ids', context, info).catch(toError);
+    found.set(id, node);
+    return node;
+  });
+}
 
 async function fetchNode(
   globalId: string,

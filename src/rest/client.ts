@@ -1,9 +1,10 @@
 import { Attempts, type Job, type Line } from './attempts.ts';
 import { type OnEnd, type OperationCalls, statusOf } from './calls.ts';
-import { UpstreamError } from './errors.ts';
+import { isUnauthenticated, UpstreamError } from './errors.ts';
 import { type Reply, toDomainError } from './exchange.ts';
 import type { Flight, Flights } from './flights.ts';
 import { isOverdue, type Lifetime } from './lifetime.ts';
+import type { RejectedKeys } from './rejected-keys.ts';
 import { csvOf, jsonOf, writtenJson } from './replies.ts';
 import type { Patience } from './slots.ts';
 import type { CallSpans, TraceContext } from './spans.ts';
@@ -41,6 +42,7 @@ export interface Shared {
   readonly prefix: string;
   readonly json: Flights<unknown>;
   readonly csv: Flights<string>;
+  readonly rejected: RejectedKeys;
 }
 
 const json = 'application/json';
@@ -51,6 +53,8 @@ export class CallerClient implements RestClient {
   readonly #caller: Caller;
   readonly #operation: OperationFacts;
   #jsonHeaders: Record<string, string> | undefined;
+  /** Whether a call of the operation has succeeded: then a 401 is about what was asked for, and not about the key. */
+  #isProven = false;
 
   constructor(shared: Shared, caller: Caller, operation: OperationFacts) {
     this.#shared = shared;
@@ -74,7 +78,8 @@ export class CallerClient implements RestClient {
     if (body !== undefined) headers['content-type'] = 'application/json';
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     const call: Call = { method, target: this.#shared.prefix + target, headers, ...content };
-    return write(this.#shared, this.#jobOf(call, target, { lastsUntil: lifetime.endsAt }, true), lifetime);
+    const job = this.#jobOf(call, target, { lastsUntil: lifetime.endsAt }, true);
+    return write(this.#shared, job, lifetime, (error) => this.#heed(error));
   }
 
   #read<T>(flights: Flights<T>, target: string, accept: string, decode: (reply: Reply) => T): Promise<T> {
@@ -92,11 +97,27 @@ export class CallerClient implements RestClient {
       const call: Call = { method: 'GET', target: this.#shared.prefix + target, headers: this.#readHeaders(accept) };
       const attempts = new Attempts(this.#shared.line, this.#jobOf(call, target, flight, false));
       attempts.read({
-        succeed: (reply) => land(flight, reply, decode),
-        fail: (error) => flight.crash(toDomainError(error)),
+        succeed: (reply) => {
+          this.#heed(undefined);
+          land(flight, reply, decode);
+        },
+        fail: (error) => {
+          const failure = toDomainError(error);
+          this.#heed(failure);
+          flight.crash(failure);
+        },
       });
       return attempts;
     });
+  }
+
+  /** Takes note of what an answer says about the key; undefined: it succeeded. */
+  #heed(failure: unknown): void {
+    const { rejected } = this.#shared;
+    if (failure === undefined) {
+      this.#isProven = true;
+      rejected.accept(this.#caller.hash);
+    } else if (isUnauthenticated(failure) && !this.#isProven) rejected.reject(this.#caller.hash, failure);
   }
 
   /** The same for all calls but those of tables, and made once. */
@@ -140,7 +161,7 @@ function hear(answer: Promise<unknown>, ended: OnEnd): void {
 }
 
 /** Reads that began before a write, or during it, are shared with none that comes after it. */
-async function write(shared: Shared, job: Job, lifetime: Lifetime): Promise<unknown> {
+async function write(shared: Shared, job: Job, lifetime: Lifetime, heed: (failure: unknown) => void): Promise<unknown> {
   const ground = (): void => {
     shared.json.ground(job.callerHash);
     shared.csv.ground(job.callerHash);
@@ -158,9 +179,15 @@ async function write(shared: Shared, job: Job, lifetime: Lifetime): Promise<unkn
   };
   lifetime.onEnd(listener);
   try {
-    return writtenJson(job.call, await Promise.race([attempts.write(), end.promise]));
+    const reply = await Promise.race([attempts.write(), end.promise]);
+    heed(undefined);
+    return writtenJson(job.call, reply);
   } catch (error) {
-    throw toDomainError(error);
+    const failure = toDomainError(error);
+    heed(failure);
+    listener.settled = true;
+    if (isUnauthenticated(failure)) lifetime.fail(failure);
+    throw failure;
   } finally {
     listener.settled = true;
     ground();

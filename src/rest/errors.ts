@@ -52,6 +52,11 @@ export class UpstreamError extends Error {
   }
 }
 
+/** The upstream does not know the key: no call with it can succeed. A key that only lacks a right is FORBIDDEN. */
+export function isUnauthenticated(error: unknown): error is UpstreamError {
+  return error instanceof UpstreamError && error.code === 'UNAUTHENTICATED';
+}
+
 /** The operation has made as many calls as it may. */
 export function isCostLimit(error: unknown): boolean {
   return error instanceof UpstreamError && error.code === 'COST_LIMIT_EXCEEDED';

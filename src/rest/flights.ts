@@ -1,4 +1,4 @@
-import type { UpstreamError } from './errors.ts';
+import { isUnauthenticated, type UpstreamError } from './errors.ts';
 import { isOverdue, type Lifetime, type LifetimeListener } from './lifetime.ts';
 
 /** Work under way. */
@@ -99,9 +99,11 @@ export class Flight<T> {
     for (const passenger of this.#end()) passenger.arrive(value);
   }
 
-  /** The work has failed. */
+  /** The work has failed. Where the upstream does not know the key, so would all else that the passengers read. */
   crash(error: unknown): void {
-    for (const passenger of this.#end()) passenger.fail(error);
+    const passengers = this.#end();
+    for (const passenger of passengers) passenger.fail(error);
+    if (isUnauthenticated(error)) for (const { lifetime } of passengers) lifetime.fail(error);
   }
 
   /** A passenger's operation has ended. */
@@ -127,19 +129,19 @@ export class Flight<T> {
 class Passenger<T> implements LifetimeListener {
   settled = false;
   readonly #flight: Flight<T>;
-  readonly #lifetime: Lifetime;
+  readonly lifetime: Lifetime;
   readonly #resolve: (value: T) => void;
   readonly #reject: (error: unknown) => void;
 
   constructor(flight: Flight<T>, lifetime: Lifetime, resolve: (value: T) => void, reject: (error: unknown) => void) {
     this.#flight = flight;
-    this.#lifetime = lifetime;
+    this.lifetime = lifetime;
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
   get operations(): number {
-    return this.#lifetime.operations;
+    return this.lifetime.operations;
   }
 
   arrive(value: T): void {

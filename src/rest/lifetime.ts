@@ -49,8 +49,15 @@ export class Lifetime {
   end(reason: EndReason): void {
     clearTimeout(this.#timer);
     if (this.#ended !== undefined) return;
-    this.#ended = reason === 'left' ? nobodyWaits : new UpstreamError('UPSTREAM_TIMEOUT', undefined, reason);
-    for (const listener of this.#listeners) if (!listener.settled) listener.ended(this.#ended);
+    this.fail(reason === 'left' ? nobodyWaits : new UpstreamError('UPSTREAM_TIMEOUT', undefined, reason));
+  }
+
+  /** Ends the operation with an error that all of its calls would meet. */
+  fail(error: UpstreamError): void {
+    clearTimeout(this.#timer);
+    if (this.#ended !== undefined) return;
+    this.#ended = error;
+    for (const listener of this.#listeners) if (!listener.settled) listener.ended(error);
     this.#listeners.length = 0;
   }
 

@@ -2,6 +2,7 @@ import { type Caller, CallerClient, type OperationFacts, type RestClient, type S
 import { UpstreamError } from './errors.ts';
 import { Flights } from './flights.ts';
 import { createLine, healthOf, type UpstreamHealth } from './line.ts';
+import { RejectedKeys } from './rejected-keys.ts';
 import type { Route } from './transport.ts';
 
 /** Settings of the REST side. */
@@ -18,6 +19,8 @@ export interface UpstreamOptions {
 /** The REST API, shared by all operations. */
 export interface Upstream {
   readonly clientFor: (caller: Caller | undefined, operation: OperationFacts) => RestClient;
+  /** Why no call of this caller can succeed, as far as that is known before one is made: there is no usable key. */
+  readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** Whether a call of this caller would be shed at once: then its operation need not begin. */
   readonly overloaded: (caller: Caller | undefined) => boolean;
   readonly health: () => UpstreamHealth;
@@ -33,10 +36,13 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     prefix: pathname.replace(/\/+$/, ''),
     json: new Flights(),
     csv: new Flights(),
+    rejected: new RejectedKeys(line.now),
   };
   return {
     clientFor: (caller, operation) =>
       caller === undefined ? strangersClient : new CallerClient(shared, caller, operation),
+    refusalOf: (caller) =>
+      caller === undefined ? new UpstreamError('UNAUTHENTICATED') : shared.rejected.errorOf(caller.hash),
     overloaded: (caller) => caller !== undefined && line.slots.isFull(caller.hash),
     health: () => healthOf(line, shared.json.joined + shared.csv.joined),
     close: () => line.transport.close(),

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { at, textAt } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
+import { as } from '../support/load.ts';
 import { codesOf, expectNothingLeaks, factsOf } from '../support/outcomes.ts';
 import { type Reply, refusal, reply } from '../support/replies.ts';
 import type { Answer as UpstreamAnswer } from '../support/routes.ts';
@@ -52,10 +53,10 @@ test('2. not_authenticated and authentication_failed are UNAUTHENTICATED with 40
   for (const status of [401, 403]) {
     for (const code of ['not_authenticated', 'authentication_failed']) {
       answer = refusal(status, code, 'Invalid personal API key.');
-      const asked = await gateway.ask(one);
+      const asked = await gateway.ask(one, as(`phx_read-${status}-${code}`));
       expect(codesOf(asked)).toEqual(['project UNAUTHENTICATED']);
       expect(factsOf(asked)).toEqual({ status, code, detail: 'Invalid personal API key.' });
-      const written = await gateway.ask(writes['PATCH /api/projects/1/']);
+      const written = await gateway.ask(writes['PATCH /api/projects/1/'], as(`phx_write-${status}-${code}`));
       expect(codesOf(written)).toEqual(['updateProject UNAUTHENTICATED']);
     }
   }

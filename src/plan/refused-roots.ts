@@ -1,0 +1,82 @@
+import {
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  isObjectType,
+} from 'graphql';
+import type { GatewayContext } from '../context.ts';
+import { parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
+import { UserInputError } from '../graphql/input-error.ts';
+import { roleOf } from './roles.ts';
+import { type SelectionScope, scopeOf, selectedFields } from './selection.ts';
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/**
+ * Lets every root field that would make REST calls fail at once where the context says why none can succeed: one error
+ * for each, before its resolver does any work. Root fields that need no call answer as ever.
+ */
+export function attachRefusals(schema: GraphQLSchema): void {
+  for (const type of [schema.getQueryType(), schema.getMutationType()]) {
+    if (type === null || type === undefined) continue;
+    for (const field of Object.values(type.getFields()))
+      if (field.resolve !== undefined) field.resolve = refusing(type, field, field.resolve);
+  }
+}
+
+function refusing(
+  type: GraphQLObjectType,
+  field: GraphQLField<unknown, unknown>,
+  resolve: GraphQLFieldResolver<unknown, GatewayContext>,
+): GraphQLFieldResolver<unknown, GatewayContext> {
+  return (source, args: Arguments, context, info) => {
+    const { refusal } = context;
+    if (refusal !== undefined && wouldCall(type, field, args, info)) throw refusal;
+    return resolve(source, args, context, info);
+  };
+}
+
+/** Whether a root field would make a REST call. */
+function wouldCall(
+  type: GraphQLObjectType,
+  field: GraphQLField<unknown, unknown>,
+  args: Arguments,
+  info: GraphQLResolveInfo,
+): boolean {
+  const scope = scopeOf(info);
+  const { kind } = roleOf(type, field);
+  if (kind === 'organization') return organizationCalls(scope, info);
+  if (kind === 'node') return idsOf(args).some((id) => nodeCalls(id, scope, info));
+  if (kind === 'byId') return unlessRefused(() => parseOwnerId('Project', String(args['id']), 'id')) !== undefined;
+  return kind !== 'free';
+}
+
+/** Without repetitions: the same id may stand in the list thousands of times. */
+function idsOf({ id, ids }: Arguments): readonly unknown[] {
+  return Array.isArray(ids) ? [...new Set<unknown>(ids)] : [id];
+}
+
+function nodeCalls(id: unknown, scope: SelectionScope, info: GraphQLResolveInfo): boolean {
+  const nodeId = unlessRefused(() => parseGlobalId(String(id), 'id'));
+  if (nodeId === undefined) return false;
+  return nodeId.type !== 'Organization' || organizationCalls(scope, info);
+}
+
+/** An id; undefined for what is none, which the resolver refuses without a call. */
+function unlessRefused<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof UserInputError) return undefined;
+    throw error;
+  }
+}
+
+/** An organization is known by its id; whatever else is selected of one is read. */
+function organizationCalls(scope: SelectionScope, { fieldNodes }: GraphQLResolveInfo): boolean {
+  const type = scope.schema.getType('Organization');
+  if (!isObjectType(type)) return false;
+  return selectedFields(type, fieldNodes, scope).some(({ field }) => roleOf(type, field).kind !== 'free');
+}
