@@ -69,7 +69,7 @@ function microsecondsOfPlan(count: number): number {
     for (let index = 0; index < count; index += 1) {
       const variables = { project: `${index % 1000}`, first: 10 };
       const params = { query, variables, operationName: undefined, extensions: undefined, ids: {} };
-      costs(prepare(query, undefined), params);
+      costs(prepare(query, undefined), params, true);
     }
   };
   run();

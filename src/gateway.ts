@@ -115,6 +115,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     getMaxAge: options.persisted?.getMaxAge ?? 0,
     createContext: contextFactory(options, cursors, upstream),
     costs: createCosts({ schema, cursors, ...options }),
+    mayCall: (caller) => upstream.refusalOf(caller) === undefined,
     isOverloaded: upstream.overloaded,
     runs,
     maxErrors: options.maxErrors,

@@ -37,8 +37,11 @@ export interface Cost {
   readonly extensions: () => Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The cost of an operation, before it runs. Throws a GraphQLError where what the client wants to know is unknown. */
-export type Costs = (prepared: PreparedOperation, params: GraphQLParams) => Cost;
+/**
+ * The cost of an operation, before it runs. One that may make no call, for want of a usable key, is planned only where its
+ * client wants the plan. Throws a GraphQLError where what the client wants to know is unknown.
+ */
+export type Costs = (prepared: PreparedOperation, params: GraphQLParams, mayCall: boolean) => Cost;
 
 /**
  * Refuses operations that would cost too much. Most cannot, whatever their variables are: those are planned only where
@@ -54,10 +57,11 @@ export function createCosts(options: CostsOptions): Costs {
     bounds.set(prepared, bound);
     return bound;
   };
-  return (prepared, params) => {
+  return (prepared, params, mayCall) => {
     const explain = explainOf(params, options);
     const wantsCost = params.extensions?.['cost'] === true;
-    const isPlanned = explain === 'plan' || wantsCost || isDear(knownBoundOf(prepared), prepared, options);
+    const isDue = (): boolean => wantsCost || isDear(knownBoundOf(prepared), prepared, options);
+    const isPlanned = explain === 'plan' || (mayCall && isDue());
     const plan = isPlanned ? planWith(prepared, params.variables ?? {}, options) : undefined;
     const planOnly = explain === 'plan' && plan !== undefined;
     const isTold = planOnly || explain === 'trace' || wantsCost;

@@ -36,6 +36,8 @@ export interface OperationsOptions {
   readonly resolve: ResolveDocument;
   readonly createContext: (facts: RequestFacts, lifetime: Lifetime, calls: OperationCalls) => GatewayContext;
   readonly costs: Costs;
+  /** Whether REST calls of this caller may succeed: not without a usable key. */
+  readonly mayCall: (caller: Caller | undefined) => boolean;
   /** Whether an operation of this caller would find no room for its calls. */
   readonly isOverloaded: (caller: Caller | undefined) => boolean;
   readonly runs: Runs;
@@ -88,7 +90,7 @@ function begin(
   known.use = use;
   keepDeclared(params, prepared.operation);
   refuseMutationByGet(prepared, facts);
-  const cost = options.costs(prepared, params);
+  const cost = options.costs(prepared, params, options.mayCall(facts.caller));
   known.cost = cost;
   if (cost.refusal !== undefined) throw cost.refusal;
   if (cost.planOnly) return { data: null, extensions: cost.extensions() ?? {} };

@@ -65,7 +65,7 @@ function planQuery(draft: Draft, type: GraphQLObjectType, fields: readonly Selec
 function planNodes(draft: Draft, { nodes, responseKey: path }: SelectedField, args: Arguments): void {
   const single = args.text('id');
   const ids = single === undefined ? checkedIds(args.texts('ids'), draft.options.maxPageSize) : [single];
-  for (const id of ids) {
+  for (const id of new Set(ids)) {
     draft.attempt(() => {
       const { type, ...key } = parseGlobalId(id, 'id');
       const isOrganization = type === 'Organization';
