@@ -115,7 +115,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     getMaxAge: options.persisted?.getMaxAge ?? 0,
     createContext: contextFactory(options, cursors, upstream),
     costs: createCosts({ schema, cursors, ...options }),
-    mayCall: (caller) => upstream.refusalOf(caller) === undefined,
+    refusalOf: upstream.refusalOf,
     isOverloaded: upstream.overloaded,
     runs,
     maxErrors: options.maxErrors,
@@ -169,8 +169,7 @@ function contextFactory(
 ): OperationsOptions['createContext'] {
   return ({ caller, trace, spans }, lifetime, calls) => {
     const rest = new ClientApi(upstream.clientFor(caller, { lifetime, calls, trace, spans }));
-    const refusal = upstream.refusalOf(caller);
-    return { rest, refusal, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize };
+    return { rest, refusal: upstream.refusalOf(caller), loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize };
   };
 }
 

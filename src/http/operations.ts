@@ -2,6 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { OperationCalls } from '../rest/calls.ts';
 import type { Caller } from '../rest/client.ts';
+import type { UpstreamError } from '../rest/errors.ts';
 import type { Lifetime } from '../rest/lifetime.ts';
 import type { CallSpans, TraceContext } from '../rest/spans.ts';
 import type { OperationResult } from './answer.ts';
@@ -36,8 +37,8 @@ export interface OperationsOptions {
   readonly resolve: ResolveDocument;
   readonly createContext: (facts: RequestFacts, lifetime: Lifetime, calls: OperationCalls) => GatewayContext;
   readonly costs: Costs;
-  /** Whether REST calls of this caller may succeed: not without a usable key. */
-  readonly mayCall: (caller: Caller | undefined) => boolean;
+  /** Why no REST call of this caller can succeed; undefined where it may. */
+  readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** Whether an operation of this caller would find no room for its calls. */
   readonly isOverloaded: (caller: Caller | undefined) => boolean;
   readonly runs: Runs;
@@ -90,7 +91,7 @@ function begin(
   known.use = use;
   keepDeclared(params, prepared.operation);
   refuseMutationByGet(prepared, facts);
-  const cost = options.costs(prepared, params, options.mayCall(facts.caller));
+  const cost = options.costs(prepared, params, options.refusalOf(facts.caller) === undefined);
   known.cost = cost;
   if (cost.refusal !== undefined) throw cost.refusal;
   if (cost.planOnly) return { data: null, extensions: cost.extensions() ?? {} };
