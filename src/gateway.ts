@@ -28,7 +28,7 @@ import { ClientApi } from './rest/api.ts';
 import type { UpstreamHealth } from './rest/line.ts';
 import type { Route } from './rest/transport.ts';
 import { createUpstream, type Upstream, type UpstreamOptions } from './rest/upstream.ts';
-import { createCompilerSchema, createSchema } from './schema.ts';
+import { createSchema, createSchemas } from './schema.ts';
 
 /** What a gateway is made of. Times in milliseconds, sizes in rows or bytes. */
 export interface GatewayOptions {
@@ -194,18 +194,6 @@ function watchWith(
     report: (error) => {
       metrics.unexpected();
       report(error);
-    },
-  };
-}
-
-/** The schema for compiled operations is made when the first is compiled. */
-function createSchemas(schema: GraphQLSchema): Schemas {
-  let compilerSchema: GraphQLSchema | undefined;
-  return {
-    schema,
-    get compilerSchema() {
-      compilerSchema ??= createCompilerSchema();
-      return compilerSchema;
     },
   };
 }

@@ -42,6 +42,18 @@ export function createSchema(): GraphQLSchema {
   return schema;
 }
 
+/** A schema, and the one for compiled operations, which is made when the first is compiled. */
+export function createSchemas(schema: GraphQLSchema): Readonly<Record<'schema' | 'compilerSchema', GraphQLSchema>> {
+  let compilerSchema: GraphQLSchema | undefined;
+  return {
+    schema,
+    get compilerSchema() {
+      compilerSchema ??= createCompilerSchema();
+      return compilerSchema;
+    },
+  };
+}
+
 /** The same schema for compiled operations, not for validation or introspection. */
 export function createCompilerSchema(): GraphQLSchema {
   return toCompilerSchema(createSchema());
