@@ -11,8 +11,9 @@ import type { Collection, Key, Kind } from '../rest/paths.ts';
 import { idText, type Row } from '../rest/values.ts';
 
 /**
- * The record of an object by its key; null where it does not exist. Its own row is awaited only if the selection needs
- * a column of it, and what the selection reads beyond the row starts before that.
+ * The record of an object by its key; null if an object that was asked for by its id does not exist. One that a row
+ * refers to keeps its record, whatever is selected: if its row is gone, its columns are null. The row is awaited only if
+ * the selection needs a column of it, and what the selection reads beyond the row starts before that.
  */
 export function fetchRecord(
   key: Key,
@@ -27,12 +28,12 @@ export function fetchRecord(
   const started = startRelations(type, needs.relations, toRecord(key, key), context, info);
   if (row !== undefined) {
     startBelow(started, needs.relations, row, context, info);
-    return awaitRow(key, row, started);
+    return awaitRow(key, row, started, existence);
   }
   const known = toRecord(key, { id: key.id, started });
   if (existence === 'assumed') return Promise.resolve(known);
   return provesExistence(needs, started).then((proved) =>
-    proved ? known : awaitRow(key, context.loaders.rows.load(key, 'list'), started),
+    proved ? known : awaitRow(key, context.loaders.rows.load(key, 'list'), started, existence),
   );
 }
 
@@ -99,10 +100,15 @@ async function provesExistence({ relations }: Needs, started: Started): Promise<
   );
 }
 
-async function awaitRow(key: Key, row: Promise<KnownRow | undefined>, started: Started): Promise<RowRecord | null> {
+async function awaitRow(
+  key: Key,
+  row: Promise<KnownRow | undefined>,
+  started: Started,
+  existence: Existence,
+): Promise<RowRecord | null> {
   try {
     const known = await row;
-    if (known === undefined) return null;
+    if (known === undefined) return existence === 'assumed' ? toRecord(key, { id: key.id, started }) : null;
     return toRecord(key, { id: idOf(key, known), ...known, started });
   } catch (error) {
     // Relations that answer keep their data; the columns fail one by one.

@@ -67,15 +67,6 @@ describe('an object that does not exist', () => {
     expect(upstream.waves()).toBe(waves);
   });
 
-  test('that a row refers to is null without an error', async () => {
-    await using upstream = await startUpstream({ [row]: project(1, { primary_dashboard: 9 }) });
-    await using gateway = await startGateway(upstream);
-    const answer = await askThrice(gateway, upstream, '{ project(id: 1) { name primaryDashboard { name } } }');
-    expect(answer.data).toEqual({ project: { name: 'Project 1', primaryDashboard: null } });
-    expect(answer.errors).toBeUndefined();
-    expect(upstream.requests).toEqual([row, 'GET /api/projects/1/dashboards/9/']);
-  });
-
   test('costs nothing where the row names none', async () => {
     await using upstream = await startUpstream({ [row]: project(1, { primary_dashboard: null, organization: null }) });
     await using gateway = await startGateway(upstream);
@@ -86,6 +77,47 @@ describe('an object that does not exist', () => {
     );
     expect(answer.data).toEqual({ project: { primaryDashboard: null, organization: null } });
     expect(upstream.requests).toEqual([row]);
+  });
+});
+
+describe('an object that a row refers to, and that is gone', () => {
+  const routes = {
+    [row]: project(1, { primary_dashboard: 9 }),
+    'GET /api/projects/1/dashboards/2/': dashboard(2, { use_dashboard: 9 }),
+    'GET /api/projects/7/dashboards/2/': dashboard(2),
+    'GET /api/projects/7/events/e/': event(3, { id: 'e' }),
+  };
+  const ofSeven = (type: string, key: string): string => Buffer.from(`${type}:7:${key}`).toString('base64url');
+  const gone = (text: string) => ({ id: Buffer.from(text).toString('base64url'), upstreamId: text.split(':').at(-1) });
+  const references: readonly (readonly [field: string, place: string, id: object, itsRow: string])[] = [
+    ['primaryDashboard', 'project(id: 1)', gone('Dashboard:1:9'), `${dashboards}9/`],
+    ['useDashboard', 'node(id: "RGFzaGJvYXJkOjE6Mg") { ... on Dashboard', gone('Dashboard:1:9'), `${dashboards}9/`],
+    [
+      'project',
+      `node(id: "${ofSeven('Dashboard', '2')}") { ... on Dashboard`,
+      gone('Project:7'),
+      'GET /api/projects/7/',
+    ],
+    ['project', `node(id: "${ofSeven('Event', 'e')}") { ... on Event`, gone('Project:7'), 'GET /api/projects/7/'],
+  ];
+
+  test.each(references)('keeps its ids whatever else is selected, its columns null: %s of %s', async (...given) => {
+    const [field, place, ids, itsRow] = given;
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const close = place.includes('...') ? '}' : '';
+    const ask = (selection: string) =>
+      askThrice(gateway, upstream, `{ found: ${place} { ${field} { ${selection} } } ${close} }`);
+    const bare = await ask('id upstreamId');
+    expect(bare.errors).toBeUndefined();
+    expect(bare.data).toEqual({ found: { [field]: ids } });
+    expect(upstream.requests).toHaveLength(1);
+    upstream.reset();
+    const full = await ask('id upstreamId name');
+    expect(full.errors).toBeUndefined();
+    expect(full.data).toEqual({ found: { [field]: { ...ids, name: null } } });
+    expect(upstream.requests.toSorted()).toContain(itsRow);
+    expect(upstream.requests).toHaveLength(2);
   });
 });
 
