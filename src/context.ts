@@ -20,4 +20,6 @@ export interface CursorCodec {
   readonly encode: (list: ListRef, position: Position) => string;
   /** The position that a cursor of this list holds. A changed or foreign cursor is a UserInputError. */
   readonly decode: (list: ListRef, cursor: string, argument: string) => Position;
+  /** Whether a cursor was made below `@current`: it is good for the list of any project or organization. */
+  readonly isOfCurrent: (cursor: string) => boolean;
 }

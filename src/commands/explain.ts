@@ -68,6 +68,7 @@ function callTable(calls: readonly PlannedCall[]): string {
 const reasons: Record<Condition, string> = {
   absent: 'if nothing below it is found',
   'not in the page': 'if no page of the list has it',
+  'not in the answer': 'if the answer of the write is not the object',
   'long list': 'if the list is longer than a page',
 };
 

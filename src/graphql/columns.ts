@@ -1,5 +1,6 @@
 import { type GraphQLField, type GraphQLObjectType, type GraphQLSchema, isObjectType } from 'graphql';
 import { UpstreamError } from '../rest/errors.ts';
+import { current } from '../rest/paths.ts';
 import { idText } from '../rest/values.ts';
 import { factsOf, isRowType } from './facts.ts';
 import { columnGetters } from './generated/columns.ts';
@@ -43,10 +44,14 @@ function getterOf(
 
 function globalIdOf(this: RowRecord): string | Error {
   const id = upstreamIdOf.call(this);
-  return typeof id === 'string' ? toGlobalId({ type: this.kind, scope: this.scope, id }) : id;
+  if (typeof id !== 'string') return id;
+  const scope = this.idScope ?? this.scope;
+  return typeof scope === 'string' ? toGlobalId({ type: this.kind, scope, id }) : scope;
 }
 
 /** Executors take an Error for a failed field. */
 function upstreamIdOf(this: RowRecord): string | Error {
-  return this.knownId ?? idText(this.row['id']) ?? new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+  const { knownId, row, failure } = this;
+  if (knownId !== undefined && knownId !== current) return knownId;
+  return idText(row['id']) ?? failure ?? new UpstreamError('UPSTREAM_INVALID_RESPONSE');
 }

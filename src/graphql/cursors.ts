@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CursorCodec } from '../context.ts';
 import { type ListRef, listText, type Position } from '../rest/pages.ts';
+import { current } from '../rest/paths.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
 /** Bytes of the authentication code that a cursor begins with. */
@@ -8,18 +9,20 @@ const codeBytes = 12;
 const maximumLength = 4096;
 
 /**
- * Opaque cursors: base64url of an HMAC-SHA-256 over list and position, and the position itself. They are bound to the
- * list and its filters, not to the caller, and hold across replicas that share the secret.
+ * Opaque cursors: base64url of an HMAC-SHA-256 over list and position, and the position itself with the id of the list's
+ * project or organization. They are bound to the list and its filters, not to the caller, and hold across replicas that
+ * share the secret. A cursor of a list below `@current` is one of that list by its id as well, and the other way round:
+ * to find out whether it is would cost a call, and no client is better off for it.
  */
 export function createCursorCodec(secret: string): CursorCodec {
   const codeOf = (list: ListRef, payload: string): Buffer =>
     createHmac('sha256', secret)
-      .update(`${listText(list)}\n${payload}`)
+      .update(`${listText({ ...list, scope: current })}\n${payload}`)
       .digest()
       .subarray(0, codeBytes);
   return {
     encode: (list, position) => {
-      const payload = toPayload(position);
+      const payload = `${list.scope}\n${toPayload(position)}`;
       return Buffer.concat([codeOf(list, payload), Buffer.from(payload)]).toString('base64url');
     },
     decode: (list, cursor, argument) => {
@@ -27,13 +30,21 @@ export function createCursorCodec(secret: string): CursorCodec {
       const payload = bytes.subarray(codeBytes).toString('utf8');
       const code = bytes.subarray(0, codeBytes);
       const genuine = bytes.toString('base64url') === cursor && code.length === codeBytes;
-      const position = genuine && timingSafeEqual(code, codeOf(list, payload)) ? toPosition(payload) : undefined;
+      const position = genuine && timingSafeEqual(code, codeOf(list, payload)) ? positionIn(list, payload) : undefined;
       if (position !== undefined) return position;
       throw new UserInputError(
         `Expected \`${argument}\` to be a cursor of this list with these filters, but got ${quoted(cursor)}.`,
       );
     },
+    isOfCurrent: (cursor) => Buffer.from(cursor, 'base64url').subarray(codeBytes).toString('utf8').startsWith(current),
   };
+}
+
+/** The position in a payload; undefined if it is one of the list of another project or organization. */
+function positionIn({ scope }: ListRef, payload: string): Position | undefined {
+  const end = payload.indexOf('\n');
+  const own = payload.slice(0, end);
+  return own === scope || own === current || scope === current ? toPosition(payload.slice(end + 1)) : undefined;
 }
 
 /** Most positions are an offset; those of events also hold the times and the ids at their boundary. */

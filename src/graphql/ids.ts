@@ -1,4 +1,4 @@
-import type { Collection, Key, Kind } from '../rest/paths.ts';
+import { type Collection, current, isEventId, type Key, type Kind } from '../rest/paths.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
 /** The types that a global id can name. */
@@ -11,27 +11,17 @@ export interface NodeId {
   readonly id: string;
 }
 
-/** The project or organization that the key's user has open; the REST API resolves it. */
-export const current = '@current';
-
-const integer = /^(?:0|[1-9]\d{0,19})$/;
+const integer = /^(?:0|-?[1-9]\d{0,19})$/;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Unreserved in a URL, so that an id is its own path segment. */
-const eventId = /^(?!\.{1,2}$)[\w.~:-]{1,200}$/;
+const isInteger = (text: string): boolean => integer.test(text);
 
-const projectForm = {
-  accepts: (text: string) => integer.test(text) || text === current,
-  form: 'an integer or @current',
-};
-const integerForm = { accepts: (text: string) => integer.test(text), form: 'an integer' };
-
+/** The upstream ids of each type, and what an argument takes beside global ids. */
 const forms: Record<NodeType, { readonly accepts: (text: string) => boolean; readonly form: string }> = {
-  Project: projectForm,
-  Dashboard: integerForm,
-  Plugin: integerForm,
-  // `events/values/` is another endpoint.
-  Event: { accepts: (text) => eventId.test(text) && text !== 'values', form: 'letters, digits and -._~:' },
-  Organization: { accepts: (text) => uuid.test(text) || text === current, form: 'a UUID or @current' },
+  Project: { accepts: isInteger, form: 'an integer or @current' },
+  Dashboard: { accepts: isInteger, form: 'an integer' },
+  Plugin: { accepts: isInteger, form: 'an integer' },
+  Event: { accepts: isEventId, form: 'a text without slashes, control characters and percent-escapes' },
+  Organization: { accepts: (text) => uuid.test(text), form: 'a UUID or @current' },
 };
 
 const scopeTypes: Record<NodeType, 'Project' | 'Organization' | undefined> = {
@@ -42,8 +32,10 @@ const scopeTypes: Record<NodeType, 'Project' | 'Organization' | undefined> = {
   Plugin: 'Organization',
 };
 
-/** The global id of an object: base64url of type, scope and key. */
+/** The global id of an object: base64url of type, scope and key. Its scope is a real one, never `@current`. */
 export function toGlobalId({ type, scope, id }: NodeId): string {
+  if (scope === current || (scope === '' && id === current))
+    throw new Error(`${type} ${id} has no global id before its owner is known`);
   return Buffer.from(scope === '' ? `${type}:${id}` : `${type}:${scope}:${id}`).toString('base64url');
 }
 
@@ -61,15 +53,19 @@ export function checkedIds(ids: readonly string[], maximum: number): readonly st
   throw new UserInputError(`Expected at most ${maximum} \`ids\`, but got ${ids.length}.`);
 }
 
-/** The upstream id of a project or an organization, given as it is or as a global id. */
+/** The upstream id of a project or an organization, given as it is or as a global id; `@current` stays as it is. */
 export function parseOwnerId(type: 'Project' | 'Organization', text: string, argument: string): string {
+  if (text === current) return text;
   const nodeId = decode(text);
   if (nodeId?.type === type) return nodeId.id;
   if (nodeId !== undefined || !forms[type].accepts(text)) throw malformed(type, text, argument);
-  return text;
+  return canonical(type, text);
 }
 
-/** The key of an object of a known project or organization, from its upstream id or its global id. */
+/**
+ * The key of an object of a known project or organization, from its upstream id or its global id. In a collection of
+ * `@current` a global id keeps its own scope: `@current` has to be read to know whether it is that one.
+ */
 export function parseIdWithin({ kind, scope }: Collection, text: string, argument: string): Key {
   const nodeId = decode(text);
   if (nodeId === undefined) {
@@ -77,10 +73,18 @@ export function parseIdWithin({ kind, scope }: Collection, text: string, argumen
     return { kind, scope, id: text };
   }
   if (nodeId.type !== kind) throw malformed(kind, text, argument);
-  if (!sameScope(nodeId.scope, scope)) {
-    throw new UserInputError(`The ${kind} given as \`${argument}\` belongs to another ${scopeTypes[kind]}.`);
-  }
-  return { kind, scope, id: nodeId.id };
+  if (nodeId.scope !== scope && scope !== current) throw foreign(kind, argument);
+  return { kind, scope: nodeId.scope, id: nodeId.id };
+}
+
+/** The refusal of an object that belongs to another project or organization than the one given. */
+export function foreign(kind: Kind, argument: string): UserInputError {
+  return new UserInputError(`The ${kind} given as \`${argument}\` belongs to another ${scopeTypes[kind]}.`);
+}
+
+/** Whether an input names an object by a global id, whose scope has to be compared with that of the mutation. */
+export function namesGlobally(input: object): boolean {
+  return Object.values(input).some((value) => typeof value === 'string' && decode(value) !== undefined);
 }
 
 /** The key of an object from its global id, or from its upstream id beside the id of its owner. */
@@ -111,10 +115,6 @@ export function parseReference(kind: Kind, text: string, argument: string): stri
   return text;
 }
 
-function sameScope(one: string, other: string): boolean {
-  return one === other || one === current || other === current;
-}
-
 function malformed(type: NodeType, text: string, argument: string): UserInputError {
   return new UserInputError(
     `Expected \`${argument}\` to be the id of ${article(type)} ${type} (${forms[type].form}, or its global id), but got ${quoted(text)}.`,
@@ -128,14 +128,17 @@ function article(type: NodeType): 'a' | 'an' {
 /** What a name of a type begins with (D, E, O or P) in base64; no upstream id that is a number or a UUID does. */
 const globalStart = /^[RTU]/;
 
-/** A global id in its one canonical spelling; undefined for everything else, upstream ids among it. */
+/** More than the base64 of any id that goes into a path, three bytes a character. */
+const maximumLength = 2200;
+
+/** What a global id names; undefined for other texts, upstream ids among them. Refuses one with `@current` in it. */
 function decode(text: string): NodeId | undefined {
-  if (!globalStart.test(text) || text.length > 700 || !/^[\w-]+$/.test(text)) return undefined;
-  const [, type = '', ...rest] =
-    /^([A-Z][A-Za-z]+):(.+)$/.exec(Buffer.from(text, 'base64url').toString('latin1')) ?? [];
-  if (!isNodeType(type)) return undefined;
-  const nodeId = split(type, rest.join(':'));
-  return nodeId !== undefined && toGlobalId(nodeId) === text ? nodeId : undefined;
+  if (!globalStart.test(text) || text.length > maximumLength || !/^[\w-]+$/.test(text)) return undefined;
+  const decoded = Buffer.from(text, 'base64url').toString('utf8');
+  const [, type = '', rest = ''] = /^([A-Z][A-Za-z]+):(.+)$/.exec(decoded) ?? [];
+  // One text has one spelling.
+  if (!isNodeType(type) || Buffer.from(decoded).toString('base64url') !== text) return undefined;
+  return split(type, rest);
 }
 
 function split(type: NodeType, text: string): NodeId | undefined {
@@ -143,8 +146,20 @@ function split(type: NodeType, text: string): NodeId | undefined {
   const colon = owner === undefined ? -1 : text.indexOf(':');
   const scope = colon === -1 ? '' : text.slice(0, colon);
   const id = text.slice(colon + 1);
-  const valid = forms[type].accepts(id) && (owner === undefined || forms[owner].accepts(scope));
-  return valid ? { type, scope, id } : undefined;
+  if (owner === undefined ? id === current : scope === current) {
+    throw new UserInputError(
+      `Expected the global id of ${article(type)} ${type} to name its own ${owner ?? type}, but got one with @current, which each key takes for another. Ask for the object again.`,
+    );
+  }
+  if (!forms[type].accepts(id) || (owner !== undefined && !forms[owner].accepts(scope))) return undefined;
+  return owner === undefined
+    ? { type, scope, id: canonical(type, id) }
+    : { type, scope: canonical(owner, scope), id: canonical(type, id) };
+}
+
+/** The one text of an upstream id: UUIDs mean the same in capital letters. */
+function canonical(type: NodeType, id: string): string {
+  return type === 'Organization' ? id.toLowerCase() : id;
 }
 
 function isNodeType(text: string): text is NodeType {

@@ -14,6 +14,8 @@ export interface RecordParts {
   readonly view?: View | undefined;
   readonly failure?: Error | undefined;
   readonly started?: Started | undefined;
+  /** The real scope for the global id, or why it is not known, where the collection's is `@current`. */
+  readonly idScope?: string | Error | undefined;
 }
 
 /**
@@ -31,8 +33,9 @@ export class RowRecord {
   readonly failure: Error | undefined;
   readonly started: Started | undefined;
   readonly knownId: string | undefined;
+  readonly idScope: string | Error | undefined;
 
-  constructor({ kind, scope }: Collection, { id, row = noColumns, view, failure, started }: RecordParts) {
+  constructor({ kind, scope }: Collection, { id, row = noColumns, view, failure, started, idScope }: RecordParts) {
     this.kind = kind;
     this.scope = scope;
     this.row = row;
@@ -40,6 +43,7 @@ export class RowRecord {
     this.failure = failure;
     this.started = started;
     this.knownId = id;
+    this.idScope = idScope;
   }
 
   /** Throws for a row without an id, and only where its key is needed. */
@@ -74,6 +78,12 @@ export const recordClasses = { Project, Dashboard, Event, Plugin, User: UserReco
 /** The record of an object of a collection. */
 export function toRecord(collection: Collection, parts: RecordParts): RowRecord {
   return new recordClasses[collection.kind](collection, parts);
+}
+
+/** The same record with the scope for its global id. */
+export function withIdScope(record: RowRecord, idScope: string | Error): RowRecord {
+  const { knownId: id, row, view, failure, started } = record;
+  return toRecord(record, { id, row, view, failure, started, idScope });
 }
 
 /** An organization is known by its id alone. */

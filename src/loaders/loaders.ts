@@ -1,4 +1,7 @@
 import type { RestApi } from '../rest/api.ts';
+import { UpstreamError } from '../rest/errors.ts';
+import { current } from '../rest/paths.ts';
+import { idText } from '../rest/values.ts';
 import { createReports, type Reports } from './reports.ts';
 import { RowStore } from './row-store.ts';
 import { RowLoader } from './rows.ts';
@@ -32,6 +35,18 @@ export class Loaders {
   get reports(): Reports {
     this.#reports ??= createReports(this.#api);
     return this.#reports;
+  }
+
+  /**
+   * What `@current` stands for: the project that the key's user has open, or that project's organization. Costs one read
+   * of the project an operation. NOT_FOUND if there is none.
+   */
+  async fetchCurrentId(type: 'Project' | 'Organization'): Promise<string> {
+    const known = await this.rows.load({ kind: 'Project', scope: '', id: current }, 'list');
+    if (known === undefined) throw new UpstreamError('NOT_FOUND');
+    const id = idText(known.row[type === 'Project' ? 'id' : 'organization']);
+    if (id === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+    return type === 'Project' ? id : id.toLowerCase();
   }
 
   /** After a write: rows and pages read before it answer nothing any more. */

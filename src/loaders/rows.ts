@@ -1,7 +1,8 @@
 import DataLoader from 'dataloader';
 import type { RestApi } from '../rest/api.ts';
 import { isNotFound } from '../rest/errors.ts';
-import { type Collection, type Key, keyText } from '../rest/paths.ts';
+import { type Collection, current, type Key, keyText } from '../rest/paths.ts';
+import { idText } from '../rest/values.ts';
 import { type KnownRow, listView, type RowStore, suffices, type View } from './row-store.ts';
 import type { WindowLoader } from './windows.ts';
 
@@ -34,7 +35,8 @@ export class RowLoader {
   load(key: Key, need: View): Found {
     const known = this.#store.find(key, need);
     if (known !== undefined) return Promise.resolve(known);
-    const found = suffices(listView(key.kind), need) ? this.#find(key) : this.#readById(key);
+    const isInLists = suffices(listView(key.kind), need) && key.id !== current;
+    const found = isInLists ? this.#find(key) : this.#readById(key);
     this.#loading.push({ collection: key, found });
     return found;
   }
@@ -115,6 +117,9 @@ export class RowLoader {
     try {
       const known: KnownRow = { row: await this.#api.fetchRow(key), view: 'detail' };
       this.#store.learn(key, known);
+      // Who asks for that project by its id later finds the same row.
+      const id = key.id === current ? idText(known.row['id']) : undefined;
+      if (id !== undefined) this.#store.learn({ ...key, id }, known);
       return known;
     } catch (error) {
       if (isNotFound(error)) return undefined;

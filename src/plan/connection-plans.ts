@@ -4,6 +4,7 @@ import { isEventFilter, toEventQuery } from '../graphql/event-filter.ts';
 import { listView } from '../loaders/row-store.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { type Arguments, pathOf } from './draft.ts';
+import { planScopeOfList } from './id-scopes.ts';
 import { after, type Moment } from './moments.ts';
 import { wantedOf } from './needs.ts';
 import { isOwnerKnown, toObjects } from './objects.ts';
@@ -23,6 +24,7 @@ export function planList(step: Step, args: Arguments): void {
   const { draft, selected, endpoint } = step;
   const type = draft.answerOf(selected);
   if (type === undefined) return;
+  planScopeOfList(step);
   const spot = endpoint.kind === 'Event' ? eventSpot(step, args) : spotOf(step, args);
   const fields = draft.fields(type, selected);
   const reading = readingOf(spot.stretch, wantedOf(fields));
@@ -130,11 +132,15 @@ function eventSpot(step: Step, args: Arguments): Spot {
 /** Neither a filter nor an instant. */
 const plain = JSON.stringify([{}, {}]);
 
-/** A cursor of a list whose owner is not known fits one of the lists at most; the others refuse it. */
+/**
+ * A cursor of a list whose owner is not known fits one of the lists at most, unless it was made below `@current`; the
+ * others refuse it.
+ */
 function sharing(step: Step, list: string, cursor: string | undefined): Pick<Spot, 'list' | 'owners'> {
   const collection = collectionOf(step);
   if (cursor === undefined) return { list: list === '' ? collection : `${collection} ${list}`, owners: ownersOf(step) };
-  return { list: `${collection} ${list} ${cursor}`, owners: 1 };
+  const isAny = step.draft.options.cursors.isOfCurrent(cursor);
+  return { list: `${collection} ${list} ${cursor}`, owners: isAny ? ownersOf(step) : 1 };
 }
 
 /** The list itself, where its owner is known. */

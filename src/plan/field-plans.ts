@@ -1,11 +1,12 @@
 import type { GraphQLObjectType } from 'graphql';
 import { pageSizeOf } from '../graphql/connections.ts';
-import { current, parseIdWithin, parseOwnerId } from '../graphql/ids.ts';
-import type { Key } from '../rest/paths.ts';
+import { parseIdWithin, parseOwnerId } from '../graphql/ids.ts';
+import { current, type Key } from '../rest/paths.ts';
 import { planList } from './connection-plans.ts';
 import { type Arguments, type Draft, pathOf } from './draft.ts';
+import { planCurrent } from './id-scopes.ts';
 import { after } from './moments.ts';
-import { collectionText, isOwnerKnown, keyed, type Objects, textOf, toObjects } from './objects.ts';
+import { collectionText, isCurrent, isOwnerKnown, keyed, type Objects, textOf, toObjects } from './objects.ts';
 import { type Role, roleOf } from './roles.ts';
 import type { SelectedField } from './selection.ts';
 import { collectionOf, ownersOf, type PlanStep, type Step } from './step.ts';
@@ -44,8 +45,13 @@ function planOwner(draft: Draft, { nodes }: SelectedField, { owner, moment, cert
 }
 
 function planById(step: Step, args: Arguments): void {
-  const { draft, selected, path } = step;
-  draft.plan({ objects: objectsById(step, args.text('id') ?? ''), nodes: selected.nodes, path, known: 'unknown' });
+  const { draft, selected, path, moment, certain, parent } = step;
+  const objects = objectsById(step, args.text('id') ?? '');
+  const plan = (found: Objects): void => draft.plan({ objects: found, nodes: selected.nodes, path, known: 'unknown' });
+  const isClaimed = isCurrent(parent) && objects.owner !== undefined && !isCurrent(objects.owner);
+  if (!isClaimed) return plan(objects);
+  // A global id below `@current` is followed once it is known to be of that project or organization.
+  planCurrent(draft, { moment, certain, path }, (come) => plan({ ...objects, moment: come, certain: false }));
 }
 
 /** The objects that an argument names: one, or one at each owner whose own id is not known. */
@@ -54,7 +60,8 @@ function objectsById({ endpoint: { kind }, parent, moment, certain }: Step, id: 
     return keyed({ kind: 'Project', scope: '', id: parseOwnerId('Project', id, 'id') }, moment, certain);
   }
   const key: Key = parseIdWithin({ kind, scope: parent.id ?? current }, id, 'id');
-  if (parent.id !== undefined) return { ...keyed(key, moment, certain), owner: parent };
+  if (parent.id === key.scope) return { ...keyed(key, moment, certain), owner: parent };
+  if (parent.id !== undefined) return keyed(key, moment, certain);
   const group = `${collectionText(kind, parent)} ${key.id}`;
   return toObjects({ type: kind, group, id: key.id, owner: parent, moment });
 }

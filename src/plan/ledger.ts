@@ -27,6 +27,8 @@ export type Condition =
   | 'absent'
   // Keys whose rows are looked for in a page of their list first.
   | 'not in the page'
+  // The answer of a write need not be the object.
+  | 'not in the answer'
   // The list does not end in its first page.
   | 'long list';
 

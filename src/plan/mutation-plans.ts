@@ -1,11 +1,12 @@
 import type { GraphQLObjectType } from 'graphql';
-import { parseIdWithOwner, parseOwnerId } from '../graphql/ids.ts';
+import { namesGlobally, parseIdWithOwner, parseOwnerId } from '../graphql/ids.ts';
 import { toRequestBody } from '../graphql/request-body.ts';
-import type { Key } from '../rest/paths.ts';
+import { current, type Kind } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
 import { type Arguments, type Draft, pathOf } from './draft.ts';
-import type { Endpoint } from './endpoints.ts';
+import { type Endpoint, rowEndpoint } from './endpoints.ts';
 import type { Moment } from './moments.ts';
+import { answersScopes } from './needs.ts';
 import { keyed, type Objects, toObjects } from './objects.ts';
 import { roleOf } from './roles.ts';
 import type { SelectedField } from './selection.ts';
@@ -28,63 +29,88 @@ function planWrite(
   endpoint: Endpoint,
   args: Arguments,
 ): void {
-  const wave = Math.max(0, ...draft.ledger.calls.map((call) => call.wave));
-  const target = targetOf(endpoint, type, selected, args);
-  const path = selected.responseKey;
-  draft.ledger.add({
-    endpoint,
-    moment: { wave, earlier: undefined },
-    lower: 1,
-    upper: 1,
-    rows: 1,
-    paths: [path],
-  });
   const payload = draft.answerOf(selected);
   if (payload === undefined) return;
-  const moment: Moment = { wave: wave + 1, earlier: undefined };
-  const fields = draft.fields(payload, selected);
-  // Where the answer may be anything, the object is read when it is not there.
+  const target = targetOf(draft, endpoint, type, selected, args);
+  const wave = Math.max(0, ...draft.ledger.calls.map((call) => call.wave));
+  const path = selected.responseKey;
+  const one = { upper: 1, rows: 1, paths: [path] };
+  if (target.owner === 'read') {
+    draft.ledger.add({ ...one, endpoint: rowEndpoint('Project'), moment: { wave, earlier: undefined }, lower: 1 });
+  }
+  const asked = target.owner === 'read' ? wave + 1 : wave;
+  const lower = target.isCompared ? 0 : 1;
+  draft.ledger.add({ ...one, endpoint, moment: { wave: asked, earlier: undefined }, lower });
+  const moment: Moment = { wave: asked + 1, earlier: undefined };
   const isAnything = payload.getFields()['body'] !== undefined;
-  for (const field of fields) {
+  const objects = writtenObjects(endpoint, target, moment, isAnything);
+  const known = isAnything ? 'answered' : 'listed';
+  for (const field of draft.fields(payload, selected)) {
     if (draft.answerOf(field)?.name !== endpoint.kind) continue;
-    const objects = writtenObjects(endpoint, target, moment, isAnything);
-    const known = isAnything ? 'assumed' : 'listed';
     draft.schedule.at(moment, () => draft.plan({ objects, nodes: field.nodes, path: pathOf(path, field), known }));
   }
 }
 
-/** What a write is about: its own key, or only its owner's id. */
+/** What a write is about, and what has to be known of its project or organization. */
 interface Target {
-  readonly key: Key | undefined;
-  readonly ownerId: string;
+  /** Undefined for objects that are created. */
+  readonly id: string | undefined;
+  readonly scope: string;
+  /** Whether what `@current` stands for is read before the write. */
+  readonly owner: 'given' | 'read';
+  /** Whether the write is refused if that is another than a global id of the input names. */
+  readonly isCompared: boolean;
 }
 
 /** Throws where the resolver would refuse the input, before any call. */
-function targetOf(endpoint: Endpoint, type: GraphQLObjectType, { field }: SelectedField, args: Arguments): Target {
-  const { kind, isRow } = endpoint;
+function targetOf(
+  draft: Draft,
+  { kind, isRow }: Endpoint,
+  type: GraphQLObjectType,
+  selected: SelectedField,
+  args: Arguments,
+): Target {
   const given = args.all['input'];
   const input = isObject(given) ? given : {};
+  const ownerArgument = kind === 'Project' ? 'id' : kind === 'Plugin' ? 'organizationId' : 'projectId';
   const text = (name: string): string | undefined => (typeof input[name] === 'string' ? input[name] : undefined);
-  const ownerArgument = kind === 'Plugin' ? 'organizationId' : 'projectId';
-  const info = { parentType: type, fieldName: field.name };
-  if (isRow) {
-    const key = parseIdWithOwner(kind, text('id') ?? '', text(ownerArgument), ownerArgument);
-    toRequestBody(input, info, kind === 'Project' ? key.id : key.scope);
-    return { key, ownerId: key.scope };
-  }
-  if (kind === 'Project') {
-    toRequestBody(input, info);
-    return { key: undefined, ownerId: '' };
-  }
-  const ownerType = kind === 'Plugin' ? 'Organization' : 'Project';
-  const ownerId = parseOwnerId(ownerType, text(ownerArgument) ?? '', ownerArgument);
-  toRequestBody(input, info, ownerId);
-  return { key: undefined, ownerId };
+  const { id, scope } = keyOf(kind, isRow, text, ownerArgument);
+  const info = { parentType: type, fieldName: selected.field.name };
+  toRequestBody(input, info, kind === 'Project' ? id : scope);
+  const payload = draft.answerOf(selected);
+  const isTold = payload !== undefined && answersScopes(payload, selected.nodes, draft.options);
+  const isCompared = text(ownerArgument) === current && namesGlobally(input);
+  const isRead = text(ownerArgument) === current && (isTold || isCompared);
+  return { id, scope, owner: isRead ? 'read' : 'given', isCompared };
 }
 
-/** The object that a write answers, with all its columns. */
-function writtenObjects({ kind }: Endpoint, { key, ownerId }: Target, moment: Moment, isAnything: boolean): Objects {
-  const known = keyed({ kind, scope: ownerId, id: key?.id ?? '' }, moment, false);
-  if (isAnything && key !== undefined) return known;
-  return toObjects({ type: kind, group: `the ${kind} that was written`, owner: known.owner, view: 'detail', moment });
+function keyOf(
+  kind: Kind,
+  isRow: boolean,
+  text: (name: string) => string | undefined,
+  ownerArgument: string,
+): { readonly id: string | undefined; readonly scope: string } {
+  if (isRow) return parseIdWithOwner(kind, text('id') ?? '', text(ownerArgument), ownerArgument);
+  if (kind === 'Project') return { id: undefined, scope: '' };
+  const ownerType = kind === 'Plugin' ? 'Organization' : 'Project';
+  return { id: undefined, scope: parseOwnerId(ownerType, text(ownerArgument) ?? '', ownerArgument) };
 }
+
+/** The object that a write answers, with all its columns unless the answer may be anything. */
+function writtenObjects(
+  { kind, method }: Endpoint,
+  { id = '', scope, owner: from, isCompared }: Target,
+  moment: Moment,
+  isAnything: boolean,
+): Objects {
+  // A write that is planned succeeds; what was deleted is mostly not answered.
+  const certain = method !== 'DELETE' && !isCompared;
+  const { owner } = keyed({ kind, scope, id }, moment, certain);
+  const real =
+    from === 'read' && owner !== undefined ? toObjects({ type: owner.type, group: realOwner, moment }) : owner;
+  const view = isAnything ? undefined : 'detail';
+  return toObjects({ type: kind, group: `the ${kind} that was written`, owner: real, view, moment, certain });
+}
+
+/** The project or organization that `@current` turned out to be: no key of the operation tells it. */
+const realOwner = 'what @current stands for';

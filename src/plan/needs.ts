@@ -1,8 +1,8 @@
-import { type FieldNode, type GraphQLObjectType, getNamedType, isLeafType } from 'graphql';
+import { type FieldNode, type GraphQLObjectType, getNamedType, isLeafType, isObjectType } from 'graphql';
 import type { Wanted } from '../graphql/connections.ts';
-import { factsOf } from '../graphql/facts.ts';
-import { current } from '../graphql/ids.ts';
+import { factsOf, isRowType } from '../graphql/facts.ts';
 import type { View } from '../loaders/row-store.ts';
+import { current } from '../rest/paths.ts';
 import { isConstant, type SelectedField, type SelectionScope, selectedFields } from './selection.ts';
 
 /** What a selection on one object needs of its own row, and what else it reads. */
@@ -11,6 +11,9 @@ export interface Needs {
   readonly view: View | undefined;
   /** Relations that can be read as soon as the object's key is known. */
   readonly relations: readonly Relation[];
+  /** Whether the global id is selected, which names the object's project or organization. */
+  readonly globalId: boolean;
+  readonly upstreamId: boolean;
 }
 
 /** A selected relation. */
@@ -47,13 +50,27 @@ function findNeeds(type: GraphQLObjectType, fields: readonly SelectedField[]): N
       relations.push({ ...selected, proves: !isOwner(selected) });
     }
   }
-  return { view, relations };
+  const isSelected = (name: string): boolean => fields.some(({ field }) => field.name === name);
+  return { view, relations, globalId: isSelected('id'), upstreamId: isSelected('upstreamId') };
 }
 
 /** A field without arguments that refers to an object by a key at hand: the owner of the one it stands on. */
 function isOwner({ field }: SelectedField): boolean {
   const type = getNamedType(field.type);
   return field.args.length === 0 && !isLeafType(type) && type.name === 'Project';
+}
+
+/**
+ * Whether a connection or a payload answers global ids that name a project or an organization: of its rows, or of what
+ * was deleted. A project names itself.
+ */
+export function answersScopes(type: GraphQLObjectType, nodes: readonly FieldNode[], scope: SelectionScope): boolean {
+  return selectedFields(type, nodes, scope).some(({ field, nodes: inner }) => {
+    if (field.name === 'deletedId') return true;
+    const answer = getNamedType(field.type);
+    if (!isObjectType(answer) || answer.name === 'Project') return false;
+    return isRowType(answer.name) ? needsOf(answer, inner, scope).globalId : answersScopes(answer, inner, scope);
+  });
 }
 
 /** What fields selected on a connection want of it. */
@@ -69,10 +86,24 @@ export type Existence =
   // A row refers to it, or its owner is at hand.
   | 'assumed';
 
+/** What is known of an object without its row. */
+interface Own {
+  readonly type: string;
+  readonly id: string | undefined;
+  /** The id of its project or organization. */
+  readonly scope: string | undefined;
+}
+
 /** The view of its own row that has to be read before an object can be answered; undefined where none has. */
-export function ownView(id: string | undefined, { view, relations }: Needs, existence: Existence): View | undefined {
+export function ownView(own: Own, needs: Needs, existence: Existence): View | undefined {
+  const { view, relations } = needs;
   if (view !== undefined) return view;
-  // Only the row tells which object that is.
-  if (id === current) return 'list';
+  if (isNamedByRow(own, needs)) return 'list';
   return existence === 'assumed' || relations.some(({ proves }) => proves) ? undefined : 'list';
+}
+
+/** Whether ids are selected that the row tells: of the project that is `@current`, and of plugins below `@current`. */
+function isNamedByRow({ type, id, scope }: Own, { globalId, upstreamId }: Needs): boolean {
+  if (type === 'Project') return id === current && (globalId || upstreamId);
+  return type === 'Plugin' && scope === current && globalId;
 }

@@ -3,9 +3,10 @@ import { suffices, type View } from '../loaders/row-store.ts';
 import type { Kind } from '../rest/paths.ts';
 import { type Draft, pathOf } from './draft.ts';
 import { planField } from './field-plans.ts';
+import { planCurrent, planScope, planScopeOfPlugins } from './id-scopes.ts';
 import { after, type Moment } from './moments.ts';
 import { needsOf, ownView } from './needs.ts';
-import { most, type Objects, textOf, toObjects } from './objects.ts';
+import { isCurrent, most, type Objects, textOf, toObjects } from './objects.ts';
 import type { Place } from './place.ts';
 import { roleOf } from './roles.ts';
 import type { SelectedField } from './selection.ts';
@@ -20,8 +21,11 @@ export function planObjects(draft: Draft, place: Place): void {
 /** An organization is known by its id alone. The name of one that a plugin names comes with the plugin's row. */
 function planOrganization(draft: Draft, { objects, nodes, path, known }: Place): void {
   const type = draft.type('Organization');
+  const { moment, certain } = objects;
   for (const selected of draft.fields(type, { nodes })) {
-    const isNamed = known === 'named' && roleOf(type, selected.field).kind === 'anyRow';
+    const { kind } = roleOf(type, selected.field);
+    const isNamed = known === 'named' && kind === 'anyRow';
+    if (isCurrent(objects) && kind === 'free') planCurrent(draft, { moment, certain, path });
     if (!isNamed) planField(draft, type, selected, objects, path);
   }
 }
@@ -37,18 +41,24 @@ function planRow(draft: Draft, kind: Kind, place: Place): void {
   }
   const view = viewOf(draft, kind, place);
   const planReferences = (moment: Moment): void => {
+    if (kind === 'Plugin') planScopeOfPlugins(draft, place, moment);
     for (const selected of inRow) planReference(draft, type, selected, { ...objects, moment }, path);
   };
   if (view === undefined) planReferences(objects.moment);
-  else draft.rows.want({ kind, objects, view, path, done: planReferences });
+  else draft.rows.want({ ...(known === 'answered' && unanswered), kind, objects, view, path, done: planReferences });
+  if (kind !== 'Plugin' && known !== 'listed') planScope(draft, place);
   if (view === 'detail') addHints(draft, place);
   if (view === undefined && known === 'unknown') planProof(draft, kind, place);
 }
 
+const unanswered = { when: 'not in the answer' } as const;
+
 /** The view of their own row that the objects are answered with; undefined where the one they come with will do. */
 function viewOf(draft: Draft, kind: Kind, { objects, nodes, known }: Place): View | undefined {
   const needs = needsOf(draft.type(kind), nodes, draft.options);
-  if (known === 'unknown' || known === 'assumed') return ownView(objects.id, needs, known);
+  const own = { type: kind, id: objects.id, scope: objects.owner?.id };
+  if (known === 'unknown') return ownView(own, needs, known);
+  if (known === 'assumed' || known === 'answered') return ownView(own, needs, 'assumed');
   const isThere = needs.view === undefined || objects.view === undefined || suffices(objects.view, needs.view);
   return isThere ? undefined : needs.view;
 }
@@ -73,7 +83,10 @@ function planReference(
   const { moment, owner } = objects;
   const parts = { group: `${textOf(objects)}.${field.name}`, owners: most(objects), moment };
   if (role.kind === 'organizationOf') {
-    const known = type.name === 'Plugin' ? 'named' : 'assumed';
+    const isPlugin = type.name === 'Plugin';
+    // A plugin that names no organization is of the one that lists it.
+    if (isPlugin && isCurrent(owner)) planCurrent(draft, { moment, certain: false, path });
+    const known = isPlugin ? 'named' : 'assumed';
     draft.plan({ objects: toObjects({ ...parts, type: 'Organization' }), nodes, path, known });
   } else if (role.kind === 'reference') {
     const { kind } = role.endpoint;

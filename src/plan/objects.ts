@@ -1,6 +1,6 @@
-import { current, type NodeType } from '../graphql/ids.ts';
+import type { NodeType } from '../graphql/ids.ts';
 import type { View } from '../loaders/row-store.ts';
-import type { Key, Kind } from '../rest/paths.ts';
+import { current, type Key, type Kind } from '../rest/paths.ts';
 import type { Moment } from './moments.ts';
 
 /** Objects that an operation may come upon in one place of its answer. */
@@ -68,7 +68,12 @@ export function isOwnerKnown(owner: Objects | undefined): boolean {
   return owner === undefined || owner.id !== undefined;
 }
 
-/** Whether only its own row can tell which object this is. */
-export function isCurrent({ id }: Objects): boolean {
-  return id === current;
+/** Whether an object is the `@current` one: only the row of that project can tell which it is. */
+export function isCurrent(objects: Objects | undefined): boolean {
+  return objects?.id === current;
+}
+
+/** The project whose row tells what `@current` stands for. */
+export function currentProject(moment: Moment, certain: boolean): Objects {
+  return keyed({ kind: 'Project', scope: '', id: current }, moment, certain);
 }

@@ -14,5 +14,7 @@ export type Known =
   | Existence
   // They come with a row.
   | 'listed'
+  // They are what a write answered, or are read by their key if it answered something else.
+  | 'answered'
   // Only as the organization of plugins: their rows tell its name.
   | 'named';

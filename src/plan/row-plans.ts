@@ -50,7 +50,7 @@ export class RowPlans {
   /** A row that is read only where all relations of its object answer 404. */
   wantIfAbsent(wish: RowWish): void {
     this.#ifAbsent.push(wish);
-    this.#later.add(collectionOf(wish), 1);
+    if (isInLists(wish)) this.#later.add(collectionOf(wish), 1);
   }
 
   /** Whether rows of a collection are read by id. */
@@ -82,7 +82,7 @@ export class RowPlans {
     const wishes = this.#ifAbsent.filter(({ objects }) => !this.#come.has(textOf(objects)));
     this.#ifAbsent = [];
     for (const wish of wishes) {
-      if (this.#later.of(collectionOf(wish)) >= substitutionThreshold) this.#wantPage(wish);
+      if (isInLists(wish) && this.#later.of(collectionOf(wish)) >= substitutionThreshold) this.#wantPage(wish);
       this.#readById(wish, false, after(wish.objects.moment));
     }
   }
@@ -97,7 +97,7 @@ export class RowPlans {
     const mayBeKnown = isSubstituted || this.#lists.reads(collection.collection);
     const waits = this.#lists.wavesOf(collection);
     for (const wish of wishes) {
-      const certain = isCertain(wish) && (!mayBeKnown || isCurrent(wish.objects));
+      const certain = isCertain(wish) && !mayBeKnown;
       const when = mayBeKnown ? 'not in the page' : undefined;
       const come = after(wish.objects.moment, 1 + waits);
       this.#readById({ ...(when !== undefined && { when }), ...wish }, certain, come);
@@ -167,8 +167,8 @@ export class RowPlans {
   }
 }
 
-function isInLists({ kind, view }: RowWish): boolean {
-  return suffices(listView(kind), view);
+function isInLists({ kind, view, objects }: RowWish): boolean {
+  return suffices(listView(kind), view) && !isCurrent(objects);
 }
 
 function isFirst({ objects: { moment } }: RowWish): boolean {

@@ -1,14 +1,15 @@
 import { type GraphQLObjectType, type GraphQLResolveInfo, isObjectType } from 'graphql';
 import type { GatewayContext } from '../context.ts';
-import { current } from '../graphql/ids.ts';
+import { parseIdWithin } from '../graphql/ids.ts';
 import { type RowRecord, type Started, toRecord } from '../graphql/records.ts';
 import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
 import { type Existence, type Needs, needsOf, ownView } from '../plan/needs.ts';
 import { scopeOf } from '../plan/selection.ts';
 import { startBelow, startRelations } from '../plan/starting.ts';
 import { isNotFound } from '../rest/errors.ts';
-import type { Collection, Key, Kind } from '../rest/paths.ts';
-import { idText, type Row } from '../rest/values.ts';
+import { type Collection, current, type Key, type Kind } from '../rest/paths.ts';
+import type { Row } from '../rest/values.ts';
+import { confirmScope, startIdScope, withRealScope } from './id-scopes.ts';
 
 /**
  * The record of an object by its key; null if an object that was asked for by its id does not exist. One that a row
@@ -23,7 +24,35 @@ export function fetchRecord(
 ): Promise<RowRecord | null> {
   const type = objectType(key.kind, info);
   const needs = needsOf(type, info.fieldNodes, scopeOf(info));
-  const view = ownView(key.id, needs, existence);
+  if (key.scope !== current || !needs.globalId) return fetchNeeded(needs, type, key, existence, context, info);
+  startIdScope(key, context);
+  return fetchNeeded(needs, type, key, existence, context, info).then((record) =>
+    record === null ? null : withRealScope(record, [record.row], context),
+  );
+}
+
+/** The record of an object of a collection by an id that was given for it: an upstream id, or a global one. */
+export function fetchWithin(
+  collection: Collection,
+  id: string,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<RowRecord | null> {
+  const key = parseIdWithin(collection, id, 'id');
+  if (key.scope === collection.scope) return fetchRecord(key, 'unknown', context, info);
+  return confirmScope(key, 'id', context).then(() => fetchRecord(key, 'unknown', context, info));
+}
+
+/** The record with what a selection needs of its row. */
+function fetchNeeded(
+  needs: Needs,
+  type: GraphQLObjectType,
+  key: Key,
+  existence: Existence,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<RowRecord | null> {
+  const view = ownView({ ...key, type: key.kind }, needs, existence);
   const row = view === undefined ? undefined : context.loaders.rows.load(key, view);
   const started = startRelations(type, needs.relations, toRecord(key, key), context, info);
   if (row !== undefined) {
@@ -39,22 +68,36 @@ export function fetchRecord(
 
 /**
  * The records of rows of a list. Where the selection needs columns that lists do not have, the objects' own rows are read
- * too; what the selection reads beyond them starts before that.
+ * too; what the selection reads beyond them starts before that. `page` has the rows that came with them.
  */
 export function listedRecords(
   collection: Collection,
   rows: readonly Row[],
   context: GatewayContext,
   info: GraphQLResolveInfo,
+  page = rows,
 ): (RowRecord | Promise<RowRecord>)[] {
   const view = listView(collection.kind);
   const type = objectType(collection.kind, info);
   const needs = needsOf(type, info.fieldNodes, scopeOf(info));
   const isListed = needs.view === undefined || suffices(view, needs.view);
-  return rows.map((row) => {
+  const records = rows.map((row) => {
     const listed = toRecord(collection, { row, view });
     return isListed ? listed : detailedRecord(listed, type, needs, context, info);
   });
+  if (collection.scope !== current || !needs.globalId) return records;
+  return records.map(async (record) => withRealScope(await record, page, context));
+}
+
+/** The record of a plugin that came with the answer of an action. */
+export function answeredRecord(
+  record: RowRecord | null | undefined,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): RowRecord | null | Promise<RowRecord> {
+  if (record?.scope !== current) return record ?? null;
+  const { globalId } = needsOf(objectType(record.kind, info), info.fieldNodes, scopeOf(info));
+  return globalId ? withRealScope(record, [record.row], context) : record;
 }
 
 function detailedRecord(
@@ -108,17 +151,13 @@ async function awaitRow(
 ): Promise<RowRecord | null> {
   try {
     const known = await row;
-    if (known === undefined) return existence === 'assumed' ? toRecord(key, { id: key.id, started }) : null;
-    return toRecord(key, { id: idOf(key, known), ...known, started });
+    if (known !== undefined) return toRecord(key, { id: key.id, ...known, started });
+    return existence === 'assumed' && key.id !== current ? toRecord(key, { id: key.id, started }) : null;
   } catch (error) {
     // Relations that answer keep their data; the columns fail one by one.
     if (await hasAnswer(started)) return toRecord(key, { id: key.id, failure: toError(error), started });
     throw error;
   }
-}
-
-function idOf(key: Key, { row }: KnownRow): string {
-  return key.id === current ? (idText(row['id']) ?? key.id) : key.id;
 }
 
 async function hasAnswer(started: Started): Promise<boolean> {

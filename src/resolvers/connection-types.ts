@@ -37,5 +37,5 @@ export const Edge = {
     _args: object,
     context: GatewayContext,
     info: GraphQLResolveInfo,
-  ) => listedRecords(list, page.rows.slice(index, index + 1), context, info)[0] ?? null,
+  ) => listedRecords(list, page.rows.slice(index, index + 1), context, info, page.rows)[0] ?? null,
 } satisfies ProjectEdgeResolvers;

@@ -6,7 +6,7 @@ import type { RowRecord } from '../graphql/records.ts';
 import { toRequestBody } from '../graphql/request-body.ts';
 import type { Key } from '../rest/paths.ts';
 import type { JsonObject } from '../rest/values.ts';
-import { deletedId, writeRow } from './writes.ts';
+import { addressed, deletedId, writeRow } from './writes.ts';
 
 type DashboardMutation =
   | 'createDashboard'
@@ -22,22 +22,24 @@ export const dashboardMutations: Pick<MutationResolvers, DashboardMutation> = {
   createDashboardFromTemplate: (_root, { input }, context, info) =>
     create(input, context, info, 'create_from_template_json'),
   updateDashboard: async (_root, { input }, context, info) => {
-    const key = keyOf(input);
-    return { dashboard: await change(key, toRequestBody(input, info, key.scope), context) };
+    const { key, body } = await changeOf(input, context, info);
+    return { dashboard: await change(key, body, context) };
   },
   moveDashboardTile: async (_root, { input }, context, info) => {
-    const key = keyOf(input);
-    return { dashboard: await change(key, toRequestBody(input, info, key.scope), context, 'move_tile') };
+    const { key, body } = await changeOf(input, context, info);
+    return { dashboard: await change(key, body, context, 'move_tile') };
   },
   // A hard delete is refused by the upstream with 405.
-  deleteDashboard: async (_root, { input }, context) => {
-    const key = keyOf(input);
-    return { deletedId: deletedId(key), dashboard: await change(key, { deleted: true }, context) };
+  deleteDashboard: async (_root, { input }, context, info) => {
+    const { key } = await changeOf(input, context, info);
+    const dashboard = await change(key, { deleted: true }, context);
+    return { deletedId: deletedId(key), dashboard };
   },
   // The upstream undeletes only when the body holds nothing else.
-  restoreDashboard: async (_root, { input }, context) => ({
-    dashboard: await change(keyOf(input), { deleted: false }, context),
-  }),
+  restoreDashboard: async (_root, { input }, context, info) => {
+    const { key } = await changeOf(input, context, info);
+    return { dashboard: await change(key, { deleted: false }, context) };
+  },
 };
 
 async function create(
@@ -46,9 +48,11 @@ async function create(
   info: GraphQLResolveInfo,
   action?: 'create_from_template_json',
 ): Promise<{ dashboard: RowRecord }> {
-  const projectId = parseOwnerId('Project', input.projectId, 'projectId');
-  const body = toRequestBody(input, info, projectId);
-  const collection = { kind: 'Dashboard', scope: projectId } as const;
+  const make = (id: string | null | undefined) => {
+    const scope = parseOwnerId('Project', id ?? '', 'projectId');
+    return { collection: { kind: 'Dashboard', scope } as const, body: toRequestBody(input, info, scope) };
+  };
+  const { collection, body } = await addressed({ type: 'Project', id: input.projectId, input }, make, context, info);
   return { dashboard: await writeRow(collection, context, () => context.rest.createRow(collection, body, action)) };
 }
 
@@ -56,6 +60,15 @@ function change(key: Key, body: JsonObject, context: GatewayContext, action?: 'm
   return writeRow(key, context, () => context.rest.changeRow(key, body, action));
 }
 
-function keyOf({ id, projectId }: { readonly id: string; readonly projectId?: string | null | undefined }): Key {
-  return parseIdWithOwner('Dashboard', id, projectId, 'projectId');
+/** Which dashboard an input changes, and how. */
+function changeOf(
+  input: { readonly id: string; readonly projectId?: string | null | undefined },
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<{ readonly key: Key; readonly body: JsonObject }> {
+  const make = (projectId: string | null | undefined) => {
+    const key = parseIdWithOwner('Dashboard', input.id, projectId, 'projectId');
+    return { key, body: toRequestBody(input, info, key.scope) };
+  };
+  return addressed({ type: 'Project', id: input.projectId, input }, make, context, info);
 }

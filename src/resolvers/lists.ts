@@ -7,9 +7,11 @@ import {
   fetchEvents,
   type Wanted,
 } from '../graphql/connections.ts';
-import { wantedOf } from '../plan/needs.ts';
+import { answersScopes, wantedOf } from '../plan/needs.ts';
 import { scopeOf, selectedFields } from '../plan/selection.ts';
 import type { ListRef } from '../rest/pages.ts';
+import { current } from '../rest/paths.ts';
+import { startIdScope } from './id-scopes.ts';
 
 /** The connection of a counted list, reading no row where the selection wants none. */
 export function listConnection(
@@ -18,6 +20,7 @@ export function listConnection(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<ConnectionSource> {
+  startScope(list, context, info);
   return fetchConnection(context, list, args, wanted(info));
 }
 
@@ -28,7 +31,15 @@ export function eventConnection(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<ConnectionSource> {
+  startScope(list, context, info);
   return fetchEvents(context, list, args, wanted(info));
+}
+
+/** Ids of rows below `@current` need its real id; it is read beside the page. */
+function startScope(list: ListRef, context: GatewayContext, info: GraphQLResolveInfo): void {
+  if (list.scope !== current) return;
+  const type = getNamedType(info.returnType);
+  if (isObjectType(type) && answersScopes(type, info.fieldNodes, scopeOf(info))) startIdScope(list, context);
 }
 
 function wanted(info: GraphQLResolveInfo): Wanted {

@@ -1,27 +1,39 @@
 import type { GatewayContext } from '../context.ts';
 import type { OrganizationResolvers } from '../graphql/generated/resolvers.ts';
-import { current, parseIdWithin, toGlobalId } from '../graphql/ids.ts';
+import { toGlobalId } from '../graphql/ids.ts';
 import { toPluginResult } from '../graphql/plugin-results.ts';
 import type { OrganizationRecord } from '../graphql/records.ts';
 import type { PluginsReport } from '../rest/api.ts';
-import type { Collection } from '../rest/paths.ts';
+import { type Collection, current } from '../rest/paths.ts';
 import type { Row } from '../rest/values.ts';
-import { fetchRecord } from './by-id.ts';
+import { fetchWithin } from './by-id.ts';
 import { listConnection } from './lists.ts';
 
 /** An organization has no row: everything of it is read below its plugins. */
 export const Organization: OrganizationResolvers = {
-  id: ({ id }) => toGlobalId({ type: 'Organization', scope: '', id }),
-  upstreamId: ({ id }) => id,
+  id: (organization, _args, context) => toReal(organization, context, globalIdOf),
+  upstreamId: (organization, _args, context) => toReal(organization, context, (id) => id),
   name: (organization, _args, context) => fetchName(organization, context),
   plugins: ({ id }, args, context, info) => listConnection(plugins(id), args, context, info),
-  plugin: (organization, { id }, context, info) =>
-    fetchRecord(parseIdWithin(plugins(organization.id), id, 'id'), 'unknown', context, info),
+  plugin: (organization, { id }, context, info) => fetchWithin(plugins(organization.id), id, context, info),
   pluginActivity: ({ id }, _args, context) => fetchReport(id, 'activity', context),
   pluginExportsUnsubscribeConfigs: ({ id }, _args, context) => fetchReport(id, 'exports_unsubscribe_configs', context),
   pluginRepository: ({ id }, _args, context) => fetchReport(id, 'repository', context),
   unusedPlugins: ({ id }, _args, context) => fetchReport(id, 'unused', context),
 };
+
+/** What follows from the real id of an organization; what `@current` stands for is read. */
+function toReal(
+  { id }: OrganizationRecord,
+  { loaders }: GatewayContext,
+  answer: (id: string) => string,
+): string | Promise<string> {
+  return id === current ? loaders.fetchCurrentId('Organization').then(answer) : answer(id);
+}
+
+function globalIdOf(id: string): string {
+  return toGlobalId({ type: 'Organization', scope: '', id });
+}
 
 function plugins(organizationId: string): Collection {
   return { kind: 'Plugin', scope: organizationId };

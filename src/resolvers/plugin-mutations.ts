@@ -6,8 +6,9 @@ import { toPluginResult } from '../graphql/plugin-results.ts';
 import type { PluginActionSource, RowRecord } from '../graphql/records.ts';
 import { toRequestBody } from '../graphql/request-body.ts';
 import type { Key } from '../rest/paths.ts';
+import type { JsonObject } from '../rest/values.ts';
 import { fetchRecord } from './by-id.ts';
-import { deletedId, write, writeRow } from './writes.ts';
+import { addressed, deletedId, write, writeRow } from './writes.ts';
 
 type PluginMutation = 'createPlugin' | 'updatePlugin' | 'deletePlugin' | 'updatePluginSource' | 'upgradePlugin';
 
@@ -19,18 +20,20 @@ interface PluginInput {
 /** The mutations of plugins. Ids are checked, and the body made, before anything is sent. */
 export const pluginMutations: Pick<MutationResolvers, PluginMutation> = {
   createPlugin: async (_root, { input }, context, info) => {
-    const organizationId = parseOwnerId('Organization', input.organizationId, 'organizationId');
-    const body = toRequestBody(input, info);
-    const collection = { kind: 'Plugin', scope: organizationId } as const;
+    const make = (id: string | null | undefined) => {
+      const scope = parseOwnerId('Organization', id ?? '', 'organizationId');
+      return { collection: { kind: 'Plugin', scope } as const, body: toRequestBody(input, info) };
+    };
+    const owner = { type: 'Organization', id: input.organizationId, input } as const;
+    const { collection, body } = await addressed(owner, make, context, info);
     return { plugin: await writeRow(collection, context, () => context.rest.createRow(collection, body)) };
   },
   updatePlugin: async (_root, { input }, context, info) => {
-    const key = keyOf(input);
-    const body = toRequestBody(input, info);
+    const { key, body } = await changeOf(input, context, info);
     return { plugin: await writeRow(key, context, () => context.rest.changeRow(key, body)) };
   },
-  deletePlugin: async (_root, { input }, context) => {
-    const key = keyOf(input);
+  deletePlugin: async (_root, { input }, context, info) => {
+    const { key } = await changeOf(input, context, info);
     await write(context, () => context.rest.deleteRow(key));
     return { deletedId: deletedId(key) };
   },
@@ -54,14 +57,22 @@ async function act(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<PluginActionSource> {
-  const key = keyOf(input);
-  const body = toRequestBody(input, info);
+  const { key, body } = await changeOf(input, context, info);
   const answer = await write(context, () => context.rest.actOnPlugin(key, action, body));
   const { plugin } = toPluginResult(key.scope, answer);
   if (plugin !== null) context.loaders.store.learn(plugin.key, { row: plugin.row, view: 'detail' });
   return { key, plugin, body: answer };
 }
 
-function keyOf({ id, organizationId }: PluginInput): Key {
-  return parseIdWithOwner('Plugin', id, organizationId, 'organizationId');
+/** Which plugin an input changes, and how. */
+function changeOf(
+  input: PluginInput,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<{ readonly key: Key; readonly body: JsonObject }> {
+  const make = (organizationId: string | null | undefined) => ({
+    key: parseIdWithOwner('Plugin', input.id, organizationId, 'organizationId'),
+    body: toRequestBody(input, info),
+  });
+  return addressed({ type: 'Organization', id: input.organizationId, input }, make, context, info);
 }

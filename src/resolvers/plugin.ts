@@ -1,5 +1,6 @@
-import type { PluginResolvers } from '../graphql/generated/resolvers.ts';
+import type { PluginActionResultResolvers, PluginResolvers } from '../graphql/generated/resolvers.ts';
 import { toPluginResult } from '../graphql/plugin-results.ts';
+import { answeredRecord } from './by-id.ts';
 import { organizationIn } from './references.ts';
 
 /** What a plugin refers to, and what is read below it; its own fields are columns. */
@@ -14,4 +15,9 @@ export const Plugin: PluginResolvers = {
     toPluginResult(key.scope, await loaders.reports.fetchPluginReport(key, 'check_for_updates')),
   source: async ({ key }, _args, { loaders }) =>
     toPluginResult(key.scope, await loaders.reports.fetchPluginReport(key, 'source')),
+};
+
+/** What a read below plugins answered, and the plugin in it. */
+export const PluginActionResult: PluginActionResultResolvers = {
+  plugin: ({ plugin }, _args, context, info) => answeredRecord(plugin, context, info),
 };

@@ -1,10 +1,12 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import type { GatewayContext } from '../context.ts';
 import type { MutationResolvers } from '../graphql/generated/resolvers.ts';
 import { parseOwnerId } from '../graphql/ids.ts';
 import { toRecord } from '../graphql/records.ts';
 import { toRequestBody } from '../graphql/request-body.ts';
 import type { Collection, Key } from '../rest/paths.ts';
-import { isObject } from '../rest/values.ts';
-import { deletedId, write, writeRow } from './writes.ts';
+import { isObject, type JsonObject } from '../rest/values.ts';
+import { addressed, deletedId, write, writeRow } from './writes.ts';
 
 const projects: Collection = { kind: 'Project', scope: '' };
 
@@ -15,18 +17,26 @@ export const projectMutations: Pick<MutationResolvers, 'createProject' | 'update
     return { project: await writeRow(projects, context, () => context.rest.createRow(projects, body)) };
   },
   updateProject: async (_root, { input }, context, info) => {
-    const key = keyOf(input.id);
-    const body = toRequestBody(input, info, key.id);
+    const { key, body } = await changeOf(input, context, info);
     return { project: await writeRow(projects, context, () => context.rest.changeRow(key, body)) };
   },
-  deleteProject: async (_root, { input }, context) => {
-    const key = keyOf(input.id);
+  deleteProject: async (_root, { input }, context, info) => {
+    const { key } = await changeOf(input, context, info);
     const row = await write(context, () => context.rest.deleteRow(key));
     const project = isObject(row) ? toRecord(projects, { id: key.id, row, view: 'detail' }) : null;
     return { deletedId: deletedId(key), project };
   },
 };
 
-function keyOf(id: string): Key {
-  return { ...projects, id: parseOwnerId('Project', id, 'id') };
+/** Which project an input changes, and how. */
+function changeOf(
+  input: { readonly id: string },
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<{ readonly key: Key; readonly body: JsonObject }> {
+  const make = (given: string | null | undefined) => {
+    const id = parseOwnerId('Project', given ?? '', 'id');
+    return { key: { ...projects, id }, body: toRequestBody(input, info, id) };
+  };
+  return addressed({ type: 'Project', id: input.id, input }, make, context, info);
 }

@@ -1,11 +1,10 @@
 import { pageSizeOf } from '../graphql/connections.ts';
 import { queryText, toEventQuery } from '../graphql/event-filter.ts';
 import type { ProjectResolvers } from '../graphql/generated/resolvers.ts';
-import { parseIdWithin } from '../graphql/ids.ts';
 import type { RowRecord } from '../graphql/records.ts';
 import type { EventQuery, ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
-import { fetchRecord } from './by-id.ts';
+import { fetchWithin } from './by-id.ts';
 import { eventConnection, listConnection } from './lists.ts';
 import { fetchReferred, organizationIn } from './references.ts';
 
@@ -15,12 +14,10 @@ export const Project: ProjectResolvers = {
   primaryDashboard: (project, _args, context, info) =>
     fetchReferred(project, 'primary_dashboard', dashboards(project), context, info),
   dashboards: (project, args, context, info) => listConnection(dashboards(project), args, context, info),
-  dashboard: (project, { id }, context, info) =>
-    fetchRecord(parseIdWithin(dashboards(project), id, 'id'), 'unknown', context, info),
+  dashboard: (project, { id }, context, info) => fetchWithin(dashboards(project), id, context, info),
   events: (project, args, context, info) =>
     eventConnection(events(project, toEventQuery(args.filter)), args, context, info),
-  event: (project, { id }, context, info) =>
-    fetchRecord(parseIdWithin(events(project), id, 'id'), 'unknown', context, info),
+  event: (project, { id }, context, info) => fetchWithin(events(project), id, context, info),
   eventValues: (project, { key, eventName }, { loaders }) =>
     loaders.reports.fetchEventValues(project.key.id, queryText('key', key) ?? '', queryText('eventName', eventName)),
   eventsCsv: (project, { first, filter }, { loaders, maxPageSize }) =>

@@ -5,7 +5,7 @@ import { Dashboard } from './dashboard.ts';
 import { dashboardMutations } from './dashboard-mutations.ts';
 import { Event } from './event.ts';
 import { Organization } from './organization.ts';
-import { Plugin } from './plugin.ts';
+import { Plugin, PluginActionResult } from './plugin.ts';
 import { ActionPayload, pluginMutations } from './plugin-mutations.ts';
 import { Project } from './project.ts';
 import { projectMutations } from './project-mutations.ts';
@@ -24,6 +24,7 @@ export const resolvers: Resolvers = {
   Dashboard,
   Event,
   Plugin,
+  PluginActionResult,
   Organization,
   UpdatePluginSourcePayload: ActionPayload,
   UpgradePluginPayload: ActionPayload,

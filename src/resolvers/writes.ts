@@ -1,7 +1,10 @@
+import { type GraphQLResolveInfo, getNamedType, isObjectType } from 'graphql';
 import type { GatewayContext } from '../context.ts';
-import { toGlobalId } from '../graphql/ids.ts';
+import { namesGlobally, toGlobalId } from '../graphql/ids.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
-import type { Collection, Key } from '../rest/paths.ts';
+import { answersScopes } from '../plan/needs.ts';
+import { scopeOf } from '../plan/selection.ts';
+import { type Collection, current, type Key } from '../rest/paths.ts';
 import { idText, type Row } from '../rest/values.ts';
 
 /** Runs a write. Whatever became of it, nothing that was read before it answers anything after it. */
@@ -25,7 +28,33 @@ export async function writeRow(
   return toRecord(collection, { row, view: 'detail' });
 }
 
-/** The global id of an object that was deleted. */
-export function deletedId({ kind, scope, id }: Key): string {
+/** The id of the project or organization that a mutation is about, as it was given. */
+interface GivenOwner {
+  readonly type: 'Project' | 'Organization';
+  readonly id: string | null | undefined;
+  readonly input: object;
+}
+
+/**
+ * What a write is made of, by the id of its project or organization. If that is `@current`, and the payload answers
+ * global ids or a global id is given beside it, what `@current` stands for is read first, and the write goes to just
+ * that: by the time it has been made, the user may have opened another project.
+ */
+export async function addressed<T>(
+  { type, id, input }: GivenOwner,
+  make: (id: string | null | undefined) => T,
+  { loaders }: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<T> {
+  const made = make(id);
+  if (id !== current) return made;
+  const payload = getNamedType(info.returnType);
+  const isTold = isObjectType(payload) && answersScopes(payload, info.fieldNodes, scopeOf(info));
+  return isTold || namesGlobally(input) ? make(await loaders.fetchCurrentId(type)) : made;
+}
+
+/** The global id of an object that was deleted; null where its owner was not read since nothing asks for it. */
+export function deletedId({ kind, scope, id }: Key): string | null {
+  if (scope === current || id === current) return null;
   return toGlobalId({ type: kind, scope, id });
 }

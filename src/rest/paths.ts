@@ -16,6 +16,9 @@ export interface Collection {
   readonly scope: string;
 }
 
+/** The project or organization that the key's user has open; the REST API resolves it. Each key may mean another by it. */
+export const current = '@current';
+
 /** `Key` as text, to compare and look up. */
 export function keyText(key: Key): string {
   return `${key.kind}:${key.scope}:${key.id}`;
@@ -37,7 +40,7 @@ export function collectionPath({ kind, scope }: Collection): string {
 
 /** The path of one row, with its trailing slash. */
 export function rowPath(key: Key): string {
-  return `${collectionPath(key)}${segment(key.id)}/`;
+  return `${collectionPath(key)}${key.kind === 'Event' ? eventSegment(key.id) : segment(key.id)}/`;
 }
 
 /** A path with the query parameters that have a value, in the order given, each name and value encoded once. */
@@ -50,12 +53,34 @@ export function target(path: string, query: readonly (readonly [name: string, va
   return path + text;
 }
 
+/** What a path segment holds as it is (RFC 3986 §3.3). */
+const plainSegment = /^[\w.~:@-]{1,200}$/;
+
 /**
- * A path segment, refused where it could become another path. A caller's ids are checked with a proper message long
+ * A path segment, refused if it could become another path. A caller's ids are checked with a proper message long
  * before; what arrives here is an id that an upstream's row holds.
  */
 function segment(text: string): string {
-  if (!/^[\w.~:@-]{1,200}$/.test(text) || text === '.' || text === '..')
-    throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+  if (!plainSegment.test(text) || text === '.' || text === '..') throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
   return text;
+}
+
+/** The longest id of an event, in UTF-16 units; percent-encoded it takes nine times as many bytes at most. */
+const longestEventId = 500;
+
+/** Servers undo slashes and dots even if they are percent-encoded, and some decode twice. */
+const leavesSegment = /[/\\\p{Cc}]|%[\da-f]{2}|^\.{1,2}(?:;|$)/iu;
+
+/**
+ * Whether a text can be the id of an event, which the contract takes for any text: percent-encoded it stays one path
+ * segment for every server on the way. `events/values/` is another endpoint.
+ */
+export function isEventId(text: string): boolean {
+  const isInBounds = text !== '' && text.length <= longestEventId && text.isWellFormed();
+  return isInBounds && text !== 'values' && text !== current && !leavesSegment.test(text);
+}
+
+function eventSegment(text: string): string {
+  if (!isEventId(text)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+  return plainSegment.test(text) ? text : encodeURIComponent(text);
 }

@@ -12,6 +12,7 @@ const plugins = `/api/organizations/${organizationId}/plugins/`;
 /** Twenty projects with twenty dashboards each, with events and plugins. */
 const workspace: Routes = {
   'GET /api/projects/': listOf(rowsOf(20, listedProject)),
+  'GET /api/projects/@current/': project(7),
   'GET /api/projects/:id/': ({ params }) => project(Number(params['id'])),
   'GET /api/projects/:id/dashboards/': listOf(rowsOf(20, listedDashboard)),
   'GET /api/projects/:id/dashboards/:dashboard/': ({ params }) => dashboard(Number(params['dashboard'])),

@@ -9,6 +9,7 @@ import { bytes, disconnect, drip, hang, type Json, type Reply, raw, reply, trunc
 import { listedDashboard, project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 
+const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
 const query = '{ project(id: 1) { name dashboards { nodes { name } } } }';
 const page = { count: 1, next: null, results: [listedDashboard(1)] };
 const whole = { project: { name: 'Project 1', dashboards: { nodes: [{ name: 'Dashboard 1' }] } } };
@@ -84,10 +85,10 @@ describe('a connection', () => {
     await new Promise((resolve) => server.close(resolve));
     await using gateway = await startGateway({ url: `http://127.0.0.1:${port}` });
     const asked = await gateway.ask(
-      '{ __typename project(id: 1) { name } organization(id: "@current") { upstreamId } }',
+      `{ __typename project(id: 1) { name } organization(id: "${organizationId}") { upstreamId } }`,
     );
     expect(codesOf(asked)).toEqual(['project UPSTREAM_UNAVAILABLE']);
-    expect(asked.data).toEqual({ __typename: 'Query', project: null, organization: { upstreamId: '@current' } });
+    expect(asked.data).toEqual({ __typename: 'Query', project: null, organization: { upstreamId: organizationId } });
     expectNothingLeaks(asked, String(port));
     await listen(server, port);
     expect((await gateway.ask('{ project(id: 1) { name } }')).data).toEqual({ project: { name: 'Project 1' } });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { at } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { sendRaw } from '../support/raw-http.ts';
@@ -24,21 +25,34 @@ describe('an id', () => {
     ['project(id: $id) { name }', '12345678901234567890', '/api/projects/12345678901234567890/'],
     ['project(id: $id) { name }', '@current', '/api/projects/@current/'],
     ['project(id: $id) { name }', globalId('Project:1'), '/api/projects/1/'],
-    ['project(id: $id) { name }', globalId('Project:@current'), '/api/projects/@current/'],
+    ['project(id: $id) { name }', '-7', '/api/projects/-7/'],
+    ['project(id: $id) { name }', globalId('Project:-7'), '/api/projects/-7/'],
     ['project(id: 1) { dashboard(id: $id) { name } }', '2', '/api/projects/1/dashboards/2/'],
     ['project(id: 1) { dashboard(id: $id) { name } }', globalId('Dashboard:1:2'), '/api/projects/1/dashboards/2/'],
     ['project(id: 1) { event(id: $id) { event } }', 'a.b~c:d-e_f', '/api/projects/1/events/a.b~c:d-e_f/'],
     ['project(id: 1) { event(id: $id) { event } }', '...', '/api/projects/1/events/.../'],
     ['project(id: 1) { event(id: $id) { event } }', 'VALUES', '/api/projects/1/events/VALUES/'],
     ['project(id: 1) { event(id: $id) { event } }', 'x'.repeat(200), `/api/projects/1/events/${'x'.repeat(200)}/`],
+    ['project(id: 1) { event(id: $id) { event } }', 'x'.repeat(500), `/api/projects/1/events/${'x'.repeat(500)}/`],
+    [
+      'project(id: 1) { event(id: $id) { event } }',
+      'a b?c#d&e=50%',
+      '/api/projects/1/events/a%20b%3Fc%23d%26e%3D50%25/',
+    ],
+    ['project(id: 1) { event(id: $id) { event } }', '-1', '/api/projects/1/events/-1/'],
+    [
+      'node(id: $id) { ... on Event { event } }',
+      globalId('Event:1:é🙂 x'),
+      '/api/projects/1/events/%C3%A9%F0%9F%99%82%20x/',
+    ],
+    [
+      'node(id: $id) { ... on Plugin { name } }',
+      globalId(`Plugin:${organizationId.toUpperCase()}:-4`),
+      `/api/organizations/${organizationId}/plugins/-4/`,
+    ],
     ['project(id: 1) { event(id: $id) { event } }', globalId('Event:1:a:b'), '/api/projects/1/events/a:b/'],
     ['organization(id: $id) { name }', organizationId, `/api/organizations/${organizationId}/plugins/?limit=1`],
     ['organization(id: $id) { name }', '@current', '/api/organizations/@current/plugins/?limit=1'],
-    [
-      'node(id: $id) { ... on Plugin { name } }',
-      globalId('Plugin:@current:4'),
-      '/api/organizations/@current/plugins/4/',
-    ],
     ['node(id: $id) { ... on Event { event } }', globalId('Event:1:a:b'), '/api/projects/1/events/a:b/'],
   ];
 
@@ -133,6 +147,77 @@ describe('an id that a row holds', () => {
     const found = { organization: { plugins: { totalCount: 1 } } };
     expect(answer.data).toEqual({ projects: { nodes: [found, { organization: { plugins: null } }, found] } });
     expect(upstream.requests).toHaveLength(2);
+  });
+});
+
+describe('the id of a row', () => {
+  const eventIds = [
+    'a b',
+    'naïve',
+    '日本語',
+    '50%',
+    'a?b#c',
+    'a+b',
+    "it's",
+    ' ',
+    '\u200b',
+    'values ',
+    '-1',
+    'e'.repeat(500),
+  ];
+
+  test.each(eventIds)('finds its event again below one path segment: %j', async (id) => {
+    await using upstream = await startUpstream({
+      'GET /api/projects/-1/events/': { next: null, results: [event(3, { id })] },
+      [`GET /api/projects/-1/events/${encodeURIComponent(id)}/`]: event(3, { id }),
+    });
+    await using gateway = await startGateway(upstream);
+    const listed = await gateway.ask('{ project(id: -1) { events(first: 1) { nodes { id upstreamId } } } }');
+    const node = at(listed.data, 'project', 'events', 'nodes', 0);
+    upstream.reset();
+    const found = await gateway.ask('query ($id: ID!) { node(id: $id) { id ... on Event { upstreamId event } } }', {
+      variables: { id: at(node, 'id') },
+    });
+    expect(found.errors).toBeUndefined();
+    expect(found.data).toEqual({ node: { id: at(node, 'id'), upstreamId: id, event: '$pageview' } });
+    expect(upstream.requests).toEqual([`GET /api/projects/-1/events/${encodeURIComponent(id)}/`]);
+  });
+
+  test.each(['a/b', '..', 'a\\b', '%2f', 'a%2e', 'a\nb', 'values', 'e'.repeat(501)])(
+    'is refused without a call if it could become another path: %j',
+    async (id) => {
+      await using upstream = await startUpstream({});
+      await using gateway = await startGateway(upstream);
+      for (const text of [id, globalId(`Event:1:${id}`)]) {
+        const { errors } = await gateway.ask('query ($id: ID!) { node(id: $id) { id } }', { variables: { id: text } });
+        expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+      }
+      expect(upstream.requests).toEqual([]);
+    },
+  );
+
+  test('finds its project, dashboard and plugin again where it is negative', async () => {
+    await using upstream = await startUpstream({
+      'GET /api/projects/': listOf([listedProject(-1)]),
+      'GET /api/projects/-1/': project(-1),
+      'GET /api/projects/-1/dashboards/': listOf([listedDashboard(-2)]),
+      'GET /api/projects/-1/dashboards/-2/': dashboard(-2),
+      [`GET /api/organizations/${organizationId}/plugins/`]: listOf([plugin(-4)]),
+      [`GET /api/organizations/${organizationId}/plugins/-4/`]: plugin(-4),
+    });
+    await using gateway = await startGateway(upstream);
+    const answer = await gateway.ask(
+      '{ projects { nodes { id dashboards { nodes { id } } organization { plugins { nodes { id } } } } } }',
+    );
+    const found = at(answer.data, 'projects', 'nodes', 0);
+    const ids = [
+      at(found, 'id'),
+      at(found, 'dashboards', 'nodes', 0, 'id'),
+      at(found, 'organization', 'plugins', 'nodes', 0, 'id'),
+    ];
+    const again = await gateway.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { variables: { ids } });
+    expect(again.errors).toBeUndefined();
+    expect(again.data).toEqual({ nodes: ids.map((id) => ({ id })) });
   });
 });
 

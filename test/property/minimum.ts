@@ -97,8 +97,9 @@ function stepsFrom(known: Knowledge, missing: readonly Fact[], { maxPageSize }: 
   });
 }
 
-/** Only a row of its own has what lists leave out. */
-function isById({ path, view }: RowFact): boolean {
+/** Only a row of its own has what lists leave out, or tells which project is `@current`. */
+function isById({ path, id, view }: RowFact): boolean {
+  if (id === '@current') return true;
   return view === 'detail' && !path.endsWith('/events/') && !path.endsWith('/plugins/');
 }
 
@@ -149,9 +150,11 @@ function sourceOf(known: Knowledge, world: World, note: (fact: Fact) => void): S
       .flatMap((page) => read(naive, page).rows),
     ...[...known.rows].filter((row) => row.startsWith(`${path} `)).flatMap((row) => rowOf(naive, row)),
   ];
+  const isOfCurrent = ({ path, id }: RowFact): boolean =>
+    known.rows.has(`${path} @current`) && idText(rowOf(naive, `${path} @current`)[0]?.['id']) === id;
   return {
     row: (fact) => {
-      if (known.rows.has(nameOf(fact))) return naive.row(fact);
+      if (known.rows.has(nameOf(fact)) || isOfCurrent(fact)) return naive.row(fact);
       const listed = isById(fact) ? undefined : rowsOf(fact.path).find((row) => idText(row['id']) === fact.id);
       if (listed === undefined) note(fact);
       return listed;

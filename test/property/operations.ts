@@ -14,7 +14,7 @@ import type { Kind } from '../../src/rest/paths.ts';
 import { idText } from '../../src/rest/values.ts';
 import { pathOf } from './contract.ts';
 import type { Random } from './random.ts';
-import { organizationIds, type World } from './world.ts';
+import { organizationIds, realOrganizationIds, type World } from './world.ts';
 
 /** What random operations are made with. */
 export interface OperationOptions {
@@ -158,7 +158,7 @@ class Writer {
 
   #globalId(kind: 'Organization' | Kind): string {
     const { random } = this.#options;
-    const [project, organization] = [random.pick(this.#projects()), random.pick(organizationIds)];
+    const [project, organization] = [random.pick(this.#projects()), random.pick(realOrganizationIds)];
     if (kind === 'Organization') return toGlobalId({ type: kind, scope: '', id: organization });
     if (kind === 'Project') return toGlobalId({ type: kind, scope: '', id: project });
     const scope = kind === 'Plugin' ? organization : project;
@@ -198,8 +198,8 @@ class Writer {
     if (field.args.length === 0) return { args: '', inner: undefined };
     if (type.name === 'Project') {
       const [first = '1'] = this.#projects();
-      const id = random.once(3) ? random.pick(this.#projects()) : first;
-      return { args: `(id: ${id})`, inner: id };
+      const id = random.once(3) ? random.pick([...this.#projects(), '@current']) : first;
+      return { args: `(id: "${id}")`, inner: id };
     }
     if (type.name === 'Organization') {
       const id = random.pick(organizationIds);

@@ -1,6 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildSchema, type DocumentNode, type ExecutionResult, execute, type GraphQLFieldResolver } from 'graphql';
+import {
+  buildSchema,
+  type DocumentNode,
+  type ExecutionResult,
+  execute,
+  type GraphQLFieldResolver,
+  type GraphQLResolveInfo,
+} from 'graphql';
 import type { CursorCodec } from '../../src/context.ts';
 import { toGlobalId } from '../../src/graphql/ids.ts';
 import type { ListRef } from '../../src/rest/pages.ts';
@@ -8,6 +15,7 @@ import type { Kind } from '../../src/rest/paths.ts';
 import { idText, isObject, type Row } from '../../src/rest/values.ts';
 import { columnOf, isDetail, pathOf, reportTarget } from './contract.ts';
 import type { Source, Stretch } from './facts.ts';
+import { selects } from './selects.ts';
 
 const folder = join(import.meta.dirname, '../../schema');
 const sdl = globSync('*.graphql', { cwd: folder }).toSorted();
@@ -20,15 +28,25 @@ class Thing {
   readonly id: string;
   readonly row: Row | undefined;
   readonly name: unknown;
+  /** The rows of the page that it came with. */
+  readonly beside: readonly Row[];
   /** Whether a field beside its id was asked for, so that nobody need read it only to know that it exists. */
   touched = false;
 
-  constructor(kind: Kind | 'Organization', scope: string, id: string, row?: Row, name?: unknown) {
+  constructor(
+    kind: Kind | 'Organization',
+    scope: string,
+    id: string,
+    row?: Row,
+    name?: unknown,
+    beside: readonly Row[] = [],
+  ) {
     this.kind = kind;
     this.scope = scope;
     this.id = id;
     this.row = row;
     this.name = name;
+    this.beside = beside;
   }
 }
 
@@ -78,11 +96,12 @@ class Reference {
     parent,
     args,
     _context,
-    { fieldName, parentType },
+    info,
   ) => {
+    const { fieldName, parentType } = info;
     if (parent === undefined) return this.#root(fieldName, args);
     if (parent instanceof Thing) return this.#field(parent, fieldName, args);
-    if (isConnection(parent)) return this.#connection(parent, fieldName, parentType.name);
+    if (isConnection(parent)) return this.#connection(parent, fieldName, parentType.name, info);
     return isObject(parent) ? parent[fieldName] : undefined;
   };
 
@@ -109,8 +128,8 @@ class Reference {
 
   #field(thing: Thing, name: string, args: Readonly<Record<string, unknown>>): unknown {
     const { kind, scope, id } = thing;
-    if (name === 'id') return toGlobalId({ type: kind, scope, id });
-    if (name === 'upstreamId') return id;
+    if (name === 'id') return this.#globalId(thing);
+    if (name === 'upstreamId') return this.#ownId(thing) ?? notKnown;
     // The project of an object proves nothing of the object.
     if (name !== 'project') thing.touched = true;
     if (kind === 'Organization') return this.#ofOrganization(thing, name, args);
@@ -136,6 +155,32 @@ class Reference {
         return this.#row(thing, isDetail(kind, column) ? 'detail' : 'list')?.[column] ?? null;
       }
     }
+  }
+
+  #globalId(thing: Thing): string {
+    const { kind, scope } = thing;
+    const id = this.#ownId(thing);
+    const real = scope === '@current' ? this.#scopeOf(thing) : scope;
+    return id === undefined || real === undefined ? notKnown : toGlobalId({ type: kind, scope: real, id });
+  }
+
+  #ownId({ kind, id }: Thing): string | undefined {
+    return id === '@current' && (kind === 'Project' || kind === 'Organization') ? this.#current(kind) : id;
+  }
+
+  /** Rows of plugins tell their organization, those that are of one alone. */
+  #scopeOf(thing: Thing): string | undefined {
+    if (thing.kind !== 'Plugin') return this.#current('Project');
+    const own = thing.row ?? this.#row(thing, 'list');
+    if (own === undefined) return undefined;
+    const told = [...(own === null ? [] : [own]), ...thing.beside].find((row) => row['is_global'] !== true);
+    return told === undefined ? this.#current('Organization') : String(told['organization_id']);
+  }
+
+  /** What `@current` stands for. */
+  #current(kind: 'Project' | 'Organization'): string | undefined {
+    const row = this.#source.row({ kind: 'row', path: pathOf('Project', ''), id: '@current', view: 'list' });
+    return idText(row?.[kind === 'Project' ? 'id' : 'organization']);
   }
 
   #ofOrganization(thing: Thing, name: string, args: Readonly<Record<string, unknown>>): unknown {
@@ -182,7 +227,11 @@ class Reference {
     return this.#source.row({ kind: 'row', path: pathOf(kind, scope), id, view });
   }
 
-  #connection({ list, args }: Connection, name: string, type: string): unknown {
+  #connection({ list, args }: Connection, name: string, type: string, info: GraphQLResolveInfo): unknown {
+    const place = name === 'edges' ? ['node', 'id'] : ['id'];
+    // It is read beside the page, which may turn out to be empty.
+    if (list.scope === '@current' && list.kind !== 'Plugin' && selects(info.fieldNodes, place, info))
+      this.#current('Project');
     if (name === 'totalCount') return this.#source.count({ kind: 'count', list })?.count ?? null;
     const page = this.#page(list, args, name === 'pageInfo');
     const rows = page === undefined ? [] : page.rows;
@@ -190,7 +239,7 @@ class Reference {
       page === undefined || index < 0 || index >= rows.length
         ? null
         : this.#cursors.encode(list, { offset: page.offset + index + 1 });
-    const things = rows.map((row) => new Thing(list.kind, list.scope, idText(row['id']) ?? '', row));
+    const things = rows.map((row) => new Thing(list.kind, list.scope, idText(row['id']) ?? '', row, undefined, rows));
     if (name === 'nodes') return things;
     if (name === 'edges') return things.map((node, index) => ({ node, cursor: cursorAt(index) }));
     if (name !== 'pageInfo') throw new Error(`${type}.${name} is not tested`);
@@ -253,6 +302,9 @@ class Reference {
     };
   }
 }
+
+/** An id that the source does not know yet. Null would end the object that it belongs to, and what else is asked of it. */
+const notKnown = 'not known';
 
 interface Page extends Stretch {
   readonly offset: number;

@@ -15,7 +15,8 @@ export function answerOf(world: World, target: string): unknown {
     /^(\/api\/.*?(?:projects|dashboards|events|plugins)\/)([^/]+)\/(\w+\/)?$/.exec(path) ?? [];
   const rows = world.lists.get(collection);
   if (rows !== undefined && reports.has(id)) return { report: id, query: search };
-  const row = rows?.find((one) => idText(one['id']) === id);
+  const isCurrent = id === '@current' && collection === '/api/projects/';
+  const row = isCurrent ? rows?.[0] : rows?.find((one) => idText(one['id']) === id);
   if (row === undefined) throw new UpstreamError('NOT_FOUND', { status: 404 });
   return report === '' ? row : reportOf(report, row);
 }

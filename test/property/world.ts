@@ -11,19 +11,25 @@ export interface World {
 const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
 const foreignId = '018f1c4e-0000-7000-8000-00000000000f';
 
+/** The organizations that have a global id. */
+export const realOrganizationIds: readonly string[] = [organizationId, foreignId];
+
 /** How operations name an organization: by its id, as the caller's own, and one that is another's. */
 export const organizationIds: readonly string[] = [organizationId, '@current', foreignId];
 const projectIds: readonly string[] = ['1', '2', '3'];
 
-/** A world of up to three projects with up to `most` rows a list, in which every reference leads somewhere. */
+/** A world whose `@current` is project 1, of up to three projects with up to `most` rows a list, in which every reference leads somewhere. */
 export function worldOf(random: Random, most: number): World {
   const size = (): number => random.number(0, most);
   const lists = new Map<string, readonly Row[]>();
   const projects = projectIds.slice(0, random.number(1, 3)).map((id) => {
     const dashboards = rowsOf(size(), (number) => dashboardRow(Number(id) * 100 + number));
     for (const row of dashboards) Object.assign(row, { use_dashboard: referredId(random, dashboards) });
-    lists.set(pathOf('Dashboard', id), dashboards);
-    lists.set(pathOf('Event', id), rowsOf(size(), eventRow));
+    const events = rowsOf(size(), eventRow);
+    for (const scope of id === '1' ? [id, '@current'] : [id]) {
+      lists.set(pathOf('Dashboard', scope), dashboards);
+      lists.set(pathOf('Event', scope), events);
+    }
     return projectRow(Number(id), referredId(random, dashboards));
   });
   lists.set(pathOf('Project', ''), projects);

@@ -745,13 +745,17 @@ export type EventFilter = {
 
 /**
  * An owner of projects and plugins. The REST API has no endpoint that reads one, so an organization is known by its id
- * alone: it costs no REST call, and nothing checks that it exists.
+ * alone: it costs no REST call, and nothing checks that it exists. Only which one `@current` is costs a call, if its ids or
+ * those of its plugins are selected.
  */
 export type Organization = Node & {
   __typename?: 'Organization';
   /** The global id of this organization: opaque, and enough for `node` to find it again. */
   id: Scalars['ID']['output'];
-  /** The id of this organization in the REST API: a UUID, or `@current`. */
+  /**
+   * The id of this organization in the REST API: a UUID. Of the organization `@current` it costs one REST call, as `id`
+   * does.
+   */
   upstreamId: Scalars['ID']['output'];
   /**
    * The name of the organization, which only its plugins tell: null if it has none. Costs no REST call where a plugin of
@@ -790,7 +794,8 @@ export type Organization = Node & {
 
 /**
  * An owner of projects and plugins. The REST API has no endpoint that reads one, so an organization is known by its id
- * alone: it costs no REST call, and nothing checks that it exists.
+ * alone: it costs no REST call, and nothing checks that it exists. Only which one `@current` is costs a call, if its ids or
+ * those of its plugins are selected.
  */
 export type OrganizationPluginsArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
@@ -802,7 +807,8 @@ export type OrganizationPluginsArgs = {
 
 /**
  * An owner of projects and plugins. The REST API has no endpoint that reads one, so an organization is known by its id
- * alone: it costs no REST call, and nothing checks that it exists.
+ * alone: it costs no REST call, and nothing checks that it exists. Only which one `@current` is costs a call, if its ids or
+ * those of its plugins are selected.
  */
 export type OrganizationPluginArgs = {
   id: Scalars['ID']['input'];
@@ -1089,7 +1095,10 @@ export type DeletePluginPayload = {
 /** The answer of `updatePluginSource`, whose shape the contract does not show. */
 export type UpdatePluginSourcePayload = {
   __typename?: 'UpdatePluginSourcePayload';
-  /** The plugin, where the answer (or its `plugin` member) is one; else null. */
+  /**
+   * The plugin. Costs no REST call where the upstream's answer (or its `plugin` member) is one, else one to read the plugin
+   * that was changed, if any field but its ids is selected.
+   */
   plugin?: Maybe<Plugin>;
   /** The upstream's answer as it was: in the known deployment a map of file name to text. */
   body?: Maybe<Scalars['JSON']['output']>;
@@ -1098,7 +1107,10 @@ export type UpdatePluginSourcePayload = {
 /** The answer of `upgradePlugin`, whose shape the contract does not show. */
 export type UpgradePluginPayload = {
   __typename?: 'UpgradePluginPayload';
-  /** The plugin, where the answer (or its `plugin` member) is one; else null. */
+  /**
+   * The plugin. Costs no REST call where the upstream's answer (or its `plugin` member) is one, else one to read the plugin
+   * that was changed, if any field but its ids is selected.
+   */
   plugin?: Maybe<Plugin>;
   /** The upstream's answer as it was. */
   body?: Maybe<Scalars['JSON']['output']>;

@@ -1,0 +1,43 @@
+import type { GatewayContext } from '../context.ts';
+import { foreign } from '../graphql/ids.ts';
+import { type RowRecord, withIdScope } from '../graphql/records.ts';
+import { type Collection, current, type Key } from '../rest/paths.ts';
+import type { Row } from '../rest/values.ts';
+
+// Global ids name real projects and organizations. Objects below `@current` are read below it, so that they wait for
+// nothing; what it stands for is read beside them, and only if one of their ids is selected.
+
+/**
+ * Starts to read what `@current` stands for, for ids of objects of the collection. Plugins name their organization
+ * themselves, mostly.
+ */
+export function startIdScope({ kind, scope }: Collection, { loaders }: GatewayContext): void {
+  if (scope !== current || kind === 'Plugin') return;
+  loaders.fetchCurrentId('Project').catch(() => undefined);
+}
+
+/** The record of an object below `@current` with the scope for its id. `rows` are of its list, or its own. */
+export async function withRealScope(
+  record: RowRecord,
+  rows: readonly Row[],
+  { loaders }: GatewayContext,
+): Promise<RowRecord> {
+  try {
+    const isPlugin = record.kind === 'Plugin';
+    const told = isPlugin ? rows.map(ownerIn).find((id) => id !== undefined) : undefined;
+    return withIdScope(record, told ?? (await loaders.fetchCurrentId(isPlugin ? 'Organization' : 'Project')));
+  } catch (error) {
+    return withIdScope(record, error instanceof Error ? error : new Error('not an Error was thrown', { cause: error }));
+  }
+}
+
+/** The organization whose list a plugin's row stands in. Only a global plugin may be of another one. */
+function ownerIn({ organization_id: owner, is_global: isGlobal }: Row): string | undefined {
+  return typeof owner === 'string' && isGlobal !== true ? owner.toLowerCase() : undefined;
+}
+
+/** Refuses an object, named by its global id, that is not of the project or organization that `@current` stands for. */
+export async function confirmScope({ kind, scope }: Key, argument: string, { loaders }: GatewayContext): Promise<void> {
+  const real = await loaders.fetchCurrentId(kind === 'Plugin' ? 'Organization' : 'Project');
+  if (real !== scope) throw foreign(kind, argument);
+}
