@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
 import type { CursorCodec } from './context.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
+import { BodyBudget } from './http/body-budget.ts';
 import { createCors } from './http/cors.ts';
 import { createCosts } from './http/costs.ts';
 import type { Schemas } from './http/execution.ts';
@@ -148,8 +149,9 @@ function createHandler(
   const send = createSend({ compression, vary });
   const graphiql = options.graphiql ? createGraphiql({ ...options, compression, vary }) : undefined;
   const cors = createCors({ origins, headers, vary, log });
-  const lane = createLane({ run, bodyLimits, send, report });
-  const yoga = createYogaHandler({ schema, run, bodyLimits, compression, vary, report });
+  const bodyBudget = new BodyBudget(bodyLimits.bytes);
+  const lane = createLane({ run, bodyLimits, bodyBudget, send, report });
+  const yoga = createYogaHandler({ schema, run, bodyLimits, bodyBudget, compression, vary, report });
   return (request, response) => {
     if (cors(request, response) || graphiql?.(request, response) === true) return;
     if (!fastLane || !lane(request, response)) yoga(request, response);

@@ -1,15 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { Chunks } from '../rest/chunks.ts';
+import { type BodyClaim, bytesOnceParsed } from './body-budget.ts';
 import { requestError } from './request-error.ts';
 
 /**
- * What `read` makes of the text of a request body; undefined where the client left before it was complete. Rejects with
- * GraphQLErrors, and with what `read` throws.
+ * What `read` makes of the JSON text of a request body; undefined where the client left before it was complete. Its memory
+ * is claimed as it comes, and once more for what `read` makes of it. Rejects with GraphQLErrors, and with what `read` throws.
  */
 export function readBody<T>(
   request: IncomingMessage,
   maxBytes: number,
+  claim: BodyClaim,
   read: (text: string) => T,
 ): Promise<T | undefined> {
   const declared = Number(request.headers['content-length'] ?? 0);
@@ -21,15 +23,22 @@ export function readBody<T>(
     const chunks = new Chunks();
     request.on('data', (chunk: Buffer) => {
       chunks.add(chunk);
-      if (chunks.bytes <= maxBytes) return;
-      chunks.clear();
-      request.removeAllListeners('data');
-      request.resume();
-      reject(tooLarge(maxBytes, 'has more'));
+      try {
+        if (chunks.bytes > maxBytes) throw tooLarge(maxBytes, 'has more');
+        claim.resize(chunks.bytes);
+      } catch (error) {
+        chunks.clear();
+        request.removeAllListeners('data');
+        request.resume();
+        reject(error);
+      }
     });
     request.on('end', () => {
       try {
-        resolve(read(textOf(chunks.join())));
+        const text = textOf(chunks.join());
+        chunks.clear();
+        claim.resize(bytesOnceParsed(text));
+        resolve(read(text));
       } catch (error) {
         reject(error);
       }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type MediaType, negotiate, type OperationResult, toAnswer } from './answer.ts';
 import { readBody } from './body.ts';
+import type { BodyBudget, BodyClaim } from './body-budget.ts';
 import { callerOf, headerValues, traceContextOf } from './caller.ts';
 import { toPublicError } from './errors.ts';
 import { requestIdOf } from './operation-log.ts';
@@ -19,6 +20,7 @@ export interface BodyLimits {
 export interface LaneOptions {
   readonly run: RunOperation;
   readonly bodyLimits: BodyLimits;
+  readonly bodyBudget: BodyBudget;
   readonly send: Send;
   readonly report: (error: unknown) => void;
 }
@@ -54,20 +56,23 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   mediaType: MediaType,
-  { run, bodyLimits, send, report }: LaneOptions,
+  { run, bodyLimits, bodyBudget, send, report }: LaneOptions,
 ): Promise<void> {
   const sendResult = (result: OperationResult, requestId: string): void => {
     const complete = toAnswer(result, mediaType);
     complete.headers['x-request-id'] = requestId;
     send(request, response, complete);
   };
+  const claim = bodyBudget.claim();
   try {
-    const params = await readParams(request, bodyLimits);
+    const params = await readParams(request, bodyLimits, claim);
     if (params === undefined) return;
     const facts = factsOf(request, response);
     sendResult(await run(params, facts), facts.requestId);
   } catch (error) {
     sendResult({ errors: [toPublicError(error, report)] }, factsOf(request, response).requestId);
+  } finally {
+    claim.release();
   }
 }
 
@@ -75,9 +80,10 @@ async function answer(
 export function readParams(
   request: IncomingMessage,
   { bytes, jsonDepth }: BodyLimits,
+  claim: BodyClaim,
 ): Promise<GraphQLParams | undefined> {
   if (request.method === 'GET') return Promise.try(paramsOfUrl, request.url ?? '', jsonDepth);
-  return readBody(request, bytes, (text) => paramsOfBody(text, jsonDepth));
+  return readBody(request, bytes, claim, (text) => paramsOfBody(text, jsonDepth));
 }
 
 /** What the operation may know of a request of node's. */

@@ -3,6 +3,7 @@ import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Plugin, YogaServerInstance } from 'graphql-yoga';
 import { isObject } from '../rest/values.ts';
 import { answerHeaders, negotiate, type OperationResult, toAnswer } from './answer.ts';
+import type { BodyBudget } from './body-budget.ts';
 import { compressed } from './compression.ts';
 import { type PublicError, toPublicError } from './errors.ts';
 import { type BodyLimits, factsOf, isJson, readParams } from './lane.ts';
@@ -15,6 +16,7 @@ export interface YogaOptions {
   readonly schema: GraphQLSchema;
   readonly run: RunOperation;
   readonly bodyLimits: BodyLimits;
+  readonly bodyBudget: BodyBudget;
   /** Whether answers are compressed for clients that ask for it. */
   readonly compression: boolean;
   /** The `Vary` header of every answer. */
@@ -31,7 +33,7 @@ interface NodeContext {
 
 /** Answers any request to the GraphQL endpoint. Operations take the same path as in the lane. */
 export function createYogaHandler(options: YogaOptions): (request: IncomingMessage, response: ServerResponse) => void {
-  const { schema, run, bodyLimits, compression, vary, report } = options;
+  const { schema, run, compression, vary, report } = options;
   const paramsOf: ParamsOf = new WeakMap();
   const results: Results = new WeakMap();
   const create = async (): Promise<YogaServerInstance<NodeContext, object>> => {
@@ -39,7 +41,7 @@ export function createYogaHandler(options: YogaOptions): (request: IncomingMessa
     return createYoga<NodeContext>({
       schema,
       plugins: [
-        useParams(paramsOf, bodyLimits, report),
+        useParams(paramsOf, options),
         useStreamHeaders(),
         useOperations(run, paramsOf, results),
         useAnswers(results, compression, report),
@@ -91,13 +93,9 @@ function refusalOf(headers: Headers): GraphQLError | undefined {
 }
 
 /** Reads parameters as the lane does, and refuses every body but JSON. */
-function useParams(
-  paramsOf: ParamsOf,
-  bodyLimits: BodyLimits,
-  report: (error: unknown) => void,
-): Plugin<object, NodeContext> {
+function useParams(paramsOf: ParamsOf, { bodyLimits, bodyBudget, report }: YogaOptions): Plugin<object, NodeContext> {
   return {
-    onRequestParse: ({ request, setRequestParser, endResponse, fetchAPI, serverContext: { req } }) => {
+    onRequestParse: ({ request, setRequestParser, endResponse, fetchAPI, serverContext: { req, res } }) => {
       if (request.method !== 'GET' && request.method !== 'POST') throw wrongMethod(request.method);
       const refusal = request.method === 'POST' ? refusalOf(request.headers) : undefined;
       if (refusal !== undefined) {
@@ -111,7 +109,9 @@ function useParams(
         return;
       }
       setRequestParser(async () => {
-        const params = await readParams(req, bodyLimits);
+        const claim = bodyBudget.claim();
+        res.once('close', () => claim.release());
+        const params = await readParams(req, bodyLimits, claim);
         if (params !== undefined) paramsOf.set(request, params);
         // Yoga wants to see a query; `useOperations` takes the real ones.
         return { query: '' };
