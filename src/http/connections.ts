@@ -19,8 +19,8 @@ export class Connections {
   // By connection, and not a set of what is in flight: a set that turns over quickly keeps what it held alive for long.
   readonly #open = new Map<Socket, Connection>();
   readonly #limits: ReaderLimits;
-  /** When the newest one came, by `performance.now()`. */
-  newestAt = 0;
+  /** How many there have been. */
+  accepted = 0;
 
   constructor(limits: ReaderLimits) {
     this.#limits = limits;
@@ -31,7 +31,7 @@ export class Connections {
   }
 
   add(socket: Socket): void {
-    this.newestAt = performance.now();
+    this.accepted += 1;
     this.#open.set(socket, { latest: undefined, pipelined: 0, reader: new SlowReader(this.#limits) });
     socket.on('close', () => this.#open.delete(socket));
   }

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextImmediate } from 'node:timers/promises';
 import type { Connections } from './connections.ts';
 
 /** How long each part of a stop takes, in milliseconds. */
@@ -11,8 +11,8 @@ export interface StopTimes {
   readonly drainMs: number;
 }
 
-/** Without a new connection for so long, none is on its way; with clients that never leave a moment it is not waited longer. */
-const emptyMomentMs = 20;
+/** A moment is empty if so many looks find no new connection; with clients that never leave one it is not waited longer. */
+const emptyLooks = 4;
 const longestLookMs = 1000;
 
 /** How long connections without a request stay open once no new one can come: their clients may be about to speak. */
@@ -71,10 +71,15 @@ export class GracefulStop {
   async #stopListening(): Promise<void> {
     const held: (() => void)[] = [];
     this.#held = held;
-    const patience = Math.min(longestLookMs, this.#times.drainMs / 10);
-    const until = performance.now() + patience;
-    const moment = Math.min(emptyMomentMs, patience);
-    while (performance.now() < until && performance.now() - this.#connections.newestAt < moment) await delay(tickMs);
+    const until = performance.now() + Math.min(longestLookMs, this.#times.drainMs / 10);
+    let empty = 0;
+    while (empty < emptyLooks && performance.now() < until) {
+      await delay(tickMs);
+      const { accepted } = this.#connections;
+      // Node's event loop accepts after its timers and before its immediates, one connection at a time.
+      await nextImmediate();
+      empty = this.#connections.accepted === accepted ? empty + 1 : 0;
+    }
     // That of HTTP servers also closes the connections whose clients have not spoken yet.
     NetServer.prototype.close.call(this.#server);
     this.#held = undefined;

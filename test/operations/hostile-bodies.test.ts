@@ -11,8 +11,7 @@ import { startUpstream } from '../support/upstream.ts';
 
 const query = '{ project(id: 1) { name } }';
 const whole = '{"data":{"project":{"name":"Project 1"}}}';
-const create =
-  'mutation ($extra: JSON) { createProject(input: { name: "a", extra: $extra }) { project { id } } }';
+const create = 'mutation ($extra: JSON) { createProject(input: { name: "a", extra: $extra }) { project { id } } }';
 
 /** A megabyte that takes more than twenty once it is parsed. */
 const emptyObjects = Array.from({ length: 300_000 }, () => ({}));

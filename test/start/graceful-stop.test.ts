@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { Agent, request as sendRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { inForm } from '../support/form.ts';
+import { freePort } from '../support/free-port.ts';
+import { hasHaproxy, startHaproxy } from '../support/haproxy.ts';
+import { pause } from '../support/load.ts';
+import { type Running, runMain } from '../support/process.ts';
+import { project } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const quiet = { LOG_LEVEL: 'warn' };
+const body = JSON.stringify({ query: '{ project(id: 1) { name } }' });
+const headers = { 'content-type': 'application/json', authorization: 'Bearer phx_test' };
+
+/** Asks over a connection that is kept where it may be; resolves to the status, or to the code of the error. */
+async function outcomeOf(url: string, agent: Agent): Promise<string> {
+  const request = sendRequest(url, { method: 'POST', agent, headers }).end(body);
+  try {
+    const [response] = await once(request, 'response');
+    await text(response);
+    return String(response.statusCode);
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  }
+}
+
+/** Asks again and again until nothing listens any more; every other outcome by how often it came. */
+async function insist(url: string, outcomes: Map<string, number>): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  for (;;) {
+    const outcome = await outcomeOf(url, agent);
+    if (outcome === 'ECONNREFUSED') break;
+    count(outcomes, outcome);
+  }
+  agent.destroy();
+}
+
+async function stop(gateway: Running): Promise<number | null> {
+  gateway.child.kill('SIGTERM');
+  return gateway.exit();
+}
+
+/** Adds one to what is counted under a name. */
+function count(outcomes: Map<string, number>, name: string): void {
+  outcomes.set(name, (outcomes.get(name) ?? 0) + 1);
+}
+
+test('fifty clients that never rest meet no reset while it stops', { timeout: 600_000 }, async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
+  upstream.release();
+  for (let stops = 0; stops < inForm(3, 20); stops += 1) {
+    await using gateway = runMain([], { ...quiet, PORT: '0', UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '200' });
+    const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
+    const outcomes = new Map<string, number>();
+    const clients = Array.from({ length: 50 }, () => insist(url, outcomes));
+    await pause(500);
+    const exitCode = await stop(gateway);
+    await Promise.all(clients);
+    expect([exitCode, [...outcomes.keys()]]).toEqual([0, ['200']]);
+  }
+});
+
+test.skipIf(!hasHaproxy)('clients of HAProxy notice no stop of a gateway behind it', { timeout: 600_000 }, async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
+  upstream.release();
+  const ports = [await freePort(), await freePort()];
+  const start = async (port: number | undefined): Promise<Running> => {
+    const settings = { PORT: String(port), UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '3000' };
+    const gateway = runMain([], { ...quiet, ...settings });
+    await gateway.printed(/^Gateway +/m);
+    return gateway;
+  };
+  await using stays = await start(ports[0]);
+  const first = await start(ports[1]);
+  await using haproxy = await startHaproxy(ports);
+  const outcomes = new Map<string, number>();
+  let isOver = false;
+  const clients = Array.from({ length: 50 }, async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    while (!isOver) count(outcomes, await outcomeOf(`${haproxy.url}/graphql`, agent));
+    agent.destroy();
+  });
+  let leaving = first;
+  for (let stops = 0; stops < inForm(2, 20); stops += 1) {
+    await using gateway = leaving;
+    await pause(500);
+    expect(await stop(gateway)).toBe(0);
+    leaving = await start(ports[1]);
+  }
+  await using _ = leaving;
+  isOver = true;
+  await Promise.all(clients);
+  expect([...outcomes.keys()]).toEqual(['200']);
+  expect(await stop(stays)).toBe(0);
+});
