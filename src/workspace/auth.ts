@@ -34,7 +34,7 @@ export function organizationOf({ store, user, params }: Call): User['organizatio
   const id = String(params.parent_lookup_organization_id);
   if (id === '@current' || id.toLowerCase() === user.organization.id) return user.organization;
   const exists = store.database.prepare('SELECT 1 FROM organizations WHERE id = ?').get(id.toLowerCase());
-  throw exists === undefined ? notFound() : permissionDenied();
+  throw exists === undefined ? notFound() : permissionDenied("You don't have access to the organization.");
 }
 
 /** The project that `id` names, a number or `@current`: the first one of the user's organization. */

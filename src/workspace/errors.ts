@@ -51,9 +51,9 @@ export function authenticationFailed(): ApiError {
 
 const challenge: About = { headers: { 'www-authenticate': 'Bearer' } };
 
-/** The key's user may not see the organization. */
-export function permissionDenied(): ApiError {
-  return new ApiError(403, 'permission_denied', "You don't have access to the organization.");
+/** The key's user may not do what was asked. */
+export function permissionDenied(detail: string): ApiError {
+  return new ApiError(403, 'permission_denied', detail);
 }
 
 /** The object does not exist, or the key's user may not know that it does. */

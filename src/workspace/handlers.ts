@@ -1,6 +1,7 @@
 import type { Handler } from './call.ts';
 import * as dashboardCreation from './dashboards/creation.ts';
 import * as dashboards from './dashboards/dashboards.ts';
+import * as moveTile from './dashboards/move-tile.ts';
 import * as events from './events/events.ts';
 import * as pluginActions from './plugins/actions.ts';
 import * as plugins from './plugins/plugins.ts';
@@ -20,7 +21,7 @@ export const handlers: Readonly<Record<string, Handler>> = {
   getDashboard: dashboards.getDashboard,
   updateDashboard: dashboards.updateDashboard,
   deleteDashboard: dashboards.deleteDashboard,
-  moveDashboardTile: dashboards.moveDashboardTile,
+  moveDashboardTile: moveTile.moveDashboardTile,
   createDashboardFromTemplate: dashboardCreation.createDashboardFromTemplate,
 
   listEvents: events.listEvents,

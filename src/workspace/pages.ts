@@ -23,14 +23,22 @@ function naturalOf(value: unknown): number | undefined {
 
 /** Answers a page of what `owner` has, each object as `toRow` shows it. */
 export function pageOf(call: Call, records: Records, owner: Owner, toRow: (stored: Stored) => JsonObject): Answer {
-  const { limit, offset } = windowOf(call);
+  const window = windowOf(call);
   const count = records.count(owner);
-  return ok({
-    count,
-    next: offset + limit < count ? linkTo(call.url, limit, offset + limit) : null,
-    previous: offset > 0 ? linkTo(call.url, limit, offset - limit) : null,
-    results: records.list(owner, limit, offset).map(toRow),
-  });
+  const results = records.list(owner, window.limit, window.offset).map(toRow);
+  return ok({ count, ...linksOf(call, window, count), results });
+}
+
+/** The URLs of the pages around one of a list that has `count` rows, null where there is none. */
+export function linksOf(
+  { url }: Call,
+  { limit, offset }: Window,
+  count: number,
+): { readonly next: string | null; readonly previous: string | null } {
+  return {
+    next: offset + limit < count ? linkTo(url, limit, offset + limit) : null,
+    previous: offset > 0 ? linkTo(url, limit, offset - limit) : null,
+  };
 }
 
 /** The URL of another page of the same list. An offset at or before the start is left out. */

@@ -29,11 +29,11 @@ export interface Records {
 /** The tables that hold objects of one owner. */
 export type RecordTable = 'projects' | 'plugins' | 'dashboards' | 'tiles' | 'cohorts';
 
-/** Prepares what is asked of `table`. */
-export function createRecords(database: DatabaseSync, table: RecordTable): Records {
-  const find = database.prepare(`SELECT * FROM ${table} WHERE owner = ? AND id = ?`);
-  const count = database.prepare(`SELECT count(*) AS count FROM ${table} WHERE owner = ? AND NOT deleted`);
-  const list = database.prepare(`SELECT * FROM ${table} WHERE owner = ? AND NOT deleted ORDER BY id LIMIT ? OFFSET ?`);
+/** Prepares what is asked of `table`. `visible` is the SQL condition of what an owner, its only parameter, can see. */
+export function createRecords(database: DatabaseSync, table: RecordTable, visible = 'owner = ?'): Records {
+  const find = database.prepare(`SELECT * FROM ${table} WHERE ${visible} AND id = ?`);
+  const count = database.prepare(`SELECT count(*) AS count FROM ${table} WHERE ${visible} AND NOT deleted`);
+  const list = database.prepare(`SELECT * FROM ${table} WHERE ${visible} AND NOT deleted ORDER BY id LIMIT ? OFFSET ?`);
   const insert = database.prepare(`INSERT INTO ${table} (owner, body) VALUES (?, ?)`);
   const update = database.prepare(`UPDATE ${table} SET body = ? WHERE id = ?`);
   const softDelete = database.prepare(`UPDATE ${table} SET deleted = ? WHERE id = ?`);

@@ -7,6 +7,7 @@ import { createRecords, type Records } from './records.ts';
 export interface Store {
   readonly database: DatabaseSync;
   readonly projects: Records;
+  /** An organization sees the global ones of others, too. */
   readonly plugins: Records;
   readonly dashboards: Records;
   readonly tiles: Records;
@@ -23,7 +24,7 @@ export function openStore(path: string): Store {
   return {
     database,
     projects: createRecords(database, 'projects'),
-    plugins: createRecords(database, 'plugins'),
+    plugins: createRecords(database, 'plugins', "(owner = ? OR body ->> '$.is_global')"),
     dashboards: createRecords(database, 'dashboards'),
     tiles: createRecords(database, 'tiles'),
     cohorts: createRecords(database, 'cohorts'),

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { views } from '../../src/rest/generated/views.ts';
 import { membersOf, type Reply, resultsOf, rowsOf, startClient } from './client.ts';
 
-const writeOnly = new Set<string>(['use_template', 'use_dashboard', 'delete_insights']);
-const detail = views.Dashboard.detail.filter((field) => !writeOnly.has(field)).toSorted();
+const detail = [...views.Dashboard.detail].toSorted();
 const base = '/api/projects/1/dashboards/';
 
 test('dashboards are listed with the fields of the list view only', async () => {
@@ -15,7 +14,7 @@ test('dashboards are listed with the fields of the list view only', async () => 
   }
 });
 
-test('a dashboard is read with filters and tiles, and never with its write-only fields', async () => {
+test('a dashboard is read with every field of the detail view', async () => {
   await using client = await startClient();
   const dashboard = membersOf(await client.read(`${base}1/`));
   expect(Object.keys(dashboard).toSorted()).toEqual(detail);
@@ -26,6 +25,9 @@ test('a dashboard is read with filters and tiles, and never with its write-only 
     deleted: false,
     creation_mode: 'default',
     restriction_level: 21,
+    use_template: '',
+    use_dashboard: null,
+    delete_insights: false,
     created_by: { id: 1, first_name: 'Ida', email: 'ida@fernweh.example' },
   });
   expect(rowsOf(dashboard.tiles).map(({ id }) => id)).toEqual([1, 2, 3]);
@@ -62,6 +64,7 @@ test('a dashboard created from a named template has its tiles, and the name that
   await using client = await startClient();
   const { body } = await client.send('POST', base, { name: 'Traffic', use_template: 'Website traffic' });
   expect(body).toMatchObject({ name: 'Traffic', creation_mode: 'template', tags: ['marketing'] });
+  expect(body).toMatchObject({ use_template: 'Website traffic', use_dashboard: null });
   expect(rowsOf(membersOf(body).tiles)).toMatchObject([
     { insight: { name: 'Page views' } },
     { insight: { name: 'Page leaves' } },
@@ -72,7 +75,8 @@ test('a dashboard created from another one has copies of its tiles', async () =>
   await using client = await startClient();
   const source = membersOf(await client.read(`${base}1/`));
   const copy = membersOf((await client.send('POST', base, { name: 'Copy', use_dashboard: 1 })).body);
-  expect(copy).toMatchObject({ name: 'Copy', creation_mode: 'duplicate', filters: source.filters });
+  expect(copy).toMatchObject({ name: 'Copy', creation_mode: 'duplicate', filters: source.filters, use_dashboard: 1 });
+  expect(await client.read(`${base}${String(copy.id)}/`)).toMatchObject({ use_dashboard: 1, use_template: '' });
   const contentOf = (tiles: unknown) => rowsOf(tiles).map(({ id: _id, ...content }) => content);
   expect(contentOf(copy.tiles)).toEqual(contentOf(source.tiles));
   expect(await client.read(`${base}1/`)).toEqual(source);
@@ -96,11 +100,78 @@ test('a changed dashboard keeps what was not mentioned', async () => {
   const before = membersOf(await client.read(`${base}1/`));
   const { status, body } = await client.send('PATCH', `${base}1/`, {
     description: 'New.',
-    use_template: 'DEFAULT_APP',
   });
   expect(status).toBe(200);
   expect(body).toEqual({ ...before, description: 'New.' });
   expect(await client.read(`${base}1/`)).toEqual(body);
+});
+
+test('a template that a change names fills what is blank, and adds its tiles', async () => {
+  await using client = await startClient();
+  await client.send('POST', base, { name: 'Mine' });
+  const { status, body } = await client.send('PATCH', `${base}61/`, { use_template: 'Website traffic', pinned: true });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    name: 'Mine',
+    description: 'Where visitors come from, and what they look at.',
+    tags: ['marketing'],
+    pinned: true,
+    use_template: 'Website traffic',
+  });
+  expect(rowsOf(membersOf(body).tiles)).toMatchObject([
+    { insight: { name: 'Page views' } },
+    { insight: { name: 'Page leaves' } },
+  ]);
+  expect(await client.read(`${base}61/`)).toEqual(body);
+});
+
+test('a dashboard that is copied into itself again and again ends with 500 tiles', async () => {
+  await using client = await startClient();
+  const statuses: number[] = [];
+  for (let copies = 0; copies < 9; copies += 1)
+    statuses.push((await client.send('PATCH', `${base}1/`, { use_dashboard: 1 })).status);
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 400, 400]);
+  expect(rowsOf(membersOf(await client.read(`${base}1/`)).tiles)).toHaveLength(384);
+});
+
+test('the variables of a template take their defaults, as they are or within a text', async () => {
+  await using client = await startClient();
+  const event = { id: 'signed up', type: 'events' };
+  const { body } = await client.send('POST', `${base}create_from_template_json/`, {
+    template: {
+      template_name: 'From {APP}',
+      variables: [
+        { id: 'START', default: event, required: true },
+        { id: 'APP', default: 'iOS' },
+        { id: 'OPTIONAL', required: false },
+      ],
+      tiles: [{ insight: { name: 'Users of {APP}', events: ['{START}', '{OPTIONAL}', '{OTHER}'] } }],
+    },
+  });
+  expect(body).toMatchObject({
+    name: 'From iOS',
+    tiles: [{ insight: { name: 'Users of iOS', events: [event, '{OPTIONAL}', '{OTHER}'] } }],
+  });
+});
+
+test('the documented body makes a dashboard where a template is expected, and answers 200', async () => {
+  await using client = await startClient();
+  const path = `${base}create_from_template_json/`;
+  const plain = await client.send('POST', path, { name: 'Plain', pinned: true, filters: { date_from: '-7d' } });
+  expect(plain).toMatchObject({ status: 200, body: { id: 61, name: 'Plain', pinned: true, tiles: [] } });
+  const named = await client.send('POST', path, { use_template: 'DEFAULT_APP' });
+  expect(named).toMatchObject({ status: 200, body: { name: 'My App Dashboard', use_template: 'DEFAULT_APP' } });
+});
+
+test('the documented body changes the dashboard where a tile is expected, and with a tile does both', async () => {
+  await using client = await startClient();
+  const renamed = await client.send('PATCH', `${base}1/move_tile/`, { name: 'Renamed', restriction_level: 37 });
+  expect(renamed).toMatchObject({ status: 200, body: { id: 1, name: 'Renamed', restriction_level: 37 } });
+  expect(rowsOf(membersOf(renamed.body).tiles)).toHaveLength(3);
+  const body = { tile: { id: 2 }, toDashboard: 2, description: 'Less.' };
+  const moved = await client.send('PATCH', `${base}1/move_tile/`, body);
+  expect(moved).toMatchObject({ status: 200, body: { name: 'Renamed', description: 'Less.' } });
+  expect(rowsOf(membersOf(moved.body).tiles).map(({ id }) => id)).toEqual([1, 3]);
 });
 
 test('a hard delete answers 405 without body and content type, and removes nothing', async () => {
@@ -152,7 +223,7 @@ test('a tile moves to the other dashboard, and the source is answered', async ()
 });
 
 test.each([
-  ['PATCH', '1/move_tile/', {}, 'tile', 'required'],
+  ['PATCH', '1/move_tile/', { toDashboard: 2 }, 'tile', 'required'],
   ['PATCH', '1/move_tile/', { tile: {} }, 'tile__id', 'required'],
   ['PATCH', '1/move_tile/', { tile: { id: 1 } }, 'toDashboard', 'required'],
   ['PATCH', '1/move_tile/', { tile: { id: 'x' }, toDashboard: 2 }, 'tile__id', 'invalid_input'],
@@ -164,7 +235,29 @@ test.each([
   ['POST', '', { use_template: 'None such' }, 'use_template', 'invalid_input'],
   ['POST', '', { use_template: 'constructor' }, 'use_template', 'invalid_input'],
   ['POST', '', { use_dashboard: 11 }, 'use_dashboard', 'does_not_exist'],
-  ['POST', 'create_from_template_json/', {}, 'template', 'required'],
+  ['PATCH', '1/', { use_template: 'None such' }, 'use_template', 'invalid_input'],
+  ['POST', 'create_from_template_json/', { use_dashboard: 11 }, 'use_dashboard', 'does_not_exist'],
+  [
+    'POST',
+    'create_from_template_json/',
+    { template: { variables: [{ id: 'X', required: true }] } },
+    'template__variables__0__default',
+    'required',
+  ],
+  [
+    'POST',
+    'create_from_template_json/',
+    { template: { variables: [{ id: 'X', default: 'x'.repeat(10_000) }] } },
+    'template__variables__0__default',
+    'invalid_input',
+  ],
+  [
+    'POST',
+    'create_from_template_json/',
+    { template: { variables: [{ id: 'X', default: 1 }], tiles: [{ text: '{X}'.repeat(1001) }] } },
+    'template',
+    'invalid_input',
+  ],
   ['POST', 'create_from_template_json/', { template: [] }, 'template', 'invalid_input'],
 ])('%s %s refuses %j because of %s', async (method, path, body, attr, code) => {
   await using client = await startClient();

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { views } from '../../src/rest/generated/views.ts';
-import { membersOf, resultsOf, rowsOf, startClient } from './client.ts';
+import { demoKeys } from '../../src/workspace/workspace.ts';
+import { membersOf, resultsOf, rowsOf, startClient, targetOf } from './client.ts';
 
 const base = '/api/organizations/@current/plugins/';
 const fields = [...views.Plugin.detail].toSorted();
@@ -82,6 +83,53 @@ test('an upgrade installs the newest version, with or without a body', async () 
   expect(again.body).toMatchObject({ id: 3, tag: '2.3.0', description: 'Upgraded.' });
 });
 
+test.each([5, 9])('plugin %i, which has no versions, cannot be upgraded', async (id) => {
+  await using client = await startClient();
+  const before = await client.read(`${base}activity/`);
+  const { status, body } = await client.send('POST', `${base}${id}/upgrade/`, { name: 'Other' });
+  expect({ status, body }).toMatchObject({ status: 400, body: { type: 'validation_error', attr: 'plugin_type' } });
+  expect(await client.read(`${base}activity/`)).toEqual(before);
+});
+
+test('a plugin from the repository has the files that are published there, of its version', async () => {
+  await using client = await startClient();
+  const versionOf = async (id: number): Promise<unknown> => {
+    const files = membersOf(await client.read(`${base}${id}/source/`));
+    expect(Object.keys(files)).toEqual(['index.js', 'plugin.json']);
+    return membersOf(JSON.parse(String(files['plugin.json']))).version;
+  };
+  expect(await versionOf(1)).toBe('1.3.0');
+  await client.send('POST', `${base}1/upgrade/`);
+  expect(await versionOf(1)).toBe('1.4.2');
+  await client.send('POST', base, { url: 'https://plugins.example.com/webhook-relay' });
+  expect(await versionOf(15)).toBe('1.1.0');
+});
+
+test('a global plugin is seen by every organization, and changed by its own only', async () => {
+  await using client = await startClient();
+  const [, key] = demoKeys;
+  const other = { authorization: `Bearer ${key}` };
+  expect((await client.send('GET', `${base}1/`, undefined, other)).status).toBe(404);
+  await client.send('PATCH', `${base}1/`, { is_global: true });
+  const { body } = await client.send('GET', base, undefined, other);
+  expect(body).toMatchObject({
+    count: 6,
+    results: [{ id: 1, organization_name: 'Fernweh Travel' }, {}, {}, {}, {}, {}],
+  });
+  expect((await client.send('GET', `${base}1/source/`, undefined, other)).status).toBe(200);
+  for (const [method, path] of [
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['POST', 'upgrade/'],
+    ['PATCH', 'update_source/'],
+  ] as const) {
+    const refused = await client.send(method, `${base}1/${path}`, method === 'DELETE' ? undefined : {}, other);
+    expect(refused).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+  }
+  await client.send('PATCH', `${base}1/`, { is_global: false });
+  expect((await client.send('GET', `${base}1/`, undefined, other)).status).toBe(404);
+});
+
 test('the source of a plugin is a map of files, which a change adds to, and null deletes from', async () => {
   await using client = await startClient();
   const before = membersOf(await client.read(`${base}5/source/`));
@@ -116,6 +164,45 @@ test('the activity tells what was done, the newest first', async () => {
     activity: 'uninstalled',
     item_id: '9',
     user: { email: 'ida@fernweh.example' },
+  });
+});
+
+test('the activity comes in pages, whose links go on by limit and offset', async () => {
+  await using client = await startClient();
+  const whole = resultsOf(await client.read(`${base}activity/`));
+  const first = membersOf(await client.read(`${base}activity/?limit=4`));
+  expect(first).toMatchObject({ previous: null, total_count: 9, results: whole.slice(0, 4) });
+  const second = membersOf(await client.read(targetOf(first.next)));
+  expect(second.results).toEqual(whole.slice(4, 8));
+  const third = membersOf(await client.read(targetOf(second.next)));
+  expect(third).toMatchObject({ next: null, results: whole.slice(8) });
+  expect(membersOf(await client.read(targetOf(third.previous))).results).toEqual(whole.slice(4, 8));
+});
+
+test('the activity tells what changed, and nothing of a change that changes nothing', async () => {
+  await using client = await startClient();
+  const newest = async (): Promise<unknown> => {
+    const [entry] = resultsOf(await client.read(`${base}activity/?limit=1`));
+    return membersOf(entry?.detail).changes;
+  };
+  await client.send('PATCH', `${base}5/`, { description: 'New.', name: 'Loyalty tier' });
+  const description = { before: 'Adds the loyalty tier of a traveller.', after: 'New.' };
+  expect(await newest()).toEqual([{ type: 'Plugin', action: 'changed', field: 'description', ...description }]);
+  await client.send('PATCH', `${base}5/`, { name: 'Loyalty tier' });
+  expect(await client.read(`${base}activity/`)).toMatchObject({ total_count: 10 });
+  await client.send('PATCH', `${base}5/update_source/`, { 'index.ts': '', 'a.ts': '', 'plugin.json': null });
+  expect(await newest()).toEqual([
+    { type: 'PluginSourceFile', action: 'changed', field: 'index.ts' },
+    { type: 'PluginSourceFile', action: 'created', field: 'a.ts' },
+    { type: 'PluginSourceFile', action: 'deleted', field: 'plugin.json' },
+  ]);
+  await client.send('POST', `${base}1/upgrade/`);
+  expect(await newest()).toContainEqual({
+    type: 'Plugin',
+    action: 'changed',
+    field: 'tag',
+    before: '1.3.0',
+    after: '1.4.2',
   });
 });
 

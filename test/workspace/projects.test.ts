@@ -1,6 +1,10 @@
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { views } from '../../src/rest/generated/views.ts';
 import { membersOf, resultsOf, startClient } from './client.ts';
+
+// For tests that change settings which no other looks at.
+const shared = await startClient();
+afterAll(() => shared[Symbol.asyncDispose]());
 
 test('projects are listed for the organization of the key, with the fields of the list view only', async () => {
   await using client = await startClient();
@@ -75,6 +79,21 @@ test('a changed project keeps what was not mentioned, and null is a value', asyn
   expect(await client.read('/api/projects/1/')).toEqual(body);
 });
 
+test.each([
+  ...['Africa/Abidjan', 'US/Pacific', 'Brazil/East', 'Etc/GMT+12', 'Europe/Kiev', 'Europe/Kyiv', 'Arctic/Longyearbyen'],
+  ...['UTC', 'GMT', 'GMT+0', 'GMT-0', 'GMT0', 'Greenwich', 'Universal', 'Zulu', 'UCT', 'CET', 'EET', 'MET', 'WET'],
+  ...['EST', 'MST', 'HST', 'EST5EDT', 'CST6CDT', 'MST7MDT', 'PST8PDT', 'Cuba', 'Egypt', 'Eire', 'GB', 'GB-Eire'],
+  ...['Hongkong', 'Iceland', 'Iran', 'Israel', 'Jamaica', 'Japan', 'Kwajalein', 'Libya', 'NZ', 'NZ-CHAT', 'Navajo'],
+  ...['PRC', 'Poland', 'Portugal', 'ROC', 'ROK', 'Singapore', 'Turkey', 'W-SU'],
+])('the time zone %s, which the document names, is taken', async (timezone) => {
+  expect((await shared.send('PATCH', '/api/projects/2/', { timezone })).body).toMatchObject({ timezone });
+});
+
+test.each(['0', '1', '1.00', '0.5', '0.125'])('the sample rate %s is taken', async (rate) => {
+  const { body } = await shared.send('PATCH', '/api/projects/2/', { session_recording_sample_rate: rate });
+  expect(body).toMatchObject({ session_recording_sample_rate: rate });
+});
+
 test('digits beyond 2^53 in JSON fields are stored and answered as they came', async () => {
   await using client = await startClient();
   await client.send('PATCH', '/api/projects/1/', '{"extra_settings":{"account":9007199254740993}}');
@@ -97,6 +116,23 @@ test('a deleted project is gone with what was in it, and the next one becomes th
 test.each([
   ['timezone', { timezone: 'Mars/Olympus' }, 'invalid_choice'],
   ['timezone', { timezone: '+01:00' }, 'invalid_choice'],
+  ['timezone', { timezone: 'europe/berlin' }, 'invalid_choice'],
+  ['timezone', { timezone: 'utc' }, 'invalid_choice'],
+  ['timezone', { timezone: 'PST' }, 'invalid_choice'],
+  ['session_recording_sample_rate', { session_recording_sample_rate: '1.01' }, 'invalid_input'],
+  ['session_recording_sample_rate', { session_recording_sample_rate: '-0.5' }, 'invalid_input'],
+  ['session_recording_sample_rate', { session_recording_sample_rate: 'half' }, 'invalid_input'],
+  ['session_recording_sample_rate', { session_recording_sample_rate: '1e-3' }, 'invalid_input'],
+  [
+    'session_recording_minimum_duration_milliseconds',
+    { session_recording_minimum_duration_milliseconds: -1 },
+    'invalid_input',
+  ],
+  [
+    'session_recording_minimum_duration_milliseconds',
+    { session_recording_minimum_duration_milliseconds: 2 ** 31 },
+    'invalid_input',
+  ],
   ['week_start_day', { week_start_day: 2 }, 'invalid_choice'],
   ['name', { name: null }, 'invalid_input'],
   ['app_urls__1', { app_urls: ['https://a.example', 5] }, 'invalid_input'],

@@ -84,6 +84,13 @@ test('a database file keeps what was written over a restart, and is seeded once'
   }
 });
 
+test('a database of another version is refused, and left as it is', () => {
+  const store = openStore(':memory:');
+  store.database.exec('PRAGMA user_version = 1');
+  expect(() => seedOnce(store)).toThrow('is of another version: remove its file, or name another');
+  expect(store.projects.count(1)).toBe(0);
+});
+
 test.each(['/nowhere/workspace.db', import.meta.filename])('a database that cannot be used is named: %s', (path) => {
   expect(() => openStore(path)).toThrow(`the workspace's database ${JSON.stringify(path)} cannot be used: `);
 });

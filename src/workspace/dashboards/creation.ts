@@ -1,13 +1,14 @@
 import { projectOf } from '../auth.ts';
 import { type Answer, type Call, created, ok } from '../call.ts';
-import { doesNotExist, invalid, required } from '../errors.ts';
+import { doesNotExist, invalid } from '../errors.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import type { Stored } from '../records.ts';
+import type { Store } from '../store.ts';
 import { type DashboardTemplate, templates, toTemplate } from './templates.ts';
 import { type DashboardOrigin, newDashboard, toDetail } from './views.ts';
 
-/** What a dashboard starts from; the fields of the request win over `fields`. */
-interface Model {
+/** What a dashboard is made from, or takes tiles from later; the fields of the request win over `fields`. */
+export interface Model {
   readonly mode: DashboardOrigin['creation_mode'];
   readonly fields: JsonObject;
   readonly tiles: readonly JsonObject[];
@@ -16,17 +17,22 @@ interface Model {
 /** POST /api/projects/{project_id}/dashboards/ */
 export function createDashboard(call: Call): Answer {
   const project = projectOf(call);
-  return created(create(call, project, modelOf(call, project)));
+  return created(create(call, project, modelOf(call, project.id)));
 }
 
-/** POST /api/projects/{project_id}/dashboards/create_from_template_json/ */
+/**
+ * POST /api/projects/{project_id}/dashboards/create_from_template_json/. Without `template`, which the known deployment
+ * reads, the dashboard request fields that the contract shows make the dashboard as createDashboard does.
+ */
 export function createDashboardFromTemplate(call: Call): Answer {
+  const project = projectOf(call);
   const { template } = call.body;
-  if (!isObject(template)) throw required('template');
-  return ok(create(call, projectOf(call), fromTemplate(toTemplate(template))));
+  const model = isObject(template) ? fromTemplate(toTemplate(template)) : modelOf(call, project.id);
+  return ok(create(call, project, model));
 }
 
-function modelOf({ store, body }: Call, project: Stored): Model {
+/** The template or the dashboard that the request names, if it names one. */
+export function modelOf({ store, body }: Call, projectId: number): Model {
   const { use_template: name = '', use_dashboard: id = null } = body;
   if (typeof name === 'string' && name !== '') {
     const template = Object.hasOwn(templates, name) ? templates[name] : undefined;
@@ -34,9 +40,19 @@ function modelOf({ store, body }: Call, project: Stored): Model {
     return fromTemplate(template);
   }
   if (typeof id !== 'number') return { mode: 'default', fields: {}, tiles: [] };
-  const copied = store.dashboards.find(project.id, id);
+  const copied = store.dashboards.find(projectId, id);
   if (copied?.deleted !== false) throw doesNotExist('use_dashboard', id);
-  return { mode: 'duplicate', fields: copied.body, tiles: store.tiles.list(id).map((tile) => tile.body) };
+  return {
+    mode: 'duplicate',
+    fields: withoutOrigin(copied.body),
+    tiles: store.tiles.list(id).map((tile) => tile.body),
+  };
+}
+
+/** A copy says what it was made from itself. */
+function withoutOrigin(body: JsonObject): JsonObject {
+  const { use_template: _template, use_dashboard: _dashboard, delete_insights: _insights, ...fields } = body;
+  return fields;
 }
 
 function fromTemplate({ tiles, ...fields }: DashboardTemplate): Model {
@@ -46,8 +62,18 @@ function fromTemplate({ tiles, ...fields }: DashboardTemplate): Model {
 function create({ store, user, body }: Call, project: Stored, { mode, fields, tiles }: Model): JsonObject {
   const origin = { created_at: new Date().toISOString(), created_by: user.profile, creation_mode: mode };
   const id = store.dashboards.insert(project.id, newDashboard(origin, { ...fields, ...body }));
-  for (const tile of tiles) store.tiles.insert(id, tile);
+  addTiles(store, id, tiles);
   const dashboard = store.dashboards.find(project.id, id);
   if (dashboard === undefined) throw new Error('expected the dashboard that was inserted');
-  return toDetail(store, dashboard);
+  return toDetail({ store, user }, dashboard);
+}
+
+/** Most tiles of a dashboard: it could be copied into itself again and again. */
+const maximumTiles = 500;
+
+/** Puts tiles on a dashboard, behind those that are there. */
+export function addTiles({ tiles: records }: Store, dashboardId: number, tiles: readonly JsonObject[]): void {
+  if (tiles.length > 0 && records.count(dashboardId) + tiles.length > maximumTiles)
+    throw invalid(undefined, `A dashboard has at most ${maximumTiles} tiles.`);
+  for (const tile of tiles) records.insert(dashboardId, tile);
 }

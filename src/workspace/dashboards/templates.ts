@@ -1,4 +1,5 @@
 import { arrayOf, isObject, type JsonObject, objectOf } from '../json.ts';
+import { fillVariables } from './variables.ts';
 
 /** What a dashboard can be made from. */
 export interface DashboardTemplate {
@@ -55,8 +56,9 @@ export const templates: Readonly<Record<string, DashboardTemplate>> = {
   },
 };
 
-/** Reads a template that a request carries in full. Members that are missing are empty. */
-export function toTemplate(template: JsonObject): DashboardTemplate {
+/** Reads a template that a request carries in full, its variables at their defaults. Members that are missing are empty. */
+export function toTemplate(given: JsonObject): DashboardTemplate {
+  const template = fillVariables(given);
   const name = template.template_name ?? template.name;
   const description = template.dashboard_description ?? template.description;
   return {

@@ -1,6 +1,7 @@
+import type { Call, User } from '../call.ts';
 import { type JsonObject, pick } from '../json.ts';
 import type { Stored } from '../records.ts';
-import type { Store } from '../store.ts';
+import { levels, mayEdit } from './permissions.ts';
 
 /** The fields of the list view. */
 const listFields = [
@@ -19,8 +20,18 @@ const listFields = [
   'effective_privilege_level',
 ];
 
-/** The fields that requests can set and answers tell; the others are write-only. */
-const storedFields = ['name', 'description', 'pinned', 'filters', 'tags', 'restriction_level'];
+/** The fields that requests can set, but for `deleted`. */
+const storedFields = [
+  'name',
+  'description',
+  'pinned',
+  'use_template',
+  'use_dashboard',
+  'delete_insights',
+  'filters',
+  'tags',
+  'restriction_level',
+];
 
 /** What a new dashboard is made of, beside the fields of the request. */
 export interface DashboardOrigin {
@@ -37,9 +48,12 @@ export function newDashboard(origin: DashboardOrigin, request: JsonObject): Json
     description: '',
     pinned: false,
     is_shared: false,
+    use_template: '',
+    use_dashboard: null,
+    delete_insights: false,
     filters: {},
     tags: [],
-    restriction_level: 21,
+    restriction_level: levels.everyone,
     ...origin,
     ...fields,
   };
@@ -51,23 +65,23 @@ export function changedDashboard(body: JsonObject, request: JsonObject): JsonObj
 }
 
 /** A dashboard as lists show it. */
-export function toListItem(dashboard: Stored): JsonObject {
-  return pick(fieldsOf(dashboard), listFields);
+export function toListItem(user: User, dashboard: Stored): JsonObject {
+  return pick(fieldsOf(user, dashboard), listFields);
 }
 
 /** A dashboard as every other answer shows it, with its tiles in the order in which they were added. */
-export function toDetail(store: Store, dashboard: Stored): JsonObject {
+export function toDetail({ store, user }: Pick<Call, 'store' | 'user'>, dashboard: Stored): JsonObject {
   const tiles = store.tiles.list(dashboard.id).map(({ id, body }) => ({ id, ...body }));
-  return { ...fieldsOf(dashboard), tiles };
+  return { ...fieldsOf(user, dashboard), tiles };
 }
 
-function fieldsOf({ id, deleted, body }: Stored): JsonObject {
+function fieldsOf(user: User, dashboard: Stored): JsonObject {
+  const { id, deleted, body } = dashboard;
   return {
     id,
     ...body,
     deleted,
     effective_restriction_level: body.restriction_level,
-    // The level of someone who may edit.
-    effective_privilege_level: 37,
+    effective_privilege_level: mayEdit(user, dashboard) ? levels.invited : levels.everyone,
   };
 }

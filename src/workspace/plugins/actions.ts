@@ -1,33 +1,48 @@
 import { organizationOf } from '../auth.ts';
 import { type Answer, type Call, ok } from '../call.ts';
 import { integerIn, textIn } from '../database.ts';
+import { invalid } from '../errors.ts';
 import { parseObject, pick } from '../json.ts';
-import { activityOf, noteActivity } from './activity.ts';
+import { linksOf, windowOf } from '../pages.ts';
+import { activityOf, countActivity, noteActivity } from './activity.ts';
 import { catalog, catalogEntryAt } from './catalog.ts';
 import { pluginRequestFields } from './fields.ts';
-import { changePlugin, pluginOf, toPlugin } from './plugins.ts';
+import { publishedFiles, writeFiles } from './files.ts';
+import { changePlugin, ownPluginOf, pluginOf, toPlugin } from './plugins.ts';
 
 /** GET …/plugins/{id}/check_for_updates/, which notes the newest version. */
 export function checkPluginForUpdates(call: Call): Answer {
   const plugin = pluginOf(call);
   const newest = catalogEntryAt(plugin.body.url)?.latest_tag ?? plugin.body.latest_tag;
-  return ok({ plugin: toPlugin(changePlugin(call, plugin, { latest_tag: newest })) });
+  return ok({ plugin: toPlugin(changePlugin(call, plugin, { latest_tag: newest }).plugin) });
 }
 
-/** POST …/plugins/{id}/upgrade/, which installs the newest version and changes what the body asks for. */
+/**
+ * POST …/plugins/{id}/upgrade/, which installs the newest version and changes what the body asks for. A plugin whose files
+ * are written here or lie on the machine has no versions, and is refused.
+ */
 export function upgradePlugin(call: Call): Answer {
-  const plugin = pluginOf(call);
-  const newest = catalogEntryAt(plugin.body.url)?.latest_tag;
-  const version = newest === undefined ? {} : { tag: newest, latest_tag: newest };
-  const upgraded = changePlugin(call, plugin, { ...version, ...pick(call.body, pluginRequestFields) });
-  noteActivity(call, upgraded, 'upgraded');
-  return ok(toPlugin(upgraded));
+  const plugin = ownPluginOf(call);
+  const { plugin_type: type, url } = plugin.body;
+  if (type === 'local' || type === 'source')
+    throw invalid('plugin_type', `A ${type} plugin has no versions to upgrade to.`);
+  const entry = catalogEntryAt(url);
+  const version = entry === undefined ? {} : { tag: entry.latest_tag, latest_tag: entry.latest_tag };
+  if (entry !== undefined) writeFiles(call.store, plugin.id, publishedFiles(entry, entry.latest_tag));
+  const changed = changePlugin(call, plugin, { ...version, ...pick(call.body, pluginRequestFields) });
+  noteActivity(call, changed.plugin, 'upgraded', changed.changes);
+  return ok(toPlugin(changed.plugin));
 }
 
-/** GET …/plugins/activity/ */
+/**
+ * GET …/plugins/activity/, in pages. The document lists no parameters for it, so that `limit` and `offset`, by which its links
+ * go on as those of other lists do, are read from the URL.
+ */
 export function listPluginActivity(call: Call): Answer {
-  const results = activityOf(call, organizationOf(call).id);
-  return ok({ results, next: null, previous: null, total_count: results.length });
+  const { id } = organizationOf(call);
+  const window = windowOf({ ...call, query: Object.fromEntries(call.url.searchParams) });
+  const count = countActivity(call, id);
+  return ok({ results: activityOf(call, id, window), ...linksOf(call, window, count), total_count: count });
 }
 
 /** GET …/plugins/exports_unsubscribe_configs/: the enabled configurations of plugins that export events. */

@@ -1,14 +1,14 @@
 import { type Answer, type Call, ok } from '../call.ts';
-import { textIn } from '../database.ts';
 import { invalid } from '../errors.ts';
-import { pick } from '../json.ts';
-import { noteActivity } from './activity.ts';
+import { type JsonObject, pick } from '../json.ts';
+import { type Change, noteActivity } from './activity.ts';
 import { pluginRequestFields } from './fields.ts';
-import { changePlugin, pluginOf } from './plugins.ts';
+import { filesOf, writeFiles } from './files.ts';
+import { changePlugin, ownPluginOf, pluginOf } from './plugins.ts';
 
 /** GET …/plugins/{id}/source/: a map from the name of a file to its text. */
 export function getPluginSource(call: Call): Answer {
-  return ok(filesOf(call, pluginOf(call).id));
+  return ok(filesOf(call.store, pluginOf(call).id));
 }
 
 /**
@@ -16,28 +16,30 @@ export function getPluginSource(call: Call): Answer {
  * fields, which the contract shows in this place, change the plugin instead.
  */
 export function updatePluginSource(call: Call): Answer {
-  const plugin = pluginOf(call);
+  const plugin = ownPluginOf(call);
   const fields = pick(call.body, pluginRequestFields);
-  for (const [name, content] of Object.entries(call.body)) {
-    if (!Object.hasOwn(fields, name)) writeFile(call, plugin.id, name, content);
-  }
-  noteActivity(call, changePlugin(call, plugin, fields), 'source_updated');
-  return ok(filesOf(call, plugin.id));
+  const files = toFiles(call.body, fields);
+  const { plugin: changed, changes } = changePlugin(call, plugin, fields);
+  const known = filesOf(call.store, plugin.id);
+  writeFiles(call.store, plugin.id, files);
+  noteActivity(call, changed, 'source_updated', [...changes, ...changesOf(files, known)]);
+  return ok(filesOf(call.store, plugin.id));
 }
 
-function writeFile({ store }: Call, pluginId: number, name: string, content: unknown): void {
-  if (content === null) {
-    store.database.prepare('DELETE FROM plugin_sources WHERE plugin_id = ? AND name = ?').run(pluginId, name);
-  } else if (typeof content === 'string') {
-    store.database.prepare('REPLACE INTO plugin_sources VALUES (?, ?, ?)').run(pluginId, name, content);
-  } else {
-    throw invalid(name, 'Not a valid string.');
-  }
+function toFiles(body: JsonObject, fields: JsonObject): Record<string, string | null> {
+  const files = Object.entries(body).filter(([name]) => !Object.hasOwn(fields, name));
+  return Object.fromEntries(
+    files.map(([name, content]) => {
+      if (content !== null && typeof content !== 'string') throw invalid(name, 'Not a valid string.');
+      return [name, content];
+    }),
+  );
 }
 
-function filesOf({ store }: Call, pluginId: number): Record<string, string> {
-  const files = store.database
-    .prepare('SELECT name, content FROM plugin_sources WHERE plugin_id = ? ORDER BY name')
-    .all(pluginId);
-  return Object.fromEntries(files.map((row) => [textIn(row, 'name'), textIn(row, 'content')]));
+/** Which files change; their texts are not kept in the log. */
+function changesOf(files: Readonly<Record<string, string | null>>, known: JsonObject): Change[] {
+  return Object.entries(files).map(([name, content]) => {
+    const action = content === null ? 'deleted' : Object.hasOwn(known, name) ? 'changed' : 'created';
+    return { type: 'PluginSourceFile', action, field: name };
+  });
 }

@@ -1,23 +1,25 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { findProject } from '../auth.ts';
-import { type Answer, type Call, created, noContent, ok } from '../call.ts';
-import { doesNotExist, invalid } from '../errors.ts';
+import { type Answer, type Call, created, noContent, ok, type User } from '../call.ts';
+import { doesNotExist, permissionDenied } from '../errors.ts';
 import { type JsonObject, pick } from '../json.ts';
 import { pageOf } from '../pages.ts';
 import type { Stored } from '../records.ts';
+import { checkSettings } from './checks.ts';
 import { newProject, projectListFields, projectRequestFields } from './fields.ts';
 
 /** GET /api/projects/ */
 export function listProjects(call: Call): Answer {
   return pageOf(call, call.store.projects, call.user.organization.id, (project) =>
-    pick(toRow(project), projectListFields),
+    pick(toRow(call.user, project), projectListFields),
   );
 }
 
 /** POST /api/projects/ */
 export function createProject({ store, user, body }: Call): Answer {
+  checkAdministrator(user);
   const settings = pick(body, projectRequestFields);
-  checkTimezone(settings.timezone);
+  checkSettings(settings);
   if (typeof settings.primary_dashboard === 'number')
     throw doesNotExist('primary_dashboard', settings.primary_dashboard);
   const organization = user.organization.id;
@@ -28,12 +30,13 @@ export function createProject({ store, user, body }: Call): Answer {
     created_at: new Date().toISOString(),
   };
   const project = newProject(identity, settings);
-  return created({ id: store.projects.insert(organization, project), ...project });
+  const id = store.projects.insert(organization, project);
+  return created(toRow(user, { id, owner: organization, deleted: false, body: project }));
 }
 
 /** GET /api/projects/{id}/ */
 export function getProject(call: Call): Answer {
-  return ok(toRow(findProject(call, call.params.id)));
+  return ok(toRow(call.user, findProject(call, call.params.id)));
 }
 
 /** PATCH /api/projects/{id}/ */
@@ -41,38 +44,28 @@ export function updateProject(call: Call): Answer {
   const { store } = call;
   const project = findProject(call, call.params.id);
   const settings = pick(call.body, projectRequestFields);
-  checkTimezone(settings.timezone);
+  checkSettings(settings);
   const { primary_dashboard: dashboard } = settings;
   if (typeof dashboard === 'number' && store.dashboards.find(project.id, dashboard)?.deleted !== false) {
     throw doesNotExist('primary_dashboard', dashboard);
   }
   const body = { ...project.body, ...settings, updated_at: new Date().toISOString() };
   store.projects.update(project.id, body);
-  return ok(toRow({ ...project, body }));
+  return ok(toRow(call.user, { ...project, body }));
 }
 
 /** DELETE /api/projects/{id}/, with everything that is in the project. */
 export function deleteProject(call: Call): Answer {
+  checkAdministrator(call.user);
   call.store.projects.remove(findProject(call, call.params.id).id);
   return noContent;
 }
 
-function toRow({ id, body }: Stored): JsonObject {
-  return { id, ...body };
+function toRow(user: User, { id, body }: Stored): JsonObject {
+  return { id, ...body, effective_membership_level: user.level };
 }
 
-function checkTimezone(timezone: unknown): void {
-  if (typeof timezone === 'string' && !isTimezone(timezone)) {
-    throw invalid('timezone', `"${timezone}" is not a valid choice.`, 'invalid_choice');
-  }
-}
-
-/** Every IANA name is one, legacy aliases too; a bare offset is not. */
-function isTimezone(text: string): boolean {
-  if (!/^[A-Za-z]/.test(text)) return false;
-  try {
-    return Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
+/** Projects are made and deleted by administrators (8) and owners only; members change them. */
+function checkAdministrator({ level }: User): void {
+  if (level < 8) throw permissionDenied('You must be an administrator of the organization.');
 }

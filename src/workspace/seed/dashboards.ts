@@ -64,11 +64,12 @@ export function seedDashboards({ dashboards, tiles }: Store, project: SeedProjec
 function toDashboard({ business, organization, id }: SeedProject, index: number): JsonObject {
   const name = cycle(names[business], index);
   const serial = (id - 1) * dashboardsPerProject + index;
+  const mode = cycle(['default', 'default', 'template', 'duplicate'] as const, index);
   const origin = {
     created_at: daysBeforeEnd(12.3217 + serial * 3.137),
     // Now and then the colleague is gone.
     created_by: serial % 15 === 14 ? null : cycle(organization.members, index).profile,
-    creation_mode: cycle(['default', 'default', 'template', 'duplicate'] as const, index),
+    creation_mode: mode,
   };
   return {
     ...newDashboard(origin, {
@@ -77,6 +78,9 @@ function toDashboard({ business, organization, id }: SeedProject, index: number)
       pinned: index < 2,
       tags: cycle(tags, index),
       filters: index % 3 === 0 ? { date_from: '-30d' } : {},
+      use_template: mode === 'template' ? 'DEFAULT_APP' : '',
+      // The one before it.
+      use_dashboard: mode === 'duplicate' ? (id - 1) * dashboardsPerProject + index : null,
       restriction_level: index % 8 === 7 ? 37 : 21,
     }),
     is_shared: serial % 9 === 4,

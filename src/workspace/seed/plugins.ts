@@ -1,6 +1,8 @@
 import type { JsonObject } from '../json.ts';
 import { toEntry } from '../plugins/activity.ts';
+import { catalogEntryAt } from '../plugins/catalog.ts';
 import { newPlugin } from '../plugins/fields.ts';
+import { publishedFiles, writeFiles } from '../plugins/files.ts';
 import type { Store } from '../store.ts';
 import { daysBeforeEnd } from './clock.ts';
 import { bank, type SeedOrganization, travel } from './organizations.ts';
@@ -83,8 +85,8 @@ function local(
 }
 
 /** Stores every plugin with its files, where it is enabled, and that it was installed. */
-export function seedPlugins({ database, plugins: records }: Store): void {
-  const insertFile = database.prepare('INSERT INTO plugin_sources VALUES (?, ?, ?)');
+export function seedPlugins(store: Store): void {
+  const { database, plugins: records } = store;
   const insertConfig = database.prepare(
     'INSERT INTO plugin_configs (plugin_id, project_id, enabled, config) VALUES (?, ?, 1, ?)',
   );
@@ -92,16 +94,13 @@ export function seedPlugins({ database, plugins: records }: Store): void {
   for (const [index, { organization, fields, projects, files = {} }] of plugins.entries()) {
     const { id: owner, members } = organization;
     const latest = fields.latest_tag === undefined ? {} : { latest_tag: fields.latest_tag };
-    const body = { ...newPlugin(organization, fields), ...latest };
+    const body: JsonObject = { ...newPlugin(organization, fields), ...latest };
     const id = records.insert(owner, body);
-    for (const [name, content] of Object.entries(files)) insertFile.run(id, name, content);
+    const entry = catalogEntryAt(body.url);
+    writeFiles(store, id, entry === undefined ? files : publishedFiles(entry, body.tag));
     for (const project of projects) insertConfig.run(id, project, '{}');
-    const entry = toEntry(
-      members[0].profile,
-      { id, owner, deleted: false, body },
-      'installed',
-      daysBeforeEnd(90 - index * 5.3),
-    );
-    insertEntry.run(owner, JSON.stringify(entry));
+    const installed = { activity: 'installed', changes: null, at: daysBeforeEnd(90 - index * 5.3) } as const;
+    const logged = toEntry(members[0].profile, { id, owner, deleted: false, body }, installed);
+    insertEntry.run(owner, JSON.stringify(logged));
   }
 }
