@@ -16,6 +16,7 @@ import {
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { GatewayContext } from '../context.ts';
+import { CompileBudget } from './compile-budget.ts';
 import { type LiftedDocument, liftedPrefix, liftLiterals } from './lift-literals.ts';
 import { spreadSize } from './spread-size.ts';
 
@@ -38,10 +39,16 @@ export interface ExecutionOptions {
   readonly schemas: Schemas;
   /** Whether clients may read the schema, and be told what it has instead of a name that they misspell. */
   readonly introspection: boolean;
+  /** Shared by all operations of a process that are compiled when they come again. */
+  readonly budget?: CompileBudget;
 }
 
-/** graphql-jit spreads every fragment wherever it is named; graphql's own executor visits it once. */
-const largestSpread = 10_000;
+/**
+ * Most selections of an operation that is compiled. graphql-jit spreads every fragment wherever it is named, and takes
+ * some 50 µs and 3 KB for each selection; graphql's own executor visits it once. What is compiled at once is listed:
+ * its owner wrote it, and no client waits for it.
+ */
+const largestSpread = { 'when repeated': 300, 'at once': 10_000 };
 
 /** As graphql's own executor: a list may hold a hundred thousand values that do not fit. */
 const mostCoercionErrors = 50;
@@ -50,9 +57,9 @@ const mostCoercionErrors = 50;
 const longestQuote = 10_000;
 
 /**
- * What runs an operation of a valid document: graphql's own executor the first time, code compiled for it from the
- * second time on, or at once. What cannot be compiled stays with graphql's executor. `onCompile` hears of the code, which
- * takes several times the memory of the document.
+ * What runs an operation of a valid document: graphql's own executor, and code compiled for it once it has answered data,
+ * or at once. What cannot be compiled stays with graphql's executor. `onCompile` hears of the code, which takes several
+ * times the memory of the document.
  */
 export function createExecution(
   options: ExecutionOptions,
@@ -62,16 +69,41 @@ export function createExecution(
   onCompile: () => void = () => undefined,
 ): Execute {
   const interpret = interpreted(options, document, operation);
-  if (compile === 'at once') return compiled(options, document, operation, interpret) ?? interpret;
-  let runs = 0;
+  const code = (): Execute | undefined =>
+    hasReservedName(document) || spreadSize(document) > largestSpread[compile]
+      ? undefined
+      : compiled(options, document, operation, interpret);
+  if (compile === 'at once') return code() ?? interpret;
+  const { budget = new CompileBudget() } = options;
+  return onceAnswered(interpret, (use) =>
+    budget.spend(() => {
+      const found = code();
+      use(found ?? interpret);
+      if (found !== undefined) onCompile();
+    }),
+  );
+}
+
+/**
+ * Runs `interpret` until it has answered data once, then what `compile` finds; that answers false where it has to be
+ * asked again later. Operations that cannot read anything, or whose variables never fit, are not worth compiling.
+ */
+function onceAnswered(interpret: Execute, compile: (use: (run: Execute) => void) => boolean): Execute {
+  let state: 'new' | 'answered' | 'compiled' = 'new';
   let run = interpret;
+  const note = (result: ExecutionResult): void => {
+    if (state === 'new' && result.data !== undefined && result.data !== null) state = 'answered';
+  };
+  const use = (code: Execute): void => {
+    run = code;
+  };
   return (context, variables) => {
-    runs += 1;
-    if (runs === 2) {
-      run = compiled(options, document, operation, interpret) ?? interpret;
-      onCompile();
-    }
-    return run(context, variables);
+    if (state === 'answered' && compile(use)) state = 'compiled';
+    const result = run(context, variables);
+    if (state !== 'new' || context.refusal !== undefined) return result;
+    if (result instanceof Promise) result.then(note, () => undefined);
+    else note(result);
+    return result;
   };
 }
 
@@ -106,7 +138,6 @@ function compiled(
   operation: OperationDefinitionNode,
   interpret: Execute,
 ): Execute | undefined {
-  if (hasReservedName(document) || spreadSize(document) > largestSpread) return undefined;
   const lifted = liftLiterals(schema, document);
   const query = compileQuery(compilerSchema, withRawVariables(lifted, operation), operation.name?.value, {
     disablingCapturingStackErrors: true,

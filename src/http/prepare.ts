@@ -9,11 +9,13 @@ import {
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { createExecution, type Execute, type Schemas } from './execution.ts';
+import { CompileBudget } from './compile-budget.ts';
+import { createExecution, type Execute, type ExecutionOptions, type Schemas } from './execution.ts';
 import { type DocumentLimits, limitErrors } from './limits.ts';
 import { parseDocument } from './parse-document.ts';
 import { RefusedDocument } from './refused-document.ts';
 import { relocated, requestError } from './request-error.ts';
+import { spreadSize } from './spread-size.ts';
 
 /** An operation that is ready to run: parsed, valid, within the limits. */
 export interface PreparedOperation {
@@ -41,25 +43,33 @@ export type Prepare = (query: string, operationName: string | undefined) => Prep
 /** Prepares each operation once while it is remembered. What is refused is not remembered: it could crowd out the rest. */
 export function createPrepare(options: PrepareOptions): Prepare {
   const prepared = new LRUCache<string, PreparedOperation>({ maxSize: options.cacheBytes });
+  const budget = new CompileBudget();
   return (query, operationName) => {
     const key = operationName === undefined ? query : `${operationName}\n${query}`;
     const known = prepared.get(key);
     if (known !== undefined) return known;
-    const operation = prepareOperation(options, query, operationName, () => {
+    const operation = prepareOperation({ ...options, budget }, query, operationName, () => {
       // A size is taken anew only with a new entry.
       prepared.delete(key);
-      prepared.set(key, operation, { size: sizeOf(key, operation, bytesPerToken.compiled) });
+      prepared.set(key, operation, { size: sizeOf(key, query, operation) + codeSizeOf(operation) });
     });
-    prepared.set(key, operation, { size: sizeOf(key, operation, bytesPerToken.parsed) });
+    prepared.set(key, operation, { size: sizeOf(key, query, operation) });
     return operation;
   };
 }
 
-/** Memory that a document takes, and with the code compiled for it: at most, measured over documents of 7 to 160 tokens. */
-const bytesPerToken = { parsed: 400, compiled: 2000 };
+/** Memory of a document and of the code compiled for it: at most, measured over documents of 7 to 2,000 tokens. */
+const bytesPer = { unit: 2, token: 400, codeOfToken: 1600, codeOfSelection: 3000 };
 
-function sizeOf(text: string, { document }: PreparedOperation, perToken: number): number {
-  return 2 * text.length + perToken * (document.tokenCount ?? text.length) + 1000;
+function sizeOf(key: string, text: string, { document }: PreparedOperation): number {
+  // Where the key is more than the text, both are kept.
+  const units = key === text ? text.length : key.length + text.length;
+  return bytesPer.unit * units + bytesPer.token * (document.tokenCount ?? text.length) + 1000;
+}
+
+/** Code has each fragment as often as it is spread. */
+function codeSizeOf({ document }: PreparedOperation): number {
+  return bytesPer.codeOfToken * (document.tokenCount ?? 0) + bytesPer.codeOfSelection * spreadSize(document);
 }
 
 let prepared = 0;
@@ -70,7 +80,7 @@ function next(): number {
 }
 
 function prepareOperation(
-  { limits, ...options }: PrepareOptions,
+  { limits, ...options }: PrepareOptions & ExecutionOptions,
   query: string,
   operationName: string | undefined,
   onCompile: () => void,

@@ -1,5 +1,14 @@
+import { parse } from 'graphql';
 import { expect, test } from 'vitest';
+import { createCursorCodec } from '../../src/graphql/cursors.ts';
+import { toGlobalId } from '../../src/graphql/ids.ts';
+import { CompileBudget } from '../../src/http/compile-budget.ts';
+import { createExecution } from '../../src/http/execution.ts';
 import type { Log } from '../../src/http/persisted/list.ts';
+import { Loaders } from '../../src/loaders/loaders.ts';
+import { ClientApi } from '../../src/rest/api.ts';
+import { UpstreamError } from '../../src/rest/errors.ts';
+import { createSchema, createSchemas } from '../../src/schema.ts';
 import { inForm } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
 import { codesOf, together } from '../support/load.ts';
@@ -12,6 +21,10 @@ import { startUpstream } from '../support/upstream.ts';
 const query = '{ project(id: 1) { name } }';
 const whole = '{"data":{"project":{"name":"Project 1"}}}';
 const routes = { 'GET /api/projects/1/': project(1) };
+
+function fail(): Promise<never> {
+  return Promise.reject(new Error('nothing is read'));
+}
 
 test('a document of more bytes than the limit is refused with 400 before it is parsed', async () => {
   await using upstream = await startUpstream(routes);
@@ -100,4 +113,55 @@ test('a name of 900 kB is cut in every log line', async () => {
   const named = logged.filter((line) => line.includes('xxx'));
   expect(named.map((line) => line.split(' {')[0])).toEqual(['not a listed document', 'operation']);
   for (const line of named) expect(line.length).toBeLessThan(500);
+});
+
+test('small documents whose fragments spread to thousands of selections keep no code', {
+  timeout: 120_000,
+}, async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startSmallGateway(upstream);
+  expect((await gateway.ask(query)).body).toBe(whole);
+  const levels = Array.from(
+    { length: 12 },
+    (_, level) => `fragment F${level} on Project { ...F${level + 1} ...F${level + 1} }`,
+  );
+  const fragments = `${levels.join(' ')} fragment F12 on Project { name }`;
+  await withstand(gateway, async () => {
+    await together(inForm(60, 200), 4, async (index) => {
+      for (let times = 0; times < 3; times += 1)
+        expect((await gateway.ask(`query Q${index} { project(id: 1) { ...F0 } } ${fragments}`)).body).toBe(whole);
+    });
+  });
+});
+
+test('an operation without data is never compiled, one with data once', async () => {
+  const schemas = createSchemas(createSchema());
+  let compilations = 0;
+  const document = parse('query Q($id: ID!) { node(id: $id) { id } }');
+  const [operation] = document.definitions;
+  if (operation?.kind !== 'OperationDefinition') throw new Error('no operation');
+  const run = createExecution({ schemas, introspection: true }, document, operation, 'when repeated', () => {
+    compilations += 1;
+  });
+  const id = toGlobalId({ type: 'Organization', scope: '', id: '@current' });
+  const cursors = createCursorCodec('secret');
+  const rest = new ClientApi({ getJson: fail, getCsv: fail, write: fail });
+  const context = { rest, loaders: new Loaders(rest, 100), cursors, maxPageSize: 100 };
+  for (let times = 0; times < 3; times += 1) await run(context, {});
+  for (let times = 0; times < 3; times += 1)
+    await run({ ...context, refusal: new UpstreamError('UNAUTHENTICATED') }, { id });
+  expect(compilations).toBe(0);
+  for (let times = 0; times < 4; times += 1) expect((await run(context, { id })).data).toEqual({ node: { id } });
+  expect(compilations).toBe(1);
+});
+
+test('compiling takes a tenth of each second, and what found no room is compiled later', () => {
+  let now = 0;
+  const budget = new CompileBudget(() => now);
+  const takes60Ms = (): void => {
+    now += 60;
+  };
+  expect([1, 2, 3].map(() => budget.spend(takes60Ms))).toEqual([true, true, false]);
+  now += 1000;
+  expect(budget.spend(takes60Ms)).toBe(true);
 });

@@ -1,0 +1,30 @@
+/** Milliseconds of each second that may be spent on compiling, one compilation beyond them included. */
+const msPerSecond = 100;
+
+/**
+ * Bounds how long compiling operations keeps the event loop: code pays for itself only where an operation comes again and
+ * again, and whoever sends thousands of documents twice each must not stop everybody else.
+ */
+export class CompileBudget {
+  readonly #now: () => number;
+  #secondBegan = Number.NEGATIVE_INFINITY;
+  #spentMs = 0;
+
+  /** `now` is a clock in milliseconds that never goes back. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Runs `compile` at once, or answers false where nothing is left of this second. */
+  spend(compile: () => void): boolean {
+    const startedAt = this.#now();
+    if (startedAt - this.#secondBegan >= 1000) {
+      this.#secondBegan = startedAt;
+      this.#spentMs = 0;
+    }
+    if (this.#spentMs >= msPerSecond) return false;
+    compile();
+    this.#spentMs += this.#now() - startedAt;
+    return true;
+  }
+}
