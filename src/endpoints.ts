@@ -65,9 +65,11 @@ function pathOf(request: IncomingMessage): string {
 
 /** The upstream's state is told, but does not decide: one slow upstream would pull every replica out of service. */
 function sendReadiness({ gateway, isStopping }: Endpoints, response: ServerResponse): void {
-  const { state } = gateway.upstreamHealth();
+  const { state, reachability } = gateway.upstreamHealth();
+  const { kind, ...reason } = reachability;
+  const upstream = { breaker: state, state: kind, ...reason };
   const stopping = isStopping();
-  sendJson(response, stopping ? 503 : 200, { status: stopping ? 'stopping' : 'ready', upstream: { breaker: state } });
+  sendJson(response, stopping ? 503 : 200, { status: stopping ? 'stopping' : 'ready', upstream });
 }
 
 function sendMetrics(

@@ -92,6 +92,8 @@ export interface Gateway {
   readonly metrics: Metrics;
   /** How the upstream is doing, for metrics and readiness. */
   readonly upstreamHealth: () => UpstreamHealth;
+  /** Asks the upstream once, without a key. Resolves to a phrase that says what came; never rejects. */
+  readonly checkUpstream: () => Promise<string>;
   /** Closes the connections to the upstream; what is in flight fails. */
   readonly close: () => Promise<void>;
 }
@@ -129,6 +131,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     reload: persisted.reload,
     metrics,
     upstreamHealth: upstream.health,
+    checkUpstream: upstream.check,
     close: () => {
       persisted.close();
       return upstream.close();
@@ -207,5 +210,6 @@ function upstreamOptionsOf(options: GatewayOptions): UpstreamOptions {
     connections: options.upstreamConnections,
     maxInFlight: options.maxUpstreamInFlight,
     maxBodyBytes: options.maxResponseBytes,
+    log: options.log ?? (() => undefined),
   };
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeSync } from 'node:fs';
 import { parseArgs, parseEnv } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
-import type { Site } from './cluster/messages.ts';
+import type { Site, Started } from './cluster/messages.ts';
 import { check } from './commands/check.ts';
 import type { Command } from './commands/command.ts';
 import { explain } from './commands/explain.ts';
@@ -91,9 +91,9 @@ async function serve(config: Config): Promise<void> {
   const workspace = config.upstreamUrl === undefined ? await startEmbedded(config) : undefined;
   const site: Site = { upstreamUrl: config.upstreamUrl ?? workspace?.url ?? '', demoKey: workspace?.demoKey };
   const task: Task = { config, site, environment: process.env, close: async () => workspace?.close() };
-  const url = await (config.workers === 1 ? serveAlone(task) : lead(task));
+  const started = await (config.workers === 1 ? serveAlone(task) : lead(task));
   // Last: who reads it may act on it. Not by console.log, see src/log.ts.
-  writeSync(1, `${greeting(url, config, workspace)}\n`);
+  writeSync(1, `${greeting(started, config, workspace)}\n`);
 }
 
 async function serveWorkspace(config: Config): Promise<void> {
@@ -114,9 +114,9 @@ function startEmbedded({ workspace: { database, pageCap, requestsPerMinute, ...o
   return listening('WORKSPACE_PORT', workspace);
 }
 
-function greeting(url: string, config: Config, workspace: Workspace | undefined): string {
+function greeting({ url, upstream }: Started, config: Config, workspace: Workspace | undefined): string {
   const endpoint = `${url}/graphql`;
-  if (workspace === undefined) return `Gateway    ${endpoint}\nUpstream   ${config.upstreamUrl}`;
+  if (workspace === undefined) return `Gateway    ${endpoint}\nUpstream   ${config.upstreamUrl}   (${upstream})`;
   const body = JSON.stringify({
     query: '{ projects(first: 2) { nodes { name dashboards(first: 2) { nodes { name } } } } }',
   });

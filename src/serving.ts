@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Orders } from './cluster/messages.ts';
+import type { Orders, Started } from './cluster/messages.ts';
 import { startWorkers } from './cluster/primary.ts';
 import { Link } from './cluster/worker.ts';
 import { cursorSecretOf } from './config.ts';
@@ -13,6 +14,9 @@ import { startServer } from './server.ts';
 import type { RunningTracing } from './tracing/start.ts';
 
 const mebibyte = 2 ** 20;
+
+/** How long a start waits for what the upstream answers, in milliseconds; it serves meanwhile. */
+const checkWaitMs = 1000;
 
 /** After so long a stop is over, whatever hangs, in milliseconds; a long STOP_DELAY_MS still leaves time for answers. */
 const longestStopMs = 15_000;
@@ -29,21 +33,21 @@ export interface Task extends Orders {
   readonly close: () => Promise<void>;
 }
 
-/** Serves from this process, and stops on a signal. Resolves to its URL. */
-export async function serveAlone({ close, environment, ...orders }: Task): Promise<string> {
+/** Serves from this process, and stops on a signal. Resolves when it listens. */
+export async function serveAlone({ close, environment, ...orders }: Task): Promise<Started> {
   const { log, end: endLog } = createLog(orders.config.logLevel, false);
-  const { gateway, url, stop } = await startServing(orders, environment, log);
+  const { gateway, stop, ...started } = await startServing(orders, environment, log);
   const end = stopOnSignal(async () => {
     await stop();
     await close();
     await endLog();
   });
   hearUncaught(gateway.metrics.unexpected, log, end);
-  return url;
+  return started;
 }
 
-/** Serves from processes of its own, and stops them on a signal. Resolves to their URL. */
-export async function lead({ config, site, close }: Task): Promise<string> {
+/** Serves from processes of its own, and stops them on a signal. Resolves when they listen. */
+export async function lead({ config, site, close }: Task): Promise<Started> {
   const { log, end: endLog } = createLog(config.logLevel, true);
   const group = await startWorkers({
     workers: config.workers,
@@ -63,7 +67,7 @@ export async function lead({ config, site, close }: Task): Promise<string> {
     end(error.exitCode);
   });
   if (config.persisted.files !== undefined) process.on('SIGHUP', group.reload);
-  return group.url;
+  return group;
 }
 
 /** Serves what the primary that started this process says. */
@@ -72,13 +76,18 @@ export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<voi
   const orders = await link.orders;
   const { log, end: endLog } = createLog(orders.config.logLevel, true);
   try {
-    const { gateway, url, stop } = await startServing(orders, environment, log, link);
+    const { gateway, stop, ...started } = await startServing(orders, environment, log, link);
     const end = stopOnSignal(async () => {
       await stop();
       await endLog();
     });
     hearUncaught(gateway.metrics.unexpected, log, end);
-    link.serve({ url, stop: () => end(0), reload: () => void gateway.reload(), snapshot: gateway.metrics.snapshot });
+    link.serve({
+      ...started,
+      stop: () => end(0),
+      reload: () => void gateway.reload(),
+      snapshot: gateway.metrics.snapshot,
+    });
   } catch (error) {
     const { message, exitCode } = failureOf(error);
     await link.fail(message, exitCode);
@@ -87,9 +96,8 @@ export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<voi
 }
 
 /** A gateway that listens. */
-interface Serving {
+interface Serving extends Started {
   readonly gateway: Gateway;
-  readonly url: string;
   readonly stop: () => Promise<void>;
 }
 
@@ -116,9 +124,11 @@ async function startServing(
   const metrics = link === undefined ? gateway.metrics : { ...gateway.metrics, render: () => link.totals() };
   const options = { port, host, stopDelayMs, drainMs: drainMsOf(config), compression };
   const server = await listening('PORT', startServer({ ...gateway, metrics }, options));
+  const checked = config.upstreamUrl === undefined ? undefined : gateway.checkUpstream();
   return {
     gateway,
     url: server.url,
+    upstream: await Promise.race([checked, delay(checkWaitMs, 'has not answered yet', { ref: false })]),
     stop: async () => {
       await server.stop();
       await tracing?.stop();

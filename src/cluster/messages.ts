@@ -14,6 +14,13 @@ export interface Site {
   readonly demoKey: string | undefined;
 }
 
+/** What is known of a server once it listens. */
+export interface Started {
+  readonly url: string;
+  /** What the upstream answered at the start, as a phrase for people; undefined for the embedded workspace. */
+  readonly upstream: string | undefined;
+}
+
 /** What the primary tells a worker. */
 export type ToWorker =
   | { readonly kind: 'start'; readonly orders: Orders }
@@ -28,7 +35,7 @@ export type ToWorker =
 
 /** What a worker tells the primary. */
 export type ToPrimary =
-  | { readonly kind: 'listening'; readonly url: string }
+  | ({ readonly kind: 'listening' } & Started)
   // It cannot start, and exits with this code.
   | { readonly kind: 'failed'; readonly message: string; readonly exitCode: number }
   | { readonly kind: 'measured'; readonly id: number; readonly snapshot: Snapshot }

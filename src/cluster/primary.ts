@@ -1,7 +1,7 @@
 import type { Snapshot } from '../http/metrics.ts';
 import type { Log } from '../http/persisted/list.ts';
 import type { TextStore } from '../http/persisted/store.ts';
-import type { Orders, ToPrimary, ToWorker } from './messages.ts';
+import type { Orders, Started, ToPrimary, ToWorker } from './messages.ts';
 import { createRestarts, type Restarts } from './restarts.ts';
 import { retire, totalsOf } from './totals.ts';
 import { setUpWorkers, WorkerHandle, WorkersError } from './worker-handle.ts';
@@ -18,8 +18,7 @@ export interface GroupOptions {
 }
 
 /** The workers of one gateway. */
-export interface Group {
-  readonly url: string;
+export interface Group extends Started {
   /** Lets every worker stop as a single gateway does: not ready first, then what is in flight, then the end. */
   readonly stop: () => Promise<void>;
   /** Has every worker read the manifests of persisted documents again. */
@@ -34,10 +33,10 @@ export async function startWorkers(options: GroupOptions): Promise<Group> {
   const workers = new Workers(options);
   const { givenUp } = workers;
   try {
-    const url = await workers.start(0);
+    const started = await workers.start(0);
     const others = Array.from({ length: options.workers - 1 }, (_, index) => workers.start(index + 1));
     await Promise.race([Promise.all(others), givenUp.then((error) => Promise.reject(error))]);
-    return { url, stop: () => workers.stop(), reload: () => workers.tellAll({ kind: 'reload' }), givenUp };
+    return { ...started, stop: () => workers.stop(), reload: () => workers.tellAll({ kind: 'reload' }), givenUp };
   } catch (error) {
     await workers.stop();
     throw error;
@@ -61,14 +60,14 @@ class Workers {
     this.#restarts = createRestarts(options.workers, () => performance.now());
   }
 
-  /** The URL of a new worker in a place, when it listens. */
-  start(place: number): Promise<string> {
+  /** Starts a worker in a place; resolves when it listens. */
+  start(place: number): Promise<Started> {
     const worker = new WorkerHandle(this.#options.orders, {
       onMessage: (message) => this.#hear(worker, message),
       onEnd: (how) => this.#onEnd(place, worker, how),
     });
     this.#running.set(place, worker);
-    return worker.url;
+    return worker.started;
   }
 
   async stop(): Promise<void> {

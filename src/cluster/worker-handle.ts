@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Snapshot } from '../http/metrics.ts';
 import { closeUntaken } from './handovers.ts';
-import { isToPrimary, type Orders, type ToPrimary, type ToWorker } from './messages.ts';
+import { isToPrimary, type Orders, type Started, type ToPrimary, type ToWorker } from './messages.ts';
 import { createPending } from './pending.ts';
 
 /** Workers that cannot serve. */
@@ -28,23 +28,23 @@ const measurePatienceMs = 1000;
 
 /** The primary's side of one worker, from its start to its end; `Link` of worker.ts is the other side. */
 export class WorkerHandle {
-  /** Where it listens; rejects with a WorkersError where it ends before. Somebody has to hear it. */
-  readonly url: Promise<string>;
+  /** Once it listens; rejects with a WorkersError where it ends before. Somebody has to hear it. */
+  readonly started: Promise<Started>;
   readonly #worker: Worker;
   readonly #measures = createPending<Snapshot>(measurePatienceMs);
   #snapshot: Snapshot = [];
   #serves = false;
 
   constructor(orders: Orders, events: WorkerEvents) {
-    const start = Promise.withResolvers<string>();
-    this.url = start.promise;
+    const start = Promise.withResolvers<Started>();
+    this.started = start.promise;
     this.#worker = cluster.fork();
     closeUntaken(this.#worker.process);
     this.#worker.on('message', (message: unknown) => {
       if (!isToPrimary(message)) return;
       if (message.kind === 'listening') {
         this.#serves = true;
-        start.resolve(message.url);
+        start.resolve({ url: message.url, upstream: message.upstream });
       } else if (message.kind === 'failed') start.reject(new WorkersError(message.message, message.exitCode));
       else if (message.kind === 'measured') this.#measures.answer(message.id, message.snapshot);
       else events.onMessage(message);

@@ -1,12 +1,11 @@
 import type { Snapshot } from '../http/metrics.ts';
 import type { TextStore } from '../http/persisted/store.ts';
 import { ConfigError } from '../settings.ts';
-import { isToWorker, type Orders, type ToPrimary, type ToWorker } from './messages.ts';
+import { isToWorker, type Orders, type Started, type ToPrimary, type ToWorker } from './messages.ts';
 import { createPending } from './pending.ts';
 
 /** A server that the primary directs. */
-export interface Served {
-  readonly url: string;
+export interface Served extends Started {
   readonly stop: () => void;
   readonly reload: () => void;
   readonly snapshot: () => Promise<Snapshot>;
@@ -48,7 +47,7 @@ export class Link {
   /** From now on the primary directs this server. */
   serve(served: Served): void {
     this.#served = served;
-    void tell({ kind: 'listening', url: served.url });
+    void tell({ kind: 'listening', url: served.url, upstream: served.upstream });
   }
 
   /** Says that this worker cannot start; resolves when it is said. */

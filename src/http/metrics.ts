@@ -59,6 +59,13 @@ function measureUpstream(registers: Registry[], upstream: () => UpstreamHealth):
     () =>
       upstream().calls.map(({ method, route, outcome, count }) => [{ method, route, status: String(outcome) }, count]),
   );
+  counter(
+    registers,
+    'gateway_upstream_failures_total',
+    'REST calls that got no answer of the API, by reason.',
+    ['reason'],
+    () => [...upstream().failures].map(([reason, count]) => [{ reason }, count]),
+  );
   counter(registers, 'gateway_rest_retries_total', 'Reads sent a second time.', [], () => [[{}, upstream().retries]]);
   counter(registers, 'gateway_rest_sheds_total', 'REST calls refused for want of room or time.', [], () => [
     [{}, upstream().sheds],

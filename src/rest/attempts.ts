@@ -4,6 +4,7 @@ import type { CallCounts } from './call-counts.ts';
 import { type OperationCalls, statusOf } from './calls.ts';
 import { UpstreamError } from './errors.ts';
 import { exchange, type Outcome, type Reply } from './exchange.ts';
+import type { Reachability } from './reachability.ts';
 import { type Retry, retryOf } from './retry.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import type { CallSpans } from './spans.ts';
@@ -14,6 +15,7 @@ export interface Line extends Gates {
   readonly transport: Transport;
   readonly budget: RetryBudget;
   readonly counts: CallCounts;
+  readonly reachability: Reachability;
   readonly maxBodyBytes: number;
 }
 
@@ -34,13 +36,14 @@ export class Attempts {
   readonly #admission: Admission;
   #abort: Abort | undefined;
   #probed: Breaker | undefined;
-  /** Until a socket was found closed once: from then on they are new. */
-  #mayBeStale = true;
+  /** Whether it may go on a connection that was kept open: not for writes, and not once one was found closed. */
+  #mayBeStale: boolean;
   #sent = 0;
 
   constructor(line: Line, job: Job) {
     this.#line = line;
     this.#job = job;
+    this.#mayBeStale = job.call.fresh !== true;
     this.#admission = new Admission(line, job);
   }
 
@@ -71,6 +74,7 @@ export class Attempts {
   /** Somebody's deadline passed. That says something about the upstream only if it has the call. */
   overdue(): void {
     if (this.#abort === undefined) return;
+    this.#line.reachability.failedFor('TIMEOUT');
     this.#line.circuits.failed({ kind: 'timeout' }, this.#job.callerHash, this.#job.target);
     this.#takeProbed()?.fail();
   }
@@ -158,6 +162,8 @@ export class Attempts {
         span?.answered(reply.status);
         this.#line.counts.add(call.method, target, reply.status);
         this.#answered();
+        // A proxy's or another server's page; the API never sends one.
+        if (reply.contentType.startsWith('text/html')) this.#line.reachability.failedFor('NOT_THE_API');
         this.#release(startedAt);
         succeed(reply);
       },
@@ -178,6 +184,7 @@ export class Attempts {
   }
 
   #answered(): void {
+    this.#line.reachability.answered();
     this.#line.circuits.succeeded(this.#job.callerHash, this.#job.target);
     this.#takeProbed()?.close();
   }
@@ -193,9 +200,13 @@ export class Attempts {
     if (fault === 'aborted' || (fault === 'stale-socket' && this.#mayBeStale)) {
       this.#takeProbed()?.abandon();
     } else if (status >= 500 || fault === 'network' || fault === 'stale-socket') {
+      this.#line.reachability.failed(error);
       circuits.failed(status >= 500 ? { kind: 'server-error' } : { kind: 'network', tookMs }, callerHash, target);
       this.#takeProbed()?.fail();
-    } else this.#answered();
+    } else {
+      this.#answered();
+      this.#line.reachability.failed(error);
+    }
   }
 
   #takeProbed(): Breaker | undefined {

@@ -33,8 +33,10 @@ interface Route {
 export interface CircuitsOptions {
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
-  /** The upstream's breaker has found that nothing answers. */
+  /** The upstream's breaker has found that nothing answers, at first or again. */
   readonly onOpen: () => void;
+  /** Something answers the upstream's breaker again. */
+  readonly onClose?: () => void;
 }
 
 /**
@@ -52,10 +54,17 @@ export class Circuits {
   #otherPoints = 0;
   #first: { readonly caller: string; readonly template: string } | undefined;
 
-  constructor({ now, onOpen }: CircuitsOptions) {
+  constructor({ now, onOpen, onClose }: CircuitsOptions) {
     this.#now = now;
     // The routes' trouble came from the same cause.
-    this.#upstream = new Breaker({ now, onOpen, onClose: () => this.#routes.clear() });
+    this.#upstream = new Breaker({
+      now,
+      onOpen,
+      onClose: () => {
+        this.#routes.clear();
+        onClose?.();
+      },
+    });
   }
 
   get state(): BreakerState {

@@ -77,7 +77,8 @@ export class CallerClient implements RestClient {
     const headers = this.#headers(json);
     if (body !== undefined) headers['content-type'] = 'application/json';
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
-    const call: Call = { method, target: this.#shared.prefix + target, headers, ...content };
+    // A connection that was kept open may be closed by the upstream just now, and the write be lost with it.
+    const call: Call = { method, target: this.#shared.prefix + target, headers, ...content, fresh: true };
     const job = this.#jobOf(call, target, { lastsUntil: lifetime.endsAt }, true);
     return write(this.#shared, job, lifetime, (error) => this.#heed(error));
   }

@@ -3,7 +3,9 @@ import type { BreakerState } from './breaker.ts';
 import { type CallCount, CallCounts } from './call-counts.ts';
 import { Circuits } from './circuits.ts';
 import { UpstreamError } from './errors.ts';
+import type { FailureReason } from './failure-reasons.ts';
 import { Pauses } from './pauses.ts';
+import { Reachability, type ReachabilityLog, type ReachabilityState } from './reachability.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { Slots } from './slots.ts';
 import { createTransport, type Route } from './transport.ts';
@@ -15,6 +17,8 @@ export interface LineOptions {
   readonly connections: number;
   readonly maxInFlight: number;
   readonly maxBodyBytes: number;
+  /** Hears of how the upstream is doing. */
+  readonly log: ReachabilityLog;
 }
 
 /** How the upstream and the way to it are doing. Counters count since the start. */
@@ -30,25 +34,66 @@ export interface UpstreamHealth {
   /** Reads that were answered by another's call in flight. */
   readonly sharedReads: number;
   readonly calls: readonly CallCount[];
+  /** How often calls failed, by reason. */
+  readonly failures: ReadonlyMap<FailureReason, number>;
+  /** What the last call says of the way to the upstream. */
+  readonly reachability: ReachabilityState;
 }
 
 /** Connections for probes, which do not wait behind calls that are never answered. */
 const spareConnections = 8;
 
 /** The way to the upstream; nothing is sent yet. */
-export function createLine({ origin, route, connections, maxInFlight, maxBodyBytes }: LineOptions): Line {
+export function createLine(options: LineOptions): Line {
+  const { origin, route, connections, maxInFlight, maxBodyBytes, log } = options;
   const now = (): number => performance.now();
   const most = Math.min(maxInFlight, connections);
   const slots = new Slots({ most, now });
-  const circuits = new Circuits({ now, onOpen: () => slots.flush(new UpstreamError('UPSTREAM_UNAVAILABLE')) });
+  const { host } = new URL(origin);
+  const reachability = new Reachability({ host, log, now });
+  const tell = tellBreaker(reachability, host, log);
+  const circuits = new Circuits({
+    now,
+    onOpen: () => {
+      slots.flush(new UpstreamError('UPSTREAM_UNAVAILABLE'));
+      tell.opened();
+    },
+    onClose: tell.closed,
+  });
   const transport = createTransport({ origin, route, connections: most + spareConnections, maxBodyBytes });
   const pauses = new Pauses(now);
-  return { transport, circuits, slots, pauses, budget: new RetryBudget(), counts: new CallCounts(), maxBodyBytes, now };
+  const budget = new RetryBudget();
+  return { transport, circuits, slots, pauses, budget, counts: new CallCounts(), reachability, maxBodyBytes, now };
 }
 
 /** A snapshot for metrics and readiness. */
-export function healthOf({ circuits, slots, budget, counts }: Line, sharedReads: number): UpstreamHealth {
+export function healthOf(line: Line, sharedReads: number): UpstreamHealth {
+  const { circuits, slots, budget, counts, reachability } = line;
   const { state } = circuits;
   const { inFlight, queued, sheds } = slots;
-  return { state, inFlight, queued, retries: budget.spent, sheds, sharedReads, calls: counts.all() };
+  const { failures, state: last } = reachability;
+  const calls = counts.all();
+  return { state, inFlight, queued, retries: budget.spent, sheds, sharedReads, calls, failures, reachability: last };
+}
+
+/** Logs the breaker's opening and closing, each once: it says that it is open after every probe that fails. */
+function tellBreaker(
+  reachability: Reachability,
+  host: string,
+  log: ReachabilityLog,
+): { readonly opened: () => void; readonly closed: () => void } {
+  let isOpen = false;
+  return {
+    opened: () => {
+      if (isOpen) return;
+      isOpen = true;
+      const { state } = reachability;
+      log('warn', 'circuit breaker open', { host, ...(state.kind === 'failing' && { reason: state.reason }) });
+    },
+    closed: () => {
+      if (!isOpen) return;
+      isOpen = false;
+      log('info', 'circuit breaker closed', { host });
+    },
+  };
 }

@@ -1,7 +1,9 @@
+import { checkUpstream } from './check-upstream.ts';
 import { type Caller, CallerClient, type OperationFacts, type RestClient, type Shared } from './client.ts';
 import { UpstreamError } from './errors.ts';
 import { Flights } from './flights.ts';
 import { createLine, healthOf, type UpstreamHealth } from './line.ts';
+import type { ReachabilityLog } from './reachability.ts';
 import { RejectedKeys } from './rejected-keys.ts';
 import type { Route } from './transport.ts';
 
@@ -14,6 +16,8 @@ export interface UpstreamOptions {
   /** Most calls in flight; those beyond it wait. */
   readonly maxInFlight: number;
   readonly maxBodyBytes: number;
+  /** Hears of how the upstream is doing. */
+  readonly log: ReachabilityLog;
 }
 
 /** The REST API, shared by all operations. */
@@ -24,6 +28,8 @@ export interface Upstream {
   /** Whether a call of this caller would be shed at once: then its operation need not begin. */
   readonly overloaded: (caller: Caller | undefined) => boolean;
   readonly health: () => UpstreamHealth;
+  /** Asks the upstream once, without a key. Resolves to a phrase that says what came; never rejects. */
+  readonly check: () => Promise<string>;
   readonly close: () => Promise<void>;
 }
 
@@ -45,6 +51,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       caller === undefined ? new UpstreamError('UNAUTHENTICATED') : shared.rejected.errorOf(caller.hash),
     overloaded: (caller) => caller !== undefined && line.slots.isFull(caller.hash),
     health: () => healthOf(line, shared.json.joined + shared.csv.joined),
+    check: () => checkUpstream(line, shared.prefix),
     close: () => line.transport.close(),
   };
 }

@@ -13,6 +13,7 @@ import { shownName } from '../http/operation-log.ts';
 import type { OperationSpan, Tracing } from '../http/tracing.ts';
 import { statusOf } from '../rest/calls.ts';
 import { UpstreamError } from '../rest/errors.ts';
+import { reasonOf } from '../rest/failure-reasons.ts';
 import { routeTemplate } from '../rest/routes.ts';
 import type { CallSpan, TraceContext } from '../rest/spans.ts';
 import { TransportError } from '../rest/transport.ts';
@@ -62,16 +63,16 @@ function beginCall(
     failed: (error) => {
       const status = statusOf(error);
       if (status !== undefined) span.setAttribute('http.response.status_code', status);
-      fail(span, reasonOf(error, status));
+      fail(span, errorTypeOf(error, status));
       span.end();
     },
   };
 }
 
 /** Why a call failed, in few words: the status that refused it, or what happened to the connection or the body. */
-function reasonOf(error: unknown, status = 0): string {
+function errorTypeOf(error: unknown, status = 0): string {
   if (status >= 400) return String(status);
-  if (error instanceof TransportError) return error.fault;
+  if (error instanceof TransportError) return error.fault === 'aborted' ? error.fault : (reasonOf(error) ?? '_OTHER');
   return error instanceof UpstreamError ? error.code : '_OTHER';
 }
 

@@ -50,7 +50,10 @@ test('readiness tells the state of the breaker and does not depend on it', async
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream);
   const { status, text } = await read(new URL('/readyz', gateway.url).href);
-  expect([status, JSON.parse(text)]).toEqual([200, { status: 'ready', upstream: { breaker: 'closed' } }]);
+  expect([status, JSON.parse(text)]).toEqual([
+    200,
+    { status: 'ready', upstream: { breaker: 'closed', state: 'unknown' } },
+  ]);
   expect((await read(new URL('/healthz', gateway.url).href)).status).toBe(200);
 });
 

@@ -4,6 +4,7 @@ import { CallCounts } from '../../src/rest/call-counts.ts';
 import { OperationCalls } from '../../src/rest/calls.ts';
 import { Circuits } from '../../src/rest/circuits.ts';
 import { Pauses } from '../../src/rest/pauses.ts';
+import { Reachability } from '../../src/rest/reachability.ts';
 import { RetryBudget } from '../../src/rest/retry-budget.ts';
 import { Slots } from '../../src/rest/slots.ts';
 import { TransportError } from '../../src/rest/transport.ts';
@@ -24,6 +25,7 @@ function createSilentLine(): Line {
     pauses: new Pauses(now),
     budget: new RetryBudget(),
     counts: new CallCounts(),
+    reachability: new Reachability({ host: 'upstream.test', log: () => undefined, now }),
     maxBodyBytes: 1000,
     now,
   };

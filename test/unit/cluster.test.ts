@@ -53,6 +53,8 @@ function processWith(...ids: readonly string[]): Process {
     state: 'open' as const,
     ...{ inFlight: 1, queued: 2, retries: 3, sheds: 4, sharedReads: 5 },
     calls: [{ method: 'GET', route: '/a', outcome: 200, count: 6 }],
+    failures: new Map([['ECONNREFUSED' as const, 7]]),
+    reachability: { kind: 'unknown' as const },
   });
   return { documents, metrics: createMetrics({ upstream, documents, runs: { joined: 0 } }) };
 }
