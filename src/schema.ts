@@ -8,8 +8,10 @@ import {
   GraphQLNonNull,
   type GraphQLOutputType,
   type GraphQLScalarType,
-  type GraphQLSchema,
+  GraphQLSchema,
+  GraphQLSpecifiedByDirective,
   GraphQLString,
+  getDirectiveValues,
   getNullableType,
   isListType,
   isNonNullType,
@@ -35,11 +37,12 @@ export function createSchema(): GraphQLSchema {
     resolvers,
     resolverValidationOptions: { requireResolversToMatchSchema: 'error' },
   });
+  describeScalars(schema);
   attachColumns(schema);
   attachStarted(schema);
   attachRefusals(schema);
   acceptExactIds();
-  return schema;
+  return withoutInternalDirectives(schema);
 }
 
 /** A schema, and the one for compiled operations, which is made when the first is compiled. */
@@ -53,6 +56,24 @@ export function createSchemas(schema: GraphQLSchema): Readonly<Record<'schema' |
     },
   };
 }
+
+/** Brings back what the SDL says of scalars: their resolvers are types of their own that took the place of it. */
+function describeScalars(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isScalarType(type) || type.astNode === undefined || type.astNode === null) continue;
+    type.description = type.astNode.description?.value;
+    const url = getDirectiveValues(GraphQLSpecifiedByDirective, type.astNode)?.['url'];
+    type.specifiedByURL = typeof url === 'string' ? url : undefined;
+  }
+}
+
+/** The same types in a schema that does not tell how fields are mapped to the REST API. */
+function withoutInternalDirectives(schema: GraphQLSchema): GraphQLSchema {
+  const directives = schema.getDirectives().filter(({ name }) => !internalDirectives.has(name));
+  return new GraphQLSchema({ ...schema.toConfig(), directives });
+}
+
+const internalDirectives: ReadonlySet<string> = new Set(['column', 'rest']);
 
 /** The same schema for compiled operations, not for validation or introspection. */
 export function createCompilerSchema(): GraphQLSchema {

@@ -103,7 +103,7 @@ export const ourQuestions: Questions = {
 }
 fragment all on Project {
   ${own(columns.wideProject)}
-  dashboards(first: 3) { nodes { ${own(columns.wideDashboard)} createdBy { ${columns.wideUser} } } }
+  dashboards(first: 3) { nodes { ${own(columns.wideDashboard)} createdBy { ${own(columns.wideUser)} } } }
   events(first: 3) { nodes { ${own(columns.wideEvent)} } }
   organization { plugins(first: 3) { nodes { ${own(columns.widePlugin)} } } }
 }`,

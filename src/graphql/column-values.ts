@@ -22,19 +22,27 @@ export function toId(value: unknown): string | Error {
 }
 
 /** Numbers, also those of more digits than a double holds, and booleans are written out. */
-export function toText(value: unknown): unknown {
+export function toText(value: unknown): string | Error {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return exactDigits(value) ?? invalid();
 }
 
 /** A text as it is. */
-export function onlyText(value: unknown): unknown {
+export function onlyText(value: unknown): string | Error {
   return typeof value === 'string' ? value : invalid();
 }
 
+/** A date-time as it is, but with a `Z` if it has no zone: the upstream's times are in UTC. */
+export function toDateTime(value: unknown): string | Error {
+  if (typeof value !== 'string') return invalid();
+  return value.endsWith('Z') || !withoutZone.test(value) ? value : `${value}Z`;
+}
+
+const withoutZone = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/i;
+
 /** An integer of 32 bits. */
-export function onlyInt(value: unknown): unknown {
+export function onlyInt(value: unknown): number | Error {
   return typeof value === 'number' && (value | 0) === value ? value : invalid();
 }
 

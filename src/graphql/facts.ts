@@ -62,7 +62,8 @@ function isOperation(name: string): name is Operation {
   return Object.hasOwn(operations, name);
 }
 
-function snakeCase(name: string): string {
+/** A name in camelCase as REST spells it. */
+export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

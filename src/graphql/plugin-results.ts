@@ -1,20 +1,47 @@
-import { idText, isObject, type Row } from '../rest/values.ts';
-import { type RowRecord, toRecord } from './records.ts';
+import { UpstreamError } from '../rest/errors.ts';
+import { idText, isObject, type JsonObject, type Row } from '../rest/values.ts';
+import type { PluginFile } from './generated/resolvers.ts';
 
-/** The result of a plugin action whose shape the contract does not show: `plugin` where the answer is or holds one. */
-export function toPluginResult(organizationId: string, body: unknown): { plugin: RowRecord | null; body: unknown } {
-  const row = pluginIn(body);
-  const plugin =
-    row === undefined ? null : toRecord({ kind: 'Plugin', scope: organizationId }, { row, view: 'detail' });
-  return { plugin, body };
-}
+// The contract shows the answers of plugin actions as if each were a plugin. What upstreams answer instead is read here.
 
-/** The plugin that a body is, or has as its `plugin` member. */
-function pluginIn(body: unknown): Row | undefined {
+/** The row of the plugin that an answer is, or has as its `plugin` member; undefined where it is something else. */
+export function pluginIn(body: unknown): Row | undefined {
   if (!isObject(body)) return undefined;
   const inner = body['plugin'];
   if (isObject(inner) && isPlugin(inner)) return inner;
   return isPlugin(body) ? body : undefined;
+}
+
+/** The files of an answer that is a map of file name to text; null for every other. */
+export function filesIn(body: unknown): PluginFile[] | null {
+  if (!isObject(body) || isPlugin(body)) return null;
+  const files: PluginFile[] = [];
+  for (const [name, text] of Object.entries(body)) {
+    if (typeof text !== 'string') return null;
+    files.push({ name, text });
+  }
+  return files;
+}
+
+/** The entries of an answer that is an array, a page with `results`, or one entry; null for one that is none of these. */
+export function entriesIn(body: unknown): JsonObject[] | null {
+  const entries = itemsIn(body);
+  return entries?.every(isObject) === true ? entries : null;
+}
+
+/** The same where anything may be an entry. */
+export function itemsIn(body: unknown): unknown[] | null {
+  if (Array.isArray(body)) return body;
+  if (!isObject(body)) return null;
+  return Array.isArray(body['results']) ? body['results'] : [body];
+}
+
+/** The plugins of an answer that lists them by their ids, or as rows. */
+export function pluginsIn(body: unknown): (string | Row)[] {
+  const plugins = itemsIn(body)?.map((item) => (isObject(item) && isPlugin(item) ? item : idText(item)));
+  const known = plugins?.filter((plugin) => plugin !== undefined);
+  if (known === undefined || known.length !== plugins?.length) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+  return known;
 }
 
 /** A map of file names to source texts has neither. */

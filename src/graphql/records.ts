@@ -105,9 +105,13 @@ export type EventRecord = RowRecord;
 /** A plugin: its key and its row. */
 export type PluginRecord = RowRecord;
 
+/** What the upstream answered where the contract does not show the shape. */
+export interface ReportSource {
+  readonly body: unknown;
+}
+
 /** What an action on a plugin answered: the plugin, or anything else. */
-export interface PluginActionSource {
+export interface PluginActionSource extends ReportSource {
   readonly key: Key;
   readonly plugin: RowRecord | null;
-  readonly body: unknown;
 }

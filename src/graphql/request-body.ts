@@ -1,23 +1,15 @@
-import {
-  type GraphQLInputField,
-  type GraphQLResolveInfo,
-  getNamedType,
-  getNullableType,
-  isEnumType,
-  isInputObjectType,
-} from 'graphql';
+import { type GraphQLInputField, getNamedType, isEnumType } from 'graphql';
 import { exactNumber } from '../rest/json.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { enumRestValue } from './enums.ts';
+import { extraEntries } from './extra.ts';
 import { restNameOf } from './facts.ts';
 import { parseIdWithin, parseReference } from './ids.ts';
 import { quoted, UserInputError } from './input-error.ts';
+import { inputFieldsOf, type MutationInfo } from './mutation-inputs.ts';
 
-/** Input fields that address the object or carry what the contract does not name; all others are body fields. */
+/** Input fields that address the object or carry what has no field; all others are body fields. */
 const notInBody: ReadonlySet<string> = new Set(['id', 'projectId', 'organizationId', 'extra']);
-
-/** Which mutation's input it is. */
-type MutationInfo = Pick<GraphQLResolveInfo, 'parentType' | 'fieldName'>;
 
 /**
  * The request body of a mutation: the input's fields under their REST names, only those that were given, null as null;
@@ -25,21 +17,22 @@ type MutationInfo = Pick<GraphQLResolveInfo, 'parentType' | 'fieldName'>;
  */
 export function toRequestBody(input: object, info: MutationInfo, projectId?: string): JsonObject {
   const fields = inputFieldsOf(info);
+  if ('deletedFiles' in fields) return filesBody(input);
   const entries: [string, unknown][] = [];
   for (const [name, value] of Object.entries(input)) {
     const field = fields[name];
     if (field === undefined || notInBody.has(name) || value === undefined) continue;
-    entries.push([restNameOf(field), toRestValue(field, value, projectId)]);
+    entries.push(entryOf(restNameOf(field), toRestValue(field, value, projectId)));
   }
-  const extra = 'extra' in input ? extraEntries(input.extra, new Set(entries.map(([name]) => name))) : [];
+  const extra = 'extra' in input ? extraEntries(input.extra, info) : [];
   // `fromEntries` defines own properties, so that a member named `__proto__` stays one.
   return Object.fromEntries([...entries, ...extra]);
 }
 
-function inputFieldsOf({ parentType, fieldName }: MutationInfo): Readonly<Record<string, GraphQLInputField>> {
-  const type = parentType.getFields()[fieldName]?.args.find(({ name }) => name === 'input')?.type;
-  const named = type === undefined ? undefined : getNullableType(type);
-  return isInputObjectType(named) ? named.getFields() : {};
+/** A REST name such as `tile.id` is a member within a member. */
+function entryOf(restName: string, value: unknown): [string, unknown] {
+  const [name = restName, inner] = restName.split('.');
+  return [name, inner === undefined ? value : { [inner]: value }];
 }
 
 function toRestValue(field: GraphQLInputField, value: unknown, projectId: string | undefined): unknown {
@@ -48,6 +41,7 @@ function toRestValue(field: GraphQLInputField, value: unknown, projectId: string
   if (type.name !== 'ID' && !isEnumType(type)) return value;
   const text = typeof value === 'string' ? value : '';
   if (isEnumType(type)) return enumRestValue(type.name, text) ?? refuseUnknown(field.name);
+  if (field.name === 'tileId') return exactNumber(checkedTileId(text));
   if (projectId === undefined) return exactNumber(parseReference('Dashboard', text, field.name));
   return exactNumber(parseIdWithin({ kind: 'Dashboard', scope: projectId }, text, field.name).id);
 }
@@ -56,12 +50,29 @@ function refuseUnknown(name: string): never {
   throw new UserInputError(`Expected \`${name}\` to be a value that the upstream knows, but got UNKNOWN.`);
 }
 
-function extraEntries(extra: unknown, taken: ReadonlySet<string>): [string, unknown][] {
-  if (extra === null || extra === undefined) return [];
-  if (!isObject(extra)) throw new UserInputError(`Expected \`extra\` to be a JSON object, but got ${quoted(extra)}.`);
-  const twice = Object.keys(extra).find((name) => taken.has(name));
-  if (twice !== undefined) {
-    throw new UserInputError(`The body field ${quoted(twice)} is set twice: by \`extra\` and by its own input field.`);
-  }
-  return Object.entries(extra);
+/** Tiles have no global ids: nothing reads one by its id. */
+function checkedTileId(text: string): string {
+  if (/^(?:0|[1-9]\d{0,19})$/.test(text)) return text;
+  throw new UserInputError(`Expected \`tileId\` to be the id of a tile (an integer), but got ${quoted(text)}.`);
+}
+
+/** The body of a change of source code is the files by their names, null for one to delete. */
+function filesBody(input: object): JsonObject {
+  const written = listIn(input, 'files').map((file): [string, unknown] =>
+    isObject(file) ? [String(file['name']), file['text']] : ['', null],
+  );
+  const deleted = listIn(input, 'deletedFiles').map((name): [string, unknown] => [String(name), null]);
+  const entries = [...written, ...deleted];
+  if (entries.length === 0) throw new UserInputError('Expected a file in `files` or `deletedFiles`, but got none.');
+  const names = entries.map(([name]) => name);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice === undefined) return Object.fromEntries(entries);
+  throw new UserInputError(
+    `Expected each file once in \`files\` and \`deletedFiles\`, but got ${quoted(twice)} twice.`,
+  );
+}
+
+function listIn(input: object, name: string): readonly unknown[] {
+  const list: unknown = Reflect.get(input, name);
+  return Array.isArray(list) ? list : [];
 }

@@ -1,4 +1,4 @@
-import type { PluginReport, PluginsReport, RestApi } from '../rest/api.ts';
+import type { PluginsReport, RestApi } from '../rest/api.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Key } from '../rest/paths.ts';
 
@@ -6,7 +6,7 @@ import type { Key } from '../rest/paths.ts';
 export interface Reports
   extends Pick<
     RestApi,
-    'fetchSelected' | 'fetchCsv' | 'fetchEventValues' | 'fetchPluginReport' | 'fetchPluginsReport'
+    'fetchSelected' | 'fetchCsv' | 'fetchEventValues' | 'fetchPluginSource' | 'fetchPluginsReport'
   > {
   /** Nothing read so far answers later reads. */
   readonly clear: () => void;
@@ -31,7 +31,7 @@ export function createReports(api: RestApi): Reports {
     fetchEventValues: once((projectId: string, key: string, eventName: string | undefined) =>
       api.fetchEventValues(projectId, key, eventName),
     ),
-    fetchPluginReport: once((key: Key, report: PluginReport) => api.fetchPluginReport(key, report)),
+    fetchPluginSource: once((key: Key) => api.fetchPluginSource(key)),
     fetchPluginsReport: once((organizationId: string, report: PluginsReport) =>
       api.fetchPluginsReport(organizationId, report),
     ),

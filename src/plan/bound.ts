@@ -6,6 +6,7 @@ import {
   Kind,
   type OperationDefinitionNode,
 } from 'graphql';
+import { isRowType } from '../graphql/facts.ts';
 import { listView, suffices, type View } from '../loaders/row-store.ts';
 import { needsOf } from './needs.ts';
 import { type Role, roleOf } from './roles.ts';
@@ -73,11 +74,20 @@ function boundOfField(
     case 'table':
       return { calls: 1, rows: bounding.maxPageSize };
     case 'report':
-      return sum([{ calls: 1, rows: 0 }, boundInside(bounding, selected, 'detail')]);
+      return boundOfReport(bounding, selected);
     case 'node':
     case 'write':
       return unbounded;
   }
+}
+
+/** A report may name rows: then a page of their list is read, and those that are not in it. */
+function boundOfReport(bounding: Bounding, selected: SelectedField): Bound {
+  const inside = boundInside(bounding, selected, 'detail');
+  const { maxPageSize } = bounding;
+  if (!isRowType(getNamedType(selected.field.type).name)) return sum([{ calls: 1, rows: 0 }, inside]);
+  const named = { calls: maxPageSize * (1 + inside.calls), rows: maxPageSize * (1 + inside.rows) };
+  return sum([{ calls: 2, rows: maxPageSize }, named]);
 }
 
 function boundOfList(bounding: Bounding, { endpoint }: Role & { kind: 'list' }, selected: SelectedField): Bound {

@@ -97,20 +97,17 @@ function planTable(step: Step, args: Arguments): void {
 function planReport(step: Step, args: Arguments): void {
   planRead(step, args, 0);
   const { draft, selected, parent, endpoint, moment, path } = step;
-  const answer = draft.answerOf(selected);
-  if (answer === undefined || parent === undefined) return;
-  for (const field of draft.fields(answer, selected)) {
-    if (draft.answerOf(field)?.name !== endpoint.kind) continue;
-    const objects = toObjects({
-      type: endpoint.kind,
-      group: `${endpoint.operation} of ${textOf(parent)}`,
-      owner: endpoint.isRow ? parent.owner : parent,
-      owners: ownersOf(step),
-      view: 'detail',
-      moment: after(moment),
-    });
-    draft.plan({ objects, nodes: field.nodes, path: pathOf(path, field), known: 'listed' });
-  }
+  if (parent === undefined || draft.answerOf(selected)?.name !== endpoint.kind) return;
+  // A report that names rows: only its answer tells how many; so many at most are planned.
+  const objects = toObjects({
+    type: endpoint.kind,
+    group: `${endpoint.operation} of ${textOf(parent)}`,
+    to: draft.options.maxPageSize,
+    owner: parent,
+    owners: ownersOf(step),
+    moment: after(moment),
+  });
+  draft.plan({ objects, nodes: selected.nodes, path, known: 'assumed' });
 }
 
 /** One read for each object of the field; equal ones are one. */

@@ -40,16 +40,16 @@ export function roleOf(type: GraphQLObjectType, field: GraphQLField<unknown, unk
 function findRole(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): Role {
   const { column, view, operation } = factsOf(type, field);
   const answer = getNamedType(field.type);
-  const isId = field.name === 'id' && type.name !== 'User';
   if (operation === undefined) {
-    if (column !== undefined && view !== undefined && !isId) {
+    if (column !== undefined && view !== undefined && field.name !== 'id') {
       return { kind: answer.name === 'Organization' ? 'organizationOf' : 'column', view };
     }
     if (isInterfaceType(answer)) return { kind: 'node' };
     return { kind: answer.name === 'Organization' ? 'organization' : 'free' };
   }
   const endpoint = endpointOf(operation);
-  if (endpoint.method !== 'GET') return { kind: 'write', endpoint };
+  // One of them is a GET.
+  if (type.name === 'Mutation') return { kind: 'write', endpoint };
   if (endpoint.report !== '') return { kind: 'report', endpoint };
   if (endpoint.isRow) {
     if (view !== undefined) return { kind: 'reference', view, endpoint };

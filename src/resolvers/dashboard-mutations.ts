@@ -31,8 +31,8 @@ export const dashboardMutations: Pick<MutationResolvers, DashboardMutation> = {
   },
   // A hard delete is refused by the upstream with 405.
   deleteDashboard: async (_root, { input }, context, info) => {
-    const { key } = await changeOf(input, context, info);
-    const dashboard = await change(key, { deleted: true }, context);
+    const { key, body } = await changeOf(input, context, info);
+    const dashboard = await change(key, { deleted: true, ...body }, context);
     return { deletedId: deletedId(key), dashboard };
   },
   // The upstream undeletes only when the body holds nothing else.

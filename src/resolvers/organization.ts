@@ -1,12 +1,13 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { OrganizationResolvers } from '../graphql/generated/resolvers.ts';
 import { toGlobalId } from '../graphql/ids.ts';
-import { toPluginResult } from '../graphql/plugin-results.ts';
-import type { OrganizationRecord } from '../graphql/records.ts';
-import type { PluginsReport } from '../rest/api.ts';
+import { entriesIn, itemsIn, pluginsIn } from '../graphql/plugin-results.ts';
+import { type OrganizationRecord, type RowRecord, toRecord } from '../graphql/records.ts';
+import { UpstreamError } from '../rest/errors.ts';
 import { type Collection, current } from '../rest/paths.ts';
 import type { Row } from '../rest/values.ts';
-import { fetchWithin } from './by-id.ts';
+import { answeredRecord, fetchRecord, fetchWithin, toError } from './by-id.ts';
 import { listConnection } from './lists.ts';
 
 /** An organization has no row: everything of it is read below its plugins. */
@@ -16,10 +17,14 @@ export const Organization: OrganizationResolvers = {
   name: (organization, _args, context) => fetchName(organization, context),
   plugins: ({ id }, args, context, info) => listConnection(plugins(id), args, context, info),
   plugin: (organization, { id }, context, info) => fetchWithin(plugins(organization.id), id, context, info),
-  pluginActivity: ({ id }, _args, context) => fetchReport(id, 'activity', context),
-  pluginExportsUnsubscribeConfigs: ({ id }, _args, context) => fetchReport(id, 'exports_unsubscribe_configs', context),
-  pluginRepository: ({ id }, _args, context) => fetchReport(id, 'repository', context),
-  unusedPlugins: ({ id }, _args, context) => fetchReport(id, 'unused', context),
+  pluginActivity: async ({ id }, _args, { loaders }) => ({
+    body: await loaders.reports.fetchPluginsReport(id, 'activity'),
+  }),
+  pluginExportsUnsubscribeConfigs: async ({ id }, _args, { loaders }) =>
+    expected(itemsIn(await loaders.reports.fetchPluginsReport(id, 'exports_unsubscribe_configs'))),
+  pluginRepository: async ({ id }, _args, { loaders }) =>
+    expected(entriesIn(await loaders.reports.fetchPluginsReport(id, 'repository'))),
+  unusedPlugins: ({ id }, _args, context, info) => fetchUnused(plugins(id), context, info),
 };
 
 /** What follows from the real id of an organization; what `@current` stands for is read. */
@@ -63,6 +68,26 @@ function nameIn(row: Row, organizationId: string): string | undefined {
   return typeof name === 'string' && !isForeign ? name : undefined;
 }
 
-async function fetchReport(organizationId: string, report: PluginsReport, { loaders }: GatewayContext) {
-  return toPluginResult(organizationId, await loaders.reports.fetchPluginsReport(organizationId, report));
+/** The plugins that a report names; their rows are read together. */
+async function fetchUnused(
+  collection: Collection,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<RowRecord[]> {
+  const named = pluginsIn(await context.loaders.reports.fetchPluginsReport(collection.scope, 'unused'));
+  const records = named.map(async (plugin) => {
+    if (typeof plugin !== 'string')
+      return answeredRecord(toRecord(collection, { row: plugin, view: 'detail' }), context, info);
+    const key = { ...collection, id: plugin };
+    // One that cannot be read loses its columns, and not the list.
+    return fetchRecord(key, 'assumed', context, info).catch((failure: unknown) =>
+      toRecord(key, { id: plugin, failure: toError(failure) }),
+    );
+  });
+  return (await Promise.all(records)).filter((record) => record !== null);
+}
+
+function expected<T>(answer: T | null): T {
+  if (answer === null) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+  return answer;
 }

@@ -1,16 +1,23 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
-import type { MutationResolvers } from '../graphql/generated/resolvers.ts';
+import type { MutationResolvers, UpdatePluginSourcePayloadResolvers } from '../graphql/generated/resolvers.ts';
 import { parseIdWithOwner, parseOwnerId } from '../graphql/ids.ts';
-import { toPluginResult } from '../graphql/plugin-results.ts';
-import type { PluginActionSource, RowRecord } from '../graphql/records.ts';
+import { filesIn, pluginIn } from '../graphql/plugin-results.ts';
+import { type PluginActionSource, type RowRecord, toRecord } from '../graphql/records.ts';
 import { toRequestBody } from '../graphql/request-body.ts';
+import type { PluginAction } from '../rest/api.ts';
 import type { Key } from '../rest/paths.ts';
 import type { JsonObject } from '../rest/values.ts';
 import { fetchRecord } from './by-id.ts';
 import { addressed, deletedId, write, writeRow } from './writes.ts';
 
-type PluginMutation = 'createPlugin' | 'updatePlugin' | 'deletePlugin' | 'updatePluginSource' | 'upgradePlugin';
+type PluginMutation =
+  | 'createPlugin'
+  | 'updatePlugin'
+  | 'deletePlugin'
+  | 'updatePluginSource'
+  | 'upgradePlugin'
+  | 'checkPluginForUpdates';
 
 interface PluginInput {
   readonly id: string;
@@ -39,6 +46,7 @@ export const pluginMutations: Pick<MutationResolvers, PluginMutation> = {
   },
   updatePluginSource: (_root, { input }, context, info) => act('update_source', input, context, info),
   upgradePlugin: (_root, { input }, context, info) => act('upgrade', input, context, info),
+  checkPluginForUpdates: (_root, { input }, context, info) => act('check_for_updates', input, context, info),
 };
 
 /** The payload of an action: where the upstream did not answer the plugin, it is read when it is asked for. */
@@ -51,16 +59,24 @@ export const ActionPayload = {
   ): Promise<RowRecord | null> => plugin ?? fetchRecord(key, 'assumed', context, info),
 };
 
+/** The payload of a change of source code. */
+export const SourcePayload = {
+  ...ActionPayload,
+  files: ({ body }: PluginActionSource) => filesIn(body),
+} satisfies UpdatePluginSourcePayloadResolvers;
+
 async function act(
-  action: 'update_source' | 'upgrade',
+  action: PluginAction,
   input: PluginInput,
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<PluginActionSource> {
   const { key, body } = await changeOf(input, context, info);
   const answer = await write(context, () => context.rest.actOnPlugin(key, action, body));
-  const { plugin } = toPluginResult(key.scope, answer);
-  if (plugin !== null) context.loaders.store.learn(plugin.key, { row: plugin.row, view: 'detail' });
+  const row = pluginIn(answer);
+  if (row === undefined) return { key, plugin: null, body: answer };
+  const plugin = toRecord(key, { row, view: 'detail' });
+  context.loaders.store.learn(plugin.key, { row, view: 'detail' });
   return { key, plugin, body: answer };
 }
 

@@ -1,6 +1,4 @@
-import type { PluginActionResultResolvers, PluginResolvers } from '../graphql/generated/resolvers.ts';
-import { toPluginResult } from '../graphql/plugin-results.ts';
-import { answeredRecord } from './by-id.ts';
+import type { PluginResolvers } from '../graphql/generated/resolvers.ts';
 import { organizationIn } from './references.ts';
 
 /** What a plugin refers to, and what is read below it; its own fields are columns. */
@@ -11,13 +9,5 @@ export const Plugin: PluginResolvers = {
     const name = plugin.row['organization_name'];
     return { kind: 'Organization', id, name: typeof name === 'string' ? name : null };
   },
-  updateCheck: async ({ key }, _args, { loaders }) =>
-    toPluginResult(key.scope, await loaders.reports.fetchPluginReport(key, 'check_for_updates')),
-  source: async ({ key }, _args, { loaders }) =>
-    toPluginResult(key.scope, await loaders.reports.fetchPluginReport(key, 'source')),
-};
-
-/** What a read below plugins answered, and the plugin in it. */
-export const PluginActionResult: PluginActionResultResolvers = {
-  plugin: ({ plugin }, _args, context, info) => answeredRecord(plugin, context, info),
+  source: async ({ key }, _args, { loaders }) => ({ body: await loaders.reports.fetchPluginSource(key) }),
 };

@@ -5,8 +5,9 @@ import { Dashboard } from './dashboard.ts';
 import { dashboardMutations } from './dashboard-mutations.ts';
 import { Event } from './event.ts';
 import { Organization } from './organization.ts';
-import { Plugin, PluginActionResult } from './plugin.ts';
-import { ActionPayload, pluginMutations } from './plugin-mutations.ts';
+import { Plugin } from './plugin.ts';
+import { ActionPayload, pluginMutations, SourcePayload } from './plugin-mutations.ts';
+import { PluginActivity, PluginActivityEntry, PluginRepositoryEntry, PluginSource } from './plugin-reports.ts';
 import { Project } from './project.ts';
 import { projectMutations } from './project-mutations.ts';
 import { Query } from './query.ts';
@@ -24,10 +25,14 @@ export const resolvers: Resolvers = {
   Dashboard,
   Event,
   Plugin,
-  PluginActionResult,
   Organization,
-  UpdatePluginSourcePayload: ActionPayload,
+  PluginSource,
+  PluginActivity,
+  PluginActivityEntry,
+  PluginRepositoryEntry,
+  UpdatePluginSourcePayload: SourcePayload,
   UpgradePluginPayload: ActionPayload,
+  CheckPluginForUpdatesPayload: ActionPayload,
   ProjectConnection: CountedConnection,
   DashboardConnection: CountedConnection,
   PluginConnection: CountedConnection,

@@ -4,10 +4,14 @@ import { type ListRef, type Position, pageTarget, type RestPage, toPage } from '
 import { type Collection, collectionPath, type Key, rowPath, target } from './paths.ts';
 import { isObject, type JsonObject, type Row } from './values.ts';
 
-/** What can be read below one plugin. */
-export type PluginReport = 'check_for_updates' | 'source';
 /** What can be read below all plugins of an organization. */
 export type PluginsReport = 'activity' | 'exports_unsubscribe_configs' | 'repository' | 'unused';
+
+/** What can be done to one plugin. */
+export type PluginAction = keyof typeof actionMethods;
+
+/** The check is a GET, although it notes what it finds: it is sent as a write, once and shared with nobody. */
+const actionMethods = { update_source: 'PATCH', upgrade: 'POST', check_for_updates: 'GET' } as const;
 
 /** The operations of the REST API, by what they do. Everything above speaks of keys, lists and rows only. */
 export interface RestApi {
@@ -21,16 +25,16 @@ export interface RestApi {
   readonly fetchCsv: (list: ListRef, limit: number) => Promise<string>;
   /** `GET …/events/values/`: an array, or `{results, refreshing}`. */
   readonly fetchEventValues: (projectId: string, key: string, eventName: string | undefined) => Promise<unknown>;
-  /** `GET …/plugins/{id}/<report>/`. */
-  readonly fetchPluginReport: (key: Key, report: PluginReport) => Promise<unknown>;
+  /** `GET …/plugins/{id}/source/`. */
+  readonly fetchPluginSource: (key: Key) => Promise<unknown>;
   /** `GET …/plugins/<report>/`. */
   readonly fetchPluginsReport: (organizationId: string, report: PluginsReport) => Promise<unknown>;
   /** `POST` to a collection. */
   readonly createRow: (collection: Collection, body: JsonObject, action?: 'create_from_template_json') => Promise<Row>;
   /** `PATCH` of a row, or of what hangs below it. */
   readonly changeRow: (key: Key, body: JsonObject, action?: 'move_tile') => Promise<Row>;
-  /** `PATCH …/plugins/{id}/update_source/` and `POST …/plugins/{id}/upgrade/`: any shape, null without a body. */
-  readonly actOnPlugin: (key: Key, action: 'update_source' | 'upgrade', body: JsonObject) => Promise<unknown>;
+  /** Any of these actions, below `…/plugins/{id}/`: any shape, null without a body. A GET sends no body. */
+  readonly actOnPlugin: (key: Key, action: PluginAction, body: JsonObject) => Promise<unknown>;
   /** `DELETE` of a row: what it answered, if anything. */
   readonly deleteRow: (key: Key) => Promise<unknown>;
 }
@@ -65,8 +69,8 @@ export class ClientApi implements RestApi {
     return this.#client.getJson(target(path, query));
   }
 
-  async fetchPluginReport(key: Key, report: PluginReport): Promise<unknown> {
-    return this.#client.getJson(`${rowPath(key)}${report}/`);
+  async fetchPluginSource(key: Key): Promise<unknown> {
+    return this.#client.getJson(`${rowPath(key)}source/`);
   }
 
   async fetchPluginsReport(organizationId: string, report: PluginsReport): Promise<unknown> {
@@ -81,9 +85,10 @@ export class ClientApi implements RestApi {
     return toRow(await this.#client.write('PATCH', below(rowPath(key), action), body));
   }
 
-  async actOnPlugin(key: Key, action: 'update_source' | 'upgrade', body: JsonObject): Promise<unknown> {
-    const method = action === 'upgrade' ? 'POST' : 'PATCH';
-    return (await this.#client.write(method, below(rowPath(key), action), body)) ?? null;
+  async actOnPlugin(key: Key, action: PluginAction, body: JsonObject): Promise<unknown> {
+    const method = actionMethods[action];
+    const sent = method === 'GET' ? undefined : body;
+    return (await this.#client.write(method, below(rowPath(key), action), sent)) ?? null;
   }
 
   async deleteRow(key: Key): Promise<unknown> {

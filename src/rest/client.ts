@@ -26,14 +26,17 @@ export interface OperationFacts {
   readonly spans?: CallSpans | undefined;
 }
 
+/** The methods of calls that have an effect. */
+export type WriteMethod = 'POST' | 'PATCH' | 'DELETE' | 'GET';
+
 /** REST calls in the name of one caller, within one operation's lifetime. All fail with an UpstreamError. */
 export interface RestClient {
   /** The JSON that a GET answers. `target` is the path with its query. Equal reads in flight are one call. */
   readonly getJson: (target: string) => Promise<unknown>;
   /** The text that a GET answers as `text/csv`. */
   readonly getCsv: (target: string) => Promise<string>;
-  /** The JSON that a write answers, undefined where it answers none. Sent exactly once. */
-  readonly write: (method: 'POST' | 'PATCH' | 'DELETE', target: string, body?: unknown) => Promise<unknown>;
+  /** The JSON that a write answers, undefined where it answers none. Sent exactly once, a GET that has an effect too. */
+  readonly write: (method: WriteMethod, target: string, body?: unknown) => Promise<unknown>;
 }
 
 /** What the clients of all operations share. */
@@ -70,7 +73,7 @@ export class CallerClient implements RestClient {
     return this.#read(this.#shared.csv, target, 'text/csv', csvOf);
   }
 
-  write(method: 'POST' | 'PATCH' | 'DELETE', target: string, body?: unknown): Promise<unknown> {
+  write(method: WriteMethod, target: string, body?: unknown): Promise<unknown> {
     const { lifetime, calls } = this.#operation;
     if (lifetime.ended !== undefined) return Promise.reject(lifetime.ended);
     if (!calls.grant()) return Promise.reject(new UpstreamError('COST_LIMIT_EXCEEDED'));

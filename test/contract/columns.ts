@@ -62,7 +62,12 @@ export function valueOf({ column, type, index }: Mapped, turn: number): Value {
     case 'JSON':
       return same([{ [column]: { keep_case: turn } }, [column], column, index + 0.5, [[], {}], false, ''][turn] ?? 0);
     case 'DateTime':
-      return same(`2024-05-01T10:00:${index + 10}${['Z', '.123456Z', '+00:00', '.1+00:00', '', '.12', 'z'][turn]}`);
+      return (
+        dateTimes.map(([sent = '', answered = '']) => ({
+          sent: `2024-05-01T10:00:${index + 10}${sent}`,
+          answered: `2024-05-01T10:00:${index + 10}${answered}`,
+        }))[turn] ?? same(null)
+      );
     case 'UUID':
       return same(`018f1c4e-0000-7000-8000-0000000${turn}00${index + 10}`);
     case 'TimeZone':
@@ -132,6 +137,17 @@ const enumValues: Readonly<Record<string, readonly (readonly [Json, string])[]>>
     [1, 'MONDAY'],
   ],
 };
+
+/** The ends of date-times as they are sent and answered: what has a zone keeps it as it is. */
+const dateTimes: readonly (readonly string[])[] = [
+  ['Z', 'Z'],
+  ['.123456Z', '.123456Z'],
+  ['+00:00', '+00:00'],
+  ['.1+00:00', '.1+00:00'],
+  ['', 'Z'],
+  ['.12', '.12Z'],
+  ['z', 'z'],
+];
 
 function same(value: Json): Value {
   return { sent: value, answered: value };

@@ -117,6 +117,7 @@ export function inputFieldOf(input: string, column: string): GraphQLInputField {
 
 /** The columns whose field is not called as they are, because it refers to another object. */
 const references: Readonly<Record<string, string>> = {
+  id: 'upstreamId',
   organization: 'organizationId',
   primary_dashboard: 'primaryDashboardId',
   use_dashboard: 'useDashboardId',

@@ -61,16 +61,16 @@ test('members of `extra` come after the fields of the input, in their own order'
   expect(await bodyAfter(query, '{}')).toMatch(/"z":1,"a":2\}$/);
 });
 
-test('a name in `extra` is a REST name: the name of an input field is no conflict', async () => {
-  const query = `mutation { updateDashboard(input: { id: 5, projectId: 1, useDashboardId: 7, extra: { useDashboardId: 1, id: 2 } })
-    { dashboard { name } } }`;
-  expect(await bodyAfter(query, '{}')).toBe('{"use_dashboard":7,"useDashboardId":1,"id":2}');
-});
-
 test('an id beyond 2^53 goes into the body digit for digit', async () => {
-  const query =
-    'mutation { updateDashboard(input: { id: 5, projectId: 1, useDashboardId: "9007199254740993" }) { dashboard { name } } }';
-  expect(await bodyAfter(query, '{}')).toBe('{"use_dashboard":9007199254740993}');
+  await using upstream = await startUpstream({ 'POST /api/projects/1/dashboards/': { id: 5 } });
+  await using gateway = await startGateway(upstream);
+  const input = `{ projectId: 1, useDashboardId: "${long}" }`;
+  await askThriceExactly(
+    gateway,
+    upstream,
+    `mutation { createDashboard(input: ${input}) { dashboard { upstreamId } } }`,
+  );
+  expect(upstream.records.map(({ body }) => body)).toEqual([`{"use_dashboard":${long}}`]);
 });
 
 test('integers beyond 2^53 in an answer come back digit for digit', async () => {

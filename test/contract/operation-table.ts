@@ -124,7 +124,7 @@ export const reaches: readonly Reach[] = [
   },
   {
     operation: 'moveDashboardTile',
-    query: `mutation { moveDashboardTile(input: { id: "${dashboardId}", extra: { tile: { id: 1 }, toDashboard: 2 } })
+    query: `mutation { moveDashboardTile(input: { id: "${dashboardId}", tileId: 1, toDashboardId: 2 })
       { dashboard { id } } }`,
     request: `PATCH ${dashboards}5/move_tile/`,
     body: '{"tile":{"id":1},"toDashboard":2}',
@@ -133,7 +133,7 @@ export const reaches: readonly Reach[] = [
   },
   {
     operation: 'createDashboardFromTemplate',
-    query: `mutation { createDashboardFromTemplate(input: { projectId: 1, extra: { template: { tiles: [] } } })
+    query: `mutation { createDashboardFromTemplate(input: { projectId: 1, template: { tiles: [] } })
       { dashboard { id } } }`,
     request: `POST ${dashboards}create_from_template_json/`,
     body: '{"template":{"tiles":[]}}',
@@ -171,7 +171,7 @@ export const reaches: readonly Reach[] = [
   {
     operation: 'createPlugin',
     query: `mutation { createPlugin(input: { organizationId: "${organizationId}", pluginType: CUSTOM,
-      extra: { url: "https://example.com/p" } }) { plugin { id pluginType } } }`,
+      url: "https://example.com/p" }) { plugin { id pluginType } } }`,
     request: `POST ${plugins}`,
     body: '{"plugin_type":"custom","url":"https://example.com/p"}',
     answer: reply({ status: 201, body: plugin(5, { plugin_type: 'custom' }) }),
@@ -202,33 +202,34 @@ export const reaches: readonly Reach[] = [
   },
   {
     operation: 'checkPluginForUpdates',
-    query: `{ node(id: "${pluginId}") { ... on Plugin { updateCheck { plugin { id latestTag } body } } } }`,
+    query: `mutation { checkPluginForUpdates(input: { id: "${pluginId}" }) { plugin { id latestTag } body } }`,
     request: `GET ${plugins}5/check_for_updates/`,
     answer: { plugin: { id: 5, name: 'Plugin 5', latest_tag: 'v9' } },
     data: {
-      node: {
-        updateCheck: {
-          plugin: { id: pluginId, latestTag: 'v9' },
-          body: { plugin: { id: 5, name: 'Plugin 5', latest_tag: 'v9' } },
-        },
+      checkPluginForUpdates: {
+        plugin: { id: pluginId, latestTag: 'v9' },
+        body: { plugin: { id: 5, name: 'Plugin 5', latest_tag: 'v9' } },
       },
     },
   },
   {
     operation: 'getPluginSource',
-    query: `{ node(id: "${pluginId}") { ... on Plugin { source { plugin { id } body } } } }`,
+    query: `{ node(id: "${pluginId}") { ... on Plugin { source { files { name text } body } } } }`,
     request: `GET ${plugins}5/source/`,
     answer: { 'index.ts': 'export {}' },
-    data: { node: { source: { plugin: null, body: { 'index.ts': 'export {}' } } } },
+    data: {
+      node: { source: { files: [{ name: 'index.ts', text: 'export {}' }], body: { 'index.ts': 'export {}' } } },
+    },
   },
   {
     operation: 'updatePluginSource',
-    query: `mutation Save($files: JSON = { a: "1", b: null })
-      { updatePluginSource(input: { id: "${pluginId}", extra: $files }) { body } }`,
+    query: `mutation Save($files: [PluginFileInput!] = [{ name: "a", text: "1" }])
+      { updatePluginSource(input: { id: "${pluginId}", files: $files, deletedFiles: ["b"] })
+      { files { name text } body } }`,
     request: `PATCH ${plugins}5/update_source/`,
     body: '{"a":"1","b":null}',
     answer: { a: '1' },
-    data: { updatePluginSource: { body: { a: '1' } } },
+    data: { updatePluginSource: { files: [{ name: 'a', text: '1' }], body: { a: '1' } } },
   },
   {
     operation: 'upgradePlugin',
@@ -238,23 +239,67 @@ export const reaches: readonly Reach[] = [
     answer: plugin(5, { tag: 'v2' }),
     data: { upgradePlugin: { plugin: { id: pluginId, tag: 'v2' } } },
   },
-  ...[
-    ['listPluginActivity', 'pluginActivity', 'activity', { results: [], total_count: 0 }] as const,
-    [
-      'listPluginExportsUnsubscribeConfigs',
-      'pluginExportsUnsubscribeConfigs',
-      'exports_unsubscribe_configs',
-      [],
-    ] as const,
-    ['listPluginRepository', 'pluginRepository', 'repository', [{ name: 'GeoIP' }]] as const,
-    ['listUnusedPlugins', 'unusedPlugins', 'unused', [5, 6]] as const,
-  ].map(([operation, field, segment, answer]) => ({
-    operation,
-    query: `{ organization(id: "${organizationId}") { ${field} { plugin { id } body } } }`,
-    request: `GET ${plugins}${segment}/`,
-    answer,
-    data: { organization: { [field]: { plugin: null, body: answer } } },
-  })),
+  {
+    operation: 'listPluginActivity',
+    query: `{ organization(id: "${organizationId}") { pluginActivity {
+      totalCount entries { activity createdAt user { email } scope itemId detail } } } }`,
+    request: `GET ${plugins}activity/`,
+    answer: {
+      results: [
+        {
+          user: { first_name: 'Ida', email: 'ida@example.com' },
+          activity: 'installed',
+          scope: 'Plugin',
+          item_id: '5',
+          detail: { name: 'GeoIP', changes: null },
+          created_at: '2024-05-01T10:00:00',
+        },
+      ],
+      next: null,
+      previous: null,
+      total_count: 7,
+    },
+    data: {
+      organization: {
+        pluginActivity: {
+          totalCount: 7,
+          entries: [
+            {
+              activity: 'installed',
+              createdAt: '2024-05-01T10:00:00Z',
+              user: { email: 'ida@example.com' },
+              scope: 'Plugin',
+              itemId: '5',
+              detail: { name: 'GeoIP', changes: null },
+            },
+          ],
+        },
+      },
+    },
+  },
+  {
+    operation: 'listPluginExportsUnsubscribeConfigs',
+    query: `{ organization(id: "${organizationId}") { pluginExportsUnsubscribeConfigs } }`,
+    request: `GET ${plugins}exports_unsubscribe_configs/`,
+    answer: [{ id: 1, enabled: true }],
+    data: { organization: { pluginExportsUnsubscribeConfigs: [{ id: 1, enabled: true }] } },
+  },
+  {
+    operation: 'listPluginRepository',
+    query: `{ organization(id: "${organizationId}") { pluginRepository { name url body } } }`,
+    request: `GET ${plugins}repository/`,
+    answer: [{ name: 'GeoIP', verified: true }],
+    data: {
+      organization: { pluginRepository: [{ name: 'GeoIP', url: null, body: { name: 'GeoIP', verified: true } }] },
+    },
+  },
+  {
+    operation: 'listUnusedPlugins',
+    query: `{ organization(id: "${organizationId}") { unusedPlugins { id upstreamId } } }`,
+    request: `GET ${plugins}unused/`,
+    answer: [5],
+    data: { organization: { unusedPlugins: [{ id: pluginId, upstreamId: '5' }] } },
+  },
 ];
 
 function page(results: readonly Json[]): Json {

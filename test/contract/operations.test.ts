@@ -98,12 +98,37 @@ describe('a write', () => {
     ['updateDashboard(input: { id: 5, projectId: 1 })', 'dashboard', dashboard(5), 'useDashboardId', '3'],
     ['deleteDashboard(input: { id: 5, projectId: 1 })', 'dashboard', dashboard(5), 'deleteInsights', false],
     ['restoreDashboard(input: { id: 5, projectId: 1 })', 'dashboard', dashboard(5), 'filters', { date_from: '-7d' }],
-    ['moveDashboardTile(input: { id: 5, projectId: 1 })', 'dashboard', dashboard(5), 'useDashboardId', '3'],
-    ['createDashboardFromTemplate(input: { projectId: 1 })', 'dashboard', dashboard(5), 'deleteInsights', false],
+    [
+      'moveDashboardTile(input: { id: 5, projectId: 1, tileId: 1, toDashboardId: 2 })',
+      'dashboard',
+      dashboard(5),
+      'useDashboardId',
+      '3',
+    ],
+    [
+      'createDashboardFromTemplate(input: { projectId: 1, template: {} })',
+      'dashboard',
+      dashboard(5),
+      'deleteInsights',
+      false,
+    ],
     [`createPlugin(input: { organizationId: "${organizationId}" })`, 'plugin', plugin(5), 'latestTag', 'v1.1.0'],
     [`updatePlugin(input: { id: 5, organizationId: "${organizationId}" })`, 'plugin', plugin(5), 'tag', 'v1.0.0'],
-    [`updatePluginSource(input: { id: 5, organizationId: "${organizationId}" })`, 'plugin', plugin(5), 'tag', 'v1.0.0'],
+    [
+      `updatePluginSource(input: { id: 5, organizationId: "${organizationId}", deletedFiles: ["a"] })`,
+      'plugin',
+      plugin(5),
+      'tag',
+      'v1.0.0',
+    ],
     [`upgradePlugin(input: { id: 5, organizationId: "${organizationId}" })`, 'plugin', plugin(5), 'tag', 'v1.0.0'],
+    [
+      `checkPluginForUpdates(input: { id: 5, organizationId: "${organizationId}" })`,
+      'plugin',
+      plugin(5),
+      'latestTag',
+      'v1.1.0',
+    ],
   ] as const)('%s answers the entity out of the same call, detail view and all', async (...row) => {
     const [mutation, entity, answered, field, expected] = row;
     await using upstream = await startUpstream(() => answered);

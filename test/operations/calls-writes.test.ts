@@ -40,7 +40,7 @@ describe('the calls of a mutation', () => {
       '{"name":"D"}',
     ],
     [
-      `createDashboardFromTemplate(input: { projectId: 1, extra: { template: {} } }) { dashboard { tiles } }`,
+      `createDashboardFromTemplate(input: { projectId: 1, template: {} }) { dashboard { tiles } }`,
       'POST /api/projects/1/dashboards/create_from_template_json/',
       '{"template":{}}',
     ],
@@ -60,9 +60,9 @@ describe('the calls of a mutation', () => {
       '{"deleted":false}',
     ],
     [
-      `moveDashboardTile(input: { id: 2, projectId: 1, extra: { toDashboard: 3 } }) { dashboard { tiles } }`,
+      `moveDashboardTile(input: { id: 2, projectId: 1, tileId: 7, toDashboardId: 3 }) { dashboard { tiles } }`,
       'PATCH /api/projects/1/dashboards/2/move_tile/',
-      '{"toDashboard":3}',
+      '{"tile":{"id":7},"toDashboard":3}',
     ],
     [
       `createPlugin(input: { organizationId: "${organizationId}", name: "G" }) { plugin { name publicJobs } }`,
@@ -76,7 +76,7 @@ describe('the calls of a mutation', () => {
     ],
     [`deletePlugin(input: { id: 2, organizationId: "${organizationId}" }) { deletedId }`, `DELETE ${plugins}2/`, ''],
     [
-      `updatePluginSource(input: { id: 2, organizationId: "${organizationId}", extra: { a: null } }) { body plugin ${one} }`,
+      `updatePluginSource(input: { id: 2, organizationId: "${organizationId}", deletedFiles: ["a"] }) { body plugin ${one} }`,
       `PATCH ${plugins}2/update_source/`,
       '{"a":null}',
     ],
@@ -84,6 +84,11 @@ describe('the calls of a mutation', () => {
       `upgradePlugin(input: { id: 2, organizationId: "${organizationId}" }) { body plugin ${one} }`,
       `POST ${plugins}2/upgrade/`,
       '{}',
+    ],
+    [
+      `checkPluginForUpdates(input: { id: 2, organizationId: "${organizationId}" }) { body plugin ${one} }`,
+      `GET ${plugins}2/check_for_updates/`,
+      '',
     ],
   ];
 

@@ -190,19 +190,18 @@ const operations: readonly (readonly [
   [
     'everything that an organization knows of its plugins',
     `{ organization(id: "${organizationId}") {
-      plugin(id: 2) { name source { body } updateCheck { body } organization { name } }
-      pluginRepository { body } unusedPlugins { body } pluginActivity { body } pluginExportsUnsubscribeConfigs { body }
+      plugin(id: 2) { name source { body } organization { name } }
+      pluginRepository { body } unusedPlugins { id } pluginActivity { body } pluginExportsUnsubscribeConfigs
     } }`,
     [
       `${plugins}2/`,
-      `${plugins}2/check_for_updates/`,
       `${plugins}2/source/`,
       `${plugins}activity/`,
       `${plugins}exports_unsubscribe_configs/`,
       `${plugins}repository/`,
       `${plugins}unused/`,
     ],
-    [7],
+    [6],
   ],
   [
     'values, rows and objects of events',

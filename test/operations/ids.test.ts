@@ -18,7 +18,7 @@ function respelled(text: string): string {
 }
 
 /** What an argument takes beside global ids. */
-type Form = 'global only' | 'Project' | 'Organization' | 'Dashboard' | 'any Dashboard' | 'Plugin' | 'Event';
+type Form = 'global only' | 'Project' | 'Organization' | 'Dashboard' | 'any Dashboard' | 'Tile' | 'Plugin' | 'Event';
 
 /** Where the id `$id` goes in: by `Type.field(argument)` or `Input.field`, the field of the operation. */
 const places: Readonly<Record<string, readonly [form: Form, selection: string]>> = {
@@ -50,43 +50,51 @@ const places: Readonly<Record<string, readonly [form: Form, selection: string]>>
   ],
   'CreateDashboardFromTemplateInput.projectId': [
     'Project',
-    'createDashboardFromTemplate(input: { projectId: $id }) { dashboard { id } }',
+    'createDashboardFromTemplate(input: { projectId: $id, template: {} }) { dashboard { id } }',
   ],
-  'CreateDashboardFromTemplateInput.useDashboardId': [
+  ...dashboardPlaces('UpdateDashboardInput', 'updateDashboard'),
+  ...dashboardPlaces('MoveDashboardTileInput', 'moveDashboardTile', ', tileId: 3, toDashboardId: 4'),
+  'MoveDashboardTileInput.tileId': [
+    'Tile',
+    'moveDashboardTile(input: { id: 2, projectId: 1, tileId: $id, toDashboardId: 4 }) { dashboard { id } }',
+  ],
+  'MoveDashboardTileInput.toDashboardId': [
     'Dashboard',
-    'createDashboardFromTemplate(input: { projectId: 1, useDashboardId: $id }) { dashboard { id } }',
+    'moveDashboardTile(input: { id: 2, projectId: 1, tileId: 3, toDashboardId: $id }) { dashboard { id } }',
   ],
-  ...dashboardPlaces('UpdateDashboardInput', 'updateDashboard', true),
-  ...dashboardPlaces('MoveDashboardTileInput', 'moveDashboardTile', true),
-  ...dashboardPlaces('DeleteDashboardInput', 'deleteDashboard', false),
-  ...dashboardPlaces('RestoreDashboardInput', 'restoreDashboard', false),
+  ...dashboardPlaces('DeleteDashboardInput', 'deleteDashboard'),
+  ...dashboardPlaces('RestoreDashboardInput', 'restoreDashboard'),
   'CreatePluginInput.organizationId': [
     'Organization',
     'createPlugin(input: { organizationId: $id }) { plugin { id } }',
   ],
   ...pluginPlaces('UpdatePluginInput', 'updatePlugin', 'plugin { id }'),
   ...pluginPlaces('DeletePluginInput', 'deletePlugin', 'deletedId'),
-  ...pluginPlaces('UpdatePluginSourceInput', 'updatePluginSource', 'body'),
+  ...pluginPlaces('UpdatePluginSourceInput', 'updatePluginSource', 'body', ', deletedFiles: ["a"]'),
   ...pluginPlaces('UpgradePluginInput', 'upgradePlugin', 'body'),
+  ...pluginPlaces('CheckPluginForUpdatesInput', 'checkPluginForUpdates', 'body'),
 };
 
-function dashboardPlaces(input: string, field: string, refers: boolean): Record<string, readonly [Form, string]> {
+function dashboardPlaces(input: string, field: string, others = ''): Record<string, readonly [Form, string]> {
   return {
-    [`${input}.id`]: ['Dashboard', `${field}(input: { id: $id, projectId: 1 }) { dashboard { id } }`],
-    [`${input}.projectId`]: ['Project', `${field}(input: { id: 2, projectId: $id }) { dashboard { id } }`],
-    ...(refers && {
-      [`${input}.useDashboardId`]: [
-        'Dashboard',
-        `${field}(input: { id: 2, projectId: 1, useDashboardId: $id }) { dashboard { id } }`,
-      ] as const,
-    }),
+    [`${input}.id`]: ['Dashboard', `${field}(input: { id: $id, projectId: 1${others} }) { dashboard { id } }`],
+    [`${input}.projectId`]: ['Project', `${field}(input: { id: 2, projectId: $id${others} }) { dashboard { id } }`],
   };
 }
 
-function pluginPlaces(input: string, field: string, payload: string): Record<string, readonly [Form, string]> {
+function pluginPlaces(
+  input: string,
+  field: string,
+  payload: string,
+  others = '',
+): Record<string, readonly [Form, string]> {
+  const owned = `organizationId: "${organizationId}"`;
   return {
-    [`${input}.id`]: ['Plugin', `${field}(input: { id: $id, organizationId: "${organizationId}" }) { ${payload} }`],
-    [`${input}.organizationId`]: ['Organization', `${field}(input: { id: 2, organizationId: $id }) { ${payload} }`],
+    [`${input}.id`]: ['Plugin', `${field}(input: { id: $id, ${owned}${others} }) { ${payload} }`],
+    [`${input}.organizationId`]: [
+      'Organization',
+      `${field}(input: { id: 2, organizationId: $id${others} }) { ${payload} }`,
+    ],
   };
 }
 
@@ -255,6 +263,7 @@ const others: Readonly<Record<Form, readonly string[]>> = {
   Organization: ['Project:1', 'Dashboard:1:2', 'Event:1:e', `Plugin:${organizationId}:2`],
   Dashboard: ['Project:2', 'Dashboard:7:2', 'Event:1:2', `Plugin:${organizationId}:2`],
   'any Dashboard': ['Project:2', 'Event:1:2', `Plugin:${organizationId}:2`],
+  Tile: ['Project:2', 'Dashboard:1:2', 'Event:1:2', `Plugin:${organizationId}:2`],
   Event: ['Project:2', 'Event:7:2', 'Dashboard:1:2', `Organization:${organizationId}`],
   Plugin: ['Project:2', `Plugin:${otherOrganization}:2`, 'Dashboard:1:2', `Organization:${organizationId}`],
 };

@@ -1,5 +1,6 @@
 import { type GraphQLObjectType, getNamedType, isLeafType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
+import { isObject } from '../../src/rest/values.ts';
 import { createSchema } from '../../src/schema.ts';
 import { at, idsOf, textAt } from '../support/connections.ts';
 import { key, startGateway } from '../support/gateway.ts';
@@ -113,57 +114,144 @@ test('21. integers over 2^53 inside JSON values stay digit for digit, in both di
   );
 });
 
-const actions: { place: string; field: string; method: string; path: string }[] = [
-  { place: `${organization} { plugin(id: 7)`, field: 'updateCheck', method: 'GET', path: '7/check_for_updates/' },
-  { place: `${organization} { plugin(id: 7)`, field: 'source', method: 'GET', path: '7/source/' },
-  { place: organization, field: 'pluginActivity', method: 'GET', path: 'activity/' },
+/** Every shape in which some plugin action answers. */
+const shapes: Readonly<Record<string, Json>> = {
+  plugin: plugin(7, { name: 'Mine' }),
+  wrapped: { plugin: plugin(7, { name: 'Mine' }) },
+  files: { 'index.ts': 'export {}', 'name.json': '{}' },
+  deletion: { 'index.ts': 'export {}', 'old.ts': null },
+  activity: { results: [{ activity: 'installed' }], next: null, previous: null, total_count: 1 },
+  objects: [{ id: 1, team_id: 2, config: {} }],
+  repository: [{ name: 'Listed', url: 'https://plugins.example.com/1', official: true }],
+  ids: [1, 2, 3],
+  nothing: [],
+  empty: {},
+};
+
+/** A plugin action, its selection, and what is selected for each shape; `refused` where a shape cannot be its answer. */
+interface Action {
+  readonly query: string;
+  readonly call: string;
+  readonly answers: Readonly<Record<keyof typeof shapes, unknown>>;
+}
+
+const refused = 'refused';
+const input = `id: 7, organizationId: "${organizationId}"`;
+const files = [
+  { name: 'index.ts', text: 'export {}' },
+  { name: 'name.json', text: '{}' },
+];
+const mine = { name: 'Mine' };
+/** What is read where the answer is no plugin. */
+const read = { name: 'Read' };
+const payloads = {
+  ...Object.fromEntries(Object.keys(shapes).map((shape) => [shape, { plugin: read }])),
+  plugin: { plugin: mine },
+  wrapped: { plugin: mine },
+};
+
+const actions: readonly Action[] = [
   {
-    place: organization,
-    field: 'pluginExportsUnsubscribeConfigs',
-    method: 'GET',
-    path: 'exports_unsubscribe_configs/',
+    query: `mutation { answer: checkPluginForUpdates(input: { ${input} }) { plugin { name } } }`,
+    call: `GET ${pluginsPath}7/check_for_updates/`,
+    answers: payloads,
   },
-  { place: organization, field: 'pluginRepository', method: 'GET', path: 'repository/' },
-  { place: organization, field: 'unusedPlugins', method: 'GET', path: 'unused/' },
-  { place: 'mutation', field: 'updatePluginSource', method: 'PATCH', path: '7/update_source/' },
-  { place: 'mutation', field: 'upgradePlugin', method: 'POST', path: '7/upgrade/' },
+  {
+    query: `mutation { answer: upgradePlugin(input: { ${input} }) { plugin { name } } }`,
+    call: `POST ${pluginsPath}7/upgrade/`,
+    answers: payloads,
+  },
+  {
+    query: `mutation { answer: updatePluginSource(input: { ${input}, deletedFiles: ["a"] }) { files { name text } } }`,
+    call: `PATCH ${pluginsPath}7/update_source/`,
+    answers: {
+      ...Object.fromEntries(Object.keys(shapes).map((shape) => [shape, { files: null }])),
+      files: { files },
+      empty: { files: [] },
+    },
+  },
+  {
+    query: `{ ${organization} { plugin(id: 7) { answer: source { files { name text } } } } }`,
+    call: `GET ${pluginsPath}7/source/`,
+    answers: {
+      ...Object.fromEntries(Object.keys(shapes).map((shape) => [shape, { files: null }])),
+      files: { files },
+      empty: { files: [] },
+    },
+  },
+  {
+    query: `{ ${organization} { answer: pluginActivity { totalCount entries { activity } } } }`,
+    call: `GET ${pluginsPath}activity/`,
+    answers: {
+      plugin: { totalCount: null, entries: [{ activity: null }] },
+      wrapped: { totalCount: null, entries: [{ activity: null }] },
+      files: { totalCount: null, entries: [{ activity: null }] },
+      deletion: { totalCount: null, entries: [{ activity: null }] },
+      activity: { totalCount: 1, entries: [{ activity: 'installed' }] },
+      objects: { totalCount: null, entries: [{ activity: null }] },
+      repository: { totalCount: null, entries: [{ activity: null }] },
+      ids: { totalCount: null, entries: null },
+      nothing: { totalCount: null, entries: [] },
+      empty: { totalCount: null, entries: [{ activity: null }] },
+    },
+  },
+  {
+    query: `{ ${organization} { answer: pluginExportsUnsubscribeConfigs } }`,
+    call: `GET ${pluginsPath}exports_unsubscribe_configs/`,
+    answers: {
+      ...Object.fromEntries(Object.entries(shapes).map(([shape, body]) => [shape, [body].flat()])),
+      activity: [{ activity: 'installed' }],
+    },
+  },
+  {
+    query: `{ ${organization} { answer: pluginRepository { name } } }`,
+    call: `GET ${pluginsPath}repository/`,
+    answers: {
+      ...Object.fromEntries(Object.keys(shapes).map((shape) => [shape, [{ name: null }]])),
+      plugin: [mine],
+      repository: [{ name: 'Listed' }],
+      ids: refused,
+      nothing: [],
+    },
+  },
+  {
+    query: `{ ${organization} { answer: unusedPlugins { upstreamId } } }`,
+    call: `GET ${pluginsPath}unused/`,
+    answers: {
+      ...Object.fromEntries(Object.keys(shapes).map((shape) => [shape, refused])),
+      plugin: [{ upstreamId: '7' }],
+      ids: [{ upstreamId: '1' }, { upstreamId: '2' }, { upstreamId: '3' }],
+      nothing: [],
+    },
+  },
 ];
 
 test('25. every plugin action takes the shapes of the known deployment, and the Plugin of the document', async () => {
-  const row = plugin(7, { name: 'Mine' });
-  const shapes: { body: Json; name: string | null }[] = [
-    { body: row, name: 'Mine' },
-    { body: { plugin: row }, name: 'Mine' },
-    { body: { 'index.ts': 'export {}', 'name.json': '{}', 'old.ts': null }, name: null },
-    { body: { results: [{ id: 'a', activity: 'installed' }], next: null, previous: null, total_count: 1 }, name: null },
-    { body: [{ id: 1, team_id: 2, config: {} }], name: null },
-    { body: [{ name: 'Listed', url: 'https://plugins.example.com/1', official: true }], name: null },
-    { body: [1, 2, 3], name: null },
-    { body: [], name: null },
-    { body: {}, name: null },
-  ];
-  for (const { place, field, method, path } of actions) {
-    for (const { body, name } of shapes) {
+  for (const { query, call, answers } of actions) {
+    for (const [shape, body] of Object.entries(shapes)) {
       await using upstream = await startUpstream({
-        [`${method} ${pluginsPath}${path}`]: reply({ body: JSON.stringify(body) }),
-        [`GET ${pluginsPath}7/`]: plugin(7, { name: 'Read' }),
+        [call]: reply({ body: JSON.stringify(body) }),
+        [`GET ${pluginsPath}7/`]: plugin(7, read),
       });
       await using gateway = await startGateway(upstream);
-      const mutates = place === 'mutation';
-      const query = mutates
-        ? `mutation { ${field}(input: { id: 7, organizationId: "${organizationId}" }) { body plugin { name } } }`
-        : `{ ${place} { ${field} { body plugin { name } } ${place.includes('{') ? '} ' : ''}} }`;
-      const asked = await gateway.ask(query);
-      expect({ field, codes: codesOf(asked) }).toEqual({ field, codes: [] });
-      const inside = mutates ? [] : place.includes('{') ? ['organization', 'plugin'] : ['organization'];
-      // A mutation knows its plugin, whatever came back.
-      const plugins = name === null ? (mutates ? { name: 'Read' } : null) : { name };
-      expect(at(asked.data, ...inside, field)).toEqual({ body, plugin: plugins });
-      const reads = mutates && name === null ? [`GET ${pluginsPath}7/`] : [];
-      expect(upstream.requests).toEqual([`${method} ${pluginsPath}${path}`, ...reads]);
+      const asked = await gateway.ask(query.replace('answer: source', 'name answer: source'));
+      const answer = answers[shape];
+      const found = JSON.stringify({ call, shape, answer: deepAnswerIn(asked.data) ?? null });
+      expect(found).toBe(JSON.stringify({ call, shape, answer: answer === refused ? null : answer }));
+      expect(codesOf(asked).map((code) => code.split(' ').at(-1))).toEqual(
+        answer === refused ? ['UPSTREAM_INVALID_RESPONSE'] : [],
+      );
+      expect(upstream.requests[0]).toBeDefined();
+      expect(upstream.requests.filter((line) => line === call)).toHaveLength(1);
     }
   }
 });
+
+/** The value of the first member `answer` anywhere in a JSON value. */
+function deepAnswerIn(value: unknown): unknown {
+  if (!isObject(value)) return undefined;
+  return 'answer' in value ? value['answer'] : Object.values(value).map(deepAnswerIn)[0];
+}
 
 test('26. an enum value that nobody knows fails neither its object nor its list', async () => {
   const rows: [type: string, routes: Routes, query: string, expected: object][] = [

@@ -35,7 +35,6 @@ export function pageTarget({ kind, scope, filter }: ListRef, offset: number, lim
 }
 
 const reports: Readonly<Record<string, string>> = {
-  updateCheck: 'check_for_updates/',
   source: 'source/',
   pluginActivity: 'activity/',
   pluginExportsUnsubscribeConfigs: 'exports_unsubscribe_configs/',

@@ -123,9 +123,9 @@ function selectionOf(type: GraphQLOutputType): string {
   if (isLeafType(named)) return '';
   if (!isObjectType(named)) return ' { __typename id }';
   if (named.name.endsWith('Connection')) return ' { nodes { id } pageInfo { hasNextPage } }';
-  if (!named.name.endsWith('Payload')) return ' { id }';
   const fields = Object.values(named.getFields()).filter(({ args }) => args.length === 0);
-  return ` { ${fields.map((field) => (isLeafType(getNamedType(field.type)) ? field.name : `${field.name} { id }`)).join(' ')} }`;
+  if (fields.some(({ name }) => name === 'id')) return ' { id }';
+  return ` { ${fields.map((field) => `${field.name}${isLeafType(getNamedType(field.type)) ? '' : ' { __typename }'}`).join(' ')} }`;
 }
 
 const anything: readonly unknown[] = [

@@ -212,12 +212,12 @@ class Reference {
     if (name === 'eventValues') return body;
     if (name === 'eventsCsv') return JSON.stringify(body);
     if (name === 'eventRows') return isObject(body) ? body['results'] : null;
-    const plugin = isObject(body) && isObject(body['plugin']) ? body['plugin'] : undefined;
-    const scope = thing.kind === 'Plugin' ? thing.scope : thing.id;
-    return {
-      body,
-      plugin: plugin === undefined ? null : new Thing('Plugin', scope, idText(plugin['id']) ?? '', plugin),
-    };
+    if (name === 'unusedPlugins' && Array.isArray(body))
+      return body.map((id) => new Thing('Plugin', thing.id, idText(id) ?? ''));
+    if (name === 'pluginExportsUnsubscribeConfigs') return [body];
+    if (name === 'pluginRepository') return [{ body }];
+    if (name === 'pluginActivity') return { body, entries: [{ body }] };
+    return { body, files: Object.entries(body).map(([file, text]) => ({ name: file, text })) };
   }
 
   /** The row that the thing came with, if it has the columns, else its own. */

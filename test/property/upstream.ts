@@ -14,24 +14,23 @@ export function answerOf(world: World, target: string): unknown {
   const [, collection = '', id = '', report = ''] =
     /^(\/api\/.*?(?:projects|dashboards|events|plugins)\/)([^/]+)\/(\w+\/)?$/.exec(path) ?? [];
   const rows = world.lists.get(collection);
+  if (rows !== undefined && id === 'unused') return unusedOf(rows);
   if (rows !== undefined && reports.has(id)) return { report: id, query: search };
   const isCurrent = id === '@current' && collection === '/api/projects/';
   const row = isCurrent ? rows?.[0] : rows?.find((one) => idText(one['id']) === id);
   if (row === undefined) throw new UpstreamError('NOT_FOUND', { status: 404 });
-  return report === '' ? row : reportOf(report, row);
+  return report === '' ? row : { 'index.ts': `source of ${idText(row['id'])}` };
 }
 
-const reports: ReadonlySet<string> = new Set([
-  'values',
-  'activity',
-  'exports_unsubscribe_configs',
-  'repository',
-  'unused',
-]);
-
-function reportOf(report: string, row: Row): unknown {
-  return report === 'check_for_updates/' ? { plugin: row } : { 'index.ts': `source of ${idText(row['id'])}` };
+/** The ids of some plugins, no more than the smallest page. */
+function unusedOf(rows: readonly Row[]): unknown {
+  return rows
+    .filter((_row, index) => index % 3 === 1)
+    .map(({ id }) => id)
+    .slice(0, 3);
 }
+
+const reports: ReadonlySet<string> = new Set(['values', 'activity', 'exports_unsubscribe_configs', 'repository']);
 
 function filtered(list: readonly Row[], query: URLSearchParams): readonly Row[] {
   const event = query.get('event');

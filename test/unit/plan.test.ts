@@ -111,15 +111,28 @@ const plans: readonly (readonly [name: string, query: string, calls: readonly st
   ],
   [
     'reports of equal arguments are one call for each object',
-    `{ organization(id: "${organizationId}") { unusedPlugins { body }
-       plugins(first: 5) { nodes { a: source { body } b: source { body } updateCheck { plugin { name source { body } } } } } } }`,
+    `{ organization(id: "${organizationId}") { unusedPlugins { id }
+       plugins(first: 5) { nodes { a: source { body } b: source { body } } } } }`,
     [
       '1 1 listUnusedPlugins organization.unusedPlugins',
       '1 1 listPlugins organization.plugins',
       '2 0–5 getPluginSource organization.plugins.nodes.a',
-      '2 0–5 checkPluginForUpdates organization.plugins.nodes.updateCheck',
-      '3 0–5 getPluginSource organization.plugins.nodes.updateCheck.plugin.source',
     ],
+  ],
+  [
+    'a list of ids is one call, and the columns of its rows are a page of them and what is not in it',
+    `{ organization(id: "${organizationId}") { unusedPlugins { name source { files { name } } } } }`,
+    [
+      '1 1 listUnusedPlugins organization.unusedPlugins',
+      '2 0–1 listPlugins organization.unusedPlugins',
+      '2 0–100 getPluginSource organization.unusedPlugins.source',
+      '3 0–100 getPlugin organization.unusedPlugins (not in the page)',
+    ],
+  ],
+  [
+    'a check for updates is a write, although it is a GET',
+    `mutation { checkPluginForUpdates(input: { id: 1, organizationId: "@current" }) { plugin { latestTag } } }`,
+    ['1 1 checkPluginForUpdates checkPluginForUpdates', '2 0–1 getPlugin checkPluginForUpdates.plugin'],
   ],
   [
     'refused arguments cost nothing',

@@ -50,25 +50,24 @@ const columns = {
 
 /** The fields that no column answers: they follow from the record's key, or from what the relation itself reads. */
 const beyondColumns: Record<string, string> = {
-  Plugin: 'upstreamId updateCheck source',
+  Plugin: 'upstreamId source',
   Dashboard: 'upstreamId project',
   User: '',
   Event: 'upstreamId project',
   Project: 'upstreamId dashboards dashboard events event eventValues eventsCsv eventRows',
 };
 
-/** The inputs that carry the request fields of a resource, and their fields that are no column of the body. */
+/**
+ * The inputs that carry the request fields of a resource, their fields that are no such column, and the columns that mean
+ * nothing to the mutation.
+ */
 const writes = [
-  ['CreateProjectInput', 'Project', 'extra'],
-  ['UpdateProjectInput', 'Project', 'id extra'],
-  ['CreateDashboardInput', 'Dashboard', 'projectId extra'],
-  ['UpdateDashboardInput', 'Dashboard', 'id projectId extra'],
-  ['MoveDashboardTileInput', 'Dashboard', 'id projectId extra'],
-  ['CreateDashboardFromTemplateInput', 'Dashboard', 'projectId extra'],
-  ['CreatePluginInput', 'Plugin', 'organizationId extra'],
-  ['UpdatePluginInput', 'Plugin', 'id organizationId extra'],
-  ['UpdatePluginSourceInput', 'Plugin', 'id organizationId extra'],
-  ['UpgradePluginInput', 'Plugin', 'id organizationId extra'],
+  ['CreateProjectInput', 'Project', 'extra', ''],
+  ['UpdateProjectInput', 'Project', 'id extra', ''],
+  ['CreateDashboardInput', 'Dashboard', 'projectId extra', 'deleted delete_insights'],
+  ['UpdateDashboardInput', 'Dashboard', 'id projectId extra', 'use_template use_dashboard'],
+  ['CreatePluginInput', 'Plugin', 'organizationId url extra', ''],
+  ['UpdatePluginInput', 'Plugin', 'id organizationId extra', ''],
 ] as const;
 
 /** Every operation of the REST API that a field may name; `deleteDashboard` answers 405 whatever it is sent. */
@@ -99,10 +98,10 @@ describe.each(Object.entries(columns))('%s', (name, { all, requests }) => {
   });
 
   test.each(writes.filter(([, resource]) => resource === name))(
-    '%s takes every request field of the REST contract, and no other',
-    (input, _, beside) => {
+    '%s takes every request field of the REST contract that means something to it, and no other',
+    (input, _, beside, without) => {
       const fields = inputFieldsOf(input).filter((field) => !words(beside).includes(field.name));
-      expect(sorted(fields.map(columnOf))).toEqual(sorted(words(requests)));
+      expect(sorted([...fields.map(columnOf), ...words(without)])).toEqual(sorted(words(requests)));
       for (const field of fields) expect(isNonNullType(field.type), `${input}.${field.name}`).toBe(false);
     },
   );
@@ -129,12 +128,29 @@ test('every REST operation but the one that always answers 405 is reached, and n
   expect(sorted(new Set(named))).toEqual(sorted(operations));
 });
 
-test('every field is nullable but ids, the list that `nodes` answers and the body of a plugin action', () => {
+test('every field is nullable but ids, what is at hand with its parent, and what a write answers in one', () => {
   const required = types
     .filter((type) => isObjectType(type) && !/(Edge|Connection|PageInfo)$/.test(type.name))
     .flatMap((type) => fieldsOf(type.name).map((field) => ({ name: `${type.name}.${field.name}`, type: field.type })))
     .filter(({ type, name }) => isNonNullType(type) && !/\.(id|upstreamId)$/.test(name));
-  expect(required.map(({ name }) => name).toSorted()).toEqual(['PluginActionResult.body', 'Query.nodes']);
+  expect(required.map(({ name }) => name).toSorted()).toEqual([
+    'CreateDashboardFromTemplatePayload.dashboard',
+    'CreateDashboardPayload.dashboard',
+    'CreatePluginPayload.plugin',
+    'CreateProjectPayload.project',
+    'MoveDashboardTilePayload.dashboard',
+    'PluginActivity.body',
+    'PluginActivityEntry.body',
+    'PluginFile.name',
+    'PluginFile.text',
+    'PluginRepositoryEntry.body',
+    'PluginSource.body',
+    'Query.nodes',
+    'RestoreDashboardPayload.dashboard',
+    'UpdateDashboardPayload.dashboard',
+    'UpdatePluginPayload.plugin',
+    'UpdateProjectPayload.project',
+  ]);
 });
 
 test('arguments have no default where they page, and are non-null where they have one', () => {
@@ -147,8 +163,8 @@ test('arguments have no default where they page, and are non-null where they hav
 
 test.each(['Project', 'Dashboard', 'Plugin'])('a connection of %s pages both ways and counts', (name) => {
   expect(signaturesOf(`${name}Connection`)).toEqual([
-    `edges: [${name}Edge]`,
-    `nodes: [${name}]`,
+    `edges: [${name}Edge!]!`,
+    `nodes: [${name}]!`,
     'pageInfo: PageInfo!',
     'totalCount: Int',
   ]);
@@ -161,7 +177,6 @@ test('a connection of events goes forward only and does not count', () => {
 
 test('the queries and relations are those of the contract', () => {
   const page = 'first: Int, after: String, last: Int, before: String';
-  const answers = 'PluginActionResult';
   expect(signaturesOf('Query').toSorted()).toEqual([
     'node(id: ID!): Node',
     'nodes(ids: [ID!]!): [Node]!',
@@ -188,22 +203,21 @@ test('the queries and relations are those of the contract', () => {
     'name: String',
     `plugins(${page}): PluginConnection`,
     'plugin(id: ID!): Plugin',
-    `pluginActivity: ${answers}`,
-    `pluginExportsUnsubscribeConfigs: ${answers}`,
-    `pluginRepository: ${answers}`,
-    `unusedPlugins: ${answers}`,
+    'pluginActivity: PluginActivity',
+    'pluginExportsUnsubscribeConfigs: [JSON!]',
+    'pluginRepository: [PluginRepositoryEntry!]',
+    'unusedPlugins: [Plugin!]',
   ]);
   expect(signaturesOf('Plugin')).toEqual(
-    expect.arrayContaining(['organization: Organization', `updateCheck: ${answers}`, `source: ${answers}`]),
+    expect.arrayContaining(['organization: Organization', 'source: PluginSource']),
   );
-  expect(signaturesOf(answers)).toEqual(['plugin: Plugin', 'body: JSON!']);
 });
 
 test('the mutations are those of the contract, each from one input to one nullable payload', () => {
   const names = words(`
     createProject updateProject deleteProject
     createDashboard updateDashboard deleteDashboard restoreDashboard moveDashboardTile createDashboardFromTemplate
-    createPlugin updatePlugin deletePlugin updatePluginSource upgradePlugin
+    createPlugin updatePlugin deletePlugin updatePluginSource upgradePlugin checkPluginForUpdates
   `);
   const signatures = names.map((name) => {
     const noun = name.charAt(0).toUpperCase() + name.slice(1);

@@ -16,7 +16,7 @@ import { isRowType, restNameOf } from '../../src/graphql/facts.ts';
 const converters: Readonly<Record<string, string>> = {
   ID: 'toId',
   String: 'toText',
-  DateTime: 'onlyText',
+  DateTime: 'toDateTime',
   TimeZone: 'onlyText',
   UUID: 'onlyText',
   Int: 'onlyInt',

@@ -13,8 +13,10 @@ for (const type of lists) {
   mappers[`${type}Connection`] = '../connections.ts#ConnectionSource';
   mappers[`${type}Edge`] = '../connections.ts#EdgeSource';
 }
-for (const type of ['UpdatePluginSourcePayload', 'UpgradePluginPayload'])
+for (const type of ['UpdatePluginSourcePayload', 'UpgradePluginPayload', 'CheckPluginForUpdatesPayload'])
   mappers[type] = '../records.ts#PluginActionSource';
+for (const type of ['PluginSource', 'PluginActivity']) mappers[type] = '../records.ts#ReportSource';
+for (const type of ['PluginActivityEntry', 'PluginRepositoryEntry']) mappers[type] = '../../rest/values.ts#JsonObject';
 
 const config = {
   contextType: '../../context.ts#GatewayContext',

@@ -10,7 +10,7 @@ export type DashboardsQueryVariables = Exact<{
 }>;
 
 
-export type DashboardsQuery = { project: { dashboards: { totalCount: number | null, nodes: Array<{ id: string, name: string | null, description: string | null, pinned: boolean | null, tags: Array<string | null> | null, createdAt: string | null, createdBy: { firstName: string | null, lastName: string | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null } | null };
+export type DashboardsQuery = { project: { dashboards: { totalCount: number | null, nodes: Array<{ id: string, name: string | null, description: string | null, pinned: boolean | null, tags: Array<string | null> | null, createdAt: string | null, createdBy: { firstName: string | null, lastName: string | null } | null } | null>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null } | null };
 
 export type DashboardCardFragment = { id: string, name: string | null, description: string | null, pinned: boolean | null, tags: Array<string | null> | null, createdAt: string | null, createdBy: { firstName: string | null, lastName: string | null } | null };
 
@@ -29,7 +29,7 @@ export type ProjectsQueryVariables = Exact<{
 }>;
 
 
-export type ProjectsQuery = { projects: { nodes: Array<{ id: string, upstreamId: string, name: string | null, timezone: string | null } | null> | null, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+export type ProjectsQuery = { projects: { nodes: Array<{ id: string, upstreamId: string, name: string | null, timezone: string | null } | null>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
 
 export type ProjectLinkFragment = { id: string, upstreamId: string, name: string | null, timezone: string | null };
 

@@ -10,7 +10,10 @@ export type RestrictionLevel =
   | 'EVERYONE_CAN_EDIT'
   /** Only those invited to this dashboard can edit (37 in the REST API). */
   | 'ONLY_INVITED_CAN_EDIT'
-  /** A value of the upstream that this gateway does not know. Refused as an input. */
+  /**
+   * None of the others: a value that the upstream has beside them. In answers only, so that a new value does not fail the
+   * field; refused as an input.
+   */
   | 'UNKNOWN';
 
 /** A dashboard, and the fields to change. A field that is left out is not sent, and one given as null is sent as null. */
@@ -29,15 +32,11 @@ export type UpdateDashboardInput = {
   /** Whether the dashboard is pinned to the top of the project. */
   pinned?: boolean | null | undefined;
   /**
-   * Whether the dashboard is deleted. `deleteDashboard` and `restoreDashboard` set just this; the known deployment
-   * restores one only where nothing else is sent.
+   * Whether the dashboard is deleted. `deleteDashboard` sets this, and `restoreDashboard` takes it back, which the upstream
+   * accepts only where nothing else is sent.
    */
   deleted?: boolean | null | undefined;
-  /** The name of the template to make the dashboard from. */
-  useTemplate?: string | null | undefined;
-  /** The dashboard to copy from: its global id, or its upstream id (an integer). It has to be one of the same project. */
-  useDashboardId?: string | number | null | undefined;
-  /** Whether the insights on the dashboard are deleted along with it. */
+  /** Whether the insights on the dashboard are deleted along with it, beside `deleted`. */
   deleteInsights?: boolean | null | undefined;
   /** The filters that apply to every tile. The structure is the upstream's own. */
   filters?: unknown;
@@ -46,8 +45,8 @@ export type UpdateDashboardInput = {
   /** Who may edit the dashboard. */
   restrictionLevel?: RestrictionLevel | null | undefined;
   /**
-   * A JSON object merged into the request body, for fields that the contract does not show, under their REST names
-   * (snake_case). A name that is also set by its own input field is refused.
+   * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
+   * (snake_case). A name that an input field sets, or that cannot be set here, is refused.
    */
   extra?: unknown;
 };
@@ -66,14 +65,14 @@ export type CodegenPageQueryVariables = Exact<{
 }>;
 
 
-export type CodegenPageQuery = { project: { dashboards: { edges: Array<{ node: { name: string | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null } | null };
+export type CodegenPageQuery = { project: { dashboards: { edges: Array<{ node: { name: string | null } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null } | null };
 
 export type CodegenDescribeMutationVariables = Exact<{
   input: UpdateDashboardInput;
 }>;
 
 
-export type CodegenDescribeMutation = { updateDashboard: { dashboard: { description: string | null } | null } | null };
+export type CodegenDescribeMutation = { updateDashboard: { dashboard: { description: string | null } } | null };
 
 
 export const CodegenOverviewDocument = {"__meta__":{"hash":"sha256:5581e959035012456df5844c0fe49e0cbd0311e8fc9d774edd5ee79925b3dbe2"},"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"CodegenOverview"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"project"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"project"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"id"},"value":{"kind":"Variable","name":{"kind":"Name","value":"project"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"timezone"}}]}}]}}]} as unknown as DocumentNode<CodegenOverviewQuery, CodegenOverviewQueryVariables>;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<1fc59c4622eceff69d8cf69b413af4a5>>
+ * @generated SignedSource<<53d5cd1c6c94af2538039fa0db39d6eb>>
  * @relayHash 2a03dcecc774e316f150a4767d5324da
  * @lightSyntaxTransform
  */
@@ -25,8 +25,6 @@ export type UpdateDashboardInput = {
   projectId?: string | null | undefined;
   restrictionLevel?: RestrictionLevel | null | undefined;
   tags?: ReadonlyArray<string | null | undefined> | null | undefined;
-  useDashboardId?: string | null | undefined;
-  useTemplate?: string | null | undefined;
 };
 export type dashboardsDescribeMutation$variables = {
   input: UpdateDashboardInput;
@@ -37,7 +35,7 @@ export type dashboardsDescribeMutation$data = {
       readonly description: string | null | undefined;
       readonly id: string;
       readonly " $fragmentSpreads": FragmentRefs<"dashboards_dashboard">;
-    } | null | undefined;
+    };
   } | null | undefined;
 };
 export type dashboardsDescribeMutation = {

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<fd7b2e31c8b57888b1f7c0625d875602>>
+ * @generated SignedSource<<1fd2db0ddaa6f90778614dab9ddbe1b2>>
  * @lightSyntaxTransform
  */
 
@@ -15,7 +15,7 @@ export type dashboards_project$data = {
       readonly node: {
         readonly name: string | null | undefined;
       } | null | undefined;
-    } | null | undefined> | null | undefined;
+    }>;
     readonly pageInfo: {
       readonly endCursor: string | null | undefined;
       readonly hasNextPage: boolean;

@@ -1,0 +1,50 @@
+import { onlyText, toDateTime, toId, toText, toUser } from '../graphql/column-values.ts';
+import type {
+  PluginActivityEntryResolvers,
+  PluginActivityResolvers,
+  PluginRepositoryEntryResolvers,
+  PluginSourceResolvers,
+} from '../graphql/generated/resolvers.ts';
+import { entriesIn, filesIn } from '../graphql/plugin-results.ts';
+import { isObject, naturalNumber } from '../rest/values.ts';
+
+/** The source code of a plugin. */
+export const PluginSource: PluginSourceResolvers = {
+  files: ({ body }) => filesIn(body),
+};
+
+/** A page of an activity log. */
+export const PluginActivity: PluginActivityResolvers = {
+  entries: ({ body }) => entriesIn(body),
+  totalCount: ({ body }) => (isObject(body) ? naturalNumber(body['total_count']) : null),
+};
+
+/** An entry of an activity log. */
+export const PluginActivityEntry: PluginActivityEntryResolvers = {
+  activity: ({ activity }) => member(activity, toText),
+  createdAt: ({ created_at: createdAt }) => member(createdAt, toDateTime),
+  user: ({ user }) => member(user, toUser),
+  scope: ({ scope }) => member(scope, toText),
+  itemId: ({ item_id: itemId }) => member(itemId, toId),
+  detail: ({ detail }) => detail,
+  body: (entry) => entry,
+};
+
+/** A plugin of the repository. */
+export const PluginRepositoryEntry: PluginRepositoryEntryResolvers = {
+  name: ({ name }) => member(name, toText),
+  description: ({ description }) => member(description, toText),
+  url: ({ url }) => member(url, onlyText),
+  icon: ({ icon }) => member(icon, onlyText),
+  maintainer: ({ maintainer }) => member(maintainer, toText),
+  latestTag: ({ latest_tag: latestTag }) => member(latestTag, toText),
+  body: (entry) => entry,
+};
+
+/** A member of an entry as a field answers it; null where the upstream leaves it out. Throws for one of another type. */
+function member<T>(value: unknown, convert: (value: unknown) => T | Error): T | null {
+  if (value === undefined || value === null) return null;
+  const converted = convert(value);
+  if (converted instanceof Error) throw converted;
+  return converted;
+}

@@ -1,0 +1,137 @@
+import { type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { createSchema } from '../../src/schema.ts';
+import { startGateway } from '../support/gateway.ts';
+import { startUpstream } from '../support/upstream.ts';
+import { columnsOf, fieldNameOf } from './document.ts';
+import { organizationId } from './operation-table.ts';
+import { askThriceExactly } from './thrice.ts';
+
+/** What each mutation needs beside `extra`. */
+const addresses: Readonly<Record<string, object>> = {
+  createProject: {},
+  updateProject: { id: '1' },
+  createDashboard: { projectId: '1' },
+  updateDashboard: { id: '5', projectId: '1' },
+  moveDashboardTile: { id: '5', projectId: '1', tileId: '1', toDashboardId: '2' },
+  createDashboardFromTemplate: { projectId: '1', template: {} },
+  createPlugin: { organizationId },
+  updatePlugin: { id: '5', organizationId },
+  upgradePlugin: { id: '5', organizationId },
+};
+
+const mutations = createSchema().getMutationType()?.getFields() ?? {};
+const withExtra = Object.keys(mutations).filter((name) => inputOf(name).getFields()['extra'] !== undefined);
+
+test('every mutation that takes `extra` is tried', () => {
+  expect(withExtra.toSorted()).toEqual(Object.keys(addresses).toSorted());
+});
+
+describe.each(withExtra)('`extra` of %s', (mutation) => {
+  const noun = /Project|Dashboard|Plugin/.exec(mutation)?.[0] ?? '';
+  const fields = Object.keys(inputOf(mutation).getFields()).filter((name) => name !== 'extra');
+  const columns = columnsOf(noun).map(({ name }) => name);
+
+  test('refuses the name of an input field, as GraphQL and as REST spell it, and names the field', async () => {
+    const messages = await refusalsOf(
+      mutation,
+      fields.flatMap((field) => [field, snakeCase(field)]),
+    );
+    expect(messages).toEqual(
+      fields.flatMap((field) =>
+        [field, snakeCase(field)].map(
+          (name) => `Expected "${name}" in the input field \`${field}\`, but got it in \`extra\`.`,
+        ),
+      ),
+    );
+  });
+
+  test('refuses every column of the contract, in both spellings, and says what sets it', async () => {
+    const names = columns.flatMap((column) => [column, fieldNameOf(column), camelCase(column)]);
+    const messages = await refusalsOf(mutation, names);
+    for (const message of messages) {
+      expect(message).toMatch(
+        /in the input field `\w+`, but got it in `extra`\.$|^Expected `extra` to hold what `\w+` sets, but got "\w+": (?:the upstream alone sets it|it is set by `\w+`(?:, `\w+`)*)\.$/,
+      );
+    }
+    expect(messages).toHaveLength(names.length);
+  });
+});
+
+test('names in `extra` that a field sets as a member within a member are refused as a whole', async () => {
+  const names = ['tile', 'toDashboard', 'to_dashboard'];
+  expect(await refusalsOf('moveDashboardTile', names)).toEqual([
+    'Expected "tile" in the input field `tileId`, but got it in `extra`.',
+    'Expected "toDashboard" in the input field `toDashboardId`, but got it in `extra`.',
+    'Expected "to_dashboard" in the input field `toDashboardId`, but got it in `extra`.',
+  ]);
+});
+
+test.each([
+  ['updateProject', 'api_token', 'the upstream alone sets it'],
+  ['updateProject', 'apiToken', 'the upstream alone sets it'],
+  ['createDashboard', 'created_by', 'the upstream alone sets it'],
+  ['updateDashboard', 'use_template', 'it is set by `createDashboard`'],
+  ['createDashboard', 'delete_insights', 'it is set by `updateDashboard`, `deleteDashboard`'],
+  ['moveDashboardTile', 'restriction_level', 'it is set by `createDashboard`, `updateDashboard`'],
+  ['updatePlugin', 'url', 'it is set by `createPlugin`'],
+])('%s says of %s in `extra`: %s', async (mutation, name, reason) => {
+  expect(await refusalsOf(mutation, [name])).toEqual([
+    `Expected \`extra\` to hold what \`${mutation}\` sets, but got "${name}": ${reason}.`,
+  ]);
+});
+
+test('members of `extra` that are unknown to the contract go upstream, whatever their own members are called', async () => {
+  await using upstream = await startUpstream({ 'PATCH /api/projects/1/dashboards/5/': { id: 5 } });
+  await using gateway = await startGateway(upstream);
+  const extra = { creation_context: { name: 'x', restriction_level: 99 }, quickFilterIds: [{ id: 1 }] };
+  const { errors } = await askThriceExactly(
+    gateway,
+    upstream,
+    queryOf('updateDashboard'),
+    variablesOf('updateDashboard', extra),
+  );
+  expect(errors).toBeUndefined();
+  expect(upstream.records.map(({ body }) => body)).toEqual([JSON.stringify(extra)]);
+});
+
+/** The messages with which a mutation refuses an `extra` with each of these names alone. Expects no call. */
+async function refusalsOf(mutation: string, names: readonly string[]): Promise<string[]> {
+  await using upstream = await startUpstream({});
+  await using gateway = await startGateway(upstream);
+  const messages: string[] = [];
+  for (const name of names) {
+    const { errors = [] } = await gateway.ask(queryOf(mutation), {
+      variables: JSON.parse(variablesOf(mutation, { [name]: 99 })),
+    });
+    expect(errors.map(({ path, extensions }) => ({ path, extensions }))).toEqual([
+      { path: [mutation], extensions: { code: 'BAD_USER_INPUT' } },
+    ]);
+    messages.push(...errors.map(({ message }) => message));
+  }
+  expect(upstream.requests).toEqual([]);
+  return messages;
+}
+
+function queryOf(mutation: string): string {
+  return `mutation Write($input: ${inputOf(mutation).name}!) { ${mutation}(input: $input) { __typename } }`;
+}
+
+function variablesOf(mutation: string, extra: object): string {
+  return JSON.stringify({ input: { ...addresses[mutation], extra } });
+}
+
+function inputOf(mutation: string): GraphQLInputObjectType {
+  const [input] = mutations[mutation]?.args ?? [];
+  const type = input && getNamedType(input.type);
+  if (!isInputObjectType(type)) throw new Error(`${mutation} has no input`);
+  return type;
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
