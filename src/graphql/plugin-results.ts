@@ -31,9 +31,15 @@ export function entriesIn(body: unknown): JsonObject[] | null {
 
 /** The same where anything may be an entry. */
 export function itemsIn(body: unknown): unknown[] | null {
-  if (Array.isArray(body)) return body;
+  if (isArray(body)) return body;
   if (!isObject(body)) return null;
-  return Array.isArray(body['results']) ? body['results'] : [body];
+  const { results } = body;
+  return isArray(results) ? results : [body];
+}
+
+/** `Array.isArray` makes `any` of the items. */
+function isArray(value: unknown): value is unknown[] {
+  return Array.isArray(value);
 }
 
 /** The plugins of an answer that lists them by their ids, or as rows. */

@@ -217,7 +217,8 @@ class Reference {
     if (name === 'pluginExportsUnsubscribeConfigs') return [body];
     if (name === 'pluginRepository') return [{ body }];
     if (name === 'pluginActivity') return { body, entries: [{ body }] };
-    return { body, files: Object.entries(body).map(([file, text]) => ({ name: file, text })) };
+    const files = isObject(body) ? Object.entries(body) : [];
+    return { body, files: files.map(([file, text]) => ({ name: file, text })) };
   }
 
   /** The row that the thing came with, if it has the columns, else its own. */

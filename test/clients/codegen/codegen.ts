@@ -50,7 +50,7 @@ function connect(naming: Naming): Connect {
       },
       describe: async (input) => {
         const { updateDashboard } = await execute(describe, { input });
-        return updateDashboard?.dashboard?.description;
+        return updateDashboard?.dashboard.description;
       },
     };
   };

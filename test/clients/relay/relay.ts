@@ -43,7 +43,7 @@ const connect: Connect = (endpoint) => {
     twoPages: async (project) => twoPages(environment, project),
     describe: async (input) => {
       const { updateDashboard } = await commit<dashboardsDescribeMutation>(environment, describeMutation, { input });
-      return updateDashboard?.dashboard?.description;
+      return updateDashboard?.dashboard.description;
     },
   };
 };
@@ -64,7 +64,7 @@ export async function describeAndRefetch(
   const input = { id: '1', projectId: '1', description };
   const { updateDashboard } = await commit<dashboardsDescribeMutation>(environment, describeMutation, { input });
   const dashboard = updateDashboard?.dashboard;
-  if (dashboard === null || dashboard === undefined) throw new Error('expected the dashboard');
+  if (dashboard === undefined) throw new Error('expected the dashboard');
   const look = () => lookUp<dashboards_dashboard$key>(environment, dashboardFragment, dashboard);
   const before = look();
   await meanwhile();
@@ -91,7 +91,7 @@ async function twoPages(environment: Environment, project: string): Promise<read
   });
   const both = lookUp(environment, projectFragment, fragment);
   retained.dispose();
-  return both.dashboards?.edges?.map((edge) => edge?.node?.name) ?? [];
+  return both.dashboards?.edges.map((edge) => edge.node?.name) ?? [];
 }
 
 function createEnvironment({ url, authorization, fetch }: Endpoint): Environment {
