@@ -123,8 +123,9 @@ class Walk {
       if (types.length === 0) return [];
       const role = roleOf(type, selected.field).kind;
       const isList = isListType(getNullableType(selected.field.type));
-      // A list that is neither a page nor named by ids has no bound.
-      const items = isList ? (role === 'node' ? this.#idsOf(selected) : (page ?? largest)) : 1;
+      // How many items a report lists, only the upstream's answer tells: they are taken for a page.
+      const length = role === 'node' ? this.#idsOf(selected) : (page ?? this.#request.maxPageSize);
+      const items = isList ? length : 1;
       const { responseKey, nodes: own } = selected;
       return [{ responseKey, nodes: own, types, items, page: role === 'list' ? this.#pageOf(selected) : undefined }];
     });
