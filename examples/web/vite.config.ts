@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
@@ -6,9 +7,23 @@ const { PORT = '4000', GATEWAY_URL = `http://127.0.0.1:${PORT}`, API_KEY = 'phx_
 // The key is added on the way to the gateway, so that no browser ever has it. In production your own server does this.
 const proxy = { '/graphql': { target: GATEWAY_URL, headers: { authorization: `Bearer ${API_KEY}` } } };
 
-export default defineConfig({
-  plugins: [react()],
-  server: { host: '127.0.0.1', proxy },
-  // Without the texts of fragments, which nothing uses.
-  build: { rolldownOptions: { treeshake: { manualPureFunctions: ['TypedDocumentString'] } } },
+/** Waits, ten seconds at most, until the gateway answers whatever it does: they are started together. */
+async function gatewayAnswers(tries = 50): Promise<void> {
+  try {
+    await fetch(`${GATEWAY_URL}/graphql`);
+  } catch {
+    if (tries === 0) return;
+    await setTimeout(200);
+    await gatewayAnswers(tries - 1);
+  }
+}
+
+export default defineConfig(async ({ command }) => {
+  if (command === 'serve') await gatewayAnswers();
+  return {
+    plugins: [react()],
+    server: { host: '127.0.0.1', proxy },
+    // Without the texts of fragments, which nothing uses.
+    build: { rolldownOptions: { treeshake: { manualPureFunctions: ['TypedDocumentString'] } } },
+  };
 });

@@ -1,6 +1,6 @@
 import type { Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasChromium, startBrowser, type TestBrowser } from '../support/browser.ts';
+import { hasChromium, seriousFindings, startBrowser, type TestBrowser } from '../support/browser.ts';
 import { type Example, startExample } from './example.ts';
 
 describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { timeout: 60_000 }, () => {
@@ -70,6 +70,32 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { tim
       expect(await request.headerValue('authorization')).toBeNull();
     }
     expect([...origins]).toEqual([new URL(example.url).origin]);
+    const bodies = asked.map((request) => request.postData());
+    expect(new Set(bodies).size).toBe(bodies.length);
+  });
+
+  test('keeps what came where a part is missing, and says after how long another try may do', async () => {
+    await using opened = await browser.open();
+    const { page, picture } = opened;
+    const errors = [
+      {
+        message: 'The key has used up its calls.',
+        path: ['project', 'organization'],
+        extensions: { code: 'RATE_LIMITED', upstream: { status: 429, retryAfter: 42 } },
+      },
+    ];
+    await page.route('**/graphql', async (route) => {
+      const response = await route.fetch();
+      const answer = await response.text();
+      await route.fulfill({ response, body: `${answer.slice(0, -1)},"errors":${JSON.stringify(errors)}}` });
+    });
+    await page.goto(example.url);
+    await page.getByRole('heading', { name: 'Booking website' }).waitFor();
+    const failures = page.getByRole('alert');
+    await failures.getByText('Not everything of the project could be loaded.').waitFor();
+    expect(await failures.first().innerText()).toContain('Try again in 42 seconds.');
+    await page.getByText('10 events shown').waitFor();
+    await picture('example-partial');
   });
 
   test('says that it loads, and when there is nothing', async () => {
@@ -129,15 +155,35 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { tim
     await page.getByText('20 events shown').waitFor();
   });
 
-  test('fits a telephone, and the dark', async () => {
-    await using opened = await browser.open();
-    const { page, picture } = opened;
-    await page.setViewportSize({ width: 390, height: 844 });
-    await page.emulateMedia({ colorScheme: 'dark' });
+  test.each([390, 320])(
+    'fits a telephone of %d pixels, and the dark, without serious findings of axe',
+    async (width) => {
+      await using opened = await browser.open();
+      const { page, picture } = opened;
+      await page.setViewportSize({ width, height: 844 });
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.goto(example.url);
+      await page.getByText('10 events shown').waitFor();
+      await picture(`example-telephone-${width}`);
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+      expect(overflow).toBe(0);
+      expect(await seriousFindings(page)).toEqual([]);
+    },
+  );
+});
+
+describe.skipIf(!hasChromium)('The page of examples/web (needs chromium), started with a gateway', () => {
+  test('has no error at the first start, and works where the gateway has no list of documents', async () => {
+    await using started = new AsyncDisposableStack();
+    const browser = started.use(await startBrowser());
+    const example = await startExample(started, { PERSISTED_DOCUMENTS_MODE: 'off' });
+    const { page, errors, picture } = started.use(await browser.open());
     await page.goto(example.url);
     await page.getByText('10 events shown').waitFor();
-    await picture('example-telephone');
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
-    expect(overflow).toBe(0);
-  });
+    await picture('example-without-list');
+    expect(await page.getByRole('alert').count()).toBe(0);
+    // The browser's own, of the first answers to ids.
+    expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
+    expect(example.output()).not.toContain('error');
+  }, 60_000);
 });

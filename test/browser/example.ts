@@ -5,13 +5,18 @@ import { runScript } from '../support/process.ts';
 /** The page of examples/web, started by its own script, over an upstream that can go away and come back. */
 export interface Example {
   readonly url: string;
+  /** What the gateway and the page have printed. */
+  readonly output: () => string;
   readonly upstream: { start(): Promise<void>; stop(): Promise<void> };
   /** Makes a project without dashboards and events, and gives its upstream id. */
   createProject(name: string): Promise<number>;
 }
 
 /** Starts it over a gateway that runs nothing but the documents of the page. What has been started is disposed with `started`. */
-export async function startExample(started: AsyncDisposableStack): Promise<Example> {
+export async function startExample(
+  started: AsyncDisposableStack,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Example> {
   const [port, upstreamPort] = [await freePort(), await freePort()];
   const start = (): ReturnType<typeof startWorkspace> => startWorkspace({ port: upstreamPort, host: '127.0.0.1' });
   let workspace = await start();
@@ -22,12 +27,14 @@ export async function startExample(started: AsyncDisposableStack): Promise<Examp
       UPSTREAM_URL: workspace.url,
       PERSISTED_DOCUMENTS_MODE: 'only',
       NO_COLOR: '1',
+      ...settings,
     }),
   );
   const [, url = ''] = await running.printed(/Local: +(\S+)/);
   await running.printed(/Gateway +http/);
   return {
     url,
+    output: () => running.output(),
     upstream: {
       start: async () => {
         workspace = await start();

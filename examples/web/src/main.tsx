@@ -1,5 +1,4 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './App.tsx';
 import './app.css';
@@ -21,10 +20,9 @@ const queryClient = new QueryClient({
 const root = document.getElementById('root');
 if (root === null) throw new Error('expected an element #root');
 
+// Without StrictMode: it mounts everything twice, which would cancel the first queries and send them again.
 createRoot(root).render(
-  <StrictMode>
-    <QueryClientProvider client={queryClient}>
-      <App />
-    </QueryClientProvider>
-  </StrictMode>,
+  <QueryClientProvider client={queryClient}>
+    <App />
+  </QueryClientProvider>,
 );

@@ -3,8 +3,8 @@ import { GatewayError } from '../gateway/execute.ts';
 /** What readers can be told about the codes that they may meet; the other ones speak for themselves. */
 const explanations: Readonly<Record<string, string>> = {
   GATEWAY_UNAVAILABLE: 'The server does not answer. Check your connection.',
-  OVERLOADED: 'The server is busy. Try again in a moment.',
-  RATE_LIMITED: 'Too much was read in the last minute. Try again in a moment.',
+  OVERLOADED: 'The server is busy.',
+  RATE_LIMITED: 'Too much was read in the last minute.',
   UNAUTHENTICATED: 'The API key is missing or not known.',
   UPSTREAM_TIMEOUT: 'The analytics service took too long to answer.',
   UPSTREAM_UNAVAILABLE: 'The analytics service cannot be reached right now.',
@@ -13,20 +13,25 @@ const explanations: Readonly<Record<string, string>> = {
 interface FailureProps {
   /** What could not be loaded, such as `events`. */
   readonly what: string;
-  readonly error: Error;
+  readonly error: Error | undefined;
+  /** Whether the rest of it is there. */
+  readonly isPartial: boolean;
   readonly isRetrying: boolean;
   readonly onRetry: () => void;
 }
 
 /** Says what went wrong, with a button that tries again. */
-export function Failure({ what, error, isRetrying, onRetry }: FailureProps) {
-  const code = error instanceof GatewayError ? error.code : undefined;
+export function Failure({ what, error, isPartial, isRetrying, onRetry }: FailureProps) {
+  const { code, retryAfter } = error instanceof GatewayError ? error : {};
   return (
     <div className="failure" role="alert">
       <p>
-        <strong>The {what} could not be loaded.</strong>
+        <strong>
+          {isPartial ? `Not everything of the ${what} could be loaded.` : `The ${what} could not be loaded.`}
+        </strong>
         <br />
-        {explanations[code ?? ''] ?? error.message}
+        {explanations[code ?? ''] ?? error?.message}
+        {retryAfter !== undefined && ` Try again in ${retryAfter} seconds.`}
         {code !== undefined && <code>{code}</code>}
       </p>
       <button type="button" onClick={onRetry} aria-disabled={isRetrying}>

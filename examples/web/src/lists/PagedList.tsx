@@ -12,17 +12,18 @@ interface PagedListProps<Node> {
 }
 
 /** A list in each of its states: loading, failed, empty, there, and with more to load. What is there stays on a failure. */
-export function PagedList<Node>({ what, pages: { nodes, query }, whenEmpty, children }: PagedListProps<Node>) {
+export function PagedList<Node>({ what, pages: { nodes, failure, query }, whenEmpty, children }: PagedListProps<Node>) {
   if (query.isPending) return <Skeleton what={what} rows={4} />;
   const retry = query.isFetchNextPageError ? query.fetchNextPage : query.refetch;
   return (
     <>
       {nodes.length > 0 && children(nodes)}
       {nodes.length === 0 && query.isSuccess && <p className="empty">{whenEmpty}</p>}
-      {query.isError && (
+      {(query.isError || failure) && (
         <Failure
           what={what}
-          error={query.error}
+          error={query.error ?? failure}
+          isPartial={!query.isError}
           isRetrying={query.isFetching}
           onRetry={() => void retry({ cancelRefetch: false })}
         />

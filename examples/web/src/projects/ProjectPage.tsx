@@ -11,15 +11,26 @@ import { ProjectHeader } from './ProjectHeader.tsx';
 export function ProjectPage({ id }: { readonly id: string }) {
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: [idOf(ProjectHeaderDocument), id],
-    queryFn: ({ signal }) => execute(ProjectHeaderDocument, { id }, signal),
+    queryFn: async ({ signal }) => {
+      const result = await execute(ProjectHeaderDocument, { id }, signal);
+      if (result.failure !== undefined && result.data.project === null) throw result.failure;
+      return result;
+    },
   });
-  if (data?.project === null) return <p className="empty">There is no such project.</p>;
+  const failure = error ?? data?.failure;
+  if (data?.data.project === null) return <p className="empty">There is no such project.</p>;
   return (
     <>
-      {data !== undefined && <ProjectHeader {...data.project} />}
+      {data !== undefined && <ProjectHeader {...data.data.project} />}
       {data === undefined && error === null && <Skeleton what="project" rows={1} />}
-      {error !== null && (
-        <Failure what="project" error={error} isRetrying={isFetching} onRetry={() => void refetch()} />
+      {failure && (
+        <Failure
+          what="project"
+          error={failure}
+          isPartial={data !== undefined}
+          isRetrying={isFetching}
+          onRetry={() => void refetch()}
+        />
       )}
       <Dashboards projectId={id} />
       <Events projectId={id} />
