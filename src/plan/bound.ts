@@ -60,6 +60,8 @@ function boundOfField(
     case 'column':
       return nothing;
     case 'organization':
+      // The project that tells which one `@current` is.
+      return sum([{ calls: 1, rows: 1 }, boundInside(bounding, selected, undefined)]);
     case 'organizationOf':
       return boundInside(bounding, selected, undefined);
     case 'byId':

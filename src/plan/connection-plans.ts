@@ -36,14 +36,16 @@ export function planList(step: Step, args: Arguments): void {
   const first = { offset: reading.from, limit: draft.options.maxPageSize };
   draft.lists.addJump(collectionOf(step));
   want(step, spot, first, (come) => {
-    draft.ledger.add({
-      endpoint,
+    const { list, owners } = spot;
+    const { kind } = endpoint;
+    draft.lists.wantEnd({
+      kind,
+      list,
+      owners,
+      offset: first.offset,
+      limit: reading.limit,
       moment: come,
-      lower: 0,
-      upper: spot.owners,
-      rows: spot.owners * reading.limit,
-      paths: [step.path],
-      when: 'long list',
+      path: step.path,
     });
     planRows(step, type, spot, undefined, after(come));
   });

@@ -9,22 +9,26 @@ export interface KeyedCollection {
 }
 
 interface Count extends KeyedCollection {
-  readonly keys: number;
+  /** How many rows each text stands for. */
+  readonly rows: Map<string, number>;
 }
 
 /** How many rows of collections are wanted by key at moments of which nobody knows whether they are one. */
 export class KeyCounts {
   readonly #counts = new Map<string, Count>();
 
-  add(wanted: KeyedCollection, keys: number): void {
-    const before = this.#counts.get(wanted.collection)?.keys ?? 0;
-    this.#counts.set(wanted.collection, { ...wanted, keys: before + keys });
+  /** Adds rows by a text that is equal for equal ones. */
+  add(wanted: KeyedCollection, text: string, count: number): void {
+    const rows = this.#counts.get(wanted.collection)?.rows ?? new Map<string, number>();
+    this.#counts.set(wanted.collection, { ...wanted, rows: rows.set(text, count) });
   }
 
   /** How many may be wanted at once of a collection, and of others that may turn out to be the same. */
   of(wanted: KeyedCollection): number {
     let keys = 0;
-    for (const count of this.#counts.values()) if (mayBeOne(count, wanted)) keys += count.keys;
+    for (const count of this.#counts.values()) {
+      if (mayBeOne(count, wanted)) for (const rows of count.rows.values()) keys += rows;
+    }
     return keys;
   }
 

@@ -21,6 +21,12 @@ export interface ListWish extends KeyedCollection {
   readonly done: (moment: Moment) => void;
 }
 
+/** The end of a list, which is read if the first page is not it: tails of one first page share the jump there. */
+interface Jump extends Pick<ListWish, 'kind' | 'list' | 'owners' | 'limit' | 'moment' | 'path'> {
+  /** The offset of the first page. */
+  readonly offset: number;
+}
+
 /** A page that is read: what was wished of it, when it was asked for, and when it has come. */
 interface Reading {
   readonly hull: Hull;
@@ -36,8 +42,12 @@ export class ListPlans {
   readonly #maxPageSize: number;
   readonly #readings = new Map<string, Reading[]>();
   readonly #collections = new Map<string, ListWish>();
+  /** Collections whose end may be read after their first page. */
   readonly #jumps = new Set<string>();
+  /** Lists of which a page of one row may be read for any row. */
+  readonly #anyRows = new Set<string>();
   #pending: ListWish[] = [];
+  #pendingJumps: Jump[] = [];
 
   constructor(ledger: Ledger, schedule: Schedule, maxPageSize: number) {
     this.#ledger = ledger;
@@ -53,6 +63,11 @@ export class ListPlans {
   /** The end of a list may be read after its first page. */
   addJump(collection: string): void {
     this.#jumps.add(collection);
+  }
+
+  /** Plans the jump to the end of a list, once its first page has come. */
+  wantEnd(jump: Jump): void {
+    this.#pendingJumps.push(jump);
   }
 
   /** How many waves whoever wants a row of a collection may have to wait for pages that may be of the same one. */
@@ -73,10 +88,12 @@ export class ListPlans {
     this.#readings.clear();
     this.#collections.clear();
     this.#jumps.clear();
+    this.#anyRows.clear();
   }
 
   /** Turns what is wanted into calls. `readsRows` tells whether rows of a collection are read by id. */
   settle(readsRows: (collection: string) => boolean): void {
+    this.#settleJumps();
     const pending = this.#pending;
     if (pending.length === 0) return;
     this.#pending = [];
@@ -84,6 +101,24 @@ export class ListPlans {
       for (const [moment, together] of Map.groupBy(wishes, (wish) => wish.moment)) this.#readAll(moment, together);
     }
     for (const wish of pending) if (!isWindow(wish)) this.#readAnyRow(wish, readsRows(wish.collection));
+  }
+
+  #settleJumps(): void {
+    const jumps = this.#pendingJumps;
+    this.#pendingJumps = [];
+    for (const ends of Map.groupBy(jumps, ({ list, offset }) => `${list} ${offset}`).values()) {
+      for (const [moment, together] of Map.groupBy(ends, (jump) => jump.moment)) this.#readEnd(moment, together);
+    }
+  }
+
+  #readEnd(moment: Moment, [jump, ...others]: readonly Jump[]): void {
+    if (jump === undefined) return;
+    const jumps = [jump, ...others];
+    const owners = Math.max(...jumps.map((one) => one.owners));
+    const paths = jumps.map(({ path }) => path);
+    const rows = owners * Math.max(...jumps.map(({ limit }) => limit));
+    const endpoint = listEndpoint(jump.kind);
+    this.#ledger.add({ endpoint, moment, lower: 0, upper: owners, rows, paths, when: 'long list' });
   }
 
   #readAll(moment: Moment, wishes: readonly ListWish[]): void {
@@ -132,7 +167,8 @@ export class ListPlans {
 
   /** A row that other pages and rows may hold; else a page of one row is read for it, once they are there. */
   #readAnyRow(wish: ListWish, readsRows: boolean): void {
-    if (this.#answer(wish)) return;
+    if (this.#answer(wish) || this.#anyRows.has(wish.list)) return;
+    this.#anyRows.add(wish.list);
     const isAlone = !readsRows && !this.reads(wish.collection);
     const asked = isAlone ? wish.moment : after(wish.moment, Math.max(1, this.wavesOf(wish)));
     this.#read({ offset: 0, limit: 1 }, asked, [wish], wish.certain && isAlone);

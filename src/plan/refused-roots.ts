@@ -9,6 +9,7 @@ import {
 import type { GatewayContext } from '../context.ts';
 import { parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
+import { current } from '../rest/paths.ts';
 import { roleOf } from './roles.ts';
 import { type SelectionScope, scopeOf, selectedFields } from './selection.ts';
 
@@ -47,7 +48,7 @@ function wouldCall(
 ): boolean {
   const scope = scopeOf(info);
   const { kind } = roleOf(type, field);
-  if (kind === 'organization') return organizationCalls(scope, info);
+  if (kind === 'organization') return organizationCalls(args['id'], scope, info);
   if (kind === 'node') return idsOf(args).some((id) => nodeCalls(id, scope, info));
   if (kind === 'byId') return unlessRefused(() => parseOwnerId('Project', String(args['id']), 'id')) !== undefined;
   return kind !== 'free';
@@ -61,7 +62,7 @@ function idsOf({ id, ids }: Arguments): readonly unknown[] {
 function nodeCalls(id: unknown, scope: SelectionScope, info: GraphQLResolveInfo): boolean {
   const nodeId = unlessRefused(() => parseGlobalId(String(id), 'id'));
   if (nodeId === undefined) return false;
-  return nodeId.type !== 'Organization' || organizationCalls(scope, info);
+  return nodeId.type !== 'Organization' || organizationCalls(nodeId.id, scope, info);
 }
 
 /** An id; undefined for what is none, which the resolver refuses without a call. */
@@ -74,9 +75,11 @@ function unlessRefused<T>(parse: () => T): T | undefined {
   }
 }
 
-/** An organization is known by its id; whatever else is selected of one is read. */
-function organizationCalls(scope: SelectionScope, { fieldNodes }: GraphQLResolveInfo): boolean {
+/** An organization is known by its id, unless that is `@current`; whatever else is selected of one is read. */
+function organizationCalls(id: unknown, scope: SelectionScope, { fieldNodes }: GraphQLResolveInfo): boolean {
   const type = scope.schema.getType('Organization');
   if (!isObjectType(type)) return false;
-  return selectedFields(type, fieldNodes, scope).some(({ field }) => roleOf(type, field).kind !== 'free');
+  return selectedFields(type, fieldNodes, scope).some(
+    ({ field }) => id === current || roleOf(type, field).kind !== 'free',
+  );
 }

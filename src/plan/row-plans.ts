@@ -50,7 +50,7 @@ export class RowPlans {
   /** A row that is read only where all relations of its object answer 404. */
   wantIfAbsent(wish: RowWish): void {
     this.#ifAbsent.push(wish);
-    if (isInLists(wish)) this.#later.add(collectionOf(wish), 1);
+    if (isInLists(wish)) this.#later.add(collectionOf(wish), textOf(wish.objects), 1);
   }
 
   /** Whether rows of a collection are read by id. */
@@ -109,7 +109,7 @@ export class RowPlans {
     const keys = new Map(wishes.map(({ objects }) => [textOf(objects), objects.to - objects.from]));
     const count = [...keys.values()].reduce((sum, each) => sum + each, 0);
     if (wishes.every(isFirst)) return count;
-    this.#later.add(collection, count);
+    for (const [text, rows] of keys) this.#later.add(collection, text, rows);
     return this.#later.of(collection);
   }
 

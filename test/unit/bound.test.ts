@@ -40,6 +40,23 @@ const operations: readonly (readonly [name: string, query: string, variables: Re
     {},
   ],
   [
+    'what @current stands for, beside ids and plugins',
+    '{ organization(id: "@current") { id upstreamId plugins(first: 2) { nodes { id organization { id } } } } }',
+    {},
+  ],
+  [
+    'what @current stands for, by a variable and alone',
+    'query ($id: ID!) { a: organization(id: $id) { id } b: organization(id: $id) { upstreamId } }',
+    { id: '@current' },
+  ],
+  [
+    'ids below @current, of the last rows of lists and of what they refer to',
+    `{ project(id: "@current") {
+         dashboards(last: 3) { nodes { id useDashboard { id project { id } } } } events(first: 1) { nodes { id } }
+       } }`,
+    {},
+  ],
+  [
     'one answer under two fields of the document',
     '{ projects(first: 3) { nodes { name } } ... on Query { projects(first: 3) { nodes { createdAt } totalCount } } }',
     {},

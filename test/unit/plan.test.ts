@@ -8,6 +8,10 @@ function dashboardId(id: number): string {
   return toGlobalId({ type: 'Dashboard', scope: '1', id: `${id}` });
 }
 
+function projectId(id: number): string {
+  return toGlobalId({ type: 'Project', scope: '', id: `${id}` });
+}
+
 /** Each row: what is asked, and the calls that are planned for it. */
 const plans: readonly (readonly [name: string, query: string, calls: readonly string[]])[] = [
   [
@@ -61,6 +65,48 @@ const plans: readonly (readonly [name: string, query: string, calls: readonly st
       '1 1 getProject project',
       '1 1 listDashboards project.dashboards',
       '2 0–1 listDashboards project.dashboards (long list)',
+    ],
+  ],
+  [
+    'the ends of one list are one jump',
+    '{ project(id: 1) { a: dashboards(last: 3) { nodes { id } } b: dashboards(last: 5) { nodes { id } } } }',
+    [
+      '1 1 listDashboards project.a project.b',
+      '2 0–1 listDashboards project.a project.b (long list)',
+      '2 0–1 getProject project (absent)',
+    ],
+  ],
+  [
+    'a key that is repeated counts once',
+    `{ nodes(ids: ["${projectId(9)}", "${projectId(1)}", "${projectId(9)}"]) { ... on Project { dashboards { totalCount } } } }`,
+    ['1 2 listDashboards nodes.dashboards', '2 0–2 getProject nodes (absent)'],
+  ],
+  [
+    'a key that is asked for by two fields counts once, too',
+    `{ a: project(id: 9) { dashboards { totalCount } } b: project(id: 1) { dashboards { totalCount } }
+       c: project(id: 9) { events { nodes { event } } } }`,
+    [
+      '1 1 listDashboards a.dashboards',
+      '1 1 listDashboards b.dashboards',
+      '1 1 listEvents c.events',
+      '2 0–1 getProject a (absent)',
+      '2 0–1 getProject b (absent)',
+    ],
+  ],
+  [
+    'the name of an organization is read once, whatever its aliases',
+    `{ organization(id: "${organizationId}") { a: name b: name plugin(id: 5) { name } } }`,
+    ['1 1 getPlugin organization.plugin', '2 0–1 listPlugins organization.a'],
+  ],
+  [
+    'what @current stands for is one project',
+    `{ project(id: "@current") { upstreamId events(first: 30) { nodes { id properties } }
+       primaryDashboard { project { name } filters id } event(id: "nope") { id } } }`,
+    [
+      '1 1 getProject project.events',
+      '1 1 listEvents project.events',
+      '2 0–1 getEvent project.event (not in the page)',
+      '2 0–1 getDashboard project.primaryDashboard',
     ],
   ],
   [
@@ -193,6 +239,41 @@ describe('The plan', () => {
       '1 1 listProjects projects',
       '2 0–1 listDashboards projects.nodes.dashboards',
     ]);
+  });
+
+  test.each([
+    [
+      4,
+      `{ project(id: 1) {
+        dashboard(id: 101) { useDashboard { project { dashboards(first: 3) { nodes { id } } } } }
+        primaryDashboard { project { dashboards(first: 5) { nodes { id } } } } } }`,
+    ],
+    [
+      7,
+      `{ a: node(id: "${dashboardId(101)}") { ... on Dashboard { useDashboard { name } } }
+         b: node(id: "${dashboardId(102)}") { ... on Dashboard { useDashboard { name } } }
+         projects(first: 1) { nodes { dashboard(id: 120) { name } } } }`,
+    ],
+  ])('allows for the %i calls of an operation whose rows come at any time', (calls, query) => {
+    expect(planOf(query).upper).toBe(calls);
+  });
+
+  test.each([
+    [
+      'createProject(input: { name: "x" }) { project { dashboards(first: 1) { totalCount } organization { name } } }',
+      2,
+      3,
+    ],
+    ['updateDashboard(input: { id: 2, projectId: 1 }) { dashboard { project { name } useDashboard { name } } }', 2, 3],
+    ['deleteProject(input: { id: 1 }) { project { dashboards { totalCount } } }', 1, 2],
+    [`updatePluginSource(input: { id: 1, organizationId: "${organizationId}" }) { body plugin { name } }`, 1, 2],
+    [
+      `updatePluginSource(input: { id: 1, organizationId: "${organizationId}" }) { body plugin { id source { body } } }`,
+      2,
+      2,
+    ],
+  ])('of a mutation counts what is surely read after the write: %s', (mutation, lower, upper) => {
+    expect(planOf(`mutation { ${mutation} }`)).toMatchObject({ lower, upper });
   });
 
   test('names a dear column once and by its own name, whatever its aliases', () => {
