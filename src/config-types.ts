@@ -57,6 +57,8 @@ export interface PersistedConfig {
   /** Whether clients may register documents by their hash; undefined: in every mode but `only`. */
   readonly automatic: boolean | undefined;
   readonly redisUrl: string | undefined;
+  /** Certificates in PEM form. */
+  readonly redisAuthorities: string | undefined;
   /** In seconds. */
   readonly getMaxAge: number;
 }

@@ -9,7 +9,7 @@ import {
 } from './config-types.ts';
 import type { DocumentLimits } from './http/limits.ts';
 import { findMisspelt } from './misspelt.ts';
-import { readRoute, routeSettings } from './route-settings.ts';
+import { pemFile, readRoute, routeSettings } from './route-settings.ts';
 import {
   asksForTraces,
   type Environment,
@@ -100,6 +100,7 @@ export const settings = {
     undefined,
   ),
   REDIS_URL: redisUrl('Redis in which gateways share registered documents; unset: each keeps its own in memory'),
+  REDIS_CA: pemFile('PEM file of certificate authorities that are trusted for a rediss Redis, beside those of Node'),
   WORKSPACE_PORT: whole(
     'Port of the embedded workspace, on this machine only whatever HOST says; 0 takes a free one',
     '4001',
@@ -186,6 +187,7 @@ function readPersisted(environment: Environment): PersistedConfig {
     strict: required(environment, 'PERSISTED_DOCUMENTS_STRICT', settings.PERSISTED_DOCUMENTS_STRICT),
     automatic: given(environment, 'APQ', settings.APQ),
     redisUrl: given(environment, 'REDIS_URL', settings.REDIS_URL),
+    redisAuthorities: given(environment, 'REDIS_CA', settings.REDIS_CA),
     getMaxAge: required(environment, 'PERSISTED_GET_MAX_AGE', settings.PERSISTED_GET_MAX_AGE),
   });
 }

@@ -63,7 +63,7 @@ function isDecodable(source: string): boolean {
 }
 
 /** A file of certificates; the value is what it holds. */
-function pemFile(meaning: string): Setting<string> {
+export function pemFile(meaning: string): Setting<string> {
   return {
     fallback: undefined,
     meaning,

@@ -105,6 +105,13 @@ function measureDocuments(registers: Registry[], documents: DocumentUses): void 
   );
   counter(
     registers,
+    'gateway_redis_failures_total',
+    'Commands that Redis refused or did not answer in time.',
+    ['command'],
+    () => Object.entries(documents.redis.failures).map(([command, value]) => [{ command }, value]),
+  );
+  counter(
+    registers,
     'gateway_automatic_documents_total',
     'Automatic persisted queries, by what became of them.',
     ['result'],

@@ -5,6 +5,7 @@ import { expectWithin } from '../support/form.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { automatic, outcomeOf, registration, send } from '../support/persisted.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
+import { authority } from '../support/tls.ts';
 
 if (!hasRedis) console.warn('There is no redis-server on this machine: the tests of the shared store are skipped.');
 
@@ -12,20 +13,26 @@ const upstream = { url: 'http://127.0.0.1:1' };
 
 interface LoggingGateway extends TestGateway {
   readonly logged: readonly string[];
+  /** What failures of commands were logged: command and reason. */
+  readonly failures: readonly unknown[];
 }
 
-async function start(redisUrl: string): Promise<LoggingGateway> {
+async function start(redisUrl: string, redisAuthorities?: string): Promise<LoggingGateway> {
   const logged: string[] = [];
+  const failures: unknown[] = [];
   const gateway = await startGateway(upstream, {
-    persisted: { redisUrl },
-    log: (_level, message) => logged.push(message),
+    persisted: { redisUrl, redisAuthorities },
+    log: (_level, message, facts) => {
+      logged.push(message);
+      if (message === 'Redis failed a command') failures.push(facts);
+    },
   });
-  return { ...gateway, logged };
+  return { ...gateway, logged, failures };
 }
 
 /** A gateway that has its connection to Redis. */
-async function startConnected(redisUrl: string): Promise<LoggingGateway> {
-  const gateway = await start(redisUrl);
+async function startConnected(redisUrl: string, redisAuthorities?: string): Promise<LoggingGateway> {
+  const gateway = await start(redisUrl, redisAuthorities);
   await until(() => gateway.logged.includes('Redis is up'));
   return gateway;
 }
@@ -36,6 +43,13 @@ async function until(done: () => boolean | Promise<boolean>): Promise<void> {
     await setTimeout(10);
   }
   throw new Error('it never came about');
+}
+
+/** Failures by command, as the metrics tell them. */
+async function failuresOf({ url }: TestGateway): Promise<Readonly<Record<string, number>>> {
+  const text = await (await fetch(new URL('/metrics', url))).text();
+  const samples = text.matchAll(/^gateway_redis_failures_total\{command="(\w+)"\} (\d+)$/gm);
+  return Object.fromEntries([...samples].map(([, command = '', count]) => [command, Number(count)]));
 }
 
 const missed = [200, 'PERSISTED_QUERY_NOT_FOUND'];
@@ -123,6 +137,43 @@ describe.skipIf(!hasRedis)('Gateways with the same REDIS_URL', () => {
       return outcomeOf(await send(two.url, automatic(hashOf(query))))[1] !== missed[1];
     });
     expect(one.logged).toEqual(expect.arrayContaining(['Redis is up', 'Redis is down']));
+  });
+
+  test('go on reading where Redis is full and refuses to write, say so once, and count it', async () => {
+    await using redis = await startRedis();
+    await using gateway = await startConnected(redis.url);
+    const known = '{ known: __typename }';
+    await redis.ask('SET', `apq:${hashOf(known)}`, known);
+    await redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+    await redis.ask('CONFIG', 'SET', 'maxmemory', '1');
+    for (let turn = 0; turn < 3; turn += 1) await send(gateway.url, registration(`{ a${turn}: __typename }`));
+    await until(async () => (await failuresOf(gateway))['set'] === 3);
+    expect(outcomeOf(await send(gateway.url, automatic(hashOf(known))))).toEqual([200, { known: 'Query' }]);
+    expect(gateway.failures).toEqual([{ command: 'SET', reason: 'OOM' }]);
+    expect(await failuresOf(gateway)).toEqual({ get: 0, set: 3 });
+  });
+
+  test.each([
+    ['may not write', '-set', 'SET', { get: 0, set: 1 }],
+    ['may not read', '-get', 'GET', { get: 1, set: 0 }],
+  ])('a user that %s there is told of in the log and in the metrics', async (_what, rule, command, counts) => {
+    await using redis = await startRedis();
+    await redis.ask('ACL', 'SETUSER', 'app', 'on', '>pass', '~*', '+@all', rule);
+    await using gateway = await startConnected(redis.url.replace('//', '//app:pass@'));
+    const query = '{ a: __typename }';
+    expect(await askAutomatically(gateway.url, query)).toEqual([200, { a: 'Query' }]);
+    await until(() => gateway.failures.length > 0);
+    expect(gateway.failures).toEqual([{ command, reason: 'NOPERM' }]);
+    expect(await failuresOf(gateway)).toEqual(counts);
+  });
+
+  test('trust a Redis by the authority of REDIS_CA, and none without it', async () => {
+    await using redis = await startRedis({ tls: true });
+    await using stranger = await start(redis.url);
+    await until(() => stranger.logged.includes('Redis is down'));
+    await using gateway = await startConnected(redis.url, authority);
+    expect(await askAutomatically(gateway.url, '{ a: __typename }')).toEqual([200, { a: 'Query' }]);
+    expect(stranger.logged).not.toContain('Redis is up');
   });
 
   test('wait for a Redis that does not answer only for a moment, and then not at all', async () => {

@@ -5,6 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from './free-port.ts';
+import { authorityPath } from './tls.ts';
+
+const tlsSettings = [
+  ...['--tls-cert-file', path('server.pem'), '--tls-key-file', path('server-key.pem')],
+  ...['--tls-ca-cert-file', authorityPath, '--tls-auth-clients', 'no'],
+];
+
+function path(name: string): string {
+  return new URL(`tls/${name}`, import.meta.url).pathname;
+}
 
 /** Whether this machine has a `redis-server`. */
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
@@ -23,12 +33,15 @@ export interface RedisServer extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
-/** Starts a `redis-server` of its own on a free port of loopback; resolves when it takes connections. */
-export async function startRedis(): Promise<RedisServer> {
+/**
+ * Starts a `redis-server` of its own on a free port of loopback; resolves when it takes connections. With `tls` it
+ * speaks TLS only, with the certificate of the tests.
+ */
+export async function startRedis({ tls = false } = {}): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), 'redis-'));
   const port = await freePort();
-  const url = `redis://127.0.0.1:${port}`;
-  let running = await launch(port, folder);
+  const url = `redis${tls ? 's' : ''}://127.0.0.1:${port}`;
+  let running = await launch(port, folder, tls);
   const kill = async (): Promise<void> => {
     if (running.exitCode !== null || running.signalCode !== null) return;
     const exited = once(running, 'exit');
@@ -50,7 +63,7 @@ export async function startRedis(): Promise<RedisServer> {
     thaw: () => void running.kill('SIGCONT'),
     restart: async () => {
       await kill();
-      running = await launch(port, folder);
+      running = await launch(port, folder, tls);
     },
     [Symbol.asyncDispose]: async () => {
       await kill();
@@ -60,8 +73,9 @@ export async function startRedis(): Promise<RedisServer> {
 }
 
 /** Resolves when the server takes connections. */
-async function launch(port: number, folder: string): Promise<ChildProcess> {
-  const settings = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder];
+async function launch(port: number, folder: string, tls: boolean): Promise<ChildProcess> {
+  const ports = tls ? ['--port', '0', '--tls-port', `${port}`, ...tlsSettings] : ['--port', `${port}`];
+  const settings = [...ports, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder];
   const server = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'inherit'] });
   let log = '';
   await new Promise<void>((resolve, reject) => {

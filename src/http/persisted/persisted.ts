@@ -20,6 +20,8 @@ export interface PersistedSettings {
   readonly automatic: boolean | undefined;
   /** Redis that keeps what clients registered; undefined: memory alone. */
   readonly redisUrl: string | undefined;
+  /** Certificates, in PEM form, of authorities that are trusted for Redis beside those that Node trusts. */
+  readonly redisAuthorities: string | undefined;
   /** Keeps what clients registered with any process of this gateway; not asked where there is a Redis. */
   readonly sharedStore: TextStore | undefined;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
@@ -35,6 +37,7 @@ export const defaultPersistedSettings: PersistedSettings = {
   strict: false,
   automatic: undefined,
   redisUrl: undefined,
+  redisAuthorities: undefined,
   sharedStore: undefined,
   getMaxAge: 0,
   pollMs: 500,
@@ -68,7 +71,7 @@ const weekSeconds = 7 * 24 * 3600;
 export function createPersisted(options: PersistedOptions): Persisted {
   const uses = createDocumentUses();
   const list = createList(options, uses);
-  const store = createStore(options);
+  const store = createStore(options, uses);
   const documents = (): ReturnType<DocumentList['current']> => list?.current() ?? noDocuments;
   return {
     resolve: createResolve({
@@ -96,11 +99,11 @@ function createList(options: PersistedOptions, uses: DocumentUses): DocumentList
   throw new ManifestError(`PERSISTED_DOCUMENTS_MODE=${mode} needs a manifest: set PERSISTED_DOCUMENTS`);
 }
 
-function createStore(options: PersistedOptions): TextStore | undefined {
-  const { mode, automatic = mode !== 'only', redisUrl, sharedStore, log } = options;
+function createStore(options: PersistedOptions, { redis: use }: DocumentUses): TextStore | undefined {
+  const { mode, automatic = mode !== 'only', redisUrl: url, redisAuthorities: authorities, sharedStore, log } = options;
   if (!automatic) return undefined;
   const near = createTextMemory();
-  if (redisUrl !== undefined)
-    return createLayeredStore(near, createRedisStore({ url: redisUrl, ttlSeconds: weekSeconds, log }));
+  if (url !== undefined)
+    return createLayeredStore(near, createRedisStore({ url, authorities, ttlSeconds: weekSeconds, log, use }));
   return sharedStore === undefined ? near : createLayeredStore(near, sharedStore);
 }

@@ -1,21 +1,30 @@
-import { Redis } from 'ioredis';
+import { getCACertificates } from 'node:tls';
+import { Redis, ReplyError } from 'ioredis';
 import { hashOf } from './ids.ts';
 import type { Log } from './list.ts';
 import type { TextStore } from './store.ts';
+import type { RedisCommand, RedisUse } from './uses.ts';
 
 /** A Redis that several gateways share. */
 export interface RedisStoreOptions {
   /** `redis://` or `rediss://`, with user and password if it needs them. */
   readonly url: string;
+  /** Certificates, in PEM form, of authorities that are trusted beside those that Node trusts. */
+  readonly authorities: string | undefined;
   /** How long a text is kept after it was last registered, in seconds. */
   readonly ttlSeconds: number;
   readonly log: Log;
+  /** Where failures are counted. */
+  readonly use: RedisUse;
 }
 
 /** Longest time that a request waits for Redis, in milliseconds: the client can send the text instead. */
 const patienceMs = 150;
 
-/** After a failure Redis is left alone that long, in milliseconds: requests would only queue for it. */
+/**
+ * A command that Redis did not answer in time is left alone that long, in milliseconds: requests would only queue for it.
+ * Reads and writes apart, and not where Redis answers that it refuses a command.
+ */
 const restMs = 1000;
 
 /** Most commands that wait for an answer at a time. */
@@ -23,18 +32,20 @@ const mostWaiting = 1000;
 
 /**
  * Keeps texts in Redis, under the keys that Apollo Server uses (`apq:<hash>`). A Redis that is down, slow or full is a
- * miss, never an error.
+ * miss, never an error. One server: a Redis Cluster refuses most keys (`MOVED`), and Sentinel is not asked.
  */
-export function createRedisStore({ url, ttlSeconds, log }: RedisStoreOptions): TextStore {
-  const redis = connect(url, log);
-  const ask = patiently(redis);
+export function createRedisStore({ url, authorities, ttlSeconds, log, use }: RedisStoreOptions): TextStore {
+  const redis = connect(url, authorities, log);
+  const failed = (command: RedisCommand): ((error: unknown) => void) => hearFailures(command, use, log);
+  const read = patiently(redis, failed('get'));
+  const write = patiently(redis, failed('set'));
   return {
     get: async (hash) => {
-      const text = await ask(() => redis.get(`apq:${hash}`));
+      const text = await read(() => redis.get(`apq:${hash}`));
       // Others may write to the same Redis.
       return typeof text === 'string' && hashOf(text) === hash ? text : undefined;
     },
-    set: (hash, text) => void ask(() => redis.set(`apq:${hash}`, text, 'EX', ttlSeconds)),
+    set: (hash, text) => void write(() => redis.set(`apq:${hash}`, text, 'EX', ttlSeconds)),
     close: () => {
       // What follows is no news.
       redis.removeAllListeners('close');
@@ -43,8 +54,9 @@ export function createRedisStore({ url, ttlSeconds, log }: RedisStoreOptions): T
   };
 }
 
-function connect(url: string, log: Log): Redis {
+function connect(url: string, authorities: string | undefined, log: Log): Redis {
   const redis = new Redis(url, {
+    ...(authorities !== undefined && { tls: { ca: [...getCACertificates('default'), authorities] } }),
     // Without a connection commands fail at once instead of queueing.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
@@ -66,8 +78,11 @@ function connect(url: string, log: Log): Redis {
   return redis;
 }
 
-/** Runs commands while Redis answers, and answers undefined for it while it does not. */
-function patiently(redis: Redis): <T>(command: () => Promise<T>) => Promise<T | undefined> {
+/** Runs commands of one kind while Redis answers them, and answers undefined for it while it does not. */
+function patiently(
+  redis: Redis,
+  failed: (error: unknown) => void,
+): <T>(command: () => Promise<T>) => Promise<T | undefined> {
   let waiting = 0;
   let restsUntil = 0;
   return async (command) => {
@@ -75,11 +90,36 @@ function patiently(redis: Redis): <T>(command: () => Promise<T>) => Promise<T | 
     waiting += 1;
     try {
       return await command();
-    } catch {
-      restsUntil = performance.now() + restMs;
+    } catch (error) {
+      failed(error);
+      if (!(error instanceof ReplyError)) restsUntil = performance.now() + restMs;
       return undefined;
     } finally {
       waiting -= 1;
     }
   };
+}
+
+/** The same reason is not logged again within this time, in milliseconds. */
+const quietMs = 60_000;
+
+/** Counts failures of a command, and logs each change of the reason once. */
+function hearFailures(command: RedisCommand, use: RedisUse, log: Log): (error: unknown) => void {
+  let lastReason = '';
+  let loggedAt = 0;
+  return (error) => {
+    use.failures[command] += 1;
+    const reason = reasonOf(error);
+    if (reason === lastReason && performance.now() < loggedAt + quietMs) return;
+    lastReason = reason;
+    loggedAt = performance.now();
+    log('warn', 'Redis failed a command', { command: command.toUpperCase(), reason });
+  };
+}
+
+/** The first word of what Redis refused a command with (`OOM`, `MOVED`, `NOPERM`): the rest may hold keys. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof ReplyError) return /^[A-Z]+/.exec(message)?.[0] ?? 'ERR';
+  return message;
 }
