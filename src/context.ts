@@ -1,7 +1,8 @@
 import type { Loaders } from './loaders/loaders.ts';
 import type { RestApi } from './rest/api.ts';
 import type { UpstreamError } from './rest/errors.ts';
-import type { ListRef, Position } from './rest/pages.ts';
+import type { ListRef } from './rest/pages.ts';
+import type { Position } from './rest/positions.ts';
 
 /** What one operation has. Nothing of it is shared with another operation but through `rest`'s single flight. */
 export interface GatewayContext {

@@ -1,6 +1,8 @@
 import type { CursorCodec, GatewayContext } from '../context.ts';
 import { hasRowsBefore, type ListPage, positionAfter, slicePage } from '../loaders/page.ts';
-import type { ListRef, Position } from '../rest/pages.ts';
+import { UpstreamError } from '../rest/errors.ts';
+import type { ListRef } from '../rest/pages.ts';
+import type { Position } from '../rest/positions.ts';
 import { UserInputError } from './input-error.ts';
 
 /** A page of a list as the resolvers of connections see it. */
@@ -83,7 +85,12 @@ export function fetchConnection(
   args: ConnectionArguments,
   wanted: Wanted,
 ): Promise<ConnectionSource> {
-  const stretch = stretchOf(args, (argument, cursor) => cursors.decode(list, cursor, argument).offset, maxPageSize);
+  const offsetBehind = (argument: 'after' | 'before', cursor: string): number => {
+    const { offset, isStuck } = cursors.decode(list, cursor, argument);
+    if (isStuck === true && argument === 'after') throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+    return offset;
+  };
+  const stretch = stretchOf(args, offsetBehind, maxPageSize);
   const reading = readingOf(stretch, wanted);
   switch (reading.kind) {
     case 'any':

@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CursorCodec } from '../context.ts';
-import { type ListRef, listText, type Position } from '../rest/pages.ts';
+import { type ListRef, listText } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
+import type { Position } from '../rest/positions.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
 /** Bytes of the authentication code that a cursor begins with. */
@@ -48,9 +49,11 @@ function positionIn({ scope }: ListRef, payload: string): Position | undefined {
 }
 
 /** Most positions are an offset; those of events also hold the times and the ids at their boundary. */
-function toPayload({ offset, before, after, seen }: Position): string {
-  if (before === undefined && after === undefined) return String(offset);
-  return JSON.stringify([offset, before ?? null, after ?? null, seen ?? []]);
+function toPayload({ offset, before, after, boundary, isStuck = false }: Position): string {
+  const isPlain = before === undefined && after === undefined && boundary === undefined && !isStuck;
+  if (isPlain) return String(offset);
+  const instants = [before, after, boundary?.time].map((time) => time ?? null);
+  return JSON.stringify([offset, ...instants, boundary?.ids ?? [], ...(isStuck ? [true] : [])]);
 }
 
 /**
@@ -60,11 +63,17 @@ function toPayload({ offset, before, after, seen }: Position): string {
 function toPosition(payload: string): Position | undefined {
   const value = parsed(payload);
   const parts: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const [offset, before = null, after = null, seen = []] = parts;
-  const isValid = isOffset(offset) && isTime(before) && isTime(after) && isListOfIds(seen);
+  const [offset, before = null, after = null, time = null, ids = [], isStuck = false] = parts;
+  const isValid = isOffset(offset) && isTime(before) && isTime(after) && isTime(time) && isListOfIds(ids);
   if (!isValid) return undefined;
   if (!Array.isArray(value)) return { offset };
-  return { offset, before: before ?? undefined, after: after ?? undefined, seen: seen.length > 0 ? seen : undefined };
+  return {
+    offset,
+    before: before ?? undefined,
+    after: after ?? undefined,
+    boundary: time === null ? undefined : { time, ids },
+    isStuck: isStuck === true ? true : undefined,
+  };
 }
 
 function parsed(text: string): unknown {

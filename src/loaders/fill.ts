@@ -1,75 +1,107 @@
 import type { RestApi } from '../rest/api.ts';
-import { isCostLimit } from '../rest/errors.ts';
-import type { ListRef, Position, RestPage } from '../rest/pages.ts';
+import { isCostLimit, UpstreamError } from '../rest/errors.ts';
+import type { ListRef, RestPage } from '../rest/pages.ts';
+import { isBefore, overlapOf, type Position } from '../rest/positions.ts';
 import { idText, type Row } from '../rest/values.ts';
-import { joinPages, type ListPage, positionAfter, slicePage } from './page.ts';
+import { joinPages, type ListPage, positionAfter, type Segment, slicePage } from './page.ts';
 
 /** How many further calls a page may cost that the upstream answers in pieces. */
 const maximumFurtherCalls = 10;
 
+/** What pages are read with: `maximum` is the most rows that one call asks for. */
+export interface Reader {
+  readonly api: RestApi;
+  readonly list: ListRef;
+  readonly maximum: number;
+}
+
 /**
  * Reads `limit` rows from a position. An upstream that answers fewer than `filled` of them and names a `next` is asked
  * on until those are there, at most ten times; then, or when one of those calls fails, the page is what has come, and
- * goes on at `next`.
+ * goes on at `next`. Fails where that leads nowhere, or nothing at all has come: a client could not go on.
  */
-export function fetchFilled(
-  api: RestApi,
-  list: ListRef,
-  at: Position,
-  limit: number,
-  filled: number,
-): Promise<ListPage> {
-  return api.fetchPage(list, at, limit).then((restPage) => {
-    const page = toListPage(restPage, at);
-    return page.rows.length === limit ? page : fill(api, list, page, limit, filled);
+export function fetchFilled(reader: Reader, at: Position, limit: number, filled: number): Promise<ListPage> {
+  const { asked, rows } = requestFor(reader, at, limit);
+  return reader.api.fetchPage(reader.list, asked, rows).then((restPage) => {
+    const page = new WholePage(restPage, asked);
+    return page.rows.length === limit ? page : fill(reader, page, limit, filled);
   });
 }
 
-async function fill(api: RestApi, list: ListRef, first: ListPage, limit: number, filled: number): Promise<ListPage> {
-  let page = first;
+async function fill(reader: Reader, first: WholePage, limit: number, filled: number): Promise<ListPage> {
+  let page: ListPage = first;
+  let last = first;
   for (let calls = 0; calls < maximumFurtherCalls; calls += 1) {
     if (page.rows.length >= filled || page.next === undefined) break;
-    const next = positionAfter(page, page.rows.length - 1);
-    const further = await fetchFurther(api, list, next, filled - page.rows.length);
+    const at = page.rows.length === 0 ? page.next : positionAfter(page, page.rows.length - 1);
+    const further = await fetchFurther(reader, page, at, filled - page.rows.length);
     if (further === undefined) break;
-    page = joinPages(page, further);
+    const joined = joinPages(page, further);
+    if (joined.rows.length === page.rows.length && repeats(further, last)) throw leadsNowhere();
+    page = joined;
+    last = further;
   }
+  if (page.rows.length === 0 && filled > 0 && page.next !== undefined) throw leadsNowhere();
   return page.rows.length > limit ? slicePage(page, 0, limit) : page;
 }
 
-async function fetchFurther(api: RestApi, list: ListRef, at: Position, limit: number): Promise<ListPage | undefined> {
+/** Whether a call without a new row shows that the list goes on for ever: rows that were counted have come again. */
+function repeats(further: WholePage, last: WholePage): boolean {
+  if (further.next === undefined) return false;
+  if (further.isStuck) return true;
+  return further.at.offset > 0 && further.ids.length > 0 && isEqual(further.ids, last.ids);
+}
+
+function isEqual(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((item, index) => item === other[index]);
+}
+
+/** Undefined where the call fails and the page has rows without it. */
+async function fetchFurther(
+  reader: Reader,
+  page: ListPage,
+  at: Position,
+  limit: number,
+): Promise<WholePage | undefined> {
+  const { asked, rows } = requestFor(reader, at, limit);
   try {
-    return toListPage(await api.fetchPage(list, at, limit), at);
+    return new WholePage(await reader.api.fetchPage(reader.list, asked, rows), asked);
   } catch (error) {
-    if (isCostLimit(error)) throw error;
+    if (isCostLimit(error) || at.isStuck === true || page.rows.length === 0) throw error;
     return undefined;
   }
 }
 
-function toListPage(restPage: RestPage, at: Position): ListPage {
-  const page = new WholePage(restPage, at);
-  const { seen } = at;
-  const { rows } = page;
-  if (seen === undefined || !rows.some((row) => seen.includes(idText(row['id']) ?? ''))) return page;
-  const before: ListPage = {
-    rows: seen.map((id) => ({ id })),
-    segments: [{ from: 0, at }],
-    next: at,
-    count: undefined,
-  };
-  return withoutFirst(joinPages(before, page), seen.length);
+/** What to ask for `limit` rows that were not answered before. Where those that were do not fit in, they are skipped. */
+function requestFor({ maximum }: Reader, at: Position, limit: number): { asked: Position; rows: number } {
+  const answered = at.offset === 0 ? (at.boundary?.ids.length ?? 0) : 0;
+  const overlap = overlapOf(at, limit, maximum);
+  return { asked: overlap < answered ? { ...at, offset: answered } : at, rows: limit + overlap };
 }
 
-/** One REST page as a stretch of its list. */
+function leadsNowhere(): UpstreamError {
+  return new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+}
+
+/** One REST page as a stretch of its list, without the rows that were answered before. */
 class WholePage implements ListPage {
   readonly rows: readonly Row[];
-  readonly segments: ListPage['segments'];
+  readonly segments: readonly Segment[];
+  readonly at: Position;
   readonly #restPage: RestPage;
 
   constructor(restPage: RestPage, at: Position) {
-    this.rows = restPage.rows;
-    this.segments = [{ from: 0, at }];
+    this.at = at;
     this.#restPage = restPage;
+    if (at.boundary === undefined) {
+      this.rows = restPage.rows;
+      this.segments = [{ from: 0, at }];
+    } else {
+      const kept = restPage.rows.map((row, index) => ({ row, index })).filter(({ row }) => !isBefore(at, row));
+      this.rows = kept.map(({ row }) => row);
+      const segments = kept.map(({ index }, from) => ({ from, at: { ...at, offset: at.offset + index } }));
+      this.segments = segments.length === 0 ? [{ from: 0, at }] : segments;
+    }
   }
 
   get count(): number | undefined {
@@ -79,8 +111,13 @@ class WholePage implements ListPage {
   get next(): Position | undefined {
     return this.#restPage.next;
   }
-}
 
-function withoutFirst(page: ListPage, count: number): ListPage {
-  return slicePage(page, count, page.rows.length);
+  get isStuck(): boolean {
+    return this.#restPage.isStuck;
+  }
+
+  /** The ids of all rows of the call. */
+  get ids(): readonly (string | undefined)[] {
+    return this.#restPage.rows.map(({ id }) => idText(id));
+  }
 }

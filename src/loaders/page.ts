@@ -1,4 +1,4 @@
-import type { Position } from '../rest/pages.ts';
+import { type Position, positionByTime } from '../rest/positions.ts';
 import { idText, type Row } from '../rest/values.ts';
 
 /** Rows that stand next to each other in their list, from `from` in the page and from `at` in the list. */
@@ -24,17 +24,20 @@ export function positionOf(page: ListPage, index: number): Position {
   return { ...segment.at, offset: segment.at.offset + index - segment.from };
 }
 
-/** Where the list goes on behind row `index`. */
+/** Where the list goes on behind row `index`: by time, if it is walked so. */
 export function positionAfter(page: ListPage, index: number): Position {
-  if (index === page.rows.length - 1 && page.next !== undefined) return withBoundary(page, page.next);
+  const { rows, next } = page;
+  if (index === rows.length - 1 && next !== undefined) return next;
   const at = positionOf(page, index);
-  return { ...at, offset: at.offset + 1 };
+  const counted = { ...at, offset: at.offset + 1 };
+  if (next?.boundary === undefined) return counted;
+  return positionByTime(rows.slice(0, index + 1), counted) ?? counted;
 }
 
 /** Whether there are rows before the page. */
 export function hasRowsBefore(page: ListPage): boolean {
-  const { offset, before, after } = positionOf(page, 0);
-  return offset > 0 || before !== undefined || after !== undefined;
+  const { offset, before, after, boundary } = positionOf(page, 0);
+  return offset > 0 || before !== undefined || after !== undefined || boundary !== undefined;
 }
 
 /** The part of a page from row `from` on, at most `limit` rows, as if it had been read alone. */
@@ -45,7 +48,7 @@ export function slicePage(page: ListPage, from: number, limit: number): ListPage
   const first = { from: 0, at: positionOf(page, from) };
   const later = page.segments.filter((segment) => segment.from > from && segment.from < end);
   const segments = [first, ...later.map((segment) => ({ from: segment.from - from, at: segment.at }))];
-  const next = end < page.rows.length ? positionOf(page, end) : page.next;
+  const next = end < page.rows.length ? nextBehind(page, end) : page.next;
   return { rows, segments, next, count: page.count };
 }
 
@@ -73,23 +76,7 @@ export function joinPages(first: ListPage, second: ListPage): ListPage {
   return { rows, segments, next: second.next, count: second.count ?? first.count };
 }
 
-/** At most so many ids travel in a cursor. */
-const maximumBoundary = 20;
-
-/**
- * A position reached by time also names the rows that share the last row's timestamp: whether the upstream's `before`
- * includes that instant is not promised, so they are recognised when they come again.
- */
-function withBoundary(page: ListPage, next: Position): Position {
-  if (next.before === undefined || next.offset > 0) return next;
-  const last = page.rows.at(-1)?.['timestamp'];
-  if (last === undefined) return next;
-  const ids: string[] = [];
-  for (let index = page.rows.length - 1; index >= 0 && ids.length < maximumBoundary; index -= 1) {
-    const row = page.rows[index];
-    const id = idText(row?.['id']);
-    if (row?.['timestamp'] !== last || id === undefined) break;
-    ids.push(id);
-  }
-  return { ...next, seen: ids };
+/** Where the list goes on at row `end`, which the page has. */
+function nextBehind(page: ListPage, end: number): Position {
+  return end > 0 && page.next?.boundary !== undefined ? positionAfter(page, end - 1) : positionOf(page, end);
 }

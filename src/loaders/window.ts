@@ -1,4 +1,5 @@
-import { type ListRef, listText, type Position } from '../rest/pages.ts';
+import { type ListRef, listText } from '../rest/pages.ts';
+import type { Position } from '../rest/positions.ts';
 
 /** A stretch of a list that somebody wants: `limit` rows from a position, or only the count of the whole list. */
 export interface Window {
@@ -23,15 +24,15 @@ export function isEqual(
 
 /**
  * Windows that stand on the same filter and the same instant share pages; this is what they have in common. Where rows
- * may be left out because they were seen, offsets do not count the page's rows, and only equal ones share.
+ * may be left out because they were answered before, offsets do not count the page's rows, and only equal ones share.
  */
 export function baseText({ list, at }: Window): string {
-  const { offset, before, after, seen } = at;
   if (isPlain(at)) return listText(list);
-  const boundary = seen === undefined ? '' : `${offset} ${seen.join()}`;
-  return `${listText(list)} ${before ?? ''} ${after ?? ''} ${boundary}`;
+  const { before = '', after = '', boundary, isStuck = false } = at;
+  if (boundary === undefined && !isStuck) return `${listText(list)} ${before} ${after}`;
+  return `${listText(list)} ${JSON.stringify(at)}`;
 }
 
-function isPlain({ before, after, seen }: Position): boolean {
-  return before === undefined && after === undefined && seen === undefined;
+function isPlain({ before, after, boundary, isStuck }: Position): boolean {
+  return before === undefined && after === undefined && boundary === undefined && isStuck === undefined;
 }

@@ -149,7 +149,8 @@ export class WindowLoader {
 
   #read(base: string, { list, at }: Window, { offset, limit }: Hull, filled: number): void {
     const from = at.offset === offset ? at : { ...at, offset };
-    const page = fetchFilled(this.#api, list, from, limit, filled);
+    const reader = { api: this.#api, list, maximum: this.#maxPageSize };
+    const page = fetchFilled(reader, from, limit, filled);
     const reading: Reading = { offset, limit, filled, reach: limit, collection: list, page, settled: false };
     page.then(
       ({ rows, next }) => {

@@ -3,6 +3,7 @@ import { pageSizeOf, readingOf, type Stretch, stretchOf } from '../graphql/conne
 import { isEventFilter, toEventQuery } from '../graphql/event-filter.ts';
 import { listView } from '../loaders/row-store.ts';
 import type { ListRef } from '../rest/pages.ts';
+import { overlapOf, type Position } from '../rest/positions.ts';
 import { type Arguments, pathOf } from './draft.ts';
 import { planScopeOfList } from './id-scopes.ts';
 import { after, type Moment } from './moments.ts';
@@ -17,6 +18,8 @@ interface Spot {
   readonly list: string;
   /** At how many owners the list is read. */
   readonly owners: number;
+  /** How many rows of the page before are read again. */
+  readonly overlap?: number;
 }
 
 /** Plans a connection: the pages that it reads, and what is selected on their rows. */
@@ -53,7 +56,7 @@ export function planList(step: Step, args: Arguments): void {
 
 function want(
   step: Step,
-  { list, owners }: Spot,
+  { list, owners, overlap = 0 }: Spot,
   {
     offset,
     limit,
@@ -65,7 +68,8 @@ function want(
   const collection = collectionOf(step);
   const { kind } = endpoint;
   const isKnown = isOwnerKnown(step.parent);
-  draft.lists.want({ kind, collection, isKnown, list, owners, offset, limit, countOnly, certain, moment, path, done });
+  const window = { list, owners, offset, limit, overlap, countOnly };
+  draft.lists.want({ kind, collection, isKnown, ...window, certain, moment, path, done });
 }
 
 /** Plans what is selected on the rows of a page; without an offset they are the last of their list. */
@@ -124,11 +128,15 @@ function eventSpot(step: Step, args: Arguments): Spot {
   const list = listOf(step);
   const cursor = args.text('after');
   const isKnown = list !== undefined && cursor !== undefined;
-  const { offset, ...instant } = isKnown ? cursors.decode({ ...list, filter }, cursor, 'after') : { offset: 0 };
-  // Where rows may be left out because they were seen, offsets do not count the page's rows.
-  const text = JSON.stringify([filter, 'seen' in instant && instant.seen !== undefined ? [instant, offset] : instant]);
+  const at: Position = isKnown ? cursors.decode({ ...list, filter }, cursor, 'after') : { offset: 0 };
+  const { offset, ...instant } = at;
+  // Where rows may be left out because they were answered before, offsets do not count the page's rows.
+  const text = JSON.stringify([filter, at.boundary === undefined ? instant : [instant, offset]]);
   const stretch: Stretch = { kind: 'window', offset, limit };
-  return { stretch, ...sharing(step, text === plain ? '' : text, list === undefined ? cursor : undefined) };
+  // A cursor of a list that is not known yet may hold as many ids as fit in.
+  const isUnknown = list === undefined && cursor !== undefined;
+  const overlap = isUnknown ? maxPageSize : overlapOf(at, Math.max(limit, 1), maxPageSize);
+  return { stretch, overlap, ...sharing(step, text === plain ? '' : text, list === undefined ? cursor : undefined) };
 }
 
 /** Neither a filter nor an instant. */

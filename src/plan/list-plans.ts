@@ -11,6 +11,8 @@ export interface ListWish extends KeyedCollection {
   readonly owners: number;
   readonly offset: number;
   readonly limit: number;
+  /** How many rows beyond the limit are asked for, because they were answered before. */
+  readonly overlap?: number;
   readonly countOnly: boolean;
   /** Any row will do, of any window. */
   readonly anyRow?: boolean;
@@ -141,12 +143,13 @@ export class ListPlans {
     if (wish === undefined) return;
     const owners = Math.max(...wishes.map((one) => one.owners));
     const come = after(asked);
+    const overlap = Math.max(...wishes.map((one) => one.overlap ?? 0));
     this.#ledger.add({
       endpoint: listEndpoint(wish.kind),
       moment: asked,
       lower: certain ? 1 : 0,
       upper: owners,
-      rows: owners * hull.limit,
+      rows: owners * Math.min(hull.limit + overlap, this.#maxPageSize),
       paths: wishes.map(({ path }) => path),
       when: wish.when,
     });

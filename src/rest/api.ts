@@ -1,7 +1,8 @@
 import type { RestClient } from './client.ts';
 import { UpstreamError } from './errors.ts';
-import { type ListRef, type Position, pageTarget, type RestPage, toPage } from './pages.ts';
+import { type ListRef, pageTarget, type RestPage, toPage } from './pages.ts';
 import { type Collection, collectionPath, type Key, rowPath, target } from './paths.ts';
+import type { Position } from './positions.ts';
 import { isObject, type JsonObject, type Row } from './values.ts';
 
 /** What can be read below all plugins of an organization. */
@@ -52,6 +53,7 @@ export class ClientApi implements RestApi {
   }
 
   fetchPage(list: ListRef, at: Position, limit: number): Promise<RestPage> {
+    if (at.isStuck === true) return Promise.reject(new UpstreamError('UPSTREAM_INVALID_RESPONSE'));
     return this.#client.getJson(pageTarget(list, at, limit)).then((body) => toPage(body, list, at));
   }
 

@@ -29,6 +29,11 @@ function secondOf(step: number): string {
   return `2024-05-01T10:00:${String(59 - step).padStart(2, '0')}+00:00`;
 }
 
+/** The second after `secondOf(step)`, as the gateway writes it. */
+function secondAfter(step: number): string {
+  return new Date(Date.parse(secondOf(step)) + 1000).toISOString().replace('.000Z', 'Z');
+}
+
 /** A keyset by the time of a page's last row. `next` keeps the rest of the query, the offset too. */
 function keysetEvents(rows: readonly JsonObject[], isIn: (time: string, before: string) => boolean): Handler {
   return ({ query, target, headers }) => {
@@ -86,11 +91,11 @@ describe('events at the same instant', () => {
     expect(following).toEqual(idsOf(rows.slice(3, 5)));
     expect(positionsIn(upstream)).toEqual([
       'limit 3',
-      // The third row comes again, and one is missing.
+      // The third row is asked for again; the second comes, too, and one is missing.
+      `limit 3 before ${secondOf(1)}`,
+      // The third and the fourth come and leave no room for others: the list goes on behind them.
       `limit 2 before ${secondOf(2)}`,
-      // The fourth comes again and nothing else: the list goes on within its instant.
-      `limit 1 before ${secondOf(3)}`,
-      `limit 1 offset 1 before ${secondOf(3)}`,
+      `limit 1 offset 2 before ${secondOf(2)}`,
     ]);
   });
 
@@ -117,7 +122,12 @@ describe('events at the same instant', () => {
     const second = await askPage(gateway, events, { first: 3, after: cursors[0] });
     const third = await askPage(gateway, events, { first: 3, after: second.endCursor });
     expect([...second.rows, ...third.rows]).toEqual(idsOf(rows.slice(1, 7)));
-    expect(positionsIn(upstream)).toEqual(['limit 3', 'limit 3 offset 1', `limit 3 before ${secondOf(3)}`]);
+    expect(positionsIn(upstream)).toEqual([
+      'limit 3',
+      'limit 3 offset 1',
+      // The fourth row comes again, because others of its moment may follow it.
+      `limit 4 before ${secondOf(2)}`,
+    ]);
   });
 });
 
@@ -127,19 +137,17 @@ describe('the `next` of an event list', () => {
     results: ids.map((id) => event(id, { timestamp: secondOf(id) })),
   });
 
-  test('that repeats ends the walk', async () => {
+  test('that repeats, with the same rows, is an error and no silent end', async () => {
     const next = `https://api.example.com/api/projects/1/events/?before=${encodeURIComponent(secondOf(2))}`;
     await using upstream = await startUpstream({ [path]: page(next, 1, 2) });
     upstream.release();
     await using gateway = await startGateway(upstream);
-    const { rows, hasNextPage } = await askPage(gateway, events, { first: 10 });
-    expect(rows).toEqual(idsOf([event(1), event(2)]));
-    expect(hasNextPage).toBe(false);
-    expect(positionsIn(upstream)).toEqual(['limit 10', `limit 8 before ${secondOf(2)}`]);
+    await expect(askPage(gateway, events, { first: 10 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
+    expect(upstream.requests).toHaveLength(3);
   });
 
   test.each([secondOf(1), secondOf(1).replace('+00:00', 'Z'), secondOf(1).replace('+00:00', '')])(
-    'that goes back, to %s, ends the walk, and does not lead in a circle',
+    'that goes back, to %s, is an error, and does not lead in a circle',
     async (back) => {
       const next = (time: string): string =>
         `https://api.example.com/api/projects/1/events/?before=${encodeURIComponent(time)}`;
@@ -148,21 +156,18 @@ describe('the `next` of an event list', () => {
       });
       upstream.release();
       await using gateway = await startGateway(upstream);
-      const { rows, hasNextPage } = await askPage(gateway, events, { first: 10 });
-      expect([rows, hasNextPage]).toEqual([idsOf([1, 2, 3, 4].map((id) => event(id))), false]);
-      expect(positionsIn(upstream)).toEqual(['limit 10', `limit 8 before ${secondOf(2)}`]);
+      await expect(askPage(gateway, events, { first: 10 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
+      expect(positionsIn(upstream)).toEqual(['limit 10', `limit 9 before ${secondOf(1)}`]);
     },
   );
 
-  test('that repeats over rows of one instant, whatever is asked, ends the walk as well', async () => {
+  test('that repeats over rows of one instant, whatever is asked, is an error as well', async () => {
     const rows = [1, 2].map((id) => event(id, { timestamp: secondOf(1) }));
     const next = `https://api.example.com/api/projects/1/events/?before=${encodeURIComponent(secondOf(1))}`;
     await using upstream = await startUpstream({ [path]: { next, results: rows } });
     upstream.release();
     await using gateway = await startGateway(upstream);
-    const answer = await askPage(gateway, events, { first: 10 });
-    expect(answer.rows).toEqual(idsOf(rows));
-    expect(answer.hasNextPage).toBe(false);
+    await expect(askPage(gateway, events, { first: 10 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
     expect(upstream.requests).toHaveLength(3);
   });
 
@@ -178,17 +183,17 @@ describe('the `next` of an event list', () => {
     expect(elsewhere.requests).toEqual([]);
     expect(upstream.requests).toEqual([
       `${path}?limit=2&event=%24pageview`,
-      `${path}?limit=1&before=${time}&event=%24pageview`,
+      `${path}?limit=2&before=${encodeURIComponent(secondAfter(1))}&event=%24pageview`,
     ]);
   });
 
   test('may have left the plus of its time unencoded', async () => {
-    const next = `/api/projects/1/events/?before=${secondOf(1)}`;
+    const next = `/api/projects/1/events/?before=${secondOf(2)}`;
     await using upstream = await startUpstream({ [path]: inTurn(page(next, 1), page(null, 2)) });
     upstream.release();
     await using gateway = await startGateway(upstream);
     await askPage(gateway, events, { first: 2 });
-    expect(upstream.requests[1]).toBe(`${path}?limit=1&before=2024-05-01T10%3A00%3A58%2B00%3A00`);
+    expect(upstream.requests[1]).toBe(`${path}?limit=1&before=2024-05-01T10%3A00%3A57%2B00%3A00`);
   });
 
   test('counts by offset as well, and an upstream that caps its pages is asked on until the page is full', async () => {

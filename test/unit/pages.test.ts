@@ -203,6 +203,7 @@ describe('toPage', () => {
         const at = { offset, before: '2024-05-02T00:00:00Z' };
         const position = toPage({ results, next: value }, list, at).next;
         if (position === undefined || position.before !== at.before || position.after !== undefined) return;
+        if (position.isStuck === true) return;
         expect(position.offset).toBeGreaterThan(offset);
         // No row between this page and the next is left out.
         expect(rows > 0 ? position.offset <= offset + rows : true).toBe(true);

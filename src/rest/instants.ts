@@ -1,0 +1,43 @@
+const dateTime = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:\.(\d{1,9}))?(?:(Z)|([+-]\d\d):?(\d\d))?$/i;
+
+/** A moment: `text` sorts as moments do, `utc` is for a query. */
+interface Instant {
+  readonly text: string;
+  readonly utc: string;
+}
+
+/** The moment of a date-time with or without a zone (then it is UTC, as everywhere in this API), to the nanosecond. */
+function toInstant(time: unknown): Instant | undefined {
+  const match = typeof time === 'string' ? dateTime.exec(time) : null;
+  if (match === null) return undefined;
+  const [given, date = '', minutes = '', seconds = ':00', fraction = '', zulu, hours = '+00', rest = '00'] = match;
+  const milliseconds = Date.parse(`${date}T${minutes}${seconds}${hours}:${rest}`);
+  if (Number.isNaN(milliseconds)) return undefined;
+  const whole = new Date(milliseconds).toISOString().slice(0, 19);
+  const utc = zulu !== undefined || given.endsWith('+00:00') ? given : `${whole}${fraction && `.${fraction}`}Z`;
+  return { text: `${whole}.${fraction.padEnd(9, '0')}`, utc };
+}
+
+/** Whether one date-time comes after another, however they are spelt; false where one of them is none. */
+export function isLater(time: unknown, other: unknown): boolean {
+  const [one, two] = [toInstant(time), toInstant(other)];
+  return one !== undefined && two !== undefined && one.text > two.text;
+}
+
+/** Whether two date-times are the same moment, however they are spelt; false where one of them is none. */
+export function isSameInstant(time: unknown, other: unknown): boolean {
+  const one = toInstant(time);
+  return one !== undefined && (time === other || one.text === toInstant(other)?.text);
+}
+
+/** A date-time as it can be sent: unchanged if it says that it is UTC, else moved there; undefined where it is none. */
+export function inUtc(time: unknown): string | undefined {
+  return toInstant(time)?.utc;
+}
+
+/** The whole second after a date-time, in UTC: later, also for an upstream that reads no fractions. */
+export function secondAfter(time: unknown): string | undefined {
+  const instant = toInstant(time);
+  if (instant === undefined) return undefined;
+  return `${new Date(Date.parse(`${instant.text.slice(0, 19)}Z`) + 1000).toISOString().slice(0, 19)}Z`;
+}

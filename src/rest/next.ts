@@ -1,0 +1,102 @@
+import { isLater, isSameInstant, secondAfter } from './instants.ts';
+import { type Boundary, type Position, positionByTime } from './positions.ts';
+import type { Row } from './values.ts';
+
+/** A page that was read, and what its list is narrowed to in time. */
+export interface Read {
+  readonly at: Position;
+  readonly filter: { readonly before?: string | undefined; readonly after?: string | undefined } | undefined;
+  readonly rows: readonly Row[];
+  readonly count: number | undefined;
+}
+
+/** Where a list goes on behind a page. */
+export interface Next {
+  /** Undefined at the end of the list. */
+  readonly position: Position | undefined;
+  /** Whether the upstream's `next` named a place at or before the page, or none: then the position is our own. */
+  readonly isStuck: boolean;
+}
+
+/**
+ * The position that a `next` names. Only its query is read, and of that only what moves through a list. Null is the end;
+ * where it does not lead on, rows are counted on as long as `count` says that there are more.
+ */
+export function nextOf(next: unknown, read: Read): Next {
+  if (next === null || next === undefined) return { position: undefined, isStuck: false };
+  const position = typeof next === 'string' ? positionIn(next, read) : undefined;
+  return position === undefined ? { position: countedOn(read), isStuck: true } : { position, isStuck: false };
+}
+
+function countedOn({ at, rows, count }: Read): Position | undefined {
+  const offset = at.offset + rows.length;
+  if (count === undefined || (rows.length === 0 && offset < count)) return { ...at, offset, isStuck: true };
+  return offset < count ? { ...at, offset } : undefined;
+}
+
+/** The place that a URL names, if it lies behind the page. */
+function positionIn(next: string, read: Read): Position | undefined {
+  const { at, filter, rows } = read;
+  const plain = filter === undefined && at.before === undefined && at.after === undefined && plainOffset.exec(next);
+  if (plain) return positionBehind(Number(plain[1]), read);
+  const query = queryOf(next);
+  if (query === undefined) return undefined;
+  const from = { before: at.before ?? filter?.before, after: at.after ?? filter?.after };
+  const before = timeOf(query.get('before')) ?? from.before;
+  const after = timeOf(query.get('after')) ?? from.after;
+  // The newest rows come first, so that a later `before` would walk in a circle.
+  const isSame = before === from.before || isSameInstant(before, from.before);
+  if (isLater(before, from.before) || (isSame && isLater(from.after, after))) return undefined;
+  // Keyset: the deployment keeps the old offset in the query, which would skip rows behind the new time.
+  if (!isSame) return positionBefore({ offset: 0, before, after }, read);
+  if (after !== from.after) return { offset: 0, before, after };
+  const offset = Number(query.get('offset') ?? Number.NaN);
+  if (!Number.isSafeInteger(offset) || offset <= at.offset) return withinInstant(from.before, rows, at);
+  return positionBehind(offset, read);
+}
+
+/** A `next` that says nothing but an offset, as every list but events answers it: not worth parsing. */
+const plainOffset = /^[^?#]*\?(?:limit=\d{1,9}&)?offset=(\d{1,15})$/;
+
+/** Right behind the rows that have come, if any have: a longer step would skip rows, a shorter one repeat them. */
+function positionBehind(offset: number, { at, rows }: Read): Position | undefined {
+  if (offset <= at.offset) return undefined;
+  return { ...at, offset: rows.length > 0 ? at.offset + rows.length : offset };
+}
+
+/** Where a list goes on that names a moment to go on before. */
+function positionBefore(named: Position, { at, filter, rows }: Read): Position {
+  if (isLater(rows.at(-1)?.['timestamp'], named.before)) return named;
+  const { boundary = boundaryOfStart({ at, filter, rows }) } = at;
+  const counted = { ...at, offset: at.offset + rows.length, boundary };
+  const position = positionByTime(rows, counted) ?? named;
+  // Where `before` includes its moment, the rows of that come again: the list is counted on behind them.
+  const isSame = position.before === at.before && position.offset <= at.offset;
+  return isSame ? { ...counted, boundary: position.boundary } : position;
+}
+
+/** At the start of a list no row is later than the first one: later ones have arrived since, and are not waited for. */
+function boundaryOfStart({ at, filter, rows }: Pick<Read, 'at' | 'filter' | 'rows'>): Boundary | undefined {
+  const isStart = at.offset === 0 && (at.before ?? at.after ?? filter?.before) === undefined;
+  const time = isStart ? secondAfter(rows[0]?.['timestamp']) : undefined;
+  return time === undefined ? undefined : { time, ids: [] };
+}
+
+/**
+ * Where a list goes on whose `before` includes that moment: a page that holds nothing else cannot move on by time, so
+ * it is counted through.
+ */
+function withinInstant(instant: string | undefined, rows: readonly Row[], at: Position): Position | undefined {
+  if (rows.length === 0 || !rows.every(({ timestamp }) => isSameInstant(timestamp, instant))) return undefined;
+  return { ...at, offset: at.offset + rows.length };
+}
+
+function queryOf(url: string): URLSearchParams | undefined {
+  const start = url.indexOf('?');
+  return start === -1 ? undefined : new URLSearchParams(url.slice(start + 1).split('#', 1)[0]);
+}
+
+/** A time from a query in which the plus of its offset may have been left unencoded. */
+function timeOf(text: string | null): string | undefined {
+  return text === null || text === '' ? undefined : text.replace(/ (\d\d:?\d\d)$/, '+$1');
+}

@@ -1,0 +1,78 @@
+import { inUtc, isLater, isSameInstant } from './instants.ts';
+import { idText, type Row } from './values.ts';
+
+/**
+ * Where in a list a page starts. Lists with a count are walked by `offset`; events by time, `before` and `after`
+ * standing in for the filter's own, and `offset` counting from there.
+ */
+export interface Position {
+  readonly offset: number;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+  /** In a list that is walked by time, up to where its rows were answered. */
+  readonly boundary?: Boundary | undefined;
+  /** The upstream's `next` led nowhere, and no count says where the list ends: nothing can be read from here. */
+  readonly isStuck?: boolean | undefined;
+}
+
+/** The last moment of which rows were answered, and the ids of those: others of the same moment may follow. */
+export interface Boundary {
+  readonly time: string;
+  readonly ids: readonly string[];
+}
+
+/** What the ids of a boundary may take in a cursor: so many, and so many bytes of JSON. */
+const maximumIds = 50;
+const maximumBytes = 2000;
+
+/**
+ * The position behind the last of `rows`, which are newest first; undefined where their times do not say. `counted` is
+ * the same place by offset.
+ *
+ * An upstream that goes on before the last row's time would lose the rows that share it. So the list goes on before the
+ * moment next to it, and the rows of the boundary come again. Where no later moment is known, because a page holds one
+ * moment only, the rows are counted instead.
+ */
+export function positionByTime(rows: readonly Row[], counted: Position): Position | undefined {
+  const last = rows.at(-1)?.['timestamp'];
+  const time = inUtc(last);
+  if (time === undefined) return undefined;
+  const start = rows.findLastIndex(({ timestamp }) => timestamp !== last && !isSameInstant(timestamp, last)) + 1;
+  const tied = rows.slice(start).map(({ id }) => idText(id));
+  const { boundary } = counted;
+  const before = isSameInstant(boundary?.time, last) ? (boundary?.ids ?? []) : [];
+  const all = [...before.filter((id) => !tied.includes(id)), ...tied];
+  const ids = lastIds(all);
+  const later = start > 0 ? rows[start - 1]?.['timestamp'] : boundary?.time;
+  if (isLater(later, last)) {
+    const offset = ids.length === all.length ? 0 : all.length;
+    return { offset, before: inUtc(later), after: counted.after, boundary: { time, ids } };
+  }
+  return start > 0 ? undefined : { ...counted, boundary: { time, ids } };
+}
+
+/** The last ids that fit a boundary, none before one that is missing. */
+function lastIds(ids: readonly (string | undefined)[]): readonly string[] {
+  const found: string[] = [];
+  let bytes = 0;
+  for (const id of ids.toReversed()) {
+    bytes += id === undefined ? maximumBytes : Buffer.byteLength(JSON.stringify(id));
+    if (id === undefined || found.length === maximumIds || bytes > maximumBytes) break;
+    found.push(id);
+  }
+  return found.toReversed();
+}
+
+/** How many rows that were answered a page from a position reads again beside `limit` others. */
+export function overlapOf({ offset, boundary }: Position, limit: number, maximum: number): number {
+  const overlap = offset === 0 ? (boundary?.ids.length ?? 0) : 0;
+  return limit + overlap > maximum ? 0 : overlap;
+}
+
+/** Whether a row was answered before the position. */
+export function isBefore({ boundary }: Position, { id, timestamp }: Row): boolean {
+  if (boundary === undefined) return false;
+  if (isLater(timestamp, boundary.time)) return true;
+  const text = idText(id);
+  return text !== undefined && boundary.ids.includes(text);
+}
