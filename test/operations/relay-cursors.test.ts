@@ -220,8 +220,9 @@ describe('A cursor that is forged with a secret that was guessed', () => {
     ['no offset', '[]'],
     ['a time that is no text', '[1,5,null,[]]'],
     ['a time that no URL can hold', '[1,"\\ud800",null,[]]'],
-    ['ids that are no list', '[1,null,null,"id"]'],
-    ['ids that are no texts', '[1,null,null,[{}]]'],
+    ['a time of the boundary that is no text', '[1,null,null,5,[]]'],
+    ['ids that are no list', '[1,null,null,null,"id"]'],
+    ['ids that are no texts', '[1,null,null,null,[{}]]'],
   ])('and holds %s is refused as no cursor', async (_name, payload) => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream, { cursorSecret: secret });
