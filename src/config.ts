@@ -73,6 +73,12 @@ export const settings = {
   ),
   MAX_REQUEST_BYTES: whole('Largest request body, in bytes', '1048576', 1024, 100_000_000),
   MAX_JSON_DEPTH: whole('Deepest nesting of a JSON body', '100', 5, 500),
+  MAX_ARGUMENT_BYTES: whole(
+    'Most bytes of the arguments of one field, as JSON and in the query of a REST call; mutations apart',
+    '16384',
+    256,
+    100_000_000,
+  ),
   MAX_DOCUMENT_BYTES: whole('Largest GraphQL document, in bytes', '131072', 1024, 100_000_000),
   MAX_TOKENS: whole('Most tokens in a document', '2000', 10, 1_000_000),
   MAX_ALIASES: whole('Most aliases in an operation', '30', 0, 10_000),
@@ -169,6 +175,7 @@ export function readConfig(environment: Environment): Config {
 function readLimits(environment: Environment): DocumentLimits {
   return Object.freeze({
     bytes: required(environment, 'MAX_DOCUMENT_BYTES', settings.MAX_DOCUMENT_BYTES),
+    argumentBytes: required(environment, 'MAX_ARGUMENT_BYTES', settings.MAX_ARGUMENT_BYTES),
     tokens: required(environment, 'MAX_TOKENS', settings.MAX_TOKENS),
     aliases: required(environment, 'MAX_ALIASES', settings.MAX_ALIASES),
     rootFields: required(environment, 'MAX_ROOT_FIELDS', settings.MAX_ROOT_FIELDS),

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
 import type { CursorCodec } from './context.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
+import { createRefuseArguments } from './http/argument-sizes.ts';
 import { BodyBudget } from './http/body-budget.ts';
 import { createCors } from './http/cors.ts';
 import { createCosts } from './http/costs.ts';
@@ -117,6 +118,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
     createContext: contextFactory(options, cursors, upstream),
+    refuseArguments: createRefuseArguments(options.documentLimits.argumentBytes),
     costs: createCosts({ schema, cursors, ...options }),
     refusalOf: upstream.refusalOf,
     isOverloaded: upstream.overloaded,

@@ -3,8 +3,23 @@ import { isObject } from '../rest/values.ts';
 import type { EventFilter } from './generated/resolvers.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
-/** The query of an event list: lists of conditions are one JSON-encoded parameter each, and nothing given is no filter. */
+/** Queries by what they were made of: a filter may be the argument of thousands of objects, and is written out once. */
+const known = new WeakMap<object, WeakMap<object, EventQuery>>();
+const nothing = {};
+
+/**
+ * The query of an event list: lists of conditions are one JSON-encoded parameter each, and nothing given is no filter. The
+ * same object for the same arguments.
+ */
 export function toEventQuery(filter: EventFilter | null | undefined, select?: readonly string[]): EventQuery {
+  const ofFilter = known.get(filter ?? nothing) ?? new WeakMap<object, EventQuery>();
+  known.set(filter ?? nothing, ofFilter);
+  const query = ofFilter.get(select ?? nothing) ?? createEventQuery(filter, select);
+  ofFilter.set(select ?? nothing, query);
+  return query;
+}
+
+function createEventQuery(filter: EventFilter | null | undefined, select?: readonly string[]): EventQuery {
   return {
     after: filter?.occurredAfter ?? undefined,
     before: filter?.occurredBefore ?? undefined,

@@ -12,6 +12,8 @@ import { requestError } from './request-error.ts';
 export interface DocumentLimits {
   /** Of its text, as UTF-8. */
   readonly bytes: number;
+  /** Of the arguments of one field, variables included, as JSON. */
+  readonly argumentBytes: number;
   readonly tokens: number;
   readonly aliases: number;
   readonly rootFields: number;
@@ -24,8 +26,8 @@ export interface DocumentLimits {
   readonly operations: number;
 }
 
-/** Limits that are found by walking a document; bytes and tokens are counted before. */
-type Measure = Exclude<keyof DocumentLimits, 'bytes' | 'tokens'>;
+/** Limits that are found by walking a document; bytes and tokens are counted before, arguments with the variables. */
+type Measure = Exclude<keyof DocumentLimits, 'bytes' | 'tokens' | 'argumentBytes'>;
 
 const names: Record<Measure, string> = {
   aliases: 'aliases',

@@ -6,6 +6,7 @@ import type { UpstreamError } from '../rest/errors.ts';
 import type { Lifetime } from '../rest/lifetime.ts';
 import type { CallSpans, TraceContext } from '../rest/spans.ts';
 import type { OperationResult } from './answer.ts';
+import type { RefuseArguments } from './argument-sizes.ts';
 import type { Cost, Costs } from './costs.ts';
 import { toPublicErrors } from './errors.ts';
 import { type OnOperation, type OperationProgress, reportOf } from './operation-log.ts';
@@ -17,7 +18,7 @@ import { overload, refuseMutationByGet } from './refusals.ts';
 import { RefusedDocument } from './refused-document.ts';
 import type { Runs, Start } from './runs.ts';
 import { Turns } from './turns.ts';
-import { keepDeclared, nameOf } from './variables.ts';
+import { keepDeclared, nameOf, textOf } from './variables.ts';
 
 /** What an operation may know of the request that brought it, whichever transport that was. */
 export interface RequestFacts {
@@ -37,6 +38,7 @@ export interface OperationsOptions {
   readonly resolve: ResolveDocument;
   readonly createContext: (facts: RequestFacts, lifetime: Lifetime, calls: OperationCalls) => GatewayContext;
   readonly costs: Costs;
+  readonly refuseArguments: RefuseArguments;
   /** Why no REST call of this caller can succeed; undefined where it may. */
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** Whether an operation of this caller would find no room for its calls. */
@@ -91,12 +93,14 @@ function begin(
   known.use = use;
   keepDeclared(params, prepared.operation);
   refuseMutationByGet(prepared, facts);
+  const variablesText = textOf(params.variables);
+  options.refuseArguments(prepared, params.variables, variablesText);
   const cost = options.costs(prepared, params, options.refusalOf(facts.caller) === undefined);
   known.cost = cost;
   if (cost.refusal !== undefined) throw cost.refusal;
   if (cost.planOnly) return { data: null, extensions: cost.extensions() ?? {} };
   if (options.isOverloaded(facts.caller)) throw overload();
-  const running = start(prepared, params, facts, cost, options);
+  const running = start(prepared, params, variablesText, facts, cost, options);
   if (running instanceof Promise) {
     facts.onLeave(() => {
       known.left = true;
@@ -134,6 +138,7 @@ function failed(
 function start(
   prepared: PreparedOperation,
   params: GraphQLParams,
+  variablesText: string,
   facts: RequestFacts,
   cost: Cost,
   options: OperationsOptions,
@@ -144,7 +149,7 @@ function start(
   if (caller === undefined) return runs.alone(facts, run);
   if (prepared.operation.operation === 'query') {
     if (cost.isTold) return runs.alone(facts, run);
-    return runs.take(caller.hash, `${prepared.serial} ${nameOf(params.variables)}`, facts, run);
+    return runs.take(caller.hash, `${prepared.serial} ${nameOf(variablesText)}`, facts, run);
   }
   runs.ground(caller.hash);
   const written = runs.alone(facts, run);

@@ -17,13 +17,13 @@ export function keepDeclared(params: GraphQLParams, { variableDefinitions = [] }
 /** Longer texts are told apart by their hash, so that nobody who waits keeps them. */
 const longestName = 500;
 
-/** A short name of variables: equal for equal ones. */
-export function nameOf(variables: GraphQLParams['variables']): string {
-  const text = textOf(variables);
+/** A short name of variables, from their text: equal for equal ones. */
+export function nameOf(text: string): string {
   return text.length <= longestName ? text : hash('sha256', text, 'base64url');
 }
 
-function textOf(variables: GraphQLParams['variables']): string {
+/** Variables as JSON: equal for equal ones. */
+export function textOf(variables: GraphQLParams['variables']): string {
   if (variables === undefined) return '';
   const text = JSON.stringify(variables);
   return text.includes('null') ? JSON.stringify(variables, keepInfinite) : text;

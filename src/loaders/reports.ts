@@ -1,5 +1,5 @@
 import type { PluginsReport, RestApi } from '../rest/api.ts';
-import type { ListRef } from '../rest/pages.ts';
+import { type ListRef, listText } from '../rest/pages.ts';
 import type { Key } from '../rest/paths.ts';
 
 /** Reads of the API whose answers are no rows, each made once in an operation. */
@@ -15,19 +15,22 @@ export interface Reports
 /** The reports of one operation. Never share the result: it caches. */
 export function createReports(api: RestApi): Reports {
   const clears: (() => void)[] = [];
-  const once = <Args extends readonly unknown[], T>(read: (...args: Args) => Promise<T>) => {
+  const once = <Args extends readonly unknown[], T>(
+    read: (...args: Args) => Promise<T>,
+    nameOf: (...args: Args) => string = (...args) => JSON.stringify(args),
+  ) => {
     const known = new Map<string, Promise<T>>();
     clears.push(() => known.clear());
     return (...args: Args): Promise<T> => {
-      const name = JSON.stringify(args);
+      const name = nameOf(...args);
       const answer = known.get(name) ?? read(...args);
       known.set(name, answer);
       return answer;
     };
   };
   return {
-    fetchSelected: once((list: ListRef, limit: number) => api.fetchSelected(list, limit)),
-    fetchCsv: once((list: ListRef, limit: number) => api.fetchCsv(list, limit)),
+    fetchSelected: once((list: ListRef, limit: number) => api.fetchSelected(list, limit), pageName),
+    fetchCsv: once((list: ListRef, limit: number) => api.fetchCsv(list, limit), pageName),
     fetchEventValues: once((projectId: string, key: string, eventName: string | undefined) =>
       api.fetchEventValues(projectId, key, eventName),
     ),
@@ -39,4 +42,9 @@ export function createReports(api: RestApi): Reports {
       for (const clear of clears) clear();
     },
   };
+}
+
+/** A list as text is short, however long its filter is. */
+function pageName(list: ListRef, limit: number): string {
+  return `${limit} ${listText(list)}`;
 }

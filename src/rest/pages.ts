@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { UpstreamError } from './errors.ts';
 import { type Next, nextOf, type Read } from './next.ts';
 import { type Collection, collectionPath, target } from './paths.ts';
@@ -32,9 +33,25 @@ export interface RestPage {
   readonly isStuck: boolean;
 }
 
-/** The list as text: equal for equal lists. Cursors are bound to it. */
-export function listText(list: ListRef): string {
-  return target(collectionPath(list), list.filter === undefined ? [] : filterOf(list, { offset: 0 }));
+/** The list as a short text: equal for equal lists. Cursors are bound to it. */
+export function listText({ kind, scope, filter }: ListRef): string {
+  const path = collectionPath({ kind, scope });
+  return filter === undefined ? path : path + filterText(filter);
+}
+
+/** Longer filters are told apart by their hash: as many windows and cursors may have one as there are rows. */
+const longestFilter = 500;
+
+const filterTexts = new WeakMap<EventQuery, string>();
+
+/** A filter as text: equal for equal ones, and made once for each. */
+function filterText(filter: EventQuery): string {
+  const known = filterTexts.get(filter);
+  if (known !== undefined) return known;
+  const text = target('', filterOf({ filter }, { offset: 0 }));
+  const short = text.length <= longestFilter ? text : `?${hash('sha256', text, 'base64url')}`;
+  filterTexts.set(filter, short);
+  return short;
 }
 
 /** Path and query that read `limit` rows from a position. */
@@ -92,7 +109,7 @@ class LazyPage implements RestPage {
 
 const noColumns: Row = {};
 
-function filterOf({ filter = {} }: ListRef, at: Position): [string, string | undefined][] {
+function filterOf({ filter = {} }: Pick<ListRef, 'filter'>, at: Position): [string, string | undefined][] {
   return [
     ['after', at.after ?? filter.after],
     ['before', at.before ?? filter.before],

@@ -57,6 +57,7 @@ const defaults = {
   cursorSecret: 'secret of the tests',
   documentLimits: {
     bytes: 131_072,
+    argumentBytes: 16_384,
     tokens: 2000,
     aliases: 30,
     rootFields: 20,
