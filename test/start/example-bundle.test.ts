@@ -5,6 +5,12 @@ import { runScript } from '../support/process.ts';
 
 const folder = new URL('../../examples/web/', import.meta.url);
 
+test('the page with Apollo Client is built', async () => {
+  await using building = runScript('examples/apollo/', 'build');
+  expect(await building.exit()).toBe(0);
+  expect(building.output()).toContain('built in');
+}, 60_000);
+
 test('the bundle of the example page has the ids of its documents, and nothing of their texts', async () => {
   await using building = runScript('examples/web/', 'build');
   await building.exit();

@@ -1,0 +1,28 @@
+import { useMutation } from '@apollo/client/react';
+import { type Dashboard, pinDashboard } from './operations.ts';
+
+/** A dashboard with a button that pins it. The page shows the change at once, and takes it back if it fails. */
+export function DashboardItem({ id, name, pinned }: Dashboard) {
+  const [pin, { error }] = useMutation(pinDashboard, { onError: () => undefined });
+  const next = pinned !== true;
+  const change = (): void => {
+    void pin({
+      variables: { id, pinned: next },
+      optimisticResponse: {
+        updateDashboard: {
+          __typename: 'UpdateDashboardPayload',
+          dashboard: { __typename: 'Dashboard', id, name, pinned: next },
+        },
+      },
+    });
+  };
+  return (
+    <li>
+      {name ?? 'Untitled dashboard'}{' '}
+      <button type="button" aria-pressed={pinned === true} onClick={change}>
+        Pinned
+      </button>
+      {error !== undefined && <span role="alert">{error.message}</span>}
+    </li>
+  );
+}

@@ -1,0 +1,32 @@
+import { useQuery } from '@apollo/client/react';
+import { DashboardItem } from './DashboardItem.tsx';
+import { dashboards } from './operations.ts';
+
+/** The dashboards of a project, page by page. */
+export function Dashboards({ projectId }: { readonly projectId: string }) {
+  // What came is shown; what is missing of it is told beside it.
+  const { data, error, loading, fetchMore } = useQuery(dashboards, { variables: { projectId }, errorPolicy: 'all' });
+  const project = data?.project;
+  const page = project?.dashboards?.pageInfo;
+  const nodes = project?.dashboards?.edges?.map((edge) => edge?.node).filter((node) => node != null) ?? [];
+  return (
+    <>
+      <h1>{project?.name ?? 'Dashboards'}</h1>
+      {loading && nodes.length === 0 && <p>Loading…</p>}
+      {error !== undefined && <p role="alert">{error.message}</p>}
+      <ul>
+        {nodes.map((dashboard) => (
+          <DashboardItem key={dashboard.id} {...dashboard} />
+        ))}
+      </ul>
+      <p>
+        {nodes.length} of {project?.dashboards?.totalCount ?? '?'} dashboards
+      </p>
+      {page?.hasNextPage && page.endCursor !== null && (
+        <button type="button" onClick={() => void fetchMore({ variables: { after: page.endCursor ?? '' } })}>
+          Load more
+        </button>
+      )}
+    </>
+  );
+}

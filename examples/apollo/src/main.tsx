@@ -1,0 +1,16 @@
+import { ApolloProvider } from '@apollo/client/react';
+import { createRoot } from 'react-dom/client';
+import { client } from './client.ts';
+import { Dashboards } from './Dashboards.tsx';
+import './page.css';
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('expected an element #root');
+
+createRoot(root).render(
+  <ApolloProvider client={client}>
+    <main>
+      <Dashboards projectId="1" />
+    </main>
+  </ApolloProvider>,
+);

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { isInterfaceType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSchema } from '../../src/schema.ts';
+import { hasChromium, seriousFindings, startBrowser, type TestBrowser } from '../support/browser.ts';
+import { freePort } from '../support/free-port.ts';
+import { runScript } from '../support/process.ts';
+
+test('possibleTypes of examples/apollo are those of the schema', () => {
+  const schema = createSchema();
+  const node = schema.getType('Node');
+  const names = isInterfaceType(node) ? schema.getPossibleTypes(node).map(({ name }) => name) : [];
+  const file = new URL('../../examples/apollo/src/possibleTypes.ts', import.meta.url);
+  const told = /Node: \[([^\]]+)\]/.exec(readFileSync(file, 'utf8'))?.[1];
+  expect(told?.replaceAll("'", '').split(', ')).toEqual(names.toSorted());
+});
+
+describe.skipIf(!hasChromium)('The page of examples/apollo (needs chromium)', { timeout: 60_000 }, () => {
+  const started = new AsyncDisposableStack();
+  let browser: TestBrowser;
+  let url: string;
+
+  beforeAll(async () => {
+    browser = started.use(await startBrowser());
+    const [port, workspacePort] = [await freePort(), await freePort()];
+    const settings = { PORT: `${port}`, WORKSPACE_PORT: `${workspacePort}`, NO_COLOR: '1' };
+    const running = started.use(runScript('examples/apollo/', 'start', settings));
+    [, url = ''] = await running.printed(/Local: +(\S+)/);
+    await running.printed(/Gateway +http/);
+  }, 60_000);
+
+  afterAll(() => started.disposeAsync());
+
+  test('puts pages of edges together, and asks for each page once', async () => {
+    await using opened = await browser.open();
+    const { page, picture, errors } = opened;
+    const asked: unknown[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/graphql')) asked.push(request.postDataJSON());
+    });
+    await page.goto(url);
+    await page.getByText('4 of 10 dashboards').waitFor();
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page.getByText('8 of 10 dashboards').waitFor();
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page.getByText('10 of 10 dashboards').waitFor();
+    expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0);
+    const names = await page.getByRole('listitem').allInnerTexts();
+    expect(new Set(names).size).toBe(10);
+    expect(asked).toHaveLength(3);
+    expect(await seriousFindings(page)).toEqual([]);
+    await picture('apollo');
+    expect(errors).toEqual([]);
+  });
+
+  test('shows a change before it is answered, and takes it back if it fails', async () => {
+    await using opened = await browser.open();
+    const { page } = opened;
+    const answers: PromiseWithResolvers<'pass' | 'fail'>[] = [Promise.withResolvers(), Promise.withResolvers()];
+    const [passed, failed] = answers;
+    const waiting = [...answers];
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('mutation') !== true) return route.continue();
+      const outcome = await waiting.shift()?.promise;
+      if (outcome === 'pass') return route.continue();
+      const errors = [{ message: 'The key may not do this.', path: ['updateDashboard'] }];
+      return route.fulfill({ json: { data: { updateDashboard: null }, errors } });
+    });
+    await page.goto(url);
+    const pin = page.getByRole('button', { name: 'Pinned' }).first();
+    await pin.waitFor();
+    const before = await pin.getAttribute('aria-pressed');
+    const pinIs = (pressed: boolean): Promise<void> =>
+      page.locator(`li:first-child button[aria-pressed="${pressed}"]`).waitFor();
+    await pin.click();
+    await pinIs(before !== 'true');
+    passed?.resolve('pass');
+    await page.waitForResponse((response) => response.request().postData()?.includes('mutation') === true);
+    await pinIs(before !== 'true');
+    await pin.click();
+    await pinIs(before === 'true');
+    failed?.resolve('fail');
+    await page.getByRole('alert').getByText('The key may not do this.').waitFor();
+    expect(await pin.getAttribute('aria-pressed')).not.toBe(before);
+  });
+});
