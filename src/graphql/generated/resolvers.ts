@@ -76,8 +76,9 @@ export type Query = {
    */
   organization?: Maybe<Organization>;
   /**
-   * The projects that the key may see. Costs one REST call a page (up to ten more where the upstream answers fewer than it
-   * was asked for); fields of the detail view cost one more per project.
+   * The projects that the key may see, in the order of the REST API, which documents none and may change it. Costs one
+   * REST call a page (up to ten more where the upstream answers fewer than it was asked for); fields of the detail view
+   * cost one more per project.
    */
   projects?: Maybe<ProjectConnection>;
   /**
@@ -707,8 +708,8 @@ export type Organization = Node & {
    */
   name?: Maybe<Scalars['String']['output']>;
   /**
-   * The plugins of the organization. Costs one REST call a page (up to ten more where the upstream answers fewer than it
-   * was asked for).
+   * The plugins of the organization, in the order of the REST API, which documents none and may change it. Costs one REST
+   * call a page (up to ten more where the upstream answers fewer than it was asked for).
    */
   plugins?: Maybe<PluginConnection>;
   /** One plugin of the organization; null if there is none with this id. Costs one REST call. */
@@ -1294,8 +1295,8 @@ export type Project = Node & {
    */
   primaryDashboard?: Maybe<Dashboard>;
   /**
-   * The dashboards of the project, without the deleted ones. Costs one REST call a page (up to ten more where the upstream
-   * answers fewer than it was asked for).
+   * The dashboards of the project, without the deleted ones, in the order of the REST API, which documents none. Costs one
+   * REST call a page (up to ten more where the upstream answers fewer than it was asked for).
    */
   dashboards?: Maybe<DashboardConnection>;
   /** One dashboard of the project; null if there is none with this id. Costs one REST call. */
