@@ -1,3 +1,4 @@
+import type { AnswerBudget } from './answer-budget.ts';
 import type { Loaders } from './loaders/loaders.ts';
 import type { RestApi } from './rest/api.ts';
 import type { UpstreamError } from './rest/errors.ts';
@@ -13,6 +14,8 @@ export interface GatewayContext {
   readonly cursors: CursorCodec;
   /** The largest `first` or `last`, and the most rows that one REST call asks for. */
   readonly maxPageSize: number;
+  /** Counts what is answered, and ends the operation at its limits. */
+  readonly answer: AnswerBudget;
 }
 
 /** Writes and reads cursors. */

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
-import type { CursorCodec } from './context.ts';
+import { AnswerRoom } from './answer-room.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { createRefuseArguments } from './http/argument-sizes.ts';
 import { BodyBudget } from './http/body-budget.ts';
+import { createContexts } from './http/contexts.ts';
 import { createCors } from './http/cors.ts';
 import { createCosts } from './http/costs.ts';
 import type { Schemas } from './http/execution.ts';
@@ -21,15 +22,14 @@ import {
 } from './http/persisted/persisted.ts';
 import type { DocumentUses } from './http/persisted/uses.ts';
 import { createPrepare } from './http/prepare.ts';
+import { Results } from './http/results.ts';
 import { Runs } from './http/runs.ts';
 import { createSend } from './http/send.ts';
 import { type Tracing, traceOperations } from './http/tracing.ts';
 import { createYogaHandler } from './http/yoga.ts';
-import { Loaders } from './loaders/loaders.ts';
-import { ClientApi } from './rest/api.ts';
 import type { UpstreamHealth } from './rest/line.ts';
 import type { Route } from './rest/transport.ts';
-import { createUpstream, type Upstream, type UpstreamOptions } from './rest/upstream.ts';
+import { createUpstream, type UpstreamOptions } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
 
 /** What a gateway is made of. Times in milliseconds, sizes in rows or bytes. */
@@ -112,17 +112,19 @@ export function createGateway(options: GatewayOptions): Gateway {
   const cursors = createCursorCodec(options.cursorSecret);
   const persisted = createPersistedDocuments(options, createSchemas(schema));
   const runs = new Runs(options.operationDeadlineMs);
+  const room = new AnswerRoom();
   const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses, runs });
   const watch = watchWith(metrics, options);
   const plain = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
-    createContext: contextFactory(options, cursors, upstream),
+    createContext: createContexts({ ...options, cursors, upstream, room }),
     refuseArguments: createRefuseArguments(options.documentLimits.argumentBytes),
     costs: createCosts({ schema, cursors, ...options }),
     refusalOf: upstream.refusalOf,
     isOverloaded: upstream.overloaded,
     runs,
+    results: new Results({ schema, room, ...options, ...watch }),
     maxErrors: options.maxErrors,
     ...watch,
   });
@@ -167,17 +169,6 @@ function createHandler(
 function varyOf({ compression = false, corsOrigins }: GatewayOptions): string {
   const encoding = compression ? ', Accept-Encoding' : '';
   return `Authorization, Accept${encoding}${corsOrigins.length > 0 ? ', Origin' : ''}`;
-}
-
-function contextFactory(
-  { maxPageSize }: GatewayOptions,
-  cursors: CursorCodec,
-  upstream: Upstream,
-): OperationsOptions['createContext'] {
-  return ({ caller, trace, spans }, lifetime, calls) => {
-    const rest = new ClientApi(upstream.clientFor(caller, { lifetime, calls, trace, spans }));
-    return { rest, refusal: upstream.refusalOf(caller), loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize };
-  };
 }
 
 function createPersistedDocuments(options: GatewayOptions, schemas: Schemas): Persisted {

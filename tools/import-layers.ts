@@ -19,6 +19,8 @@ const layers = [
   ['plan'],
   ['graphql'],
   ['context.ts'],
+  ['answer-budget.ts'],
+  ['answer-room.ts'],
   ['loaders'],
   ['rest'],
 ];

@@ -100,5 +100,9 @@ export function factsOf(request: IncomingMessage, response: ServerResponse): Req
         if (!response.writableFinished) listener();
       });
     },
+    onClose: (listener) => {
+      if (response.closed) listener();
+      else response.once('close', listener);
+    },
   };
 }

@@ -16,6 +16,7 @@ import type { DocumentUse } from './persisted/uses.ts';
 import type { PreparedOperation } from './prepare.ts';
 import { overload, refuseMutationByGet } from './refusals.ts';
 import { RefusedDocument } from './refused-document.ts';
+import type { Results } from './results.ts';
 import type { Runs, Start } from './runs.ts';
 import { Turns } from './turns.ts';
 import { keepDeclared, nameOf, textOf } from './variables.ts';
@@ -31,6 +32,8 @@ export interface RequestFacts {
   readonly spans?: CallSpans;
   /** Calls back when the client leaves before it is answered. */
   readonly onLeave: (listener: () => void) => void;
+  /** Calls back when the answer has been taken, or the client has left. */
+  readonly onClose: (listener: () => void) => void;
 }
 
 /** Collaborators and settings of the operations. */
@@ -44,6 +47,7 @@ export interface OperationsOptions {
   /** Whether an operation of this caller would find no room for its calls. */
   readonly isOverloaded: (caller: Caller | undefined) => boolean;
   readonly runs: Runs;
+  readonly results: Results;
   /** Most errors that an answer tells. */
   readonly maxErrors: number;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
@@ -99,7 +103,7 @@ function begin(
   known.cost = cost;
   if (cost.refusal !== undefined) throw cost.refusal;
   if (cost.planOnly) return { data: null, extensions: cost.extensions() ?? {} };
-  if (options.isOverloaded(facts.caller)) throw overload();
+  if (options.isOverloaded(facts.caller) || options.results.isFull) throw overload();
   const running = start(prepared, params, variablesText, facts, cost, options);
   if (running instanceof Promise) {
     facts.onLeave(() => {
@@ -109,15 +113,16 @@ function begin(
   return running;
 }
 
-/** Counts what was executed, and says how long its answer may be kept. */
+/** Counts what was executed, makes the text of a large answer, and says how long it may be kept. */
 function finished(
-  result: OperationResult,
+  made: OperationResult,
   resolved: Resolved,
   facts: RequestFacts,
   options: OperationsOptions,
   { cost }: OperationProgress,
 ): OperationResult {
-  const { use } = resolved;
+  const { use, prepared } = resolved;
+  const result = options.results.withRoom(made, prepared, facts.onClose);
   if (use !== undefined && cost !== undefined && !cost.planOnly) countUse(use, result, cost);
   return isCacheable(resolved, facts, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
 }
@@ -164,23 +169,20 @@ function execute(
   lifetime: Lifetime,
   options: OperationsOptions,
 ): Promise<OperationResult> | OperationResult {
-  const executed = prepared.execute(options.createContext(facts, lifetime, cost.calls), variables);
-  const end = (result: ExecutionResult): OperationResult => {
+  const context = options.createContext(facts, lifetime, cost.calls);
+  const { answer } = context;
+  const executed = prepared.execute(context, variables);
+  const end = ({ data, errors }: ExecutionResult): OperationResult => {
     lifetime.finish();
-    return toResult(result, prepared, cost, options);
+    answer.finish();
+    return options.results.of({ data, errors, prepared, cost, answer, received: lifetime.received });
   };
+  if (!(executed instanceof Promise)) return end(executed);
   // Where it fails altogether, the deadline ends what is under way.
-  return executed instanceof Promise ? executed.then(end) : end(executed);
-}
-
-function toResult(
-  { data, errors }: ExecutionResult,
-  { document }: PreparedOperation,
-  cost: Cost,
-  { maxErrors, report }: Pick<OperationsOptions, 'maxErrors' | 'report'>,
-): OperationResult {
-  const publicErrors = errors && toPublicErrors(errors, maxErrors, report);
-  return { document, data, errors: publicErrors, extensions: cost.extensions(), text: undefined };
+  return executed.then(end, (error: unknown) => {
+    answer.finish();
+    throw error;
+  });
 }
 
 function countUse(use: DocumentUse, { errors }: OperationResult, cost: Cost | undefined): void {

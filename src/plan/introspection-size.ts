@@ -8,7 +8,8 @@ import {
   isObjectType,
   type OperationDefinitionNode,
 } from 'graphql';
-import { introspectionFields, type SelectedField, type SelectionScope, selectedFields } from './selection.ts';
+import { introspectionFields } from './meta-fields.ts';
+import { type SelectedField, type SelectionScope, selectedFields } from './selection.ts';
 
 /** What a selection of the schema answers. */
 export interface IntrospectionSize {

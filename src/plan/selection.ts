@@ -10,12 +10,8 @@ import {
   GraphQLSkipDirective,
   getDirectiveValues,
   isAbstractType,
-  isObjectType,
-  type OperationDefinitionNode,
-  SchemaMetaFieldDef,
   type SelectionNode,
   type SelectionSetNode,
-  TypeMetaFieldDef,
   type VariableValues,
 } from 'graphql';
 
@@ -101,6 +97,9 @@ export function selectedFields(
   return fields;
 }
 
+/** Which fields are meant: those of this run, or all that any variables may select. */
+export type Which = 'selected' | 'possible';
+
 /** All fields that nodes may select on an object of a type, whatever the variables are. */
 export function possibleFields(
   type: GraphQLObjectType,
@@ -108,39 +107,28 @@ export function possibleFields(
   scope: SelectionScope,
 ): readonly SelectedField[] {
   if (nodes.every((node) => isConstant(node, scope))) return selectedFields(type, nodes, scope);
-  return collectFields(type, nodes, scope, { ...objectFields, isIncluded: () => true });
-}
-
-/** The fields `__schema` and `__type` that an operation selects, or with `possible` that it may select. */
-export function introspectionFields(
-  operation: OperationDefinitionNode,
-  scope: SelectionScope,
-  which: 'selected' | 'possible',
-): readonly SelectedField[] {
-  const type = scope.schema.getQueryType();
-  if (operation.operation !== 'query' || !isObjectType(type)) return [];
-  const includes = which === 'possible' ? { isIncluded: () => true } : {};
-  return collectFields(type, [operation], scope, { ...objectFields, ...includes, fieldOf: metaField });
+  return collectFields(type, nodes, scope, { ...objectFields, isIncluded: inclusionOf('possible') });
 }
 
 /** What decides which fields are collected. */
-interface Collecting {
+export interface Collecting {
   readonly isIncluded: (node: SelectionNode, scope: SelectionScope) => boolean;
   /** The field of a name; undefined for one that is left out. */
   readonly fieldOf: (type: GraphQLObjectType, name: string) => GraphQLField<unknown, unknown> | undefined;
 }
 
-const objectFields: Collecting = { isIncluded, fieldOf: (type, name) => type.getFields()[name] };
-
-function metaField(_type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined {
-  return [SchemaMetaFieldDef, TypeMetaFieldDef].find((field) => field.name === name);
+/** Whether a node is included, by the variables or whatever they are. */
+export function inclusionOf(which: Which): Collecting['isIncluded'] {
+  return which === 'possible' ? () => true : isIncluded;
 }
+
+const objectFields: Collecting = { isIncluded, fieldOf: (type, name) => type.getFields()[name] };
 
 /**
  * The fields that nodes select on an object of a type: fragments, type conditions, `@skip` and `@include` resolved
  * (GraphQL specification §6.3.2, CollectFields). `__typename` and its like are left out: they cost nothing.
  */
-function collectFields(
+export function collectFields(
   type: GraphQLObjectType,
   nodes: readonly Selecting[],
   scope: SelectionScope,

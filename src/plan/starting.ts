@@ -8,6 +8,8 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
+import { AnswerBudget } from '../answer-budget.ts';
+import { AnswerRoom } from '../answer-room.ts';
 import type { GatewayContext } from '../context.ts';
 import { factsOf } from '../graphql/facts.ts';
 import type { RowRecord, Started } from '../graphql/records.ts';
@@ -80,9 +82,11 @@ export function startBelow(
     isAwaited = false;
   };
   awaited.then(end, end);
+  // The executor counts what it answers of that.
+  const uncounted = { ...context, answer: new AnswerBudget(unlimited, endless, ignore) };
   for (const relation of dear) {
     const goOn = (value: unknown): Promise<void> | undefined =>
-      isAwaited ? startFields(relation, value, context, info) : undefined;
+      isAwaited ? startFields(relation, value, uncounted, info) : undefined;
     started.get(relation.responseKey)?.then(goOn).catch(ignore);
   }
 }
@@ -121,6 +125,9 @@ function costsBelow({ field, nodes }: SelectedField, scope: SelectionScope): boo
   const type = getNamedType(field.type);
   return isObjectType(type) && selectedFields(type, nodes, scope).some((inner) => costs(type, inner, scope));
 }
+
+const unlimited = { maxAnswerObjects: Infinity, maxAnswerBytes: Infinity };
+const endless = new AnswerRoom(Infinity);
 
 function ignore(): void {
   // Whoever asks for it meets the failure again.

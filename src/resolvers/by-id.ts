@@ -1,13 +1,14 @@
 import { type GraphQLObjectType, type GraphQLResolveInfo, isObjectType } from 'graphql';
 import type { GatewayContext } from '../context.ts';
-import { parseIdWithin } from '../graphql/ids.ts';
+import { type NodeType, parseIdWithin } from '../graphql/ids.ts';
 import { type RowRecord, type Started, toRecord } from '../graphql/records.ts';
 import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
 import { type Existence, type Needs, needsOf, ownView } from '../plan/needs.ts';
+import { weightOf } from '../plan/object-weight.ts';
 import { scopeOf } from '../plan/selection.ts';
 import { startBelow, startRelations } from '../plan/starting.ts';
 import { isNotFound } from '../rest/errors.ts';
-import { type Collection, current, type Key, type Kind } from '../rest/paths.ts';
+import { type Collection, current, type Key } from '../rest/paths.ts';
 import type { Row } from '../rest/values.ts';
 import { confirmScope, startIdScope, withRealScope } from './id-scopes.ts';
 
@@ -23,7 +24,9 @@ export function fetchRecord(
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
   const type = objectType(key.kind, info);
-  const needs = needsOf(type, info.fieldNodes, scopeOf(info));
+  const scope = scopeOf(info);
+  context.answer.take(1, weightOf(type, info.fieldNodes, scope), info.path, key.scope.length + key.id.length);
+  const needs = needsOf(type, info.fieldNodes, scope);
   if (key.scope !== current || !needs.globalId) return fetchNeeded(needs, type, key, existence, context, info);
   startIdScope(key, context);
   return fetchNeeded(needs, type, key, existence, context, info).then((record) =>
@@ -170,7 +173,8 @@ export function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error('not an Error was thrown', { cause: error });
 }
 
-function objectType(kind: Kind, info: GraphQLResolveInfo): GraphQLObjectType {
+/** The type of the objects of a kind. */
+export function objectType(kind: NodeType, info: GraphQLResolveInfo): GraphQLObjectType {
   const type = info.schema.getType(kind);
   if (!isObjectType(type)) throw new Error(`the schema has no object type ${kind}`);
   return type;

@@ -7,18 +7,24 @@ import type {
   PluginConnectionResolvers,
   ProjectEdgeResolvers,
 } from '../graphql/generated/resolvers.ts';
+import { answeredWeight } from '../plan/object-weight.ts';
 import { listedRecords } from './by-id.ts';
 
 /** The fields that every connection has. */
 export const Connection = {
-  edges: (source: ConnectionSource): EdgeSource[] => source.page.rows.map((_row, index) => ({ source, index })),
-  nodes: ({ list, page }: ConnectionSource, _args: object, context: GatewayContext, info: GraphQLResolveInfo) =>
-    listedRecords(list, page.rows, context, info),
-  pageInfo: (source: ConnectionSource, _args: object, { cursors }: GatewayContext): PageInfo => ({
+  edges: (source: ConnectionSource, _args: object, context: GatewayContext, info: GraphQLResolveInfo): EdgeSource[] => {
+    takeRows(source, context, info);
+    return source.page.rows.map((_row, index) => ({ source, index }));
+  },
+  nodes: (source: ConnectionSource, _args: object, context: GatewayContext, info: GraphQLResolveInfo) => {
+    takeRows(source, context, info);
+    return listedRecords(source.list, source.page.rows, context, info);
+  },
+  pageInfo: (source: ConnectionSource, _args: object, context: GatewayContext): PageInfo => ({
     hasNextPage: source.hasNext,
     hasPreviousPage: source.hasPrevious,
-    startCursor: cursorAt(source, 0, cursors),
-    endCursor: cursorAt(source, source.page.rows.length - 1, cursors),
+    startCursor: takeCursor(source, 0, context),
+    endCursor: takeCursor(source, source.page.rows.length - 1, context),
   }),
 } satisfies EventConnectionResolvers;
 
@@ -30,8 +36,8 @@ export const CountedConnection = {
 
 /** One edge of any connection. */
 export const Edge = {
-  cursor: ({ source, index }: EdgeSource, _args: object, { cursors }: GatewayContext): string =>
-    cursorAt(source, index, cursors) ?? '',
+  cursor: ({ source, index }: EdgeSource, _args: object, context: GatewayContext): string =>
+    takeCursor(source, index, context) ?? '',
   node: (
     { source: { list, page }, index }: EdgeSource,
     _args: object,
@@ -39,3 +45,13 @@ export const Edge = {
     info: GraphQLResolveInfo,
   ) => listedRecords(list, page.rows.slice(index, index + 1), context, info, page.rows)[0] ?? null,
 } satisfies ProjectEdgeResolvers;
+
+function takeRows({ list, page }: ConnectionSource, { answer }: GatewayContext, info: GraphQLResolveInfo): void {
+  answer.take(page.rows.length, answeredWeight(info), info.path, list.scope.length);
+}
+
+function takeCursor(source: ConnectionSource, index: number, { answer, cursors }: GatewayContext): string | null {
+  const cursor = cursorAt(source, index, cursors);
+  if (cursor !== null) answer.takeText(cursor);
+  return cursor;
+}

@@ -8,6 +8,7 @@ import {
   type Wanted,
 } from '../graphql/connections.ts';
 import { answersScopes, wantedOf } from '../plan/needs.ts';
+import { answeredWeight } from '../plan/object-weight.ts';
 import { scopeOf, selectedFields } from '../plan/selection.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
@@ -21,6 +22,7 @@ export function listConnection(
   info: GraphQLResolveInfo,
 ): Promise<ConnectionSource> {
   startScope(list, context, info);
+  context.answer.take(1, answeredWeight(info), info.path);
   return fetchConnection(context, list, args, wanted(info));
 }
 
@@ -32,6 +34,7 @@ export function eventConnection(
   info: GraphQLResolveInfo,
 ): Promise<ConnectionSource> {
   startScope(list, context, info);
+  context.answer.take(1, answeredWeight(info), info.path);
   return fetchEvents(context, list, args, wanted(info));
 }
 

@@ -4,6 +4,7 @@ import type { OrganizationResolvers } from '../graphql/generated/resolvers.ts';
 import { toGlobalId } from '../graphql/ids.ts';
 import { entriesIn, itemsIn, pluginsIn } from '../graphql/plugin-results.ts';
 import { type OrganizationRecord, type RowRecord, toRecord } from '../graphql/records.ts';
+import { answeredWeight } from '../plan/object-weight.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import { type Collection, current } from '../rest/paths.ts';
 import type { Row } from '../rest/values.ts';
@@ -17,13 +18,19 @@ export const Organization: OrganizationResolvers = {
   name: (organization, _args, context) => fetchName(organization, context),
   plugins: ({ id }, args, context, info) => listConnection(plugins(id), args, context, info),
   plugin: (organization, { id }, context, info) => fetchWithin(plugins(organization.id), id, context, info),
-  pluginActivity: async ({ id }, _args, { loaders }) => ({
-    body: await loaders.reports.fetchPluginsReport(id, 'activity'),
-  }),
-  pluginExportsUnsubscribeConfigs: async ({ id }, _args, { loaders }) =>
-    expected(itemsIn(await loaders.reports.fetchPluginsReport(id, 'exports_unsubscribe_configs'))),
-  pluginRepository: async ({ id }, _args, { loaders }) =>
-    expected(entriesIn(await loaders.reports.fetchPluginsReport(id, 'repository'))),
+  pluginActivity: async ({ id }, _args, { loaders, answer }, info) => {
+    answer.take(1, answeredWeight(info), info.path);
+    return { body: await loaders.reports.fetchPluginsReport(id, 'activity') };
+  },
+  pluginExportsUnsubscribeConfigs: async ({ id }, _args, { loaders, answer }) => {
+    answer.takeValue();
+    return expected(itemsIn(await loaders.reports.fetchPluginsReport(id, 'exports_unsubscribe_configs')));
+  },
+  pluginRepository: async ({ id }, _args, { loaders, answer }, info) => {
+    const entries = expected(entriesIn(await loaders.reports.fetchPluginsReport(id, 'repository')));
+    answer.take(entries.length, answeredWeight(info), info.path);
+    return entries;
+  },
   unusedPlugins: ({ id }, _args, context, info) => fetchUnused(plugins(id), context, info),
 };
 
@@ -45,8 +52,12 @@ function plugins(organizationId: string): Collection {
 }
 
 /** Only plugins tell the name of their organization: any row of them will do, and a page of one if there is none. */
-async function fetchName({ id, name: told }: OrganizationRecord, { loaders }: GatewayContext): Promise<string | null> {
+async function fetchName(
+  { id, name: told }: OrganizationRecord,
+  { loaders, answer }: GatewayContext,
+): Promise<string | null> {
   if (told !== undefined) return told;
+  answer.takeValue();
   const collection = plugins(id);
   const nameAtHand = (): string | undefined => {
     const row = loaders.store.findIn(collection, (one) => nameIn(one, id) !== undefined);
@@ -75,6 +86,9 @@ async function fetchUnused(
   info: GraphQLResolveInfo,
 ): Promise<RowRecord[]> {
   const named = pluginsIn(await context.loaders.reports.fetchPluginsReport(collection.scope, 'unused'));
+  // Those that are read are counted one by one.
+  const rows = named.filter((plugin) => typeof plugin !== 'string');
+  context.answer.take(rows.length, answeredWeight(info), info.path, collection.scope.length);
   const records = named.map(async (plugin) => {
     if (typeof plugin !== 'string')
       return answeredRecord(toRecord(collection, { row: plugin, view: 'detail' }), context, info);

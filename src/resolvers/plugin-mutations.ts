@@ -5,6 +5,7 @@ import { parseIdWithOwner, parseOwnerId } from '../graphql/ids.ts';
 import { filesIn, pluginIn } from '../graphql/plugin-results.ts';
 import { type PluginActionSource, type RowRecord, toRecord } from '../graphql/records.ts';
 import { toRequestBody } from '../graphql/request-body.ts';
+import { answeredWeight } from '../plan/object-weight.ts';
 import type { PluginAction } from '../rest/api.ts';
 import type { Key } from '../rest/paths.ts';
 import type { JsonObject } from '../rest/values.ts';
@@ -62,7 +63,11 @@ export const ActionPayload = {
 /** The payload of a change of source code. */
 export const SourcePayload = {
   ...ActionPayload,
-  files: ({ body }: PluginActionSource) => filesIn(body),
+  files: ({ body }: PluginActionSource, _args: object, { answer }: GatewayContext, info: GraphQLResolveInfo) => {
+    const files = filesIn(body);
+    if (files !== null) answer.take(files.length, answeredWeight(info), info.path);
+    return files;
+  },
 } satisfies UpdatePluginSourcePayloadResolvers;
 
 async function act(

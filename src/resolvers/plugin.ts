@@ -1,4 +1,5 @@
 import type { PluginResolvers } from '../graphql/generated/resolvers.ts';
+import { answeredWeight } from '../plan/object-weight.ts';
 import { organizationIn } from './references.ts';
 
 /** What a plugin refers to, and what is read below it; its own fields are columns. */
@@ -9,5 +10,8 @@ export const Plugin: PluginResolvers = {
     const name = plugin.row['organization_name'];
     return { kind: 'Organization', id, name: typeof name === 'string' ? name : null };
   },
-  source: async ({ key }, _args, { loaders }) => ({ body: await loaders.reports.fetchPluginSource(key) }),
+  source: async ({ key }, _args, { loaders, answer }, info) => {
+    answer.take(1, answeredWeight(info), info.path);
+    return { body: await loaders.reports.fetchPluginSource(key) };
+  },
 };

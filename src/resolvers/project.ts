@@ -18,11 +18,17 @@ export const Project: ProjectResolvers = {
   events: (project, args, context, info) =>
     eventConnection(events(project, toEventQuery(args.filter)), args, context, info),
   event: (project, { id }, context, info) => fetchWithin(events(project), id, context, info),
-  eventValues: (project, { key, eventName }, { loaders }) =>
-    loaders.reports.fetchEventValues(project.key.id, queryText('key', key) ?? '', queryText('eventName', eventName)),
-  eventsCsv: (project, { first, filter }, { loaders, maxPageSize }) =>
-    loaders.reports.fetchCsv(events(project, toEventQuery(filter)), pageSizeOf('first', first, maxPageSize)),
-  eventRows: async (project, { select, first, filter }, { loaders, maxPageSize }) => {
+  eventValues: (project, { key, eventName }, { loaders, answer }) => {
+    answer.takeValue();
+    const name = queryText('eventName', eventName);
+    return loaders.reports.fetchEventValues(project.key.id, queryText('key', key) ?? '', name);
+  },
+  eventsCsv: (project, { first, filter }, { loaders, answer, maxPageSize }) => {
+    answer.takeValue();
+    return loaders.reports.fetchCsv(events(project, toEventQuery(filter)), pageSizeOf('first', first, maxPageSize));
+  },
+  eventRows: async (project, { select, first, filter }, { loaders, answer, maxPageSize }) => {
+    answer.takeValue();
     const list = events(project, toEventQuery(filter, select));
     return [...(await loaders.reports.fetchSelected(list, pageSizeOf('first', first, maxPageSize)))];
   },

@@ -3,7 +3,9 @@ import type { GatewayContext } from '../context.ts';
 import type { QueryResolvers } from '../graphql/generated/resolvers.ts';
 import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import type { OrganizationRecord, RowRecord } from '../graphql/records.ts';
-import { fetchRecord, toError } from './by-id.ts';
+import { weightOf } from '../plan/object-weight.ts';
+import { scopeOf } from '../plan/selection.ts';
+import { fetchRecord, objectType, toError } from './by-id.ts';
 import { listConnection } from './lists.ts';
 
 /** Where operations begin. Ids are checked before anything is sent. */
@@ -37,6 +39,9 @@ async function fetchNode(
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | OrganizationRecord | null> {
   const { type, scope, id } = parseGlobalId(globalId, argument);
-  if (type === 'Organization') return { kind: type, id };
+  if (type === 'Organization') {
+    context.answer.take(1, weightOf(objectType(type, info), info.fieldNodes, scopeOf(info)), info.path, id.length);
+    return { kind: type, id };
+  }
   return fetchRecord({ kind: type, scope, id }, 'unknown', context, info);
 }

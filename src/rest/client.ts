@@ -154,7 +154,7 @@ function land<T>(flight: Flight<T>, reply: Reply, decode: (reply: Reply) => T): 
   } catch (error) {
     return flight.crash(error);
   }
-  flight.land(value);
+  flight.land(value, reply.text.length);
 }
 
 function hear(answer: Promise<unknown>, ended: OnEnd): void {
@@ -185,6 +185,7 @@ async function write(shared: Shared, job: Job, lifetime: Lifetime, heed: (failur
   try {
     const reply = await Promise.race([attempts.write(), end.promise]);
     heed(undefined);
+    lifetime.received += reply.text.length;
     return writtenJson(job.call, reply);
   } catch (error) {
     const failure = toDomainError(error);

@@ -12,7 +12,7 @@ export type UpstreamErrorCode =
   | 'UPSTREAM_INVALID_RESPONSE'
   // Refused by the gateway itself: too many calls wait already.
   | 'OVERLOADED'
-  // Refused by the gateway itself: the operation has made as many calls as it may.
+  // Refused by the gateway itself: the operation has made as many calls, or answered as much, as it may.
   | 'COST_LIMIT_EXCEEDED';
 
 /** What of an upstream's error may reach a client (`extensions.upstream`). `retryAfter` is in seconds. */
@@ -35,7 +35,7 @@ const messages: Record<UpstreamErrorCode, string> = {
   UPSTREAM_UNAVAILABLE: 'The upstream is not available.',
   UPSTREAM_TIMEOUT: 'The upstream did not answer in time.',
   UPSTREAM_INVALID_RESPONSE: 'The upstream sent an answer that does not fit its contract.',
-  COST_LIMIT_EXCEEDED: 'The operation has made as many REST calls as it may.',
+  COST_LIMIT_EXCEEDED: 'The operation has made as many REST calls, or answered as much, as it may.',
   OVERLOADED: 'The gateway has too much to do at the moment; try again later.',
 };
 

@@ -94,9 +94,9 @@ export class Flight<T> {
     this.#work = depart(this);
   }
 
-  /** The work is done. */
-  land(value: T): void {
-    for (const passenger of this.#end()) passenger.arrive(value);
+  /** The work is done; `size` is the number of characters that the value was read from. */
+  land(value: T, size: number): void {
+    for (const passenger of this.#end()) passenger.arrive(value, size);
   }
 
   /** The work has failed. Where the upstream does not know the key, so would all else that the passengers read. */
@@ -144,8 +144,9 @@ class Passenger<T> implements LifetimeListener {
     return this.lifetime.operations;
   }
 
-  arrive(value: T): void {
+  arrive(value: T, size: number): void {
     this.settled = true;
+    this.lifetime.received += size;
     this.#resolve(value);
   }
 

@@ -5,7 +5,9 @@ export type EndReason =
   // Its total deadline passed.
   | 'deadline'
   // Its client closed the connection.
-  | 'left';
+  | 'left'
+  // Its answer has as much as it may.
+  | 'limit';
 
 /** Wants to know when an operation ends before it has what it waits for. */
 export interface LifetimeListener {
@@ -23,6 +25,8 @@ export class Lifetime {
   readonly endsAt: number;
   /** How many operations end with it: equal ones may be one. Each of them is a witness of a deadline that passes. */
   operations = 1;
+  /** How many characters of decoded bodies its calls have answered. */
+  received = 0;
   readonly #milliseconds: number;
   /** Runs from the first listener on: without one there is nothing to end. */
   #timer: NodeJS.Timeout | undefined;
@@ -49,7 +53,7 @@ export class Lifetime {
   end(reason: EndReason): void {
     clearTimeout(this.#timer);
     if (this.#ended !== undefined) return;
-    this.fail(reason === 'left' ? nobodyWaits : new UpstreamError('UPSTREAM_TIMEOUT', undefined, reason));
+    this.fail(errorOf(reason));
   }
 
   /** Ends the operation with an error that all of its calls would meet. */
@@ -69,6 +73,11 @@ export class Lifetime {
 
 /** One for all: it is made for every operation, and says the same each time. */
 const nobodyWaits = new UpstreamError('UPSTREAM_TIMEOUT', undefined, 'left' satisfies EndReason);
+
+function errorOf(reason: EndReason): UpstreamError {
+  if (reason === 'left') return nobodyWaits;
+  return new UpstreamError(reason === 'limit' ? 'COST_LIMIT_EXCEEDED' : 'UPSTREAM_TIMEOUT', undefined, reason);
+}
 
 function endByDeadline(lifetime: Lifetime): void {
   lifetime.end('deadline');

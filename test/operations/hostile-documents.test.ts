@@ -9,6 +9,7 @@ import { Loaders } from '../../src/loaders/loaders.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { createSchema, createSchemas } from '../../src/schema.ts';
+import { unlimitedAnswer } from '../support/answers.ts';
 import { inForm } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
 import { codesOf, together } from '../support/load.ts';
@@ -146,7 +147,7 @@ test('an operation without data is never compiled, one with data once', async ()
   const id = toGlobalId({ type: 'Organization', scope: '', id: '@current' });
   const cursors = createCursorCodec('secret');
   const rest = new ClientApi({ getJson: fail, getCsv: fail, write: fail });
-  const context = { rest, loaders: new Loaders(rest, 100), cursors, maxPageSize: 100 };
+  const context = { rest, loaders: new Loaders(rest, 100), cursors, maxPageSize: 100, answer: unlimitedAnswer() };
   for (let times = 0; times < 3; times += 1) await run(context, {});
   for (let times = 0; times < 3; times += 1)
     await run({ ...context, refusal: new UpstreamError('UNAUTHENTICATED') }, { id });

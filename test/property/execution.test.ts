@@ -8,6 +8,7 @@ import { createExecution, type ExecutionOptions, type Schemas } from '../../src/
 import { Loaders } from '../../src/loaders/loaders.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema, toCompilerSchema } from '../../src/schema.ts';
+import { unlimitedAnswer } from '../support/answers.ts';
 import { schemaOfDefaults } from './defaults.ts';
 import { failuresOf, spoiled } from './faults.ts';
 import { type InputCase, inputCaseOf, places } from './inputs.ts';
@@ -60,7 +61,7 @@ async function outcomeOf(one: Case, way: Way): Promise<Outcome> {
 
 function contextOf({ client }: Upstream): GatewayContext {
   const rest = new ClientApi(client);
-  return { rest, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize };
+  return { rest, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize, answer: unlimitedAnswer() };
 }
 
 function operationIn({ definitions }: DocumentNode): OperationDefinitionNode {

@@ -9,6 +9,7 @@ import { type Plan, planOperation } from '../../src/plan/plan.ts';
 import { fragmentsOf } from '../../src/plan/selection.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema } from '../../src/schema.ts';
+import { unlimitedAnswer } from '../support/answers.ts';
 import { fewestCalls } from './minimum.ts';
 import { NaiveSource } from './naive.ts';
 import { operationOf } from './operations.ts';
@@ -55,7 +56,7 @@ function caseOf(random: Random, size: Size): Case {
 async function run({ world, document, operation, maxPageSize }: Case, pace: Pace, random: () => number) {
   const upstream = new Upstream(world, pace, random);
   const rest = new ClientApi(upstream.client);
-  const context = { rest, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize };
+  const context = { rest, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize, answer: unlimitedAnswer() };
   const execute: Execute = createExecution(
     { schemas, introspection: true },
     document,

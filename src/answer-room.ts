@@ -1,0 +1,38 @@
+const mebibyte = 2 ** 20;
+
+/** Memory that one process has for answers that are being made or that their clients have not taken yet, in bytes. */
+export class AnswerRoom {
+  readonly #limit: number;
+  #taken = 0;
+
+  constructor(limit: number = 96 * mebibyte) {
+    this.#limit = limit;
+  }
+
+  /** Whether nothing more can be begun. */
+  get isFull(): boolean {
+    return this.#taken >= this.#limit;
+  }
+
+  /** How much of it is taken. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Whether there is room for so many bytes. */
+  fits(bytes: number): boolean {
+    return this.#taken + bytes <= this.#limit;
+  }
+
+  /** Takes room where there is enough; false where there is not. */
+  take(bytes: number): boolean {
+    if (!this.fits(bytes)) return false;
+    this.#taken += bytes;
+    return true;
+  }
+
+  /** Gives room back. */
+  release(bytes: number): void {
+    this.#taken -= bytes;
+  }
+}

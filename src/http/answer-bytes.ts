@@ -1,0 +1,80 @@
+import { exactDigits } from '../rest/values.ts';
+
+/** What was measured of a value. */
+export interface MeasuredJson {
+  /** Bytes of its JSON text; where they exceed the limit, those of a part that does. */
+  readonly bytes: number;
+  /** Where the limit was exceeded, without the places in lists; undefined where it was not. */
+  readonly path: string | undefined;
+}
+
+/** An object or a list that is still to be measured, and where it stands. */
+interface Part {
+  readonly value: object;
+  readonly name: string;
+  readonly above: Part | undefined;
+}
+
+/** Measures the JSON text of a value without making it, and stops at the limit. Does not recurse: upstreams nest deeply. */
+export function measureJson(value: unknown, limit: number): MeasuredJson {
+  const parts: Part[] = [];
+  const texts = new Map<string, number>();
+  const sizeOf = (member: unknown, name: string, above: Part | undefined): number => {
+    if (typeof member === 'string') return textBytes(member, texts);
+    if (typeof member !== 'object' || member === null) return scalarBytes(member);
+    const digits = exactDigits(member);
+    if (digits !== undefined) return digits.length;
+    parts.push({ value: member, name, above });
+    // Its brackets.
+    return 2;
+  };
+  let bytes = sizeOf(value, '', undefined);
+  for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
+    if (Array.isArray(part.value)) {
+      const items: readonly unknown[] = part.value;
+      for (const item of items) bytes += sizeOf(item, '', part) + 1;
+    } else bytes += membersBytes(part, sizeOf);
+    if (bytes > limit) return { bytes, path: pathOf(part) };
+  }
+  return { bytes, path: undefined };
+}
+
+function membersBytes(part: Part, sizeOf: (member: unknown, name: string, above: Part) => number): number {
+  let bytes = 0;
+  for (const [name, member] of Object.entries(part.value)) {
+    // Response keys need no escapes; names within JSON values may.
+    if (member !== undefined) bytes += textBytes(name) + 2 + sizeOf(member, name, part);
+  }
+  return bytes;
+}
+
+/** Characters that JSON escapes, or that take more than one byte. */
+const special = /[^ !#-[\]-~]/;
+
+/** Texts so long are measured once, however often they come. */
+const long = 256;
+
+function textBytes(text: string, known?: Map<string, number>): number {
+  if (known === undefined || text.length < long) return quotedBytes(text);
+  const bytes = known.get(text) ?? quotedBytes(text);
+  known.set(text, bytes);
+  return bytes;
+}
+
+function quotedBytes(text: string): number {
+  return special.test(text) ? Buffer.byteLength(JSON.stringify(text)) : text.length + 2;
+}
+
+/** What JSON does not know is left out, or null. */
+function scalarBytes(value: unknown): number {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value).length : 4;
+}
+
+function pathOf(part: Part): string {
+  const names: string[] = [];
+  for (let at: Part | undefined = part; at !== undefined; at = at.above) if (at.name !== '') names.unshift(at.name);
+  return names.slice(0, mostNames).join('.').slice(0, longestPath);
+}
+
+/** Within JSON values names come from the upstream, as many and as long as it likes. */
+const [mostNames, longestPath] = [20, 300];

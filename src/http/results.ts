@@ -1,0 +1,121 @@
+import type { ExecutionResult, GraphQLSchema } from 'graphql';
+import type { AnswerBudget, ObjectWeight } from '../answer-budget.ts';
+import type { AnswerRoom } from '../answer-room.ts';
+import { rootWeight } from '../plan/object-weight.ts';
+import { fragmentsOf } from '../plan/selection.ts';
+import type { OperationResult } from './answer.ts';
+import { measureJson } from './answer-bytes.ts';
+import { excessError, excessOf, toldOf } from './answer-limits.ts';
+import type { Cost } from './costs.ts';
+import { type PublicError, toPublicErrors } from './errors.ts';
+import type { PreparedOperation } from './prepare.ts';
+import { overload } from './refusals.ts';
+import { stringifyResult } from './stringify.ts';
+
+/** What results are made with. */
+export interface ResultsOptions {
+  readonly schema: GraphQLSchema;
+  /** Memory for answers that are being made or not yet taken. */
+  readonly room: AnswerRoom;
+  /** Most bytes of the data of an answer. */
+  readonly maxAnswerBytes: number;
+  /** Most errors that an answer tells. */
+  readonly maxErrors: number;
+  /** Hears of errors that nobody expected. */
+  readonly report: (error: unknown) => void;
+}
+
+/** An operation that has been executed. */
+export interface Execution {
+  readonly data: ExecutionResult['data'];
+  readonly errors: ExecutionResult['errors'] | undefined;
+  readonly prepared: PreparedOperation;
+  readonly cost: Cost;
+  readonly answer: AnswerBudget;
+  /** How many characters the upstream answered. */
+  readonly received: number;
+}
+
+/** Calls back once an answer has been taken by its client, or that has left. */
+type OnClose = (listener: () => void) => void;
+
+/** Makes the results of operations, and holds them to what an answer may have. */
+export class Results {
+  readonly #options: ResultsOptions;
+  readonly #roots = new WeakMap<PreparedOperation, ObjectWeight>();
+
+  constructor(options: ResultsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the process has no room for a further answer. */
+  get isFull(): boolean {
+    return this.#options.room.isFull;
+  }
+
+  /** The result of an execution. One that exceeds a limit loses its data, and one error says why. */
+  of({ data, errors, prepared, cost, answer, received }: Execution): OperationResult {
+    const { maxAnswerBytes, maxErrors, report } = this.#options;
+    const root = this.#rootOf(prepared);
+    const excess = data === undefined ? undefined : excessOf({ data, answer, root, received }, maxAnswerBytes);
+    const { document } = prepared;
+    const extensions = cost.extensions();
+    const publicErrors = errors && toPublicErrors(errors, maxErrors, report);
+    if (excess === undefined && !answer.isShed) {
+      const mostBytes = answer.mostBytes(root, received);
+      return { document, data, errors: publicErrors, extensions, text: undefined, mostBytes };
+    }
+    const why = excess === undefined ? overload() : excessError(excess);
+    return this.#dropped({ data, errors: publicErrors, extensions }, prepared, why);
+  }
+
+  /** The result with its text made, where that is large enough to be counted, and room taken for it; else why there is none. */
+  withRoom(result: OperationResult, prepared: PreparedOperation, onClose: OnClose): OperationResult {
+    const { mostBytes = 0 } = result;
+    if (mostBytes <= uncounted) return result;
+    const { room, maxAnswerBytes } = this.#options;
+    if (result.text === undefined) {
+      const fits = room.fits(mostBytes) || room.fits(measureJson(result.data, maxAnswerBytes).bytes);
+      if (!fits) return this.#dropped(result, prepared, overload());
+      result.text = stringifyResult(result);
+    }
+    if (result.text.length <= uncounted) return result;
+    const bytes = Buffer.byteLength(result.text);
+    if (!room.take(bytes)) return this.#dropped(result, prepared, overload());
+    onClose(() => room.release(bytes));
+    return result;
+  }
+
+  /** Of a query nothing is left, of a mutation what it did. */
+  #dropped(
+    { data, errors = [], extensions }: OperationResult,
+    { operation }: PreparedOperation,
+    why: ReturnType<typeof overload>,
+  ): OperationResult {
+    const { maxErrors, report } = this.#options;
+    const whys = toPublicErrors([why], maxErrors, report);
+    if (operation.operation !== 'mutation') {
+      // Without data, the status is that of the error.
+      const isRefused = whys.some(({ http }) => http !== undefined);
+      return { errors: whys, extensions, ...(!isRefused && { data: null }) };
+    }
+    return { data: toldOf(data), errors: [...errors.filter(isOfRoot), ...whys], extensions };
+  }
+
+  #rootOf(prepared: PreparedOperation): ObjectWeight {
+    const known = this.#roots.get(prepared);
+    if (known !== undefined) return known;
+    const { schema } = this.#options;
+    const weight = rootWeight(prepared.operation, { schema, fragments: fragmentsOf(prepared.document) });
+    this.#roots.set(prepared, weight);
+    return weight;
+  }
+}
+
+/** Answers up to this size are sent at once, mostly, and none of the room is counted for them; in bytes. */
+const uncounted = 2 ** 14;
+
+/** Errors of mutations that were not done. */
+function isOfRoot({ path }: PublicError): boolean {
+  return path?.length === 1;
+}

@@ -1,0 +1,8 @@
+import { AnswerBudget } from '../../src/answer-budget.ts';
+import { AnswerRoom } from '../../src/answer-room.ts';
+
+/** A budget without limits. */
+export function unlimitedAnswer(): AnswerBudget {
+  const limits = { maxAnswerObjects: Infinity, maxAnswerBytes: Infinity };
+  return new AnswerBudget(limits, new AnswerRoom(Infinity), () => undefined);
+}
