@@ -43,10 +43,10 @@ const longestLeaf = 40;
 const mostGrowth = 6;
 
 /** Memory that an object takes while its answer is made, beside its structure as text, in bytes. */
-const objectBytes = 400;
+const objectBytes = 500;
 
 /** Answers that take less while they are made, as nearly all do, are not counted by the process. */
-const smallAnswer = 2 ** 18;
+const smallAnswer = 2 ** 20;
 
 /**
  * Counts what one operation answers while resolvers make it: objects, the bytes of their structure, and how often text

@@ -49,7 +49,7 @@ export type Costs = (prepared: PreparedOperation, params: GraphQLParams, mayCall
  */
 export function createCosts(options: CostsOptions): Costs {
   const bounds = new WeakMap<PreparedOperation, Bound>();
-  const answerRefusal = createAnswerRefusal(options);
+  const refuseAnswer = createAnswerRefusal(options);
   const knownBoundOf = (prepared: PreparedOperation): Bound => {
     const known = bounds.get(prepared);
     if (known !== undefined) return known;
@@ -60,13 +60,16 @@ export function createCosts(options: CostsOptions): Costs {
   return (prepared, params, mayCall) => {
     const explain = explainOf(params, options);
     const wantsCost = params.extensions?.['cost'] === true;
-    const isDue = (): boolean => wantsCost || isDear(knownBoundOf(prepared), prepared, options);
+    // Before the plan, which takes longer.
+    const answerRefusal = explain === 'plan' ? undefined : refuseAnswer(prepared, params.variables ?? {});
+    const isDue = (): boolean =>
+      wantsCost || (answerRefusal === undefined && isDear(knownBoundOf(prepared), prepared, options));
     const isPlanned = explain === 'plan' || (mayCall && isDue());
     const plan = isPlanned ? planWith(prepared, params.variables ?? {}, options) : undefined;
     const planOnly = explain === 'plan' && plan !== undefined;
     const isTold = planOnly || explain === 'trace' || wantsCost;
     const callRefusal = planOnly || plan === undefined ? undefined : refusalOf(plan, prepared, options);
-    const refusal = planOnly ? undefined : (callRefusal ?? answerRefusal(prepared, params.variables ?? {}));
+    const refusal = callRefusal ?? answerRefusal;
     const calls = new OperationCalls(options.maxUpstreamCalls, explain === 'trace');
     const extensions = (): Readonly<Record<string, unknown>> | undefined => {
       if (!isTold) return undefined;

@@ -60,13 +60,15 @@ export class Results {
     const excess = data === undefined ? undefined : excessOf({ data, answer, root, received }, maxAnswerBytes);
     const { document } = prepared;
     const extensions = cost.extensions();
-    const publicErrors = errors && toPublicErrors(errors, maxErrors, report);
     if (excess === undefined && !answer.isShed) {
       const mostBytes = answer.mostBytes(root, received);
+      const publicErrors = errors && toPublicErrors(errors, maxErrors, report);
       return { document, data, errors: publicErrors, extensions, text: undefined, mostBytes };
     }
     const why = excess === undefined ? overload() : excessError(excess);
-    return this.#dropped({ data, errors: publicErrors, extensions }, prepared, why);
+    // Below them everything is dropped, the errors too.
+    const ofMutations = toPublicErrors(errors?.filter(({ path }) => path?.length === 1) ?? [], maxErrors, report);
+    return this.#dropped({ data, errors: ofMutations, extensions }, prepared, why);
   }
 
   /** The result with its text made, where that is large enough to be counted, and room taken for it; else why there is none. */

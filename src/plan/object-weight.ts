@@ -87,7 +87,10 @@ function findWeight(
     weight.bytes += responseKey.length + aroundMember;
     weight.leaves += 1;
   }
-  weight.copies += Math.max(0, ...perColumn.values());
+  // The answer of a report as a whole has what its fields are read from.
+  const whole = perColumn.get('body') ?? 0;
+  perColumn.delete('body');
+  weight.copies += whole + Math.max(0, ...perColumn.values());
   return weight;
 }
 

@@ -6,16 +6,25 @@ import type {
   PluginSourceResolvers,
 } from '../graphql/generated/resolvers.ts';
 import { entriesIn, filesIn } from '../graphql/plugin-results.ts';
+import { answeredWeight } from '../plan/object-weight.ts';
 import { isObject, naturalNumber } from '../rest/values.ts';
 
 /** The source code of a plugin. */
 export const PluginSource: PluginSourceResolvers = {
-  files: ({ body }) => filesIn(body),
+  files: ({ body }, _args, { answer }, info) => {
+    const files = filesIn(body);
+    if (files !== null) answer.take(files.length, answeredWeight(info), info.path);
+    return files;
+  },
 };
 
 /** A page of an activity log. */
 export const PluginActivity: PluginActivityResolvers = {
-  entries: ({ body }) => entriesIn(body),
+  entries: ({ body }, _args, { answer }, info) => {
+    const entries = entriesIn(body);
+    if (entries !== null) answer.take(entries.length, answeredWeight(info), info.path);
+    return entries;
+  },
   totalCount: ({ body }) => (isObject(body) ? naturalNumber(body['total_count']) : null),
 };
 

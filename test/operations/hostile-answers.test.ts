@@ -1,0 +1,170 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { toGlobalId } from '../../src/graphql/ids.ts';
+import { rowsOf } from '../support/connections.ts';
+import { type Answer, key } from '../support/gateway.ts';
+import { eventsOf, listOf } from '../support/lists.ts';
+import { pause, together } from '../support/load.ts';
+import type { Routes } from '../support/routes.ts';
+import { dashboard, event, listedDashboard, plugin, project } from '../support/rows.ts';
+import { type SmallGateway, startSmallGateway, withstand } from '../support/small-gateway.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const big = 'x'.repeat(900_000);
+const routes: Routes = {
+  'GET /api/projects/:id/': ({ params }) => project(Number(params['id'])),
+  'GET /api/projects/:id/events/': eventsOf(rowsOf(100, event)),
+  'GET /api/projects/:id/dashboards/': listOf(rowsOf(100, listedDashboard)),
+  'GET /api/projects/:id/dashboards/:dashboard/': ({ params }) =>
+    dashboard(Number(params['dashboard']), { description: big }),
+  'PATCH /api/projects/:id/dashboards/:dashboard/': ({ params }) => dashboard(Number(params['dashboard'])),
+  'GET /api/organizations/:id/plugins/': listOf(rowsOf(100, plugin)),
+};
+
+const honest = '{ project(id: 1) { name } }';
+const whole = '{"data":{"project":{"name":"Project 1"}}}';
+
+/** A gateway that has answered once already. */
+async function startOver(upstream: Upstream): Promise<SmallGateway> {
+  upstream.release();
+  const gateway = await startSmallGateway(upstream);
+  expect((await gateway.ask(honest)).body).toBe(whole);
+  upstream.reset();
+  return gateway;
+}
+
+function codeOf({ errors }: Answer): unknown {
+  return errors?.[0]?.extensions['code'];
+}
+
+function dashboardId(id: number): string {
+  return toGlobalId({ type: 'Dashboard', scope: '1', id: `${id}` });
+}
+
+/** The same field within itself, so many times. */
+function nested(depth: number, open: string, close: string): string {
+  return depth === 0 ? '__typename' : `${open} ${nested(depth - 1, open, close)} ${close}`;
+}
+
+const multiplied: readonly (readonly [name: string, query: string])[] = [
+  [
+    'events and their project',
+    `{ project(id: 1) { ${nested(4, 'events(first: 100) { nodes { project {', '} } }')} } }`,
+  ],
+  [
+    'edges of dashboards and their project',
+    `{ project(id: 1) { ${nested(3, 'dashboards(first: 100) { edges { node { project {', '} } } }')} } }`,
+  ],
+  [
+    'plugins and their organization',
+    `{ organization(id: "@current") { ${nested(4, 'plugins(first: 100) { nodes { organization {', '} } }')} } }`,
+  ],
+  [
+    'aliases of nodes',
+    `query ($ids: [ID!]!) { ${Array.from({ length: 20 }, (_, at) => `n${at}: nodes(ids: $ids) { ...D }`).join(' ')} }
+     fragment D on Dashboard { project { events(first: 100) { nodes { event } } } }`,
+  ],
+  [
+    'aliases of introspection',
+    `{ ${Array.from({ length: 20 }, (_, at) => `s${at}: __schema { ...S }`).join(' ')} }
+     fragment S on __Schema { types { name description fields { name description args { name description } } } }`,
+  ],
+];
+
+test.each(multiplied)('%s are refused before anything is read', { timeout: 60_000 }, async (_name, query) => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startOver(upstream);
+  const ids = Array.from({ length: 100 }, () => dashboardId(1));
+  await withstand(gateway, async () => {
+    const answers = await together(40, 20, () => gateway.ask(query, { variables: { ids } }));
+    expect(new Set(answers.map(codeOf))).toEqual(new Set(['COST_LIMIT_EXCEEDED']));
+    expect(upstream.requests).toEqual([]);
+    expect((await gateway.ask(honest)).body).toBe(whole);
+  });
+});
+
+test('many answers of nearly as many objects as one may have are made, or refused, beside honest ones', {
+  timeout: 120_000,
+}, async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startOver(upstream);
+  const columns = 'id upstreamId event timestamp distinctId elementsChain';
+  const inner = `events(first: 100) { nodes { project { events(first: 100) { nodes { a: id b: id ${columns} } } } } }`;
+  await withstand(gateway, async () => {
+    // Four times ten thousand events: not equal, so that each is an operation of its own.
+    const query = (at: number): string =>
+      `{ project(id: 1) { ${[0, 1, 2, 3].map((alias) => `e${at}_${alias}: ${inner}`).join(' ')} } }`;
+    const beside = together(3, 1, () => gateway.ask(honest));
+    const answers = await together(16, 8, (at) => gateway.ask(query(at)));
+    expect((await beside).map(({ body }) => body)).toEqual([whole, whole, whole]);
+    const outcomes = new Set(answers.map((answer) => `${answer.status} ${String(codeOf(answer))}`));
+    expect(
+      [...outcomes].filter((outcome) => !/^(200 undefined|503 OVERLOADED|200 COST_LIMIT_EXCEEDED)$/.test(outcome)),
+    ).toEqual([]);
+    expect((await gateway.ask(honest)).body).toBe(whole);
+  });
+});
+
+test('a large row that is answered again and again is refused, and answered where little of it is selected', {
+  timeout: 60_000,
+}, async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startOver(upstream);
+  const query = (column: string): string =>
+    `query ($ids: [ID!]!) { ${['a', 'b', 'c', 'd'].map((name) => `${name}: nodes(ids: $ids) { ... on Dashboard { ${column} filters } }`).join(' ')} }`;
+  const variables = { ids: Array.from({ length: 100 }, () => dashboardId(1)) };
+  await withstand(gateway, async () => {
+    const answers = await together(12, 6, () => gateway.ask(query('description'), { variables }));
+    for (const answer of answers) {
+      expect(answer.status).toBe(200);
+      expect(answer.data).toBeNull();
+      const limits = answer.errors?.map(({ extensions: { code, limit } }) => [code, limit]);
+      expect(limits).toEqual([['COST_LIMIT_EXCEEDED', 16_777_216]]);
+    }
+    const small = await gateway.ask(query('upstreamId'), { variables });
+    expect(small.errors).toBeUndefined();
+    expect(small.body.length).toBeLessThan(100_000);
+  });
+});
+
+test('many large rows are refused together, and answered one by one', { timeout: 60_000 }, async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startOver(upstream);
+  const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Dashboard { description filters } } }';
+  await withstand(gateway, async () => {
+    const variables = { ids: Array.from({ length: 24 }, (_, at) => dashboardId(at + 1)) };
+    const answers = await together(6, 3, () => gateway.ask(query, { variables }));
+    expect(answers.map(codeOf)).toEqual(answers.map(() => 'COST_LIMIT_EXCEEDED'));
+    const one = await gateway.ask(query, { variables: { ids: [dashboardId(1)] } });
+    expect([one.errors, one.body.length > big.length]).toEqual([undefined, true]);
+  });
+});
+
+test('answers that clients do not take are held in the room of the process, and further ones are refused', {
+  timeout: 120_000,
+}, async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startOver(upstream);
+  const query = `{ ${Array.from({ length: 12 }, (_, at) => `a${at}: node(id: "${dashboardId(1)}") { ... on Dashboard { description } }`).join(' ')} }`;
+  await withstand(gateway, async () => {
+    const sockets = await together(20, 2, () => askAndStop(gateway.port, query));
+    const refused = await gateway.ask(query);
+    expect([refused.status, codeOf(refused), refused.headers.get('retry-after')]).toEqual([503, 'OVERLOADED', '1']);
+    expect((await gateway.ask(honest)).body).toBe(whole);
+    for (const socket of sockets) socket.destroy();
+    await pause(500);
+    expect(codeOf(await gateway.ask(query))).toBeUndefined();
+  });
+});
+
+/** Sends an operation, and takes nothing of its answer but the beginning. */
+async function askAndStop(port: number, query: string): Promise<Socket> {
+  const body = JSON.stringify({ query });
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  socket.write(
+    `POST /graphql HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  await once(socket, 'readable');
+  return socket;
+}
