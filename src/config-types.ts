@@ -8,6 +8,8 @@ export interface Config {
   readonly warnings: readonly string[];
   readonly port: number;
   readonly host: string;
+  /** Undefined: metrics are on the port of the gateway. */
+  readonly metricsPort: number | undefined;
   /** Processes that serve; with one, it is this process. */
   readonly workers: number;
   /** Undefined: the embedded workspace is started and used. */

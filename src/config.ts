@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   type Config,
   documentModes,
@@ -7,6 +6,7 @@ import {
   type PersistedConfig,
   type WorkspaceConfig,
 } from './config-types.ts';
+import { weakSecretWarnings } from './cursor-secret.ts';
 import type { DocumentLimits } from './http/limits.ts';
 import { findMisspelt } from './misspelt.ts';
 import { pemFile, readRoute, routeSettings } from './route-settings.ts';
@@ -30,6 +30,7 @@ import {
 /** Every environment variable, as README and `--help` show it. */
 export const settings = {
   PORT: whole('Port of the gateway; 0 takes a free one', '4000', 0, 65_535),
+  METRICS_PORT: whole('Port of `/metrics`; unset: that of the gateway', undefined, 1, 65_535),
   HOST: text('Address that the gateway listens on', '127.0.0.1', 'an address or a name of this machine'),
   WORKERS: workerCount('Processes that serve, one for each core where it is auto', '1'),
   UPSTREAM_URL: url('The REST API, with a path prefix if it has one; unset: the embedded workspace'),
@@ -133,12 +134,12 @@ export const settings = {
 /** Reads the settings from an environment. Throws a ConfigError for a wrong value, or for a name that is nearly one. */
 export function readConfig(environment: Environment): Config {
   const upstreamUrl = given(environment, 'UPSTREAM_URL', settings.UPSTREAM_URL);
+  const cursorSecret = given(environment, 'CURSOR_SECRET', settings.CURSOR_SECRET);
   const persisted = readPersisted(environment);
   const isProduction = environment['NODE_ENV'] === 'production';
   return Object.freeze({
-    warnings: findMisspelt(environment, settings),
-    port: required(environment, 'PORT', settings.PORT),
-    host: required(environment, 'HOST', settings.HOST),
+    warnings: [...findMisspelt(environment, settings), ...weakSecretWarnings(cursorSecret, upstreamUrl)],
+    ...readAddresses(environment),
     workers: required(environment, 'WORKERS', settings.WORKERS),
     upstreamUrl,
     upstreamRoute: readRoute(environment, upstreamUrl),
@@ -149,7 +150,7 @@ export function readConfig(environment: Environment): Config {
     maxAnswerObjects: required(environment, 'MAX_ANSWER_OBJECTS', settings.MAX_ANSWER_OBJECTS),
     maxAnswerBytes: required(environment, 'MAX_ANSWER_BYTES', settings.MAX_ANSWER_BYTES),
     explain: given(environment, 'EXPLAIN', settings.EXPLAIN) ?? upstreamUrl === undefined,
-    cursorSecret: given(environment, 'CURSOR_SECRET', settings.CURSOR_SECRET),
+    cursorSecret,
     logLevel: required(environment, 'LOG_LEVEL', settings.LOG_LEVEL),
     upstreamConnections: required(environment, 'UPSTREAM_CONNECTIONS', settings.UPSTREAM_CONNECTIONS),
     maxUpstreamInFlight: required(environment, 'MAX_UPSTREAM_IN_FLIGHT', settings.MAX_UPSTREAM_IN_FLIGHT),
@@ -170,6 +171,16 @@ export function readConfig(environment: Environment): Config {
     persisted,
     workspace: readWorkspace(environment),
   });
+}
+
+function readAddresses(environment: Environment): Pick<Config, 'port' | 'host' | 'metricsPort'> {
+  // Kubernetes tells containers of a service called `metrics` by a variable of this name.
+  const isServiceLink = environment['METRICS_PORT']?.startsWith('tcp://') === true;
+  return {
+    port: required(environment, 'PORT', settings.PORT),
+    host: required(environment, 'HOST', settings.HOST),
+    metricsPort: isServiceLink ? undefined : given(environment, 'METRICS_PORT', settings.METRICS_PORT),
+  };
 }
 
 function readLimits(environment: Environment): DocumentLimits {
@@ -209,9 +220,4 @@ function readWorkspace(environment: Environment): WorkspaceConfig {
     requestsPerMinute: given(environment, 'WORKSPACE_REQUESTS_PER_MINUTE', settings.WORKSPACE_REQUESTS_PER_MINUTE),
     eventsNext: required(environment, 'WORKSPACE_EVENTS_NEXT', settings.WORKSPACE_EVENTS_NEXT),
   });
-}
-
-/** The secret that cursors are signed with: replicas of the same upstream have the same. */
-export function cursorSecretOf(secret: string | undefined, upstreamUrl: string): string {
-  return secret ?? createHash('sha256').update(`cursors of ${upstreamUrl}`).digest('base64url');
 }

@@ -1,18 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Gateway } from './gateway.ts';
 import { answerHeaders } from './http/answer.ts';
+import type { MetricsEndpoint } from './http/metrics-endpoint.ts';
 import { refusalOfHead } from './http/request-head.ts';
-import type { Send } from './http/send.ts';
 
 /** What the endpoints answer with. */
 export interface Endpoints {
   readonly gateway: Gateway;
-  /** Sends the metrics. */
-  readonly send: Send;
+  /** Undefined where metrics have a port of their own. */
+  readonly metrics: MetricsEndpoint | undefined;
   /** Whether the server takes requests only until every client has gone elsewhere. */
   readonly isStopping: () => boolean;
-  /** Whether metrics have a port of their own. */
-  readonly metricsElsewhere: boolean;
 }
 
 /** Answers requests: `/graphql`, `/healthz` (alive), `/readyz` (not stopping), and `/metrics` unless it is elsewhere. */
@@ -27,22 +25,11 @@ export function route(endpoints: Endpoints, request: IncomingMessage, response: 
   if (request.method === 'HEAD') request.method = 'GET';
   const path = pathOf(request);
   if (path === '/graphql') endpoints.gateway.handle(request, response);
-  else if (path === '/metrics' && endpoints.metricsElsewhere) sendNotFound(response);
-  else if (path === '/') response.writeHead(302, { location: '/graphql', ...answerHeaders }).end();
-  else routeOperator(endpoints, request, response, path);
-}
-
-/** Answers what operators ask: `/healthz`, `/readyz` and `/metrics`. */
-function routeOperator(
-  endpoints: Endpoints,
-  request: IncomingMessage,
-  response: ServerResponse,
-  path = pathOf(request),
-): void {
-  if (path === '/healthz') sendJson(response, 200, { status: 'alive' });
+  else if (path === '/healthz') sendJson(response, 200, { status: 'alive' });
   else if (path === '/readyz') sendReadiness(endpoints, response);
-  else if (path === '/metrics') sendMetrics(endpoints, request, response);
-  else sendNotFound(response);
+  else if (path === '/metrics' && endpoints.metrics !== undefined) endpoints.metrics(request, response);
+  else if (path === '/') response.writeHead(302, { location: '/graphql', ...answerHeaders }).end();
+  else sendJson(response, 404, { errors: [{ message: 'There is nothing here: the endpoint is /graphql.' }] });
 }
 
 /**
@@ -70,27 +57,6 @@ function sendReadiness({ gateway, isStopping }: Endpoints, response: ServerRespo
   const upstream = { breaker: state, state: kind, ...reason };
   const stopping = isStopping();
   sendJson(response, stopping ? 503 : 200, { status: stopping ? 'stopping' : 'ready', upstream });
-}
-
-function sendMetrics(
-  { gateway: { metrics }, send }: Endpoints,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
-  metrics.render().then(
-    (body) => {
-      send(request, response, {
-        status: 200,
-        headers: { 'content-type': metrics.contentType, ...answerHeaders },
-        body,
-      });
-    },
-    () => sendJson(response, 500, { errors: [{ message: 'The metrics cannot be read.' }] }),
-  );
-}
-
-function sendNotFound(response: ServerResponse): void {
-  sendJson(response, 404, { errors: [{ message: 'There is nothing here: the endpoint is /graphql.' }] });
 }
 
 function sendJson(response: ServerResponse, status: number, body: object): void {

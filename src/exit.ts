@@ -61,7 +61,10 @@ export function failureOf(error: unknown): { readonly message: string; readonly 
 }
 
 /** Waits until something listens; where its port cannot be had, the error names the setting. */
-export async function listening<T>(variable: 'PORT' | 'WORKSPACE_PORT', start: Promise<T>): Promise<T> {
+export async function listening<T>(
+  variable: 'PORT' | 'METRICS_PORT' | 'WORKSPACE_PORT',
+  start: Promise<T>,
+): Promise<T> {
   try {
     return await start;
   } catch (error) {
@@ -70,7 +73,7 @@ export async function listening<T>(variable: 'PORT' | 'WORKSPACE_PORT', start: P
     // A port that is taken may be free soon, one that is forbidden stays so.
     if (code === 'EACCES')
       throw new ConfigError(`${variable}: expected a port that may be listened on, but got: ${error.message}`);
-    const place = variable === 'PORT' ? 'HOST' : '127.0.0.1';
+    const place = variable === 'WORKSPACE_PORT' ? '127.0.0.1' : 'HOST';
     throw new Error(`${variable}: expected a port that is free at ${place}, but got: ${error.message}`, {
       cause: error,
     });

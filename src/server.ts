@@ -4,7 +4,7 @@ import type { Gateway } from './gateway.ts';
 import { Connections, closeAfter } from './http/connections.ts';
 import { GracefulStop, type StopTimes } from './http/graceful-stop.ts';
 import { createRefuseMalformed } from './http/malformed.ts';
-import { createSend } from './http/send.ts';
+import { createMetricsEndpoint } from './http/metrics-endpoint.ts';
 import type { ReaderLimits } from './http/slow-reader.ts';
 
 /** Where the server listens, and how it stops. */
@@ -13,6 +13,10 @@ export interface ServerOptions extends StopTimes {
   readonly host: string;
   /** Whether metrics are compressed for clients that ask for it; by default they are not. */
   readonly compression?: boolean;
+  /** Whether `/metrics` is answered here; it is by default. */
+  readonly metrics?: boolean;
+  /** Most connections of clients; by default 10,000. */
+  readonly maxConnections?: number;
   /** How long clients may take for what is sent to them; by default half a minute, and beyond that 128 KiB a second. */
   readonly readers?: ReaderLimits;
 }
@@ -35,6 +39,12 @@ const httpLimits = {
   noDelay: true,
 } as const;
 
+/** Each takes some kilobytes, and a file descriptor of those that the connections to the upstream need, too. */
+const mostConnections = 10_000;
+
+/** Most connections of those who read metrics where these have a port of their own. */
+const mostScrapers = 100;
+
 const readerLimits: ReaderLimits = { graceMs: 30_000, bytesPerSecond: 131_072 };
 
 /** Clients that take their answers too slowly are looked for this often within the time that all have. */
@@ -42,18 +52,22 @@ const looksInGrace = 10;
 
 /** Serves a gateway over HTTP. */
 export async function startServer(gateway: Gateway, options: ServerOptions): Promise<GatewayServer> {
-  const { compression = false, readers = readerLimits } = options;
-  const send = createSend({ compression, vary: 'Accept-Encoding' });
+  const { compression = false, metrics = true, readers = readerLimits } = options;
   const connections = new Connections(readers);
   const server = createServer(httpLimits);
   const stop = new GracefulStop(server, connections, options);
-  const endpoints: Endpoints = { gateway, send, isStopping: () => stop.hasBegun, metricsElsewhere: false };
+  const endpoints: Endpoints = {
+    gateway,
+    metrics: metrics ? createMetricsEndpoint(gateway.metrics, compression) : undefined,
+    isStopping: () => stop.hasBegun,
+  };
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (!connections.take(request, response)) return;
     if (stop.hasBegun) closeAfter(response);
     if (stop.isHolding) stop.hold(() => route(endpoints, request, response));
     else route(endpoints, request, response);
   });
+  limitConnections(server, options.maxConnections ?? mostConnections);
   server.on('connection', (socket) => connections.add(socket));
   server.on('clientError', createRefuseMalformed(connections));
   const sweep = setInterval(() => connections.closeSlowReaders(performance.now()), readers.graceMs / looksInGrace);
@@ -67,6 +81,31 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
       await gateway.close();
     },
   };
+}
+
+/** Serves `/metrics` alone, on a port of its own; resolves to what closes it. */
+export async function startMetricsServer(
+  metrics: Gateway['metrics'],
+  { port, host, compression = false }: Pick<ServerOptions, 'port' | 'host' | 'compression'>,
+): Promise<() => void> {
+  const endpoint = createMetricsEndpoint(metrics, compression);
+  const server = createServer(httpLimits, (request, response) => {
+    if (request.url === '/metrics') endpoint(request, response);
+    else response.writeHead(404).end();
+  });
+  limitConnections(server, mostScrapers);
+  await listen(server, port, host);
+  return () => {
+    server.close();
+    server.closeAllConnections();
+  };
+}
+
+/** What is beyond the limit is closed at once; those that ask nothing now make room for the next. */
+function limitConnections(server: Server, most: number): void {
+  // Without the second, the first process of several hands them from one worker to the next for ever.
+  Object.assign(server, { maxConnections: most, dropMaxConnection: true });
+  server.on('drop', () => server.closeIdleConnections());
 }
 
 /** Connections that wait to be accepted; beyond it the system drops them, and their clients try again after seconds. */

@@ -3,14 +3,14 @@ import type { Logger } from 'pino';
 import type { Orders, Started } from './cluster/messages.ts';
 import { startWorkers } from './cluster/primary.ts';
 import { Link } from './cluster/worker.ts';
-import { cursorSecretOf } from './config.ts';
 import type { Config } from './config-types.ts';
+import { cursorSecretOf } from './cursor-secret.ts';
 import { failureOf, hearUncaught, listening, stopOnSignal } from './exit.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import type { Log } from './http/persisted/list.ts';
 import { createTextMemory } from './http/persisted/persisted.ts';
 import { createLog } from './log.ts';
-import { startServer } from './server.ts';
+import { startMetricsServer, startServer } from './server.ts';
 import type { RunningTracing } from './tracing/start.ts';
 
 const mebibyte = 2 ** 20;
@@ -123,7 +123,10 @@ async function startServing(
   const { port, host, stopDelayMs, compression } = config;
   const metrics = link === undefined ? gateway.metrics : { ...gateway.metrics, render: () => link.totals() };
   const options = { port, host, stopDelayMs, drainMs: drainMsOf(config), compression };
-  const server = await listening('PORT', startServer({ ...gateway, metrics }, options));
+  const isSeparate = config.metricsPort !== undefined;
+  const server = await listening('PORT', startServer({ ...gateway, metrics }, { ...options, metrics: !isSeparate }));
+  const scraped = isSeparate ? startMetricsServer(metrics, { ...options, port: config.metricsPort }) : undefined;
+  const closeMetrics = scraped && (await listening('METRICS_PORT', scraped));
   const checked = config.upstreamUrl === undefined ? undefined : gateway.checkUpstream();
   return {
     gateway,
@@ -131,6 +134,7 @@ async function startServing(
     upstream: await Promise.race([checked, delay(checkWaitMs, 'has not answered yet', { ref: false })]),
     stop: async () => {
       await server.stop();
+      closeMetrics?.();
       await tracing?.stop();
     },
   };

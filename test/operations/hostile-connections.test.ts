@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
 import { together } from '../support/load.ts';
 import { project } from '../support/rows.ts';
 import { startSmallGateway, withstand } from '../support/small-gateway.ts';
@@ -23,4 +24,77 @@ test('a thousand connections that say nothing hold up nobody', { timeout: 60_000
     for (const socket of sockets) socket.destroy();
   });
   expect(upstream.requests).toHaveLength(4);
+});
+
+/** Opens a connection and writes to it; nothing is read from it. */
+async function open(port: number, bytes: string): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(bytes);
+  return socket;
+}
+
+function get(path: string, headers = ''): string {
+  return `GET ${path} HTTP/1.1\r\nhost: a\r\n${headers}\r\n`;
+}
+
+test.each([
+  ['metrics', get('/metrics').repeat(60), 100],
+  ["GraphiQL's page", get('/graphql', 'accept: text/html\r\naccept-encoding: gzip\r\n').repeat(60), 100],
+  ['what is not there', get('/nothing').repeat(2000), 100],
+  ['documents that do not parse', get('/graphql?query={').repeat(60), 100],
+])('pipelined requests for %s whose answers nobody reads hold up nobody', { timeout: 60_000 }, async (...attack) => {
+  const [, bytes, connections] = attack;
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
+  await using gateway = await startSmallGateway(upstream);
+  expect((await gateway.ask(query)).body).toBe(whole);
+  await withstand(gateway, async () => {
+    const sockets = await together(connections, 20, () => open(gateway.port, bytes));
+    for (let times = 0; times < 3; times += 1) expect((await gateway.ask(query)).body).toBe(whole);
+    for (const socket of sockets) socket.destroy();
+  });
+});
+
+test('a connection on which too many requests wait for their answers is closed', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) }, { hold: 2 });
+  await using gateway = await startGateway(upstream);
+  const waits = get('/graphql?query={project(id:1){name}}', 'authorization: Bearer phx_test\r\n');
+  const socket = await open(Number(new URL(gateway.url).port), waits + get('/healthz').repeat(64));
+  await once(socket.resume(), 'close');
+  upstream.release();
+  expect((await gateway.ask(query)).body).toBe(whole);
+});
+
+test('connections beyond the limit are closed, and those that ask nothing make room', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
+  await using gateway = await startGateway(upstream, {}, { maxConnections: 3 });
+  const port = Number(new URL(gateway.url).port);
+  const idle = await Promise.all(Array.from({ length: 3 }, () => open(port, get('/healthz'))));
+  await Promise.all(idle.map((socket) => once(socket, 'data')));
+  const closed = Promise.all(idle.map((socket) => once(socket.resume(), 'close')));
+  const late = await open(port, get('/healthz'));
+  await Promise.all([closed, once(late.resume(), 'close')]);
+  expect((await gateway.ask(query)).body).toBe(whole);
+});
+
+test.each([
+  ['one document', ''],
+  ['a stream', 'accept: text/event-stream\r\n'],
+])('who takes a large answer in %s too slowly loses the connection', { timeout: 60_000 }, async (_name, accept) => {
+  const name = 'a'.repeat(7_000_000);
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1, { name }) });
+  await using gateway = await startGateway(upstream, {}, { readers: { graceMs: 500, bytesPerSecond: 100_000_000 } });
+  const path = `/graphql?query=${encodeURIComponent('{ project(id: 1) { a: name b: name } }')}`;
+  const headers = `authorization: Bearer phx_test\r\n${accept}`;
+  const socket = await open(Number(new URL(gateway.url).port), get(path, headers));
+  let taken = 0;
+  socket.on('data', (chunk: Buffer) => {
+    taken += chunk.length;
+    socket.pause();
+  });
+  // A little now and then.
+  const timer = setInterval(() => socket.resume(), 50);
+  await once(socket, 'close');
+  clearInterval(timer);
+  expect(taken).toBeLessThan(2 * name.length);
 });

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
-import { cursorSecretOf, readConfig, settings } from '../../src/config.ts';
+import { readConfig, settings } from '../../src/config.ts';
+import { cursorSecretOf } from '../../src/cursor-secret.ts';
 import { ConfigError } from '../../src/settings.ts';
 import { authority, authorityPath } from '../support/tls.ts';
 
@@ -82,6 +83,17 @@ test.each([
     expect(read).toThrow(new ConfigError(`${name}: expected ${settings[name].expected}, but got "${value}"`));
   },
 );
+
+test('a secret of cursors that can be guessed is a warning, where there is something to guard', () => {
+  const upstream = { UPSTREAM_URL: 'https://analytics.example.com' };
+  const start = 'CURSOR_SECRET: expected a secret that cannot be guessed, but it is ';
+  expect(readConfig(upstream).warnings).toEqual([
+    `${start}not set, so cursors are signed with a secret that follows from UPSTREAM_URL`,
+  ]);
+  expect(readConfig({ ...upstream, CURSOR_SECRET: 'short' }).warnings).toEqual([`${start}shorter than 16 characters`]);
+  expect(readConfig({ ...upstream, CURSOR_SECRET: '0123456789abcdef' }).warnings).toEqual([]);
+  expect(readConfig({}).warnings).toEqual([]);
+});
 
 test.each(['MAX_PAGESIZE', 'UPSTREAM_URLS', 'UPSTREAM_URI', 'UPSTREAM_ULR', 'LOG_LEVLE', 'CURSOR_SECRTE'])(
   '%s is taken for a mistake',
