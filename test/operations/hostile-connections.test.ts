@@ -23,7 +23,7 @@ test('a thousand connections that say nothing hold up nobody', { timeout: 60_000
     for (let times = 0; times < 3; times += 1) expect((await gateway.ask(query)).body).toBe(whole);
     for (const socket of sockets) socket.destroy();
   });
-  expect(upstream.requests).toHaveLength(4);
+  expect(upstream.requests.filter((line) => line === 'GET /api/projects/1/')).toHaveLength(4);
 });
 
 /** Opens a connection and writes to it; nothing is read from it. */
