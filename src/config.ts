@@ -1,3 +1,4 @@
+import { addressSettings, readAddresses } from './address-settings.ts';
 import {
   type Config,
   documentModes,
@@ -29,9 +30,7 @@ import {
 
 /** Every environment variable, as README and `--help` show it. */
 export const settings = {
-  PORT: whole('Port of the gateway; 0 takes a free one', '4000', 0, 65_535),
-  METRICS_PORT: whole('Port of `/metrics`; unset: that of the gateway', undefined, 1, 65_535),
-  HOST: text('Address that the gateway listens on', '127.0.0.1', 'an address or a name of this machine'),
+  ...addressSettings,
   WORKERS: workerCount('Processes that serve, one for each core where it is auto', '1'),
   UPSTREAM_URL: url('The REST API, with a path prefix if it has one; unset: the embedded workspace'),
   ...routeSettings,
@@ -171,16 +170,6 @@ export function readConfig(environment: Environment): Config {
     persisted,
     workspace: readWorkspace(environment),
   });
-}
-
-function readAddresses(environment: Environment): Pick<Config, 'port' | 'host' | 'metricsPort'> {
-  // Kubernetes tells containers of a service called `metrics` by a variable of this name.
-  const isServiceLink = environment['METRICS_PORT']?.startsWith('tcp://') === true;
-  return {
-    port: required(environment, 'PORT', settings.PORT),
-    host: required(environment, 'HOST', settings.HOST),
-    metricsPort: isServiceLink ? undefined : given(environment, 'METRICS_PORT', settings.METRICS_PORT),
-  };
 }
 
 function readLimits(environment: Environment): DocumentLimits {

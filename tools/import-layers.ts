@@ -12,7 +12,7 @@ const layers = [
   ['gateway.ts'],
   ['config.ts'],
   ['config-types.ts'],
-  ['cursor-secret.ts', 'misspelt.ts', 'route-settings.ts'],
+  ['address-settings.ts', 'cursor-secret.ts', 'misspelt.ts', 'route-settings.ts'],
   ['settings.ts'],
   ['http', 'schema.ts'],
   ['resolvers'],
