@@ -134,6 +134,22 @@ test('a dashboard that is copied into itself again and again ends with 500 tiles
   expect(rowsOf(membersOf(await client.read(`${base}1/`)).tiles)).toHaveLength(384);
 });
 
+test('the tiles of a dashboard hold two million characters at most, whether added or moved', async () => {
+  await using client = await startClient();
+  const template = { tiles: [{ text: 'x'.repeat(900_000) }] };
+  for (const id of [61, 62]) {
+    const { body } = await client.send('POST', `${base}create_from_template_json/`, { template });
+    expect(body).toMatchObject({ id });
+    await client.send('PATCH', `${base}${id}/`, { use_dashboard: id });
+  }
+  expect((await client.send('PATCH', `${base}61/`, { use_dashboard: 61 })).status).toBe(400);
+  const tiles = rowsOf(membersOf(await client.read(`${base}61/`)).tiles);
+  expect(tiles).toHaveLength(2);
+  const move = { tile: { id: tiles[0]?.id }, toDashboard: 62 };
+  expect((await client.send('PATCH', `${base}61/move_tile/`, move)).status).toBe(400);
+  expect(rowsOf(membersOf(await client.read(`${base}61/`)).tiles)).toEqual(tiles);
+});
+
 test('the variables of a template take their defaults, as they are or within a text', async () => {
   await using client = await startClient();
   const event = { id: 'signed up', type: 'events' };

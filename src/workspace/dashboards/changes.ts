@@ -1,8 +1,9 @@
 import type { Call } from '../call.ts';
 import { isObject, type JsonObject, pick } from '../json.ts';
 import type { Stored } from '../records.ts';
-import { addTiles, modelOf } from './creation.ts';
+import { modelOf } from './creation.ts';
 import { checkChange } from './permissions.ts';
+import { addTiles } from './tiles.ts';
 import { changedDashboard } from './views.ts';
 
 /** Makes the changes that the dashboard request fields of the body ask for, and answers the dashboard as it is then. */

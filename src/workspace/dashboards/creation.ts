@@ -3,8 +3,8 @@ import { type Answer, type Call, created, ok } from '../call.ts';
 import { doesNotExist, invalid } from '../errors.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import type { Stored } from '../records.ts';
-import type { Store } from '../store.ts';
 import { type DashboardTemplate, templates, toTemplate } from './templates.ts';
+import { addTiles } from './tiles.ts';
 import { type DashboardOrigin, newDashboard, toDetail } from './views.ts';
 
 /** What a dashboard is made from, or takes tiles from later; the fields of the request win over `fields`. */
@@ -66,14 +66,4 @@ function create({ store, user, body }: Call, project: Stored, { mode, fields, ti
   const dashboard = store.dashboards.find(project.id, id);
   if (dashboard === undefined) throw new Error('expected the dashboard that was inserted');
   return toDetail({ store, user }, dashboard);
-}
-
-/** Most tiles of a dashboard: it could be copied into itself again and again. */
-const maximumTiles = 500;
-
-/** Puts tiles on a dashboard, behind those that are there. */
-export function addTiles({ tiles: records }: Store, dashboardId: number, tiles: readonly JsonObject[]): void {
-  if (tiles.length > 0 && records.count(dashboardId) + tiles.length > maximumTiles)
-    throw invalid(undefined, `A dashboard has at most ${maximumTiles} tiles.`);
-  for (const tile of tiles) records.insert(dashboardId, tile);
 }

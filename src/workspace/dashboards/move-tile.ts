@@ -5,6 +5,7 @@ import type { Stored } from '../records.ts';
 import { changeDashboard } from './changes.ts';
 import { dashboardOf } from './dashboards.ts';
 import { checkChange } from './permissions.ts';
+import { moveTile } from './tiles.ts';
 import { toDetail } from './views.ts';
 
 /**
@@ -14,11 +15,11 @@ import { toDetail } from './views.ts';
 export function moveDashboardTile(call: Call): Answer {
   const source = changeDashboard(call, dashboardOf(call));
   const { tile, toDashboard } = call.body;
-  if (tile !== undefined || toDashboard !== undefined) moveTile(call, source);
+  if (tile !== undefined || toDashboard !== undefined) moveNamedTile(call, source);
   return ok(toDetail(call, source));
 }
 
-function moveTile({ store, user, body: { tile, toDashboard } }: Call, source: Stored): void {
+function moveNamedTile({ store, user, body: { tile, toDashboard } }: Call, source: Stored): void {
   if (!isObject(tile)) throw required('tile');
   if (typeof tile.id !== 'number') throw required('tile__id');
   if (typeof toDashboard !== 'number') throw required('toDashboard');
@@ -26,5 +27,5 @@ function moveTile({ store, user, body: { tile, toDashboard } }: Call, source: St
   const target = store.dashboards.find(source.owner, toDashboard);
   if (target?.deleted !== false) throw doesNotExist('toDashboard', toDashboard);
   checkChange(user, target, {});
-  store.tiles.move(tile.id, toDashboard);
+  moveTile(store, tile.id, toDashboard);
 }
