@@ -123,13 +123,17 @@ test('a template that a change names fills what is blank, and adds its tiles', a
     { insight: { name: 'Page leaves' } },
   ]);
   expect(await client.read(`${base}61/`)).toEqual(body);
+  const { id: _id, tiles, ...sentBack } = membersOf(body);
+  expect(membersOf((await client.send('PATCH', `${base}61/`, sentBack)).body).tiles).toEqual(tiles);
 });
 
 test('a dashboard that is copied into itself again and again ends with 500 tiles', async () => {
   await using client = await startClient();
   const statuses: number[] = [];
-  for (let copies = 0; copies < 9; copies += 1)
+  for (let copies = 0; copies < 9; copies += 1) {
     statuses.push((await client.send('PATCH', `${base}1/`, { use_dashboard: 1 })).status);
+    await client.send('PATCH', `${base}1/`, { use_dashboard: null });
+  }
   expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 400, 400]);
   expect(rowsOf(membersOf(await client.read(`${base}1/`)).tiles)).toHaveLength(384);
 });
@@ -141,6 +145,7 @@ test('the tiles of a dashboard hold two million characters at most, whether adde
     const { body } = await client.send('POST', `${base}create_from_template_json/`, { template });
     expect(body).toMatchObject({ id });
     await client.send('PATCH', `${base}${id}/`, { use_dashboard: id });
+    await client.send('PATCH', `${base}${id}/`, { use_dashboard: null });
   }
   expect((await client.send('PATCH', `${base}61/`, { use_dashboard: 61 })).status).toBe(400);
   const tiles = rowsOf(membersOf(await client.read(`${base}61/`)).tiles);

@@ -10,7 +10,7 @@ import { changedDashboard } from './views.ts';
 export function changeDashboard(call: Call, dashboard: Stored): Stored {
   const { store, user, body: request } = call;
   checkChange(user, dashboard, request);
-  const { fields, tiles } = modelOf(call, Number(dashboard.owner));
+  const { fields, tiles } = modelOf({ store, body: newIn(dashboard, request) }, Number(dashboard.owner));
   const deleted = typeof request.deleted === 'boolean' ? request.deleted : dashboard.deleted;
   const body = changedDashboard({ ...dashboard.body, ...missingIn(dashboard.body, fields) }, request);
   store.dashboards.update(dashboard.id, body);
@@ -18,6 +18,11 @@ export function changeDashboard(call: Call, dashboard: Stored): Stored {
   addTiles(store, dashboard.id, tiles);
   if (deleted && request.delete_insights === true) removeInsights(call, dashboard);
   return { ...dashboard, deleted, body };
+}
+
+/** What the dashboard does not say already: one that was read and is sent back asks for its template no second time. */
+function newIn({ body }: Stored, request: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(request).filter(([name, value]) => value !== body[name]));
 }
 
 /** What a dashboard that exists takes over from a template or from another dashboard: what it has left blank. */

@@ -32,7 +32,7 @@ export function createDashboardFromTemplate(call: Call): Answer {
 }
 
 /** The template or the dashboard that the request names, if it names one. */
-export function modelOf({ store, body }: Call, projectId: number): Model {
+export function modelOf({ store, body }: Pick<Call, 'store' | 'body'>, projectId: number): Model {
   const { use_template: name = '', use_dashboard: id = null } = body;
   if (typeof name === 'string' && name !== '') {
     const template = Object.hasOwn(templates, name) ? templates[name] : undefined;
