@@ -7,16 +7,26 @@ import { quoted, UserInputError } from './input-error.ts';
 const known = new WeakMap<object, WeakMap<object, EventQuery>>();
 const nothing = {};
 
-/**
- * The query of an event list: lists of conditions are one JSON-encoded parameter each, and nothing given is no filter. The
- * same object for the same arguments.
- */
+/** The query of an event list: lists of conditions are one JSON-encoded parameter each, and nothing given is no filter. */
 export function toEventQuery(filter: EventFilter | null | undefined, select?: readonly string[]): EventQuery {
+  if (select === undefined && isSmall(filter)) return createEventQuery(filter);
   const ofFilter = known.get(filter ?? nothing) ?? new WeakMap<object, EventQuery>();
   known.set(filter ?? nothing, ofFilter);
   const query = ofFilter.get(select ?? nothing) ?? createEventQuery(filter, select);
   ofFilter.set(select ?? nothing, query);
   return query;
+}
+
+/** Whether it costs less to write a filter out than to remember it. */
+function isSmall(filter: EventFilter | null | undefined): boolean {
+  if (filter === null || filter === undefined) return true;
+  const { properties, where, event = '', distinctId = '', personId = '' } = filter;
+  const length = (event?.length ?? 0) + (distinctId?.length ?? 0) + (personId?.length ?? 0);
+  return length < 500 && isEmpty(properties) && isEmpty(where);
+}
+
+function isEmpty(items: readonly unknown[] | null | undefined): boolean {
+  return items === null || items === undefined || items.length === 0;
 }
 
 function createEventQuery(filter: EventFilter | null | undefined, select?: readonly string[]): EventQuery {
@@ -45,5 +55,5 @@ export function queryText(argument: string, text: string | null | undefined): st
 }
 
 function jsonList(items: readonly unknown[] | null | undefined): string | undefined {
-  return items === null || items === undefined || items.length === 0 ? undefined : JSON.stringify(items);
+  return isEmpty(items) ? undefined : JSON.stringify(items);
 }

@@ -51,7 +51,7 @@ export function createRefuseArguments(limit: number): RefuseArguments {
   const known = new WeakMap<PreparedOperation, OperationArguments>();
   return (prepared, variables = {}, text) => {
     const found = known.get(prepared) ?? argumentsOf(prepared);
-    known.set(prepared, found);
+    if (!known.has(prepared)) known.set(prepared, found);
     const { fields, mostUnits, mostVariables, defaults } = found;
     let units = text.length;
     for (const value of defaults.values()) units += value.length;

@@ -44,12 +44,13 @@ const longestFilter = 500;
 
 const filterTexts = new WeakMap<EventQuery, string>();
 
-/** A filter as text: equal for equal ones, and made once for each. */
+/** A filter as text: equal for equal ones. A long one is written out once. */
 function filterText(filter: EventQuery): string {
   const known = filterTexts.get(filter);
   if (known !== undefined) return known;
   const text = target('', filterOf({ filter }, { offset: 0 }));
-  const short = text.length <= longestFilter ? text : `?${hash('sha256', text, 'base64url')}`;
+  if (text.length <= longestFilter) return text;
+  const short = `?${hash('sha256', text, 'base64url')}`;
   filterTexts.set(filter, short);
   return short;
 }
