@@ -5,6 +5,7 @@ import type { Site, Started } from './cluster/messages.ts';
 import { check } from './commands/check.ts';
 import type { Command } from './commands/command.ts';
 import { explain } from './commands/explain.ts';
+import { schema } from './commands/schema.ts';
 import { readConfig, settings } from './config.ts';
 import type { Config } from './config-types.ts';
 import { fail, listening, stopOnSignal } from './exit.ts';
@@ -21,6 +22,8 @@ Commands:
              which REST calls an operation makes; nothing is called
   check FILE… [--json]
              whether operations in GraphQL files and manifests are valid, and what they cost at most
+  schema [--json]
+             the public schema as SDL, or as the result of introspection
 
 Options:
   --help     this text
@@ -38,7 +41,7 @@ ${Object.entries(settings)
 const foreignNames = /^OTEL_|^NODE_ENV$|^(https?|no)_proxy$/;
 
 /** Commands that call nobody. */
-const commands: Readonly<Record<string, Command>> = { explain, check };
+const commands: Readonly<Record<string, Command>> = { explain, check, schema };
 
 // Else V8 keeps the code of every operation that was ever compiled, long after the gateway has forgotten it.
 setFlagsFromString('--no-compilation-cache');
@@ -71,7 +74,7 @@ async function runServer(args: string[]): Promise<void> {
   for (const warning of config.warnings) console.error(`warning: ${warning}`);
   if (command === 'serve') return serve(config);
   if (command === 'workspace') return serveWorkspace(config);
-  throw new ConfigError(`${command}: there is no such command; expected serve, workspace, explain or check`);
+  throw new ConfigError(`${command}: there is no such command; expected serve, workspace, explain, check or schema`);
 }
 
 /**

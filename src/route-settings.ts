@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Route } from './rest/transport.ts';
-import { type Environment, given, type Setting, text } from './settings.ts';
+import { type Environment, given, type Setting, shownUrl, text } from './settings.ts';
 
 /** How the upstream is reached. The proxies are those that other programs read, too. */
 export const routeSettings = {
@@ -43,7 +43,7 @@ function proxy(meaning: string): Setting<string> {
     fallback: undefined,
     meaning,
     expected: 'a URL such as http://proxy.example.com:3128 or http://user:password@proxy.example.com:3128',
-    secret: true,
+    shown: shownUrl,
     shared: true,
     read: (source) => {
       const parsed = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(source) ? source : `http://${source}`);

@@ -10,8 +10,8 @@ export interface Setting<T> {
   readonly fallback: string | undefined;
   readonly meaning: string;
   readonly expected: string;
-  /** Whether a wrong value must not be repeated in a message: it may hold a password. */
-  readonly secret?: boolean;
+  /** What a message may tell of a wrong value that may hold a password; without it, all of it. */
+  readonly shown?: (source: string) => string;
   /** Whether other programs read it as well: then a name that is nearly the same may be one of theirs. */
   readonly shared?: boolean;
   /** The value; undefined where the text is none. */
@@ -75,12 +75,30 @@ export function url(meaning: string): Setting<string> {
     fallback: undefined,
     meaning,
     expected: 'an absolute http or https URL without user, query or fragment',
+    shown: shownUrl,
     read: (source) => {
       const parsed = URL.parse(source);
       const plain = parsed !== null && /^https?:$/.test(parsed.protocol);
       return plain && `${parsed.username}${parsed.password}${parsed.search}${parsed.hash}` === '' ? source : undefined;
     },
   };
+}
+
+const schemes = /^(?:https?|rediss?|ftps?|wss?|socks[45]?|file|unix):$/;
+
+/** What of a URL may be told: its host and which parts it has, but no user, password or query, which may hold a key. */
+export function shownUrl(source: string): string {
+  const parsed = URL.parse(source);
+  // An @ in the path is the end of a password with an unencoded slash: what stands before it is no host.
+  if (parsed === null || !schemes.test(parsed.protocol) || parsed.pathname.includes('@')) return 'something else';
+  const { protocol, host, username, password, search, hash } = parsed;
+  const parts = [
+    ...(username === '' ? [] : ['a user']),
+    ...(password === '' ? [] : ['a password']),
+    ...(search === '' ? [] : ['a query']),
+    ...(hash === '' ? [] : ['a fragment']),
+  ];
+  return `${protocol}//${host}${parts.length === 0 ? '' : ` with ${parts.join(', ')}`}`;
 }
 
 /** A switch. */
@@ -129,7 +147,7 @@ export function redisUrl(meaning: string): Setting<string> {
     fallback: undefined,
     meaning,
     expected: 'a URL such as redis://127.0.0.1:6379 or rediss://user:password@host:6380/0',
-    secret: true,
+    shown: shownUrl,
     read: (source) => (/^rediss?:$/.test(URL.parse(source)?.protocol ?? '') ? source : undefined),
   };
 }
@@ -139,13 +157,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The value of a setting, its fallback where it is not set; undefined where it has none. */
 export function given<T>(environment: Environment, name: string, setting: Setting<T>): T | undefined {
-  const { fallback, expected, secret = false, read } = setting;
+  const { fallback, expected, shown = JSON.stringify, read } = setting;
   const value = environment[name];
   const source = value === undefined || value === '' ? fallback : value;
   if (source === undefined) return undefined;
   const result = read(source);
-  const got = secret ? 'something else' : JSON.stringify(source);
-  if (result === undefined) throw new ConfigError(`${name}: expected ${expected}, but got ${got}`);
+  if (result === undefined) throw new ConfigError(`${name}: expected ${expected}, but got ${shown(source)}`);
   return result;
 }
 

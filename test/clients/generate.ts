@@ -15,7 +15,7 @@ import { operations as kotlin } from './apollo-kotlin/operations.ts';
 import { toManifest } from './support/mobile.ts';
 
 const here = import.meta.dirname;
-const sdl = readFileSync(join(here, '../contract/schema.snapshot.graphql'), 'utf8');
+const sdl = readFileSync(join(here, '../../schema.graphql'), 'utf8');
 const checks = process.argv.includes('--check');
 
 const contents: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createSchema } from '../../src/schema.ts';
 import { unnamedBreakingChanges, unreleased } from './schema-changes.ts';
 
-const snapshotUrl = new URL('schema.snapshot.graphql', import.meta.url);
+const snapshotUrl = new URL('../../schema.graphql', import.meta.url);
 const changelogUrl = new URL('../../CHANGELOG.md', import.meta.url);
 
 // One test, so that the snapshot cannot be updated past a breaking change that nobody was told of.

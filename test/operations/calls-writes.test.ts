@@ -221,4 +221,15 @@ describe('mutations of one operation', () => {
     expect(answer.data).toEqual({ upgradePlugin: { plugin: { name: 'Plugin 2', tag: 'v1.0.0' } } });
     expect(upstream.requests.slice(2)).toEqual([`GET /api/organizations/${organizationId}/plugins/2/`]);
   });
+
+  test('that checks for updates is a GET that is sent for each, and after which what was read is read again', async () => {
+    const plugins = `/api/organizations/${organizationId}/plugins/`;
+    await using upstream = await startUpstream({ [`GET ${plugins}2/check_for_updates/`]: { plugin: plugin(2) } });
+    await using gateway = await startGateway(upstream);
+    const check = `checkPluginForUpdates(input: { id: 2, organizationId: "${organizationId}" }) { plugin { latestTag } }`;
+    const asked = Array.from({ length: 3 }, () => gateway.ask(`mutation { a: ${check} b: ${check} }`));
+    const expected = { plugin: { latestTag: 'v1.1.0' } };
+    for (const { data } of await Promise.all(asked)) expect(data).toEqual({ a: expected, b: expected });
+    expect(upstream.requests).toEqual(Array.from({ length: 6 }, () => `GET ${plugins}2/check_for_updates/`));
+  });
 });

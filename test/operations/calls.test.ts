@@ -21,12 +21,11 @@ const workspace: Routes = {
   'GET /api/projects/:id/events/:event/': ({ params }) => event(1, { id: params['event'] ?? '' }),
   [`GET ${plugins}`]: listOf(rowsOf(3, plugin)),
   [`GET ${plugins}repository/`]: [],
-  [`GET ${plugins}unused/`]: [],
+  [`GET ${plugins}unused/`]: [1, 2, 3],
   [`GET ${plugins}activity/`]: { results: [] },
   [`GET ${plugins}exports_unsubscribe_configs/`]: [],
   [`GET ${plugins}:id/`]: ({ params }) => plugin(Number(params['id'])),
   [`GET ${plugins}:id/source/`]: { 'index.ts': '' },
-  [`GET ${plugins}:id/check_for_updates/`]: ({ params }) => ({ plugin: plugin(Number(params['id'])) }),
 };
 
 interface Traffic {
@@ -202,6 +201,18 @@ const operations: readonly (readonly [
       `${plugins}unused/`,
     ],
     [6],
+  ],
+  [
+    'the ids of unused plugins',
+    `{ organization(id: "${organizationId}") { unusedPlugins { id upstreamId } } }`,
+    [`${plugins}unused/`],
+    [1],
+  ],
+  [
+    'the columns of unused plugins, which are found in a page of the list',
+    `{ organization(id: "${organizationId}") { unusedPlugins { name tag } } }`,
+    [`${plugins}?limit=100`, `${plugins}unused/`],
+    [1, 1],
   ],
   [
     'values, rows and objects of events',

@@ -16,6 +16,9 @@ const writes = {
   'POST /api/projects/': 'mutation { createProject(input: { name: "New" }) { project { name } } }',
   'PATCH /api/projects/1/': 'mutation { updateProject(input: { id: 1, name: "New" }) { project { name } } }',
   'DELETE /api/projects/1/': 'mutation { deleteProject(input: { id: 1 }) { deletedId } }',
+  // A GET that has an effect is a write.
+  'GET /api/organizations/@current/plugins/2/check_for_updates/':
+    'mutation { checkPluginForUpdates(input: { id: 2, organizationId: "@current" }) { body } }',
 };
 
 const inASecond = (): string => new Date(Date.now() + 1000).toUTCString();

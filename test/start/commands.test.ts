@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildClientSchema, type IntrospectionQuery, printSchema } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runMain } from '../support/process.ts';
 
@@ -97,6 +99,21 @@ hint: \`tiles\` of projects.nodes.dashboards.nodes is in the detail view only: u
   });
 });
 
+describe('schema', () => {
+  test('prints the committed SDL', async () => {
+    const [text, code] = await run('schema');
+    expect(text).toBe(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'));
+    expect(code).toBe(0);
+  });
+
+  test('prints the result of introspection, from which clients make the same schema', async () => {
+    const [text, code] = await run('schema', '--json');
+    const introspection: IntrospectionQuery = JSON.parse(text);
+    expect(`${printSchema(buildClientSchema(introspection))}\n`).toBe((await run('schema'))[0]);
+    expect(code).toBe(0);
+  });
+});
+
 describe('check', () => {
   test('judges every operation of documents and manifests, and fails if one is invalid or too dear', async () => {
     const files = ['overview.graphql', 'dear.graphql', 'apollo.json', 'relay.json', 'pairs.json'];
@@ -111,7 +128,7 @@ apollo.json
 relay.json
   Relay: ok, 1–101 calls, 2 waves, at most 300 rows and 401 objects
 pairs.json
-  Pair: ok, 1 call, 1 wave, at most 1 row and 1 object
+  Pair: ok, 1 call, 1 wave, at most 1 row and 2 objects
 
 6 operations: 1 invalid, 1 over budget
 `,

@@ -66,9 +66,6 @@ test.each([
   ['PORT', '4000x'],
   ['MAX_PAGE_SIZE', '0'],
   ['MAX_PAGE_SIZE', '1e2'],
-  ['UPSTREAM_URL', 'ftp://example.com'],
-  ['UPSTREAM_URL', 'https://example.com/?key=1'],
-  ['UPSTREAM_URL', 'https://example.com/#x'],
   ['LOG_LEVEL', 'INFO'],
   ['INTROSPECTION', 'true'],
   ['CORS_ORIGINS', '*'],
@@ -171,6 +168,29 @@ test.each([
     const read = (): unknown => readConfig({ [name]: proxy });
     expect(read).toThrow(new RegExp(`^${name}: expected a URL such as http://proxy.example.com:3128`));
     expect(read).not.toThrow(/secret/);
+  }
+});
+
+test.each([
+  ['ftp://example.com/path', 'ftp://example.com'],
+  ['https://hunter2@example.com', 'https://example.com with a user'],
+  ['https://user:hunter2@example.com:8443/api', 'https://example.com:8443 with a user, a password'],
+  ['https://example.com/?key=hunter2', 'https://example.com with a query'],
+  ['https://example.com/#hunter2', 'https://example.com with a fragment'],
+  ['https://user:12/hunter2@example.com/?x', 'something else'],
+  ['https://user:hunter2@', 'something else'],
+  ['user:hunter2@example.com', 'something else'],
+  ['hunter2', 'something else'],
+])('a refused URL %s is told as %s, without its password', (value, shown) => {
+  for (const name of ['UPSTREAM_URL', 'REDIS_URL', 'HTTPS_PROXY', 'HTTP_PROXY', 'http_proxy'] as const) {
+    let message = '';
+    try {
+      readConfig({ [name]: value });
+    } catch (error) {
+      message = String(error);
+    }
+    expect(message).not.toContain('hunter2');
+    if (name === 'UPSTREAM_URL') expect(message.endsWith(`but got ${shown}`)).toBe(true);
   }
 });
 

@@ -1,0 +1,79 @@
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildSchema, parse, validate } from 'graphql';
+import { expect, test } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { at } from '../support/connections.ts';
+import { startGateway } from '../support/gateway.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+/** What a GraphQL client that is set up by introspection asks of the endpoint. */
+async function introspect(query: string): Promise<unknown> {
+  await using upstream = await startUpstream({});
+  await using gateway = await startGateway(upstream);
+  const { data, errors } = await gateway.ask(query);
+  expect(errors).toBeUndefined();
+  expect(upstream.requests).toEqual([]);
+  return data;
+}
+
+test("directives are those of the specification at the locations of the specification, and none is the gateway's own", async () => {
+  const data = await introspect('{ __schema { directives { name locations } } }');
+  expect(at(data, '__schema', 'directives')).toEqual([
+    {
+      name: 'deprecated',
+      locations: ['FIELD_DEFINITION', 'ARGUMENT_DEFINITION', 'INPUT_FIELD_DEFINITION', 'ENUM_VALUE'],
+    },
+    { name: 'include', locations: ['FIELD', 'FRAGMENT_SPREAD', 'INLINE_FRAGMENT'] },
+    { name: 'skip', locations: ['FIELD', 'FRAGMENT_SPREAD', 'INLINE_FRAGMENT'] },
+    { name: 'specifiedBy', locations: ['SCALAR'] },
+    { name: 'oneOf', locations: ['INPUT_OBJECT'] },
+  ]);
+});
+
+test.each(['DateTime', 'JSON', 'TimeZone', 'UUID'])(
+  'the scalar %s is described and says where it is specified',
+  async (name) => {
+    const data = await introspect(`{ __type(name: "${name}") { description specifiedByURL } }`);
+    expect(at(data, '__type', 'description')).toMatch(/^[A-Z].{30}/);
+    expect(at(data, '__type', 'specifiedByURL')).toMatch(/^https:\/\//);
+  },
+);
+
+/** A Python that has graphql-core, whose older versions refuse directive locations that they do not know. */
+const python = ['python3', '/usr/bin/python3'].find(
+  (command) =>
+    spawnSync(command, ['-c', 'from graphql import build_client_schema, get_introspection_query']).status === 0,
+);
+
+test.skipIf(python === undefined)(
+  "graphql-core builds its client schema from the endpoint (skipped without Python's graphql-core)",
+  async () => {
+    const query = runPython('print(get_introspection_query())', '');
+    const answer = await introspect(query);
+    const names = runPython('print(*build_client_schema(json.load(sys.stdin)).type_map)', JSON.stringify(answer));
+    expect(names.split(/\s+/)).toEqual(
+      expect.arrayContaining(['Query', 'Dashboard', 'PluginActivityEntry', 'DateTime']),
+    );
+  },
+);
+
+function runPython(line: string, input: string): string {
+  const imports = 'import json, sys; from graphql import build_client_schema, get_introspection_query';
+  const { stdout, stderr } = spawnSync(python ?? '', ['-c', `${imports}; ${line}`], { input, encoding: 'utf8' });
+  if (stderr !== '') throw new Error(stderr);
+  return stdout;
+}
+
+test('the documents that graphql.config.yml names are valid', () => {
+  const root = join(import.meta.dirname, '../..');
+  const config: unknown = parseYaml(readFileSync(join(root, 'graphql.config.yml'), 'utf8'));
+  for (const project of ['gateway', 'web']) {
+    const schema = buildSchema(readFileSync(join(root, String(at(config, 'projects', project, 'schema'))), 'utf8'));
+    const files = globSync(String(at(config, 'projects', project, 'documents')), { cwd: root });
+    expect(files).not.toEqual([]);
+    const text = files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n');
+    expect(validate(schema, parse(text))).toEqual([]);
+  }
+});
