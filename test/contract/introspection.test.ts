@@ -12,10 +12,10 @@ import { startUpstream } from '../support/upstream.ts';
 async function introspect(query: string): Promise<unknown> {
   await using upstream = await startUpstream({});
   await using gateway = await startGateway(upstream);
-  const { data, errors } = await gateway.ask(query);
-  expect(errors).toBeUndefined();
+  const answer = await gateway.ask(query);
+  expect(answer.errors).toBeUndefined();
   expect(upstream.requests).toEqual([]);
-  return data;
+  return answer.data;
 }
 
 test("directives are those of the specification at the locations of the specification, and none is the gateway's own", async () => {
