@@ -2,12 +2,15 @@ import { assert, asyncProperty, gen } from 'fast-check';
 import { type DocumentNode, Kind, type OperationDefinitionNode, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
+import { measureJson } from '../../src/http/answer-bytes.ts';
 import { createExecution, type Execute } from '../../src/http/execution.ts';
 import { Loaders } from '../../src/loaders/loaders.ts';
 import { boundOf } from '../../src/plan/bound.ts';
+import { rootWeight } from '../../src/plan/object-weight.ts';
 import { type Plan, planOperation } from '../../src/plan/plan.ts';
 import { fragmentsOf } from '../../src/plan/selection.ts';
 import { ClientApi } from '../../src/rest/api.ts';
+import { isObject } from '../../src/rest/values.ts';
 import { createCompilerSchema, createSchema } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';
 import { fewestCalls } from './minimum.ts';
@@ -55,8 +58,20 @@ function caseOf(random: Random, size: Size): Case {
 
 async function run({ world, document, operation, maxPageSize }: Case, pace: Pace, random: () => number) {
   const upstream = new Upstream(world, pace, random);
-  const rest = new ClientApi(upstream.client);
-  const context = { rest, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize, answer: unlimitedAnswer() };
+  let received = 0;
+  const read = <T>(answer: Promise<T>): Promise<T> =>
+    answer.then((value) => {
+      received += JSON.stringify(value).length;
+      return value;
+    });
+  const { client } = upstream;
+  const rest = new ClientApi({
+    ...client,
+    getJson: (target) => read(client.getJson(target)),
+    getCsv: (target) => read(client.getCsv(target)),
+  });
+  const answer = unlimitedAnswer();
+  const context = { rest, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize, answer };
   const execute: Execute = createExecution(
     { schemas, introspection: true },
     document,
@@ -64,12 +79,26 @@ async function run({ world, document, operation, maxPageSize }: Case, pace: Pace
     random() < 0.5 ? 'at once' : 'when repeated',
   );
   const result = await execute(context, {});
-  return { result, calls: upstream.calls, rounds: upstream.rounds };
+  const root = rootWeight(operation, { schema, fragments: fragmentsOf(document) });
+  const mostBytes = answer.mostBytes(root, received);
+  return { result, calls: upstream.calls, rounds: upstream.rounds, mostBytes };
 }
 
 function planOf({ document, operation, maxPageSize }: Case): Plan {
   const variableValues = { sources: {}, coerced: { yes: true, no: false } };
   return planOperation({ schema, fragments: fragmentsOf(document), variableValues, operation, cursors, maxPageSize });
+}
+
+/** Fields whose values are JSON: what is inside them does not count. */
+const jsonFields = /^(?:tiles|eventRows|eventValues|pluginExports|body|detail)/;
+
+/** How many objects are below data. */
+function objectsIn(data: unknown): number {
+  if (Array.isArray(data))
+    return data.reduce<number>((sum, item) => sum + objectsIn(item) + (isObject(item) ? 1 : 0), 0);
+  if (!isObject(data)) return 0;
+  const members = Object.entries(data).filter(([name]) => !jsonFields.test(name));
+  return members.reduce((sum, [, value]) => sum + objectsIn(value) + (isObject(value) ? 1 : 0), 0);
 }
 
 function plain(value: unknown): unknown {
@@ -82,7 +111,12 @@ async function faultOf(one: Case, pace: Pace, random: () => number): Promise<str
   const bound = boundOf({ ...one, schema, fragments: fragmentsOf(one.document) });
   if (plan.upper > bound.calls || plan.rows > bound.rows)
     return `planned ${plan.upper} calls and ${plan.rows} rows, but bounded ${bound.calls} and ${bound.rows}`;
-  const { result, calls, rounds } = await run(one, pace, random);
+  const { result, calls, rounds, mostBytes } = await run(one, pace, random);
+  const objects = objectsIn(result.data);
+  if (objects > plan.objects) return `planned ${plan.objects} objects, but answered ${objects}`;
+  const bytes = Buffer.byteLength(JSON.stringify(result.data));
+  const measured = measureJson(result.data, Infinity).bytes;
+  if (bytes > mostBytes || bytes > measured) return `counted ${mostBytes} and ${measured} bytes, but answered ${bytes}`;
   const made = `made ${calls.length} calls:\n${calls.join('\n')}`;
   if (calls.length < plan.lower || calls.length > plan.upper)
     return `planned ${plan.lower} to ${plan.upper}, but ${made}`;
@@ -109,7 +143,7 @@ test.each([
   ['large operations at random', { depth: 4, width: 4, rows: 30, absent: false }, 'at random', 0.3],
   ['objects that may be absent', { depth: 3, width: 3, rows: 6, absent: true }, 'at random', 0.2],
 ] as const)(
-  `the calls of %s are as planned (seed ${seed})`,
+  `the calls and the answers of %s are as planned (seed ${seed})`,
   { timeout: 3_600_000 },
   async (_name, size, pace, share) => {
     await assert(
