@@ -38,7 +38,7 @@ ${Object.entries(settings)
 `;
 
 /** Names in a file `.env` that are no settings, but are read: OpenTelemetry's, and proxies in small letters. */
-const foreignNames = /^OTEL_|^NODE_ENV$|^(https?|no)_proxy$/;
+const foreignNames = /^OTEL_|^NODE_ENV$|^(https?|all|no)_proxy$/;
 
 /** Commands that call nobody. */
 const commands: Readonly<Record<string, Command>> = { explain, check, schema };

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { isWithoutProxy } from './no-proxy.ts';
 import type { Route } from './rest/transport.ts';
 import { type Environment, given, type Setting, shownUrl, text } from './settings.ts';
 
@@ -8,15 +9,20 @@ export const routeSettings = {
   UPSTREAM_CA: pemFile('PEM file of certificate authorities that are trusted for the upstream, beside those of Node'),
   HTTPS_PROXY: proxy('Proxy to an upstream that is https, with user and password if it needs them'),
   HTTP_PROXY: proxy('Proxy to an upstream that is http'),
+  ALL_PROXY: proxy('Proxy to an upstream for whose scheme no other is named'),
   NO_PROXY: {
-    ...text('Hosts that are reached without a proxy; * is all', undefined, 'names or addresses, separated by commas'),
+    ...text(
+      'Hosts that are reached without a proxy; * is all',
+      undefined,
+      'names (subdomains included), addresses or CIDR blocks, each with a port or without, separated by commas',
+    ),
     shared: true,
   },
 } as const;
 
 /**
- * The way to an upstream. As with curl only the proxy of the upstream's own scheme counts, and the name in small letters
- * comes before the one in capitals.
+ * The way to an upstream. As with curl the proxy of the upstream's own scheme comes before `ALL_PROXY`, and the name in
+ * small letters before the one in capitals.
  */
 export function readRoute(environment: Environment, upstreamUrl: string | undefined): Route {
   const authorities = given(environment, 'UPSTREAM_CA', routeSettings.UPSTREAM_CA);
@@ -25,10 +31,12 @@ export function readRoute(environment: Environment, upstreamUrl: string | undefi
     'https:': givenInEitherCase(environment, 'HTTPS_PROXY', routeSettings.HTTPS_PROXY),
   };
   const except = givenInEitherCase(environment, 'NO_PROXY', routeSettings.NO_PROXY) ?? '';
-  const url = upstreamUrl?.startsWith('https:') === true ? byScheme['https:'] : byScheme['http:'];
   // The embedded workspace is on this machine.
-  const hasProxy = upstreamUrl !== undefined && url !== undefined;
-  return Object.freeze({ authorities, ...(hasProxy && { proxy: { url, except } }) });
+  if (upstreamUrl === undefined || isWithoutProxy(upstreamUrl, except)) return Object.freeze({ authorities });
+  const own = byScheme[upstreamUrl.startsWith('https:') ? 'https:' : 'http:'];
+  // Often set for other programs, to what no HTTP client takes: read only if it is used.
+  const proxy = own ?? givenInEitherCase(environment, 'ALL_PROXY', routeSettings.ALL_PROXY);
+  return Object.freeze({ authorities, proxy });
 }
 
 function givenInEitherCase<T>(environment: Environment, name: string, setting: Setting<T>): T | undefined {

@@ -13,7 +13,7 @@ const layers = [
   ['config.ts'],
   ['config-types.ts'],
   ['address-settings.ts', 'cursor-secret.ts', 'misspelt.ts', 'route-settings.ts'],
-  ['settings.ts'],
+  ['no-proxy.ts', 'settings.ts'],
   ['http', 'schema.ts'],
   ['resolvers'],
   ['plan'],

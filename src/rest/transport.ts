@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { getCACertificates } from 'node:tls';
-import { type Dispatcher, EnvHttpProxyAgent, errors, Pool } from 'undici';
+import { type Dispatcher, errors, Pool, ProxyAgent } from 'undici';
 import { Chunks } from './chunks.ts';
 
 /** One HTTP request to the upstream: `target` is path and query, byte for byte. */
@@ -52,17 +52,10 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** A proxy between the gateway and the upstream. */
-export interface Proxy {
-  /** With user and password where it needs them. */
-  readonly url: string;
-  /** Hosts that are reached without it, as `NO_PROXY` lists them. */
-  readonly except: string;
-}
-
 /** How the upstream is reached, where that is not plain. */
 export interface Route {
-  readonly proxy?: Proxy | undefined;
+  /** URL of a proxy, with user and password if it needs them. */
+  readonly proxy?: string | undefined;
   /** Certificates, in PEM form, of authorities that are trusted beside those that Node trusts. */
   readonly authorities?: string | undefined;
 }
@@ -110,13 +103,9 @@ function createDispatcher({ origin, route: { proxy, authorities } = {}, connecti
     keepAliveTimeout: 4000,
   };
   if (proxy === undefined) return new Pool(origin, { ...settings, connect: tls });
-  return new EnvHttpProxyAgent({
+  return new ProxyAgent({
     ...settings,
-    // One origin, one proxy. What is undefined here undici would read from the environment.
-    httpProxy: proxy.url,
-    httpsProxy: proxy.url,
-    noProxy: proxy.except,
-    connect: tls,
+    uri: proxy,
     requestTls: tls,
     proxyTls: tls,
     // Else its pools have undici's defaults, and a proxy that never answers keeps its connection for minutes.

@@ -145,17 +145,51 @@ test.each([
   [{ HTTPS_PROXY: 'https://user:p%40ss@proxy.example' }, 'https://user:p%40ss@proxy.example/'],
   [{ HTTPS_PROXY: 'http://capitals.example', https_proxy: '' }, undefined],
   [{ HTTP_PROXY: 'http://proxy.example:3128' }, undefined],
+  [{ ALL_PROXY: 'http://proxy.example:3128' }, 'http://proxy.example:3128/'],
+  [{ all_proxy: 'http://all.example', HTTPS_PROXY: 'http://own.example' }, 'http://own.example/'],
+  [{ all_proxy: 'socks5://all.example', HTTPS_PROXY: 'http://own.example' }, 'http://own.example/'],
   [{}, undefined],
 ])('with %j the proxy to an https upstream is %s', (environment, url) => {
   const { upstreamRoute } = readConfig({ UPSTREAM_URL: 'https://api.example.com', ...environment });
-  expect(upstreamRoute.proxy?.url).toBe(url);
+  expect(upstreamRoute.proxy).toBe(url);
 });
 
-test('NO_PROXY goes with the proxy, and the embedded workspace has none', () => {
-  const environment = { http_proxy: 'proxy.example', no_proxy: '.example.com', NO_PROXY: 'b.example' };
-  const { upstreamRoute } = readConfig({ UPSTREAM_URL: 'http://api.example.com', ...environment });
-  expect(upstreamRoute.proxy).toEqual({ url: 'http://proxy.example/', except: '.example.com' });
-  expect(readConfig(environment).upstreamRoute.proxy).toBeUndefined();
+test('the embedded workspace has no proxy', () => {
+  expect(readConfig({ http_proxy: 'proxy.example' }).upstreamRoute.proxy).toBeUndefined();
+});
+
+test.each([
+  ['http://api.example.com', '*', true],
+  ['http://api.example.com', 'other.example, API.example.com', true],
+  ['http://api.example.com', 'example.com', true],
+  ['http://api.example.com', '.example.com', true],
+  ['http://api.example.com.', 'example.com', true],
+  ['http://notexample.com', 'example.com', false],
+  ['http://api.example.com:8080', 'api.example.com:8080', true],
+  ['http://api.example.com', 'api.example.com:80', true],
+  ['https://api.example.com', 'api.example.com:80', false],
+  ['http://10.1.2.3', '10.1.2.3', true],
+  ['http://10.1.2.3:81', '10.1.2.3:82', false],
+  ['http://10.1.2.3', '192.168.0.0/16 10.0.0.0/8', true],
+  ['http://11.1.2.3', '10.0.0.0/8', false],
+  ['http://10.1.2.3', '10.0.0.0/33', false],
+  ['http://10.1.2.3', '2.3', false],
+  ['http://[fd00::1]', 'fd00:0:0::1', true],
+  ['http://[fd00::1]:81', '[fd00::1]:81', true],
+  ['http://[fd00::1]', 'fd00::/8', true],
+  ['http://[fe80::1]', 'fd00::/8', false],
+  ['http://api.example.com', '', false],
+])('%s with NO_PROXY=%s is reached without a proxy: %s', (url, noProxy, isWithout) => {
+  const environment = { UPSTREAM_URL: url, http_proxy: 'http://p.example', https_proxy: 'http://p.example' };
+  const { upstreamRoute } = readConfig({ ...environment, no_proxy: noProxy });
+  expect(upstreamRoute.proxy).toBe(isWithout ? undefined : 'http://p.example/');
+});
+
+test('a SOCKS proxy in ALL_PROXY is refused where it would be used', () => {
+  const read = (): unknown =>
+    readConfig({ UPSTREAM_URL: 'http://a.example', ALL_PROXY: 'socks5://u:secret@b.example' });
+  expect(read).toThrow(/^ALL_PROXY: expected a URL such as http:/);
+  expect(read).not.toThrow(/secret/);
 });
 
 test.each([
