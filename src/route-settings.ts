@@ -7,9 +7,9 @@ import { type Environment, given, type Setting, shownUrl, text } from './setting
 /** How the upstream is reached. The proxies are those that other programs read, too. */
 export const routeSettings = {
   UPSTREAM_CA: pemFile('PEM file of certificate authorities that are trusted for the upstream, beside those of Node'),
-  HTTPS_PROXY: proxy('Proxy to an upstream that is https, with user and password if it needs them'),
-  HTTP_PROXY: proxy('Proxy to an upstream that is http'),
-  ALL_PROXY: proxy('Proxy to an upstream for whose scheme no other is named'),
+  HTTPS_PROXY: proxyUrl('Proxy to an upstream that is https, with user and password if it needs them'),
+  HTTP_PROXY: proxyUrl('Proxy to an upstream that is http'),
+  ALL_PROXY: proxyUrl('Proxy to an upstream for whose scheme no other is named'),
   NO_PROXY: {
     ...text(
       'Hosts that are reached without a proxy; * is all',
@@ -46,7 +46,7 @@ function givenInEitherCase<T>(environment: Environment, name: string, setting: S
 }
 
 /** The address of a proxy, which may hold a password. */
-function proxy(meaning: string): Setting<string> {
+function proxyUrl(meaning: string): Setting<string> {
   return {
     fallback: undefined,
     meaning,
