@@ -13,6 +13,7 @@ import { ClientApi } from '../../src/rest/api.ts';
 import { isObject } from '../../src/rest/values.ts';
 import { createCompilerSchema, createSchema } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';
+import { endlessWorld } from './endless.ts';
 import { fewestCalls } from './minimum.ts';
 import { NaiveSource } from './naive.ts';
 import { operationOf } from './operations.ts';
@@ -46,8 +47,12 @@ interface Size {
 
 function caseOf(random: Random, size: Size): Case {
   const maxPageSize = random.pick([3, 5, 10, 100]);
-  const world = worldOf(random, size.rows);
-  const query = operationOf({ random, world, schema, cursors, maxPageSize, ...size });
+  return caseIn(worldOf(random, size.rows), random, { ...size, maxPageSize });
+}
+
+function caseIn(world: World, random: Random, size: Omit<Size, 'rows'> & { readonly maxPageSize: number }): Case {
+  const { maxPageSize } = size;
+  const query = operationOf({ random, world, schema, cursors, ...size });
   const document = parse(query);
   const invalid = validate(schema, document);
   if (invalid.length > 0) throw new Error(`${invalid.join('\n')}\n${query}`);
@@ -157,6 +162,33 @@ test.each([
     );
   },
 );
+
+test(`operations make as many calls as were planned, and no more, where nothing is met twice (seed ${seed})`, {
+  timeout: 3_600_000,
+}, async () => {
+  const reached = { cases: 0, all: 0 };
+  await assert(
+    asyncProperty(gen(), async (g) => {
+      const random = new Random(g);
+      const size = { depth: 4, width: 3, absent: false };
+      const one = caseIn(endlessWorld(), random, { ...size, maxPageSize: random.pick([1, 2, 3]) });
+      const { lower, upper, calls: planned } = planOf(one);
+      const { calls } = await run(one, 'at random', numbersFrom(random.number(0, 2 ** 31)));
+      expect(
+        calls.length < lower || calls.length > upper
+          ? report(one, `planned ${lower} to ${upper}, but made ${calls.length}:\n${calls.join('\n')}`)
+          : '',
+      ).toBe('');
+      // Every id leads to a row, so nothing proves to be absent.
+      const present = planned.filter(({ when }) => when !== 'absent').reduce((sum, call) => sum + call.upper, 0);
+      reached.cases += 1;
+      if (calls.length >= present) reached.all += 1;
+    }),
+    { numRuns: Math.ceil(numRuns * 0.2), seed },
+  );
+  console.log(reached);
+  expect(reached.all / reached.cases).toBeGreaterThan(0.5);
+});
 
 /** Numbers from 0 to 1 that a seed decides. */
 function numbersFrom(start: number): () => number {

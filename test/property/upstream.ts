@@ -6,6 +6,7 @@ import { listed, type World } from './world.ts';
 
 /** What the upstream answers to a GET. Throws NOT_FOUND for what is not there. */
 export function answerOf(world: World, target: string): unknown {
+  if (world.answer !== undefined) return world.answer(target);
   const [path = '', search = ''] = target.split('?');
   const query = new URLSearchParams(search);
   const list = world.lists.get(path);
