@@ -84,7 +84,8 @@ export function foreign(kind: Kind, argument: string): UserInputError {
 
 /** Whether an input names an object by a global id, whose scope has to be compared with that of the mutation. */
 export function namesGlobally(input: object): boolean {
-  return Object.values(input).some((value) => typeof value === 'string' && decode(value) !== undefined);
+  const ids = Object.entries(input).filter(([name]) => name === 'id' || name.endsWith('Id'));
+  return ids.some(([, value]) => typeof value === 'string' && decode(value) !== undefined);
 }
 
 /** The key of an object from its global id, or from its upstream id beside the id of its owner. */

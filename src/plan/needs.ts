@@ -98,12 +98,15 @@ interface Own {
 export function ownView(own: Own, needs: Needs, existence: Existence): View | undefined {
   const { view, relations } = needs;
   if (view !== undefined) return view;
-  if (isNamedByRow(own, needs)) return 'list';
+  if (isNamedByRow(own, needs, existence)) return 'list';
   return existence === 'assumed' || relations.some(({ proves }) => proves) ? undefined : 'list';
 }
 
-/** Whether ids are selected that the row tells: of the project that is `@current`, and of plugins below `@current`. */
-function isNamedByRow({ type, id, scope }: Own, { globalId, upstreamId }: Needs): boolean {
+/**
+ * Whether ids are selected that the row tells: of the project that is `@current`, and of a plugin below `@current`. For
+ * plugins that something else names, one read of that project does for all.
+ */
+function isNamedByRow({ type, id, scope }: Own, { globalId, upstreamId }: Needs, existence: Existence): boolean {
   if (type === 'Project') return id === current && (globalId || upstreamId);
-  return type === 'Plugin' && scope === current && globalId;
+  return type === 'Plugin' && scope === current && globalId && existence === 'unknown';
 }

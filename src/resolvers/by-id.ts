@@ -7,7 +7,7 @@ import { type Existence, type Needs, needsOf, ownView } from '../plan/needs.ts';
 import { weightOf } from '../plan/object-weight.ts';
 import { scopeOf } from '../plan/selection.ts';
 import { startBelow, startRelations } from '../plan/starting.ts';
-import { isNotFound } from '../rest/errors.ts';
+import { isNotFound, toError } from '../rest/errors.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
 import type { Row } from '../rest/values.ts';
 import { confirmScope, startIdScope, withRealScope } from './id-scopes.ts';
@@ -166,11 +166,6 @@ async function awaitRow(
 async function hasAnswer(started: Started): Promise<boolean> {
   const answers = await Promise.allSettled(started.values());
   return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== null);
-}
-
-/** What was thrown, as an Error. */
-export function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error('not an Error was thrown', { cause: error });
 }
 
 /** The type of the objects of a kind. */

@@ -1,6 +1,7 @@
 import type { GatewayContext } from '../context.ts';
 import { foreign } from '../graphql/ids.ts';
 import { type RowRecord, withIdScope } from '../graphql/records.ts';
+import { toError } from '../rest/errors.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
 import type { Row } from '../rest/values.ts';
 
@@ -27,7 +28,7 @@ export async function withRealScope(
     const told = isPlugin ? rows.map(ownerIn).find((id) => id !== undefined) : undefined;
     return withIdScope(record, told ?? (await loaders.fetchCurrentId(isPlugin ? 'Organization' : 'Project')));
   } catch (error) {
-    return withIdScope(record, error instanceof Error ? error : new Error('not an Error was thrown', { cause: error }));
+    return withIdScope(record, toError(error));
   }
 }
 

@@ -5,10 +5,10 @@ import { toGlobalId } from '../graphql/ids.ts';
 import { entriesIn, itemsIn, pluginsIn } from '../graphql/plugin-results.ts';
 import { type OrganizationRecord, type RowRecord, toRecord } from '../graphql/records.ts';
 import { answeredWeight } from '../plan/object-weight.ts';
-import { UpstreamError } from '../rest/errors.ts';
+import { toError, UpstreamError } from '../rest/errors.ts';
 import { type Collection, current } from '../rest/paths.ts';
 import type { Row } from '../rest/values.ts';
-import { answeredRecord, fetchRecord, fetchWithin, toError } from './by-id.ts';
+import { answeredRecord, fetchRecord, fetchWithin } from './by-id.ts';
 import { listConnection } from './lists.ts';
 
 /** An organization has no row: everything of it is read below its plugins. */
@@ -75,7 +75,9 @@ async function fetchName(
 function nameIn(row: Row, organizationId: string): string | undefined {
   const { organization_id: owner, organization_name: name, is_global: isGlobal } = row;
   const isForeign =
-    organizationId === current ? isGlobal === true : typeof owner === 'string' && owner !== organizationId;
+    organizationId === current
+      ? isGlobal === true
+      : typeof owner === 'string' && owner.toLowerCase() !== organizationId;
   return typeof name === 'string' && !isForeign ? name : undefined;
 }
 

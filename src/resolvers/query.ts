@@ -5,7 +5,8 @@ import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import type { OrganizationRecord, RowRecord } from '../graphql/records.ts';
 import { weightOf } from '../plan/object-weight.ts';
 import { scopeOf } from '../plan/selection.ts';
-import { fetchRecord, objectType, toError } from './by-id.ts';
+import { toError } from '../rest/errors.ts';
+import { fetchRecord, objectType } from './by-id.ts';
 import { listConnection } from './lists.ts';
 
 /** Where operations begin. Ids are checked before anything is sent. */

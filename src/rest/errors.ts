@@ -66,3 +66,8 @@ export function isCostLimit(error: unknown): boolean {
 export function isNotFound(error: unknown): boolean {
   return error instanceof UpstreamError && error.code === 'NOT_FOUND';
 }
+
+/** What was thrown, as an Error. */
+export function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error('not an Error was thrown', { cause: error });
+}

@@ -186,6 +186,30 @@ describe('below @current', () => {
     ]);
   });
 
+  test('ids of plugins that a report names cost one call together', async () => {
+    await using upstream = await startUpstream({ ...routes, [`GET ${plugins}unused/`]: [5, 6, 7] });
+    await using gateway = await startGateway(upstream);
+    const answer = await askPlanned(gateway, upstream, '{ organization(id: "@current") { unusedPlugins { id } } }');
+    expect(answer.errors).toBeUndefined();
+    expect(answer.data).toEqual({
+      organization: { unusedPlugins: [5, 6, 7].map((id) => ({ id: globalId(`Plugin:${organizationId}:${id}`) })) },
+    });
+    expect(upstream.requests).toEqual([`GET ${plugins}unused/`, `GET ${current}`]);
+  });
+
+  test('an organization has its name, in whichever letters its plugins write its id', async () => {
+    const capitals = plugin(5, { organization_id: organizationId.toUpperCase() });
+    await using upstream = await startUpstream({ 'GET /api/organizations/:id/plugins/': listOf([capitals]) });
+    await using gateway = await startGateway(upstream);
+    const answer = await askPlanned(
+      gateway,
+      upstream,
+      `{ organization(id: "${organizationId}") { name plugins { nodes { organization { id upstreamId } } } } }`,
+    );
+    const organization = { id: globalId(`Organization:${organizationId}`), upstreamId: organizationId };
+    expect(answer.data).toEqual({ organization: { name: 'Acme', plugins: { nodes: [{ organization }] } } });
+  });
+
   test('ids fail with the reason, and nothing else does, where the project cannot be read', async () => {
     await using upstream = await startUpstream({
       ...routes,

@@ -20,20 +20,22 @@ describe('Without a usable key', () => {
     await using upstream = await startUpstream({});
     await using gateway = await startGateway(upstream);
     const query = `{ __typename a: projects { nodes { name dashboards { totalCount } } } b: project(id: 1) { name }
-      free: organization(id: "@current") { upstreamId } dear: organization(id: "@current") { name }
+      free: organization(id: "${organizationId}") { upstreamId } dear: organization(id: "@current") { name }
+      open: organization(id: "@current") { upstreamId }
       c: node(id: "${projectId(1)}") { id } d: node(id: "${organization}") { id ... on Organization { upstreamId } }
       e: node(id: "${organization}") { ... on Organization { plugins { totalCount } } }
       f: nodes(ids: ["${organization}", "${organization}"]) { id } __schema { queryType { name } } }`;
     for (let times = 0; times < 3; times += 1) {
       const answer = await gateway.ask(query, keyless);
-      expect(codesOf(answer)).toEqual(['a', 'b', 'c', 'dear', 'e'].map((path) => `${path} UNAUTHENTICATED`));
+      expect(codesOf(answer)).toEqual(['a', 'b', 'c', 'dear', 'e', 'open'].map((path) => `${path} UNAUTHENTICATED`));
       expect(answer.status).toBe(200);
       expect(answer.data).toEqual({
         __typename: 'Query',
         a: null,
         b: null,
-        free: { upstreamId: '@current' },
+        free: { upstreamId: organizationId },
         dear: null,
+        open: null,
         c: null,
         d: { id: organization, upstreamId: organizationId },
         e: null,

@@ -186,8 +186,8 @@ test(`operations make as many calls as were planned, and no more, where nothing 
     }),
     { numRuns: Math.ceil(numRuns * 0.2), seed },
   );
-  console.log(reached);
-  expect(reached.all / reached.cases).toBeGreaterThan(0.5);
+  // The others come upon rows that stand in a page which was read for something else.
+  expect(reached.all / reached.cases).toBeGreaterThan(0.7);
 });
 
 /** Numbers from 0 to 1 that a seed decides. */
