@@ -1,6 +1,7 @@
 import { GraphQLError, type SourceLocation } from 'graphql';
 import { UserInputError } from '../graphql/input-error.ts';
-import { UpstreamError } from '../rest/errors.ts';
+import { inputPathOf } from '../graphql/input-names.ts';
+import { UpstreamError, type UpstreamFacts } from '../rest/errors.ts';
 import { type HttpFacts, httpFactsOf } from './request-error.ts';
 
 /** An error as a client sees it; `extensions.code` is always there. `http` says what it means for the HTTP response. */
@@ -23,7 +24,7 @@ export function toPublicError(error: unknown, report: (error: unknown) => void):
   const located = error instanceof GraphQLError ? error : undefined;
   const cause = causeOf(error);
   if (cause instanceof UpstreamError) {
-    const upstream = cause.upstream === undefined ? {} : { upstream: cause.upstream };
+    const upstream = cause.upstream === undefined ? {} : { upstream: toPublicFacts(cause.upstream) };
     return publicError(located, cause.message, { code: cause.code, ...upstream });
   }
   if (cause instanceof UserInputError) return publicError(located, messageOf(located, cause), { code: cause.code });
@@ -32,6 +33,13 @@ export function toPublicError(error: unknown, report: (error: unknown) => void):
   if (isBadValue(cause)) return publicError(located, badValue.message, { code: badValue.code });
   report(cause);
   return publicError(located, 'Something went wrong inside the gateway.', { code: 'INTERNAL_SERVER_ERROR' });
+}
+
+/** The fields that the upstream rejected, by the names that they have in inputs. */
+function toPublicFacts({ errors, ...facts }: UpstreamFacts): UpstreamFacts {
+  if (errors === undefined) return facts;
+  const named = errors.map(({ field, message }) => ({ field: field === null ? null : inputPathOf(field), message }));
+  return { ...facts, errors: named };
 }
 
 /**

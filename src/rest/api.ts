@@ -1,5 +1,6 @@
 import type { RestClient } from './client.ts';
 import { UpstreamError } from './errors.ts';
+import { withoutHosts } from './links.ts';
 import { type ListRef, pageTarget, type RestPage, toPage } from './pages.ts';
 import { type Collection, collectionPath, type Key, rowPath, target } from './paths.ts';
 import type { Position } from './positions.ts';
@@ -76,7 +77,8 @@ export class ClientApi implements RestApi {
   }
 
   async fetchPluginsReport(organizationId: string, report: PluginsReport): Promise<unknown> {
-    return this.#client.getJson(`${collectionPath({ kind: 'Plugin', scope: organizationId })}${report}/`);
+    const path = `${collectionPath({ kind: 'Plugin', scope: organizationId })}${report}/`;
+    return withoutHosts(await this.#client.getJson(path));
   }
 
   async createRow(collection: Collection, body: JsonObject, action?: 'create_from_template_json'): Promise<Row> {

@@ -1,3 +1,5 @@
+import type { Rejection } from './rejections.ts';
+
 /** What went wrong with a REST call, in the words of the public contract (`extensions.code`). */
 export type UpstreamErrorCode =
   | 'UNAUTHENTICATED'
@@ -22,6 +24,8 @@ export interface UpstreamFacts {
   readonly attr?: string;
   readonly detail?: string;
   readonly retryAfter?: number;
+  /** What was wrong with the fields of a request body. */
+  readonly errors?: readonly Rejection[];
 }
 
 const messages: Record<UpstreamErrorCode, string> = {

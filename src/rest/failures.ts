@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { UpstreamError, type UpstreamErrorCode, type UpstreamFacts } from './errors.ts';
+import { type Rejection, rejectionsOf } from './rejections.ts';
 import type { TransportError } from './transport.ts';
 import { isObject, type JsonObject } from './values.ts';
 
@@ -13,20 +14,26 @@ export function toUpstreamError(
   text: string,
   key: string,
 ): UpstreamError {
-  const body = bodyOf(text);
+  const json = jsonIn(text);
+  const body = isObject(json) ? json : {};
   const told = word(body['code'], /^[\w.-]{1,64}$/);
   const code = safe(told, key);
   const attr = safe(word(body['attr'], /^[\w.[\]-]{1,200}$/), key);
   const detail = status < 500 ? detailOf(body, key) : undefined;
   const retryAfter = retryAfterSeconds(headers['retry-after']);
+  const isCut = /json/i.test(headers['content-type'] ?? '') && !text.trimStart().startsWith('<');
+  const isApi = text === '' || json !== undefined || isCut;
+  const errorCode = codeOf(status, told, isApi);
+  const errors = errorCode === 'BAD_USER_INPUT' || errorCode === 'CONFLICT' ? rejectionsIn(json, key) : [];
   const facts: UpstreamFacts = {
     status,
     ...(code !== undefined && { code }),
     ...(attr !== undefined && { attr }),
     ...(detail !== undefined && { detail }),
     ...(retryAfter !== undefined && { retryAfter }),
+    ...(errors.length > 0 && { errors }),
   };
-  return new UpstreamError(codeOf(status, told), facts);
+  return new UpstreamError(errorCode, facts);
 }
 
 /** The error of a request that got no response. */
@@ -52,12 +59,13 @@ function timeOf(text: string): number {
   return /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d\d:\d\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
-function codeOf(status: number, code: string | undefined): UpstreamErrorCode {
+/** Only the API itself blames the client: a page of a proxy's says nothing of the input. */
+function codeOf(status: number, code: string | undefined, isApi: boolean): UpstreamErrorCode {
   // Seen with 403 as well as 401.
   if (code === 'not_authenticated' || code === 'authentication_failed') return 'UNAUTHENTICATED';
   if (status >= 500) return 'UPSTREAM_UNAVAILABLE';
   if (status < 400) return 'UPSTREAM_INVALID_RESPONSE';
-  return clientCodes[status] ?? 'BAD_USER_INPUT';
+  return clientCodes[status] ?? (isApi ? 'BAD_USER_INPUT' : 'UPSTREAM_INVALID_RESPONSE');
 }
 
 const clientCodes: Readonly<Record<number, UpstreamErrorCode>> = {
@@ -75,14 +83,26 @@ const clientCodes: Readonly<Record<number, UpstreamErrorCode>> = {
   451: 'FORBIDDEN',
 };
 
-function bodyOf(text: string): JsonObject {
+function jsonIn(text: string): unknown {
   try {
-    const body: unknown = JSON.parse(text);
-    return isObject(body) ? body : {};
+    return JSON.parse(text);
   } catch {
-    return {};
+    return undefined;
   }
 }
+
+function rejectionsIn(body: unknown, key: string): readonly Rejection[] {
+  return rejectionsOf(body, (text) => safe(text, key) !== undefined && !secretive.some((shape) => shape.test(text)));
+}
+
+/** What may be a secret, a host, or no text for people. */
+const secretive: readonly RegExp[] = [
+  /(?<![\w-])(?![\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\w-]))(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{24,}/i,
+  /\b(?:sk|pk|key|token|secret|password|passwd)[_=:]\s*\S/i,
+  /\b(?:[a-z][\w-]*\.){2,}[a-z]{2,}\b/i,
+  // oxlint-disable-next-line no-control-regex -- these are what is looked for
+  /[\u0000-\u001f\u007f]/,
+];
 
 function word(value: unknown, shape: RegExp): string | undefined {
   return typeof value === 'string' && shape.test(value) ? value : undefined;

@@ -1,20 +1,29 @@
-/** Deepest nesting that is read with a reviver: V8's plain parser is a loop, but its reviver recurses and would overflow. */
+import { randomUUID } from 'node:crypto';
+
+/** Deepest nesting in which long integers are looked for: what recurses over a deeper value would overflow. */
 const maximumDepth = 500;
 
 /** Sixteen digits in a row: without them no double loses one. Spelt out, V8 skips through the text in long steps. */
-const manyDigits = new RegExp('[0-9]'.repeat(16));
+const manyDigits = new RegExp('[0-9]'.repeat(16), 'g');
 
-/** The same at the start of a value, and not within a string. */
-const longNumber = /[[:,\s]-?\d{16,}|^-?\d{16,}/;
+/** What an integer's text is marked with until it has been parsed. Never told to anybody, so that no text has it. */
+const mark = randomUUID();
 
 /**
  * Parses JSON and keeps every digit of integers beyond 2^53: they become `JSON.rawJSON` values, which `JSON.stringify`
- * writes out as they came. Throws a SyntaxError for what is not JSON.
+ * writes out as they came. Throws a SyntaxError for what is not JSON. Numbers with a fraction or an exponent are doubles.
  */
 export function parseJson(text: string): unknown {
-  if (!manyDigits.test(text) || !longNumber.test(text)) return JSON.parse(text);
-  refuseDeep(text);
-  return JSON.parse(text, keepDigits);
+  const marked = markLongIntegers(text);
+  if (marked === undefined) return JSON.parse(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(marked);
+  } catch {
+    // Its error quotes the text as it came.
+    return JSON.parse(text);
+  }
+  return restoreIntegers(value, 0);
 }
 
 /** The value of a `JSON.rawJSON` for digits that a double would change, else the number. */
@@ -23,10 +32,101 @@ export function exactNumber(digits: string): unknown {
   return Number.isSafeInteger(value) ? value : JSON.rawJSON(digits);
 }
 
-function keepDigits(this: unknown, _name: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
-  const source = context?.source;
-  return source !== undefined && /^-?\d+$/.test(source) ? JSON.rawJSON(source) : value;
+/** The text with each long integer as a marked string; undefined where there is none. A reviver would visit every value. */
+function markLongIntegers(text: string): string | undefined {
+  const strings = new Strings(text);
+  const parts: string[] = [];
+  let copied = 0;
+  manyDigits.lastIndex = 0;
+  for (let match = manyDigits.exec(text); match !== null; match = manyDigits.exec(text)) {
+    const outside = strings.behind(match.index);
+    if (outside > match.index) {
+      manyDigits.lastIndex = outside;
+      continue;
+    }
+    const { start, end } = integerAt(text, match.index);
+    manyDigits.lastIndex = end;
+    if (!isLongInteger(text, start, end)) continue;
+    parts.push(text.slice(copied, start), `"${mark}`, text.slice(start, end), '"');
+    copied = end;
+  }
+  return parts.length === 0 ? undefined : parts.join('') + text.slice(copied);
+}
+
+/** The strings of a JSON text, from its beginning to its end. */
+class Strings {
+  readonly #text: string;
+  #quote: number;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#quote = text.indexOf('"');
+  }
+
+  /** The place itself where it is outside of a string, else the one behind that string. Places come in their order. */
+  behind(index: number): number {
+    let behind = index;
+    while (this.#quote !== -1 && this.#quote < index) {
+      const end = endOfString(this.#text, this.#quote) + 1;
+      behind = Math.max(index, end);
+      this.#quote = this.#text.indexOf('"', end);
+    }
+    return behind;
+  }
+}
+
+/** From where to where digits and a sign before them reach. */
+function integerAt(text: string, index: number): { start: number; end: number } {
+  let end = index + 16;
+  while (isDigit(text.charCodeAt(end))) end += 1;
+  return { start: text.charCodeAt(index - 1) === 45 ? index - 1 : index, end };
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13);
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+/** Whether a stretch of digits is a whole JSON value, and one that a double would change. */
+function isLongInteger(text: string, start: number, end: number): boolean {
+  const isValue = /^[[:,\s]?$/.test(text.charAt(start - 1)) && /^[\]},\s]?$/.test(text.charAt(end));
+  if (!isValue || !/^-?[1-9]/.test(text.slice(start, start + 2))) return false;
+  // Before a colon it is no value, and its text no JSON.
+  let behind = end;
+  while (isSpace(text.charCodeAt(behind))) behind += 1;
+  return text.charCodeAt(behind) !== 58 && !Number.isSafeInteger(Number(text.slice(start, end)));
+}
+
+/** The value with its marked strings as integers again, changed in place. */
+function restoreIntegers(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return value.startsWith(mark) ? JSON.rawJSON(value.slice(mark.length)) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === maximumDepth) throw new SyntaxError(`JSON nests deeper than ${maximumDepth}`);
+  if (Array.isArray(value)) restoreItems(value, depth + 1);
+  else restoreMembers(value, depth + 1);
+  return value;
+}
+
+function restoreItems(items: unknown[], depth: number): void {
+  for (let index = 0; index < items.length; index += 1) {
+    const item = items[index];
+    if (typeof item !== 'string' && typeof item !== 'object') continue;
+    const restored = restoreIntegers(item, depth);
+    if (restored !== item) items[index] = restored;
+  }
+}
+
+function restoreMembers(object: object, depth: number): void {
+  for (const name in object) {
+    const member: unknown = Reflect.get(object, name);
+    if (typeof member !== 'string' && typeof member !== 'object') continue;
+    const restored = restoreIntegers(member, depth);
+    // Its own members only: what JSON calls `__proto__` is one as well.
+    if (restored !== member) Reflect.set(object, name, restored);
+  }
 }
 
 /** Throws where brackets nest deeper than the maximum; brackets inside strings do not count. */

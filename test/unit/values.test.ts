@@ -50,7 +50,69 @@ describe('parseJson', () => {
     },
   );
 
-  test('refuses what would overflow the reviver, and reads it where no reviver is needed', () => {
+  test('is what a reviver with access to the source makes of any text, valid or not', () => {
+    // Slow and exact: it visits every value.
+    const reference = (text: string): unknown =>
+      JSON.parse(text, (_name, value: unknown, context?: { source?: string }) => {
+        const source = context?.source ?? '';
+        const isLong = typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source);
+        return isLong ? JSON.rawJSON(source) : value;
+      });
+    const outcome = (parse: (text: string) => unknown, text: string): string => {
+      try {
+        return JSON.stringify(parse(text));
+      } catch {
+        return 'no JSON';
+      }
+    };
+    const digits = fc.stringMatching(/^-?[0-9]{14,30}$/);
+    const piece = fc.oneof(
+      digits,
+      digits.map((text) => `"${text}"`),
+      digits.map((text) => `"\\"${text}\\\\"`),
+      digits.map((text) => `"a":${text}`),
+      digits.map((text) => `${text}.5`),
+      digits.map((text) => `${text}e1`),
+      fc.json(),
+      fc.constantFrom(
+        '[',
+        ']',
+        '{',
+        '}',
+        ',',
+        ':',
+        '"',
+        '\\',
+        ' ',
+        '\n',
+        '"__proto__":',
+        '"a":',
+        '-',
+        '1',
+        '.',
+        'null',
+      ),
+    );
+    const text = fc.oneof(
+      fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')),
+      fc.array(piece, { maxLength: 12 }).map((pieces) => `[${pieces.join()}]`),
+      fc.array(piece, { maxLength: 12 }).map((pieces) => `{${pieces.map((one, at) => `"${at}":${one}`).join()}}`),
+    );
+    fc.assert(
+      fc.property(text, (one) => {
+        expect(outcome(parseJson, one)).toBe(outcome(reference, one));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('visits no text twice, however many strings or long integers it has', () => {
+    const integers = `[${'12345678901234567890,'.repeat(20_000)}1]`;
+    const strings = `[${'"1234567890123456",'.repeat(20_000)}12345678901234567890]`;
+    for (const text of [integers, strings]) expect(JSON.stringify(parseJson(text))).toBe(text);
+  });
+
+  test('refuses long integers in what nests deeper than 500, and reads it where there are none', () => {
     const deep = (depth: number, leaf: string): string => '['.repeat(depth) + leaf + ']'.repeat(depth);
     expect(() => parseJson(deep(20_000, '12345678901234567890'))).toThrow(SyntaxError);
     expect(parseJson(deep(5000, '1'))).toBeInstanceOf(Array);

@@ -1,0 +1,20 @@
+/** REST names whose input field is not the same name in camelCase: what `@column` says in the SDL. */
+const renamed: Readonly<Record<string, string>> = {
+  primary_dashboard: 'primaryDashboardId',
+  use_dashboard: 'useDashboardId',
+  after: 'occurredAfter',
+  before: 'occurredBefore',
+  'tile.id': 'tileId',
+  toDashboard: 'toDashboardId',
+};
+
+/** The place in an input of a path in a REST body: `filters.0.key`, `primary_dashboard`. What is inside of JSON stays. */
+export function inputPathOf(path: string): string {
+  if (Object.hasOwn(renamed, path)) return renamed[path] ?? path;
+  const [name = '', ...inner] = path.split('.');
+  return [Object.hasOwn(renamed, name) ? renamed[name] : camelCase(name), ...inner].join('.');
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,62 @@
+import { isObject } from './values.ts';
+
+/** What the upstream found wrong with a field of a request body, by its REST name; null where it says of no field. */
+export interface Rejection {
+  readonly field: string | null;
+  readonly message: string;
+}
+
+/** What is told of them at most. */
+const maximumRejections = 20;
+const maximumMessage = 200;
+const maximumDepth = 6;
+
+/** Words that stand for the object around them in the errors of Django REST framework. */
+const ownWords: ReadonlySet<string> = new Set(['non_field_errors', 'detail', 'errors', '__all__']);
+
+/** Members of an error itself. No input has fields of these names. */
+const errorWords: ReadonlySet<string> = new Set(['type', 'code', 'attr', 'status']);
+
+/**
+ * The validation errors in a JSON body: `{"name": ["…"]}`, nested and in lists, and `{"detail": "…", "attr": "a__b"}`.
+ * What does not look like one of them is left out, and so is a text for which `isSafe` does not hold.
+ */
+export function rejectionsOf(body: unknown, isSafe: (text: string) => boolean): readonly Rejection[] {
+  const found: Rejection[] = [];
+  const add = (path: readonly string[], message: string): void => {
+    const isFit = message !== '' && message.length <= maximumMessage && isSafe(message) && path.every(isName);
+    if (isFit && found.length < maximumRejections) found.push({ field: path.join('.') || null, message });
+  };
+  const visit = (value: unknown, path: readonly string[], isListed: boolean): void => {
+    if (path.length > maximumDepth || found.length === maximumRejections) return;
+    if (typeof value === 'string') {
+      if (isListed) add(path, value);
+    } else if (Array.isArray(value)) visitItems(value, path);
+    else if (isObject(value) && isMessage(value)) add(path, value['message']);
+    else if (isObject(value)) {
+      for (const [name, member] of Object.entries(value)) {
+        if (path.length > 0 || !errorWords.has(name)) visit(member, ownWords.has(name) ? path : [...path, name], false);
+      }
+    }
+  };
+  const visitItems = (items: readonly unknown[], path: readonly string[]): void => {
+    for (const [index, item] of items.entries()) {
+      const isItem = isObject(item) && !isMessage(item);
+      visit(item, isItem ? [...path, String(index)] : path, true);
+    }
+  };
+  if (isObject(body) && typeof body['attr'] === 'string' && typeof body['detail'] === 'string') {
+    add(body['attr'].split('__'), body['detail']);
+  } else visit(body, [], false);
+  return found;
+}
+
+/** A message with its code, as the framework gives full details. */
+function isMessage(value: unknown): value is { readonly message: string } {
+  return isObject(value) && typeof value['message'] === 'string' && typeof value['code'] === 'string';
+}
+
+/** A member's name or an index: nothing else is told of a path. */
+function isName(text: string): boolean {
+  return /^(?:[a-z$][\w$]{0,63}|\d{1,4})$/i.test(text);
+}

@@ -1,0 +1,83 @@
+import { isInputObjectType } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { restNameOf } from '../../src/graphql/facts.ts';
+import { inputPathOf } from '../../src/graphql/input-names.ts';
+import { toUpstreamError } from '../../src/rest/failures.ts';
+import { createSchema } from '../../src/schema.ts';
+
+const key = 'phx_key_of_the_caller';
+
+function errorsOf(body: unknown, status = 400): unknown {
+  const headers = { 'content-type': 'application/json' };
+  return toUpstreamError(status, headers, JSON.stringify(body), key).upstream?.errors;
+}
+
+describe('a validation error of the upstream tells what is wrong with which field', () => {
+  test.each([
+    ['of fields', { name: ['may not be blank'], tags: ['a', 'b'] }, ['name: may not be blank', 'tags: a', 'tags: b']],
+    ['of nested fields', { filters: { insight: { kind: ['no'] } } }, ['filters.insight.kind: no']],
+    ['of items', { tiles: [{}, { id: ['no integer'] }] }, ['tiles.1.id: no integer']],
+    ['of bodies in a list', [{ name: ['blank'] }], ['0.name: blank']],
+    ['of none', { non_field_errors: ['must differ'] }, ['null: must differ']],
+    ['of none within a field', { filters: { non_field_errors: ['empty'] } }, ['filters: empty']],
+    ['in a list alone', ['not allowed'], ['null: not allowed']],
+    ['in a list `detail`', { detail: ['too many'] }, ['null: too many']],
+    ['in an object `detail`', { detail: { name: ['blank'] } }, ['name: blank']],
+    ['with codes', { name: [{ message: 'blank', code: 'blank' }] }, ['name: blank']],
+    [
+      'in `attr`',
+      { type: 'validation_error', code: 'invalid', detail: 'bad', attr: 'filters__0__key' },
+      ['filters.0.key: bad'],
+    ],
+  ])('%s', (_shape, body, expected) => {
+    const errors = errorsOf(body);
+    const lines = Array.isArray(errors) ? errors.map((one) => `${one.field}: ${one.message}`) : errors;
+    expect(lines).toEqual(expected);
+  });
+
+  test.each([
+    ['markup', { name: ['<b>no</b>'] }],
+    ['a long text', { name: ['x'.repeat(201)] }],
+    ['the key of the caller', { name: [`no ${key}`] }],
+    ['another key', { name: ['phc_1234567890 is taken'] }],
+    ['what looks like a secret', { name: ['9f8a7b6c5d4e3f2a1b0c9d8e7f is no value'] }],
+    ['a password', { name: ['password=hunter2 is wrong'] }],
+    ['an address', { name: ['see http://web.internal/'] }],
+    ['a host', { name: ['db-1.prod.example.com said no'] }],
+    ['an IP address', { name: ['10.0.0.7 said no'] }],
+    ['a stack', { name: ['File "/app/views.py", line 3'] }],
+    ['a line break', { name: ['one\ntwo'] }],
+    ['a name that is none', { 'http://web.internal': ['no'] }],
+    ['a text that is in no list', { name: 'no', trace: 'here' }],
+    ['a depth that no input has', { a: { b: { c: { d: { e: { f: { g: ['deep'] } } } } } } }],
+  ])('but never %s', (_what, body) => {
+    expect(errorsOf(body)).toBeUndefined();
+  });
+
+  test('but of twenty at most, and of what is no fault of the input none', () => {
+    expect(errorsOf({ name: Array.from({ length: 50 }, (_, index) => `error ${index}`) })).toHaveLength(20);
+    for (const status of [401, 403, 404, 429, 500]) expect(errorsOf({ name: ['no'] }, status)).toBeUndefined();
+  });
+});
+
+describe('a 400', () => {
+  test.each([
+    ['HTML of a proxy', '<html><h1>400 Bad Request</h1></html>', 'text/html', 'UPSTREAM_INVALID_RESPONSE'],
+    ['plain text', 'Bad Request', 'text/plain', 'UPSTREAM_INVALID_RESPONSE'],
+    ['JSON', '{}', 'application/json', 'BAD_USER_INPUT'],
+    ['JSON that was cut', '{"detail": "no', 'application/json', 'BAD_USER_INPUT'],
+    // The API's own errors of CSV have no body.
+    ['nothing', '', undefined, 'BAD_USER_INPUT'],
+  ])('with %s blames the client only if it comes from the API', (_body, text, type, code) => {
+    const headers = type === undefined ? {} : { 'content-type': type };
+    expect(toUpstreamError(400, headers, text, key).code).toBe(code);
+  });
+});
+
+test('fields that the upstream rejects have the names that they have in inputs', () => {
+  const inputs = Object.values(createSchema().getTypeMap()).filter(isInputObjectType);
+  for (const input of inputs) {
+    for (const field of Object.values(input.getFields())) expect(inputPathOf(restNameOf(field))).toBe(field.name);
+  }
+  expect(inputPathOf('path_cleaning_filters.0.alias_name')).toBe('pathCleaningFilters.0.alias_name');
+});
