@@ -31,7 +31,7 @@ export function createReports(api: RestApi): Reports {
   return {
     fetchSelected: once((list: ListRef, limit: number) => api.fetchSelected(list, limit), pageName),
     fetchCsv: once((list: ListRef, limit: number) => api.fetchCsv(list, limit), pageName),
-    fetchEventValues: once((projectId: string, key: string, eventName: string | undefined) =>
+    fetchEventValues: once((projectId: string, key: string | undefined, eventName: string | undefined) =>
       api.fetchEventValues(projectId, key, eventName),
     ),
     fetchPluginSource: once((key: Key) => api.fetchPluginSource(key)),

@@ -21,7 +21,7 @@ export const Project: ProjectResolvers = {
   eventValues: (project, { key, eventName }, { loaders, answer }) => {
     answer.takeValue();
     const name = queryText('eventName', eventName);
-    return loaders.reports.fetchEventValues(project.key.id, queryText('key', key) ?? '', name);
+    return loaders.reports.fetchEventValues(project.key.id, queryText('key', key), name);
   },
   eventsCsv: (project, { first, filter }, { loaders, answer, maxPageSize }) => {
     answer.takeValue();

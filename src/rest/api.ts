@@ -26,7 +26,11 @@ export interface RestApi {
   /** `GET …/events/?format=csv`. */
   readonly fetchCsv: (list: ListRef, limit: number) => Promise<string>;
   /** `GET …/events/values/`: an array, or `{results, refreshing}`. */
-  readonly fetchEventValues: (projectId: string, key: string, eventName: string | undefined) => Promise<unknown>;
+  readonly fetchEventValues: (
+    projectId: string,
+    key: string | undefined,
+    eventName: string | undefined,
+  ) => Promise<unknown>;
   /** `GET …/plugins/{id}/source/`. */
   readonly fetchPluginSource: (key: Key) => Promise<unknown>;
   /** `GET …/plugins/<report>/`. */
@@ -66,7 +70,7 @@ export class ClientApi implements RestApi {
     return this.#client.getCsv(pageTarget(list, start, limit, 'csv'));
   }
 
-  async fetchEventValues(projectId: string, key: string, eventName: string | undefined): Promise<unknown> {
+  async fetchEventValues(projectId: string, key: string | undefined, eventName: string | undefined): Promise<unknown> {
     const path = `${collectionPath({ kind: 'Event', scope: projectId })}values/`;
     const query = [['key', key] as const, ['event_name', eventName] as const];
     return this.#client.getJson(target(path, query));

@@ -192,7 +192,7 @@ test('the queries and relations are those of the contract', () => {
       'dashboard(id: ID!): Dashboard',
       'events(first: Int, after: String, filter: EventFilter): EventConnection',
       'event(id: ID!): Event',
-      'eventValues(key: String!, eventName: String): JSON',
+      'eventValues(key: String, eventName: String): JSON',
       'eventsCsv(first: Int, filter: EventFilter): String',
       'eventRows(select: [String!]!, first: Int, filter: EventFilter): [JSON]',
     ]),

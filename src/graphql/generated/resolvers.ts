@@ -1302,28 +1302,37 @@ export type Project = Node & {
   /** One dashboard of the project; null if there is none with this id. Costs one REST call. */
   dashboard?: Maybe<Dashboard>;
   /**
-   * The events of the project, newest first; pages go forward only, and there is no total. Costs one REST call a page (up
-   * to ten more where the upstream answers fewer than it was asked for). The upstream keeps this listing only for
-   * backwards compatibility, and counts it against a limit of its own (240 calls a minute).
+   * The events of the project, newest first; pages go forward only, and there is no total. Costs one REST call a page
+   * (up to ten more where the upstream answers fewer than it was asked for). The upstream keeps this endpoint only for
+   * backwards compatibility: for ad-hoc listing and aggregation it advises its query endpoint, and for bulk export its
+   * export products, all outside of this API. It counts against a limit of its own (240 calls a minute).
    */
   events?: Maybe<EventConnection>;
-  /** One event of the project; null if there is none with this id. Costs one REST call. */
+  /**
+   * One event of the project; null if there is none with this id. Costs one REST call. The upstream keeps this endpoint
+   * only for backwards compatibility: for ad-hoc listing and aggregation it advises its query endpoint, and for bulk
+   * export its export products, all outside of this API.
+   */
   event?: Maybe<Event>;
   /**
-   * The values that a property has had in events of the project, as the upstream answers them: usually an array of objects
-   * with a `name`, or an object that holds such an array as `results`. Costs one REST call, of which the upstream allows
-   * 60 a minute.
+   * The values that a property has had in events of the project, as the upstream answers them: usually an array of
+   * objects with a `name`, or an object that holds such an array as `results`. Costs one REST call, of which the
+   * upstream allows 60 a minute. The upstream keeps this endpoint only for backwards compatibility: for ad-hoc listing
+   * and aggregation it advises its query endpoint, and for bulk export its export products, all outside of this API.
    */
   eventValues?: Maybe<Scalars['JSON']['output']>;
   /**
-   * The events of the project as the text of a CSV file, first line the column names. Costs one REST call. The upstream
-   * keeps this listing only for backwards compatibility, and counts it against a limit of its own (240 calls a minute).
+   * The events of the project as the text of a CSV file, first line the column names. Costs one REST call, which counts
+   * against a limit of its own (240 calls a minute). The upstream keeps this endpoint only for backwards compatibility:
+   * for ad-hoc listing and aggregation it advises its query endpoint, and for bulk export its export products, all
+   * outside of this API.
    */
   eventsCsv?: Maybe<Scalars['String']['output']>;
   /**
    * What the expressions in `select` give for each event, one JSON value per event in the upstream's own shape.
-   * Experimental upstream. Costs one REST call. The upstream keeps this listing only for backwards compatibility, and
-   * counts it against a limit of its own (240 calls a minute).
+   * Experimental upstream. Costs one REST call, which counts against a limit of its own (240 calls a minute). The
+   * upstream keeps this endpoint only for backwards compatibility: for ad-hoc listing and aggregation it advises its
+   * query endpoint, and for bulk export its export products, all outside of this API.
    */
   eventRows?: Maybe<Array<Maybe<Scalars['JSON']['output']>>>;
 };
@@ -1380,7 +1389,7 @@ export type ProjectEventArgs = {
  * per project, however many of them are selected.
  */
 export type ProjectEventValuesArgs = {
-  key: Scalars['String']['input'];
+  key?: InputMaybe<Scalars['String']['input']>;
   eventName?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -2180,7 +2189,7 @@ export type ProjectResolvers<ContextType = GatewayContext, ParentType extends Re
   dashboard?: Resolver<Maybe<ResolversTypes['Dashboard']>, ParentType, ContextType, RequireFields<ProjectDashboardArgs, 'id'>>;
   events?: Resolver<Maybe<ResolversTypes['EventConnection']>, ParentType, ContextType, Partial<ProjectEventsArgs>>;
   event?: Resolver<Maybe<ResolversTypes['Event']>, ParentType, ContextType, RequireFields<ProjectEventArgs, 'id'>>;
-  eventValues?: Resolver<Maybe<ResolversTypes['JSON']>, ParentType, ContextType, RequireFields<ProjectEventValuesArgs, 'key'>>;
+  eventValues?: Resolver<Maybe<ResolversTypes['JSON']>, ParentType, ContextType, Partial<ProjectEventValuesArgs>>;
   eventsCsv?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType, Partial<ProjectEventsCsvArgs>>;
   eventRows?: Resolver<Maybe<Array<Maybe<ResolversTypes['JSON']>>>, ParentType, ContextType, RequireFields<ProjectEventRowsArgs, 'select'>>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
