@@ -96,7 +96,7 @@ export class ClientApi implements RestApi {
   async actOnPlugin(key: Key, action: PluginAction, body: JsonObject): Promise<unknown> {
     const method = actionMethods[action];
     const sent = method === 'GET' ? undefined : body;
-    return (await this.#client.write(method, below(rowPath(key), action), sent)) ?? null;
+    return withoutHosts((await this.#client.write(method, below(rowPath(key), action), sent)) ?? null);
   }
 
   async deleteRow(key: Key): Promise<unknown> {

@@ -847,7 +847,7 @@ export type PluginActivity = {
   entries?: Maybe<Array<PluginActivityEntry>>;
   /** How many entries there are in all; null if the upstream does not tell. */
   totalCount?: Maybe<Scalars['Int']['output']>;
-  /** The upstream's answer as it was. */
+  /** The upstream's answer; of its links to other pages only the query is told. */
   body: Scalars['JSON']['output'];
 };
 
