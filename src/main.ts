@@ -71,7 +71,6 @@ async function runServer(args: string[]): Promise<void> {
   if (rest.length > 0) throw new ConfigError(`${rest.join(' ')}: expected nothing after ${command}`);
   if (command === 'worker') return serveAsWorker(process.env);
   const config = readConfig({ ...environmentFile(), ...process.env });
-  for (const warning of config.warnings) console.error(`warning: ${warning}`);
   if (command === 'serve') return serve(config);
   if (command === 'workspace') return serveWorkspace(config);
   throw new ConfigError(`${command}: there is no such command; expected serve, workspace, explain, check or schema`);
@@ -95,6 +94,8 @@ async function serve(config: Config): Promise<void> {
   const site: Site = { upstreamUrl: config.upstreamUrl ?? workspace?.url ?? '', demoKey: workspace?.demoKey };
   const task: Task = { config, site, environment: process.env, close: async () => workspace?.close() };
   const started = await (config.workers === 1 ? serveAlone(task) : lead(task));
+  // Not earlier: where it does not start, the one line that says why is all there is.
+  for (const warning of config.warnings) console.error(`warning: ${warning}`);
   // Last: who reads it may act on it. Not by console.log, see src/log.ts.
   writeSync(1, `${greeting(started, config, workspace)}\n`);
 }

@@ -118,7 +118,7 @@ test('settings may stand in a file .env where it starts, proxies in small letter
   using folder = createFolder();
   folder.write('.env', 'PORT=many\nUPSTREAM_URL=https://api.example.com/v1\nhttps_proxy=proxy.example.com:3128\n');
   await using gateway = runMain([], { PORT: '0' }, `${folder.path}/`);
-  const [, upstream] = await gateway.printed(/^Upstream +(\S+)$/m);
+  const [, upstream] = await gateway.printed(/^Upstream +(\S+) /m);
   expect(upstream).toBe('https://api.example.com/v1');
 });
 
