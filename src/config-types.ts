@@ -1,6 +1,7 @@
 import type { BodyLimits } from './http/lane.ts';
 import type { DocumentLimits } from './http/limits.ts';
-import type { Route } from './rest/transport.ts';
+import type { Route } from './rest/pools.ts';
+import type { TlsFiles } from './tls-settings.ts';
 
 /** Everything that can be set from outside, checked and frozen. Times in milliseconds, sizes in rows or bytes. */
 export interface Config {
@@ -15,6 +16,8 @@ export interface Config {
   /** Undefined: the embedded workspace is started and used. */
   readonly upstreamUrl: string | undefined;
   readonly upstreamRoute: Route;
+  /** Where its certificates and key come from. */
+  readonly upstreamTlsFiles: TlsFiles;
   readonly operationDeadlineMs: number;
   readonly maxPageSize: number;
   /** Most REST calls of an operation, and most rows that it may ask for. */

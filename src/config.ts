@@ -10,7 +10,7 @@ import {
 import { weakSecretWarnings } from './cursor-secret.ts';
 import type { DocumentLimits } from './http/limits.ts';
 import { findMisspelt } from './misspelt.ts';
-import { pemFile, readRoute, routeSettings } from './route-settings.ts';
+import { readRoute, routeSettings } from './route-settings.ts';
 import {
   asksForTraces,
   type Environment,
@@ -27,6 +27,7 @@ import {
   whole,
   workerCount,
 } from './settings.ts';
+import { pemFile } from './tls-settings.ts';
 
 /** Every environment variable, as README and `--help` show it. */
 export const settings = {
@@ -141,7 +142,7 @@ export function readConfig(environment: Environment): Config {
     ...readAddresses(environment),
     workers: required(environment, 'WORKERS', settings.WORKERS),
     upstreamUrl,
-    upstreamRoute: readRoute(environment, upstreamUrl),
+    ...readRoute(environment, upstreamUrl),
     operationDeadlineMs: required(environment, 'OPERATION_DEADLINE_MS', settings.OPERATION_DEADLINE_MS),
     maxPageSize: required(environment, 'MAX_PAGE_SIZE', settings.MAX_PAGE_SIZE),
     maxUpstreamCalls: required(environment, 'MAX_UPSTREAM_CALLS', settings.MAX_UPSTREAM_CALLS),

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
 import { AnswerRoom } from './answer-room.ts';
+import { followTls } from './follow-tls.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { createRefuseArguments } from './http/argument-sizes.ts';
 import { BodyBudget } from './http/body-budget.ts';
@@ -28,9 +29,10 @@ import { createSend } from './http/send.ts';
 import { type Tracing, traceOperations } from './http/tracing.ts';
 import { createYogaHandler } from './http/yoga.ts';
 import type { UpstreamHealth } from './rest/line.ts';
-import type { Route } from './rest/transport.ts';
+import type { Route } from './rest/pools.ts';
 import { createUpstream, type UpstreamOptions } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
+import type { TlsFiles } from './tls-settings.ts';
 
 /** What a gateway is made of. Times in milliseconds, sizes in rows or bytes. */
 export interface GatewayOptions {
@@ -38,6 +40,8 @@ export interface GatewayOptions {
   readonly upstreamUrl: string;
   /** How the upstream is reached; by default directly. */
   readonly upstreamRoute?: Route;
+  /** Where the certificates and the key of that route come from, if they are to be followed. */
+  readonly upstreamTlsFiles?: TlsFiles;
   readonly upstreamConnections: number;
   /** Most calls to the upstream in flight; those beyond it wait. */
   readonly maxUpstreamInFlight: number;
@@ -88,7 +92,7 @@ export interface Gateway {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   /** Counters of persisted documents. */
   readonly documentUses: DocumentUses;
-  /** Reads the manifests of persisted documents again; what is wrong with them is logged, and changes nothing. */
+  /** Reads manifests of persisted documents and certificates again; what is wrong is logged, and changes nothing. */
   readonly reload: () => Promise<void>;
   readonly metrics: Metrics;
   /** How the upstream is doing, for metrics and readiness. */
@@ -109,8 +113,10 @@ const preparedBytes = 48 * 2 ** 20;
 export function createGateway(options: GatewayOptions): Gateway {
   const schema = createSchema();
   const upstream = createUpstream(upstreamOptionsOf(options));
+  const { log = () => undefined, upstreamTlsFiles: files = {}, upstreamRoute: route = {} } = options;
   const cursors = createCursorCodec(options.cursorSecret);
   const persisted = createPersistedDocuments(options, createSchemas(schema));
+  const tls = followTls({ files, route, reroute: upstream.reroute, log });
   const runs = new Runs(options.operationDeadlineMs);
   const room = new AnswerRoom();
   const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses, runs });
@@ -132,12 +138,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     handle: createHandler(options, schema, run, watch.report),
     documentUses: persisted.uses,
-    reload: persisted.reload,
+    reload: async () => void (await Promise.all([persisted.reload(), tls.reload()])),
     metrics,
     upstreamHealth: upstream.health,
     checkUpstream: upstream.check,
     close: () => {
       persisted.close();
+      tls.close();
       return upstream.close();
     },
   };

@@ -1,12 +1,11 @@
-import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { isWithoutProxy } from './no-proxy.ts';
-import type { Route } from './rest/transport.ts';
+import type { Route } from './rest/pools.ts';
 import { type Environment, given, type Setting, shownUrl, text } from './settings.ts';
+import { readTls, type TlsFiles, tlsFilesOf, tlsSettings } from './tls-settings.ts';
 
 /** How the upstream is reached. The proxies are those that other programs read, too. */
 export const routeSettings = {
-  UPSTREAM_CA: pemFile('PEM file of certificate authorities that are trusted for the upstream, beside those of Node'),
+  ...tlsSettings,
   HTTPS_PROXY: proxyUrl('Proxy to an upstream that is https, with user and password if it needs them'),
   HTTP_PROXY: proxyUrl('Proxy to an upstream that is http'),
   ALL_PROXY: proxyUrl('Proxy to an upstream for whose scheme no other is named'),
@@ -20,23 +19,34 @@ export const routeSettings = {
   },
 } as const;
 
+/** The route, and where its certificates and its key come from. */
+interface WayUpstream {
+  readonly upstreamRoute: Route;
+  readonly upstreamTlsFiles: TlsFiles;
+}
+
 /**
  * The way to an upstream. As with curl the proxy of the upstream's own scheme comes before `ALL_PROXY`, and the name in
  * small letters before the one in capitals.
  */
-export function readRoute(environment: Environment, upstreamUrl: string | undefined): Route {
-  const authorities = given(environment, 'UPSTREAM_CA', routeSettings.UPSTREAM_CA);
+export function readRoute(environment: Environment, upstreamUrl: string | undefined): WayUpstream {
+  const upstreamTlsFiles = tlsFilesOf(environment);
+  const proxy = readProxy(environment, upstreamUrl);
+  const upstreamRoute = Object.freeze({ ...readTls(upstreamTlsFiles), ...(proxy !== undefined && { proxy }) });
+  return { upstreamRoute, upstreamTlsFiles };
+}
+
+function readProxy(environment: Environment, upstreamUrl: string | undefined): string | undefined {
   const byScheme = {
     'http:': givenInEitherCase(environment, 'HTTP_PROXY', routeSettings.HTTP_PROXY),
     'https:': givenInEitherCase(environment, 'HTTPS_PROXY', routeSettings.HTTPS_PROXY),
   };
   const except = givenInEitherCase(environment, 'NO_PROXY', routeSettings.NO_PROXY) ?? '';
   // The embedded workspace is on this machine.
-  if (upstreamUrl === undefined || isWithoutProxy(upstreamUrl, except)) return Object.freeze({ authorities });
+  if (upstreamUrl === undefined || isWithoutProxy(upstreamUrl, except)) return undefined;
   const own = byScheme[upstreamUrl.startsWith('https:') ? 'https:' : 'http:'];
   // Often set for other programs, to what no HTTP client takes: read only if it is used.
-  const proxy = own ?? givenInEitherCase(environment, 'ALL_PROXY', routeSettings.ALL_PROXY);
-  return Object.freeze({ authorities, proxy });
+  return own ?? givenInEitherCase(environment, 'ALL_PROXY', routeSettings.ALL_PROXY);
 }
 
 function givenInEitherCase<T>(environment: Environment, name: string, setting: Setting<T>): T | undefined {
@@ -68,23 +78,4 @@ function isDecodable(source: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** A file of certificates; the value is what it holds. */
-export function pemFile(meaning: string): Setting<string> {
-  return {
-    fallback: undefined,
-    meaning,
-    expected: 'the path of a PEM file with certificates',
-    read: (path) => {
-      try {
-        const pem = readFileSync(path, 'utf8');
-        const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-        if (certificates.length === 0) return undefined;
-        return certificates.map((certificate) => new X509Certificate(certificate).toString()).join('');
-      } catch {
-        return undefined;
-      }
-    },
-  };
 }

@@ -66,7 +66,7 @@ export async function lead({ config, site, close }: Task): Promise<Started> {
     process.stderr.write(`error: ${error.message}\n`);
     end(error.exitCode);
   });
-  if (config.persisted.files !== undefined) process.on('SIGHUP', group.reload);
+  if (hasFiles(config)) process.on('SIGHUP', group.reload);
   return group;
 }
 
@@ -119,7 +119,7 @@ async function startServing(
     report: (error) => log.error({ err: error }, 'unexpected error'),
     log: logWith(log),
   });
-  if (config.persisted.files !== undefined) process.on('SIGHUP', () => void gateway.reload());
+  if (hasFiles(config)) process.on('SIGHUP', () => void gateway.reload());
   const { port, host, stopDelayMs, compression } = config;
   const metrics = link === undefined ? gateway.metrics : { ...gateway.metrics, render: () => link.totals() };
   const options = { port, host, stopDelayMs, drainMs: drainMsOf(config), compression };
@@ -138,6 +138,11 @@ async function startServing(
       await tracing?.stop();
     },
   };
+}
+
+/** Whether there is anything to read again on SIGHUP. */
+function hasFiles({ persisted, upstreamTlsFiles }: Config): boolean {
+  return persisted.files !== undefined || Object.keys(upstreamTlsFiles).length > 0;
 }
 
 function drainMsOf({ stopDelayMs }: Config): number {

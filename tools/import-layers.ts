@@ -10,9 +10,11 @@ const layers = [
   ['server.ts'],
   ['endpoints.ts'],
   ['gateway.ts'],
+  ['follow-tls.ts'],
   ['config.ts'],
   ['config-types.ts'],
   ['address-settings.ts', 'cursor-secret.ts', 'misspelt.ts', 'route-settings.ts'],
+  ['tls-settings.ts'],
   ['no-proxy.ts', 'settings.ts'],
   ['http', 'schema.ts'],
   ['resolvers'],
@@ -22,6 +24,7 @@ const layers = [
   ['answer-budget.ts'],
   ['answer-room.ts'],
   ['loaders'],
+  ['follow-files.ts'],
   ['rest'],
 ];
 
@@ -34,7 +37,10 @@ interface Restriction {
   readonly message: string;
 }
 
-const undici: Restriction = { regex: '^undici(/|$)', message: 'Only src/rest/transport.ts knows the HTTP client.' };
+const undici: Restriction = {
+  regex: '^undici(/|$)',
+  message: 'Only src/rest/transport.ts and src/rest/pools.ts know the HTTP client.',
+};
 const process: Restriction = {
   regex: '^(node:)?process$',
   message: '`process` is a global; only src/main.ts reads its environment.',
@@ -54,7 +60,9 @@ export function importLayers(source: URL): OxlintOverride[] {
   if (stray !== undefined) throw new Error(`src/${stray} has no layer: give it one in tools/import-layers.ts`);
   return [
     ...layers.flatMap((layer, height) => layer.map((entry) => rulesOf(entry, layers.slice(0, height + 1).flat()))),
-    restrict('src/rest/transport.ts', [above('rest', layers.flat()), outside('rest'), process, graphql]),
+    ...['transport.ts', 'pools.ts'].map((file) =>
+      restrict(`src/rest/${file}`, [above('rest', layers.flat()), outside('rest'), process, graphql]),
+    ),
     restrict(`src/${service}/**`, [above(service, [...layers.flat(), service]), undici, process, graphql]),
   ];
 }

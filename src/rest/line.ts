@@ -5,10 +5,11 @@ import { Circuits } from './circuits.ts';
 import { UpstreamError } from './errors.ts';
 import type { FailureReason } from './failure-reasons.ts';
 import { Pauses } from './pauses.ts';
+import type { Route } from './pools.ts';
 import { Reachability, type ReachabilityLog, type ReachabilityState } from './reachability.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { Slots } from './slots.ts';
-import { createTransport, type Route } from './transport.ts';
+import { createTransport } from './transport.ts';
 
 /** Settings of the way to the upstream. */
 export interface LineOptions {

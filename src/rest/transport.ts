@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { getCACertificates } from 'node:tls';
-import { type Dispatcher, errors, Pool, ProxyAgent } from 'undici';
+import { type Dispatcher, errors } from 'undici';
 import { Chunks } from './chunks.ts';
+import { Pools, type Route } from './pools.ts';
 
 /** One HTTP request to the upstream: `target` is path and query, byte for byte. */
 export interface Call {
@@ -49,15 +49,9 @@ export type Abort = () => void;
 export interface Transport {
   /** Calls back exactly once, never before it returned. */
   send(call: Call, done: (error: TransportError | undefined, answer: Answer | undefined) => void): Abort;
+  /** From now on calls take this route, on connections of its own. Those in flight end as they began. */
+  reroute(route: Route): void;
   close(): Promise<void>;
-}
-
-/** How the upstream is reached, where that is not plain. */
-export interface Route {
-  /** URL of a proxy, with user and password if it needs them. */
-  readonly proxy?: string | undefined;
-  /** Certificates, in PEM form, of authorities that are trusted beside those that Node trusts. */
-  readonly authorities?: string | undefined;
 }
 
 /** Settings of the connection pool. Sizes in bytes, times in milliseconds. */
@@ -68,66 +62,44 @@ export interface TransportOptions {
   readonly maxBodyBytes: number;
 }
 
-/** An upstream behind undici's pool of HTTP/1.1 keep-alive connections; the only code that knows the HTTP client. */
-export function createTransport(options: TransportOptions): Transport {
-  const { origin } = options;
-  const dispatcher = createDispatcher(options);
-  // Each of its connections is closed after one request, so that it has none but new ones.
-  let fresh: Dispatcher | undefined;
+/** An upstream behind undici's pools of HTTP/1.1 keep-alive connections. */
+export function createTransport({ route = {}, maxBodyBytes, ...options }: TransportOptions): Transport {
+  let pools = new Pools(options, route);
   return {
     send: (call, done) => {
-      const exchange = new Exchange(done, options.maxBodyBytes);
-      const { target: path, method, headers, body = null } = call;
-      if (call.fresh === true) {
-        fresh ??= createDispatcher(options);
-        fresh.dispatch({ origin, path, method, headers, body, reset: true }, exchange);
-      } else dispatcher.dispatch({ origin, path, method, headers, body }, exchange);
+      const exchange = new Exchange(done, maxBodyBytes, pools);
+      const { target: path, method, headers, body = null, fresh = false } = call;
+      pools.dispatch({ path, method, headers, body }, fresh, exchange);
       return () => exchange.abort();
     },
-    close: async () => void (await Promise.all([dispatcher.destroy(), fresh?.destroy()])),
+    reroute: (next) => {
+      const previous = pools;
+      pools = new Pools(options, next);
+      previous.retire();
+    },
+    close: () => pools.destroy(),
   };
-}
-
-const connectTimeout = 5000;
-
-function createDispatcher({ origin, route: { proxy, authorities } = {}, connections }: TransportOptions): Dispatcher {
-  const tls = authorities === undefined ? {} : { ca: [...getCACertificates('default'), authorities] };
-  const settings = {
-    connections,
-    pipelining: 1,
-    allowH2: false,
-    // The deadline of the operation is the only clock; these timers of undici's are idle timers.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connectTimeout,
-    keepAliveTimeout: 4000,
-  };
-  if (proxy === undefined) return new Pool(origin, { ...settings, connect: tls });
-  return new ProxyAgent({
-    ...settings,
-    uri: proxy,
-    requestTls: tls,
-    proxyTls: tls,
-    // Else its pools have undici's defaults, and a proxy that never answers keeps its connection for minutes.
-    factory: (to, given) => new Pool(to, Object.assign({}, given, settings)),
-    clientFactory: (to, given) =>
-      new Pool(to, Object.assign({}, given, { connections, headersTimeout: connectTimeout })),
-  });
 }
 
 /** Collects one response; undici calls its methods. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #done: (error: TransportError | undefined, answer: Answer | undefined) => void;
   readonly #maxBytes: number;
+  readonly #pools: Pools;
   readonly #chunks = new Chunks();
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #controller: Dispatcher.DispatchController | undefined;
   #settled = false;
 
-  constructor(done: (error: TransportError | undefined, answer: Answer | undefined) => void, maxBytes: number) {
+  constructor(
+    done: (error: TransportError | undefined, answer: Answer | undefined) => void,
+    maxBytes: number,
+    pools: Pools,
+  ) {
     this.#done = done;
     this.#maxBytes = maxBytes;
+    this.#pools = pools;
   }
 
   abort(): void {
@@ -154,6 +126,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#settled) return;
     this.#settled = true;
+    this.#pools.ended();
     this.#done(undefined, { status: this.#status, headers: this.#headers, body: this.#chunks.join() });
   }
 
@@ -166,6 +139,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#settled = true;
     this.#chunks.clear();
     this.#controller?.abort(error);
+    this.#pools.ended();
     // Next tick: the caller may not have what this call returns yet.
     process.nextTick(this.#done, error, undefined);
   }

@@ -3,9 +3,9 @@ import { type Caller, CallerClient, type OperationFacts, type RestClient, type S
 import { UpstreamError } from './errors.ts';
 import { Flights } from './flights.ts';
 import { createLine, healthOf, type UpstreamHealth } from './line.ts';
+import type { Route } from './pools.ts';
 import type { ReachabilityLog } from './reachability.ts';
 import { RejectedKeys } from './rejected-keys.ts';
-import type { Route } from './transport.ts';
 
 /** Settings of the REST side. */
 export interface UpstreamOptions {
@@ -30,6 +30,8 @@ export interface Upstream {
   readonly health: () => UpstreamHealth;
   /** Asks the upstream once, without a key. Resolves to a phrase that says what came; never rejects. */
   readonly check: () => Promise<string>;
+  /** From now on calls take this route; those in flight end as they began. */
+  readonly reroute: (route: Route) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -52,6 +54,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     overloaded: (caller) => caller !== undefined && line.slots.isFull(caller.hash),
     health: () => healthOf(line, shared.json.joined + shared.csv.joined),
     check: () => checkUpstream(line, shared.prefix),
+    reroute: (route) => line.transport.reroute(route),
     close: () => line.transport.close(),
   };
 }

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import { connect, type Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { listen } from './listen.ts';
+import { clientNameOf } from './tls.ts';
 
 /** A forward proxy on loopback that notes what goes through it. */
 export interface TestProxy extends AsyncDisposable {
@@ -10,6 +12,8 @@ export interface TestProxy extends AsyncDisposable {
   readonly requests: readonly string[];
   /** The `Proxy-Authorization` of each of them. */
   readonly authorizations: readonly (string | undefined)[];
+  /** The common name of the certificate that the client of each TLS connection showed, `nobody` without one. */
+  readonly clients: readonly string[];
 }
 
 /** How a proxy behaves. */
@@ -17,13 +21,14 @@ export interface ProxyOptions {
   /** The status that it answers instead of doing what it is asked. */
   readonly refuseWith?: number;
   /** Speaks HTTPS to its clients. */
-  readonly tls?: { readonly key: string; readonly cert: string };
+  readonly tls?: ServerOptions;
 }
 
 /** Starts a proxy. */
 export async function startProxy({ refuseWith, tls }: ProxyOptions = {}): Promise<TestProxy> {
   const requests: string[] = [];
   const authorizations: (string | undefined)[] = [];
+  const clients: string[] = [];
   const sockets = new Set<Socket>();
   const note = ({ method = '', url = '', headers }: IncomingMessage): void => {
     requests.push(`${method} ${url}`);
@@ -42,6 +47,7 @@ export async function startProxy({ refuseWith, tls }: ProxyOptions = {}): Promis
   };
   const server = tls === undefined ? createServer(forward) : createTlsServer(tls, forward);
   server.on('connection', (socket: Socket) => sockets.add(socket));
+  server.on('secureConnection', (socket: TLSSocket) => clients.push(clientNameOf(socket)));
   server.on('connect', (incoming: IncomingMessage, socket: Socket) => {
     note(incoming);
     if (refuseWith !== undefined) return void socket.end(`HTTP/1.1 ${refuseWith} No\r\ncontent-length: 0\r\n\r\n`);
@@ -59,6 +65,7 @@ export async function startProxy({ refuseWith, tls }: ProxyOptions = {}): Promis
     url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     requests,
     authorizations,
+    clients,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

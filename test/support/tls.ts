@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { type PeerCertificate, TLSSocket } from 'node:tls';
 
 /** The path of the certificate of the authority that signed `serverTls`; nobody else trusts it. */
 export const authorityPath = new URL('tls/authority.pem', import.meta.url).pathname;
@@ -14,6 +15,24 @@ export const expiredTls = { key: serverTls.key, cert: read('expired.pem') };
 
 /** The same key with a certificate for another name. */
 export const otherNameTls = { key: serverTls.key, cert: read('other-name.pem') };
+
+/** The path of the key's file in `serverTls`. */
+export const serverKeyPath = new URL('tls/server-key.pem', import.meta.url).pathname;
+
+/** Paths of a client's certificate, signed by the same authority, and of its key; its common name is `gateway`. */
+export const clientPaths = {
+  certificate: new URL('tls/client.pem', import.meta.url).pathname,
+  key: new URL('tls/client-key.pem', import.meta.url).pathname,
+};
+
+/** That certificate and key. */
+export const clientTls = { certificate: read('client.pem'), key: read('client-key.pem') };
+
+/** The common name of the certificate that the client of a connection showed, `nobody` without one. */
+export function clientNameOf(socket: unknown): string {
+  const certificate: Partial<PeerCertificate> = socket instanceof TLSSocket ? socket.getPeerCertificate() : {};
+  return String(certificate.subject?.CN ?? 'nobody');
+}
 
 function read(name: string): string {
   return readFileSync(new URL(`tls/${name}`, import.meta.url), 'utf8');

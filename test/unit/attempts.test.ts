@@ -18,6 +18,7 @@ function createSilentLine(): Line {
   return {
     transport: {
       send: (_call, done) => () => process.nextTick(done, new TransportError('aborted'), undefined),
+      reroute: () => undefined,
       close: () => Promise.resolve(),
     },
     circuits: new Circuits({ now, onOpen: () => undefined }),

@@ -1,5 +1,4 @@
-import { globSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { glob, stat } from 'node:fs/promises';
+import { globSync, readFileSync, statSync } from 'node:fs';
 import { ManifestError } from './manifest.ts';
 
 /** A file as it was read. */
@@ -17,25 +16,6 @@ export function readFiles(pattern: string): ManifestFile[] {
       throw new ManifestError(`${file}: it cannot be read (${codeOf(error)})`, { cause: error });
     }
   });
-}
-
-/** A text that is another one as soon as any of the files is. It reads no contents. */
-export function fingerprint(pattern: string): string {
-  const files = [pattern, ...globSync(pattern)];
-  return toFingerprint(files.map((file) => [file, statSync(file, { throwIfNoEntry: false })]));
-}
-
-/** The same, without holding up anything else. */
-export async function fingerprintLater(pattern: string): Promise<string> {
-  const files = [pattern, ...(await Array.fromAsync(glob(pattern)))];
-  return toFingerprint(
-    await Promise.all(files.map(async (file) => [file, await stat(file).catch(() => undefined)] as const)),
-  );
-}
-
-function toFingerprint(files: readonly (readonly [file: string, stats: Stats | undefined])[]): string {
-  const states = files.map(([file, stats]) => `${file}:${stats?.ino}:${stats?.mtimeMs}:${stats?.size}`);
-  return [...new Set(states)].toSorted().join('\n');
 }
 
 function findFiles(pattern: string): string[] {

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import { fingerprint, followFiles } from '../../follow-files.ts';
 import type { PrepareListed } from '../prepare.ts';
 import { type DocumentSet, noDocuments, prepareSet } from './documents.ts';
-import { fingerprint, fingerprintLater, readFiles } from './files.ts';
+import { readFiles } from './files.ts';
 import { ManifestError, readManifest } from './manifest.ts';
 import type { DocumentUses } from './uses.ts';
 
@@ -31,26 +32,24 @@ export interface DocumentList {
 
 /** Reads and prepares every listed document, then follows the files. Throws a ManifestError where one cannot be used. */
 export function createDocumentList(options: DocumentListOptions): DocumentList {
-  let read = fingerprint(options.files);
+  const { files, pollMs, log, uses } = options;
+  const since = fingerprint([files]);
   let current = finish(steps(options, noDocuments));
   report(options, current, 'read');
-  const reload = async (): Promise<void> => {
+  const read = async (): Promise<void> => {
     try {
-      read = fingerprint(options.files);
       current = await finishInPieces(steps(options, current));
       report(options, current, 'read again');
     } catch (error) {
       const reason = error instanceof ManifestError ? error.message : String(error);
-      options.log('error', `persisted documents stay as they were: ${reason}`);
+      log('error', `persisted documents stay as they were: ${reason}`);
     } finally {
-      options.uses.keep(new Set([...current.byId.values()].map(({ id }) => id)));
+      uses.keep(new Set([...current.byId.values()].map(({ id }) => id)));
     }
   };
-  let last: Promise<void> = Promise.resolve();
-  // One after the other: an older reading must not overtake a newer one.
-  const queued = (): Promise<void> => (last = last.then(reload));
-  const stop = follow(options, (state) => (state === read ? undefined : queued()));
-  return { current: () => current, reload: queued, close: stop };
+  const onError = (error: unknown): void => log('error', `persisted documents cannot be followed: ${String(error)}`);
+  const { readAgain, close } = followFiles({ patterns: [files], since, pollMs, read, onError });
+  return { current: () => current, reload: readAgain, close };
 }
 
 function* steps(options: DocumentListOptions, previous: DocumentSet): Generator<void, DocumentSet> {
@@ -85,25 +84,4 @@ function report({ files, log }: DocumentListOptions, { byId, problems }: Documen
     documents: new Set(byId.values()).size,
     invalid: problems.length,
   });
-}
-
-/**
- * Calls `found` with the state of the files whenever it has stood for two looks. It polls, because changes of mounted
- * folders and of links are not announced everywhere. Returns what ends it.
- */
-function follow(
-  { files, pollMs, log }: DocumentListOptions,
-  found: (state: string) => Promise<void> | undefined,
-): () => void {
-  let seen: string | undefined;
-  const look = async (): Promise<void> => {
-    const state = await fingerprintLater(files);
-    if (state === seen) await found(state);
-    seen = state;
-  };
-  const timer = setInterval(() => {
-    look().catch((error: unknown) => log('error', `persisted documents cannot be followed: ${String(error)}`));
-  }, pollMs);
-  timer.unref();
-  return () => clearInterval(timer);
 }

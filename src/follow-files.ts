@@ -1,0 +1,64 @@
+import { globSync, type Stats, statSync } from 'node:fs';
+import { glob, stat } from 'node:fs/promises';
+
+/** What to follow. */
+export interface FollowOptions {
+  /** Paths or globs. */
+  readonly patterns: readonly string[];
+  /** The fingerprint of the files from before they were first read. */
+  readonly since: string;
+  /** How often the files are looked at, in milliseconds. A change is read when it has stood that long. */
+  readonly pollMs: number;
+  /** Reads the files again; it deals with what is wrong with them. */
+  readonly read: () => void | Promise<void>;
+  /** Hears of files that cannot be looked at. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Files that are read again when they change. */
+export interface FollowedFiles {
+  /** Reads the files now, whether they have changed or not. Resolves when they have been read. */
+  readonly readAgain: () => Promise<void>;
+  readonly close: () => void;
+}
+
+/** Follows files by looking at them, because changes of mounted folders and of links are not announced everywhere. */
+export function followFiles({ patterns, since, pollMs, read, onError }: FollowOptions): FollowedFiles {
+  let known = since;
+  let last: Promise<void> = Promise.resolve();
+  // One after the other: an older reading must not overtake a newer one.
+  const readAgain = (): Promise<void> =>
+    (last = last.then(() => {
+      known = fingerprint(patterns);
+      return read();
+    }));
+  let seen: string | undefined;
+  const look = async (): Promise<void> => {
+    const state = await fingerprintLater(patterns);
+    if (state === seen && state !== known) await readAgain();
+    seen = state;
+  };
+  const timer = setInterval(() => void look().catch(onError), pollMs);
+  timer.unref();
+  return { readAgain, close: () => clearInterval(timer) };
+}
+
+/** A text that is another one as soon as any of the files is. It reads no contents. */
+export function fingerprint(patterns: readonly string[]): string {
+  const files = patterns.flatMap((pattern) => [pattern, ...globSync(pattern)]);
+  return toFingerprint(files.map((file) => [file, statSync(file, { throwIfNoEntry: false })]));
+}
+
+/** The same, without holding up anything else. */
+async function fingerprintLater(patterns: readonly string[]): Promise<string> {
+  const files: string[] = [];
+  for (const pattern of patterns) files.push(pattern, ...(await Array.fromAsync(glob(pattern))));
+  return toFingerprint(
+    await Promise.all(files.map(async (file) => [file, await stat(file).catch(() => undefined)] as const)),
+  );
+}
+
+function toFingerprint(files: readonly (readonly [file: string, stats: Stats | undefined])[]): string {
+  const states = files.map(([file, stats]) => `${file}:${stats?.ino}:${stats?.mtimeMs}:${stats?.size}`);
+  return [...new Set(states)].toSorted().join('\n');
+}

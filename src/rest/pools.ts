@@ -1,0 +1,125 @@
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+
+/** How the upstream is reached, where that is not plain. */
+export interface Route {
+  /** URL of a proxy, with user and password if it needs them. */
+  readonly proxy?: string | undefined;
+  /** Certificates, in PEM form, of authorities that are trusted beside those that Node trusts. */
+  readonly authorities?: string | undefined;
+  /** What the gateway shows an upstream that asks for a certificate; a proxy on the way never gets it. */
+  readonly client?: ClientCertificate | undefined;
+}
+
+/** A certificate, with its intermediates after it, and its private key, both in PEM form. */
+interface ClientCertificate {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** Where connections lead, and how many there may be at most. */
+export interface PoolOptions {
+  readonly origin: string;
+  readonly connections: number;
+}
+
+/** A request for undici. */
+type Request = Pick<Dispatcher.DispatchOptions, 'path' | 'method' | 'headers' | 'body'>;
+
+/**
+ * The connections of one route. Certificates belong to connections, so another route needs others: the old ones are
+ * closed when their last call has ended. That undici's `close` waits for calls does not do: its ProxyAgent opens no
+ * tunnel any more for those that it still holds.
+ */
+export class Pools {
+  readonly #options: PoolOptions;
+  readonly #way: Way;
+  readonly #kept: Dispatcher;
+  /** Each of its connections is closed after one request, so that it has none but new ones. */
+  #fresh: Dispatcher | undefined;
+  #calls = 0;
+  #isRetired = false;
+
+  constructor(options: PoolOptions, route: Route) {
+    this.#options = options;
+    this.#way = wayOf(route);
+    this.#kept = createDispatcher(options, this.#way);
+  }
+
+  /** Sends a request, on a new connection if it must be `fresh`. Whoever sends it tells when it has `ended`. */
+  dispatch(request: Request, fresh: boolean, handler: Dispatcher.DispatchHandler): void {
+    const { origin } = this.#options;
+    this.#calls += 1;
+    if (fresh) {
+      this.#fresh ??= createDispatcher(this.#options, this.#way);
+      this.#fresh.dispatch({ origin, ...request, reset: true }, handler);
+    } else this.#kept.dispatch({ origin, ...request }, handler);
+  }
+
+  /** One call has ended, whatever became of it. */
+  ended(): void {
+    this.#calls -= 1;
+    // Not now: undici is still in the middle of this call.
+    if (this.#isRetired && this.#calls === 0) setImmediate(() => void this.destroy());
+  }
+
+  /** No call is sent any more. */
+  retire(): void {
+    this.#isRetired = true;
+    if (this.#calls === 0) void this.destroy();
+  }
+
+  /** Closes all connections; calls that use them fail. */
+  async destroy(): Promise<void> {
+    await Promise.all([this.#kept.destroy(), this.#fresh?.destroy()]);
+  }
+}
+
+const connectTimeout = 5000;
+
+/** A route as undici takes it. */
+interface Way {
+  readonly proxy: string | undefined;
+  /** For TLS with the upstream. */
+  readonly tls: Tls;
+  /** For TLS with the proxy. */
+  readonly proxyTls: Tls;
+}
+
+interface Tls {
+  readonly secureContext?: SecureContext;
+}
+
+/** Reads the certificates once: Node would read all of its authorities again for each connection. */
+function wayOf({ proxy, authorities, client }: Route): Way {
+  if (authorities === undefined && client === undefined) return { proxy, tls: {}, proxyTls: {} };
+  const trust = authorities === undefined ? {} : { ca: [...getCACertificates('default'), authorities] };
+  const proxyTls = { secureContext: createSecureContext(trust) };
+  if (client === undefined) return { proxy, tls: proxyTls, proxyTls };
+  const { certificate: cert, key } = client;
+  return { proxy, tls: { secureContext: createSecureContext({ ...trust, cert, key }) }, proxyTls };
+}
+
+function createDispatcher({ origin, connections }: PoolOptions, { proxy, tls, proxyTls }: Way): Dispatcher {
+  const settings = {
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    // The deadline of the operation is the only clock; these timers of undici's are idle timers.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connectTimeout,
+    keepAliveTimeout: 4000,
+  };
+  if (proxy === undefined) return new Pool(origin, { ...settings, connect: tls });
+  return new ProxyAgent({
+    ...settings,
+    uri: proxy,
+    requestTls: tls,
+    proxyTls,
+    // Else its pools have undici's defaults, and a proxy that never answers keeps its connection for minutes.
+    factory: (to, given) => new Pool(to, Object.assign({}, given, settings)),
+    clientFactory: (to, given) =>
+      new Pool(to, Object.assign({}, given, { connections, headersTimeout: connectTimeout })),
+  });
+}
