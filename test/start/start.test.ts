@@ -98,9 +98,12 @@ test.each([[['--nope']], [['sever']], [['serve', 'twice']]])('%j is no command l
   expect(gateway.output().trim().split('\n')).toHaveLength(1);
 });
 
+/** Without one, a start warns that cursors can be forged. */
+const withSecret = { CURSOR_SECRET: 'a secret that nobody guesses' };
+
 test('a port that is taken is one clear line, and exit code 1', async () => {
   await using upstream = await startUpstream({});
-  await using gateway = runMain([], { PORT: new URL(upstream.url).port, UPSTREAM_URL: upstream.url });
+  await using gateway = runMain([], { ...withSecret, PORT: new URL(upstream.url).port, UPSTREAM_URL: upstream.url });
   expect(await gateway.exit()).toBe(1);
   expect(gateway.output()).toMatch(/^error: PORT: expected a port that is free at HOST, but got: .*EADDRINUSE.*\n$/);
   await using workspace = runMain([], { PORT: '0', WORKSPACE_PORT: new URL(upstream.url).port });

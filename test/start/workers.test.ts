@@ -217,7 +217,9 @@ test('a port that is taken is one clear line, and exit code 1', async () => {
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const address = other.address();
   const port = typeof address === 'object' && address !== null ? String(address.port) : '';
-  await using running = runMain([], { WORKERS: '2', PORT: port, UPSTREAM_URL: 'http://127.0.0.1:1' });
+  const secret = 'a secret that nobody guesses';
+  const environment = { WORKERS: '2', PORT: port, UPSTREAM_URL: 'http://127.0.0.1:1', CURSOR_SECRET: secret };
+  await using running = runMain([], environment);
   expect(await running.exit()).toBe(1);
   expect(running.output()).toMatch(/^error: PORT: .*EADDRINUSE.*\n$/);
   other.close();
