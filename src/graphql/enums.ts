@@ -21,5 +21,15 @@ function namesOf(values: RestValues): (value: unknown) => string {
 
 /** What REST calls an enum's value; undefined for `UNKNOWN`. */
 export function enumRestValue(type: string, name: string): string | number | undefined {
-  return (restValues as Readonly<Record<string, RestValues>>)[type]?.[name];
+  return restValuesOf(type)[name];
+}
+
+/** Whether a value is one that REST has for an enum. */
+export function isEnumRestValue(type: string, value: unknown): boolean {
+  const values: readonly unknown[] = Object.values(restValuesOf(type));
+  return values.includes(value);
+}
+
+function restValuesOf(type: string): RestValues {
+  return (restValues as Readonly<Record<string, RestValues>>)[type] ?? {};
 }

@@ -17,14 +17,14 @@ const notInBody: ReadonlySet<string> = new Set(['id', 'projectId', 'organization
  */
 export function toRequestBody(input: object, info: MutationInfo, projectId?: string): JsonObject {
   const fields = inputFieldsOf(info);
-  if ('deletedFiles' in fields) return filesBody(input);
+  const extra = 'extra' in input ? extraEntries(input.extra, info) : [];
+  if ('deletedFiles' in fields) return filesBody(input, extra);
   const entries: [string, unknown][] = [];
   for (const [name, value] of Object.entries(input)) {
     const field = fields[name];
     if (field === undefined || notInBody.has(name) || value === undefined) continue;
     entries.push(entryOf(restNameOf(field), toRestValue(field, value, projectId)));
   }
-  const extra = 'extra' in input ? extraEntries(input.extra, info) : [];
   // `fromEntries` defines own properties, so that a member named `__proto__` stays one.
   return Object.fromEntries([...entries, ...extra]);
 }
@@ -56,19 +56,22 @@ function checkedTileId(text: string): string {
   throw new UserInputError(`Expected \`tileId\` to be the id of a tile (an integer), but got ${quoted(text)}.`);
 }
 
-/** The body of a change of source code is the files by their names, null for one to delete. */
-function filesBody(input: object): JsonObject {
+/**
+ * The body of a change of source code is the files by their names, null for one to delete, and the request columns that
+ * the contract shows in this place.
+ */
+function filesBody(input: object, extra: readonly [string, unknown][]): JsonObject {
   const written = listIn(input, 'files').map((file): [string, unknown] =>
     isObject(file) ? [String(file['name']), file['text']] : ['', null],
   );
   const deleted = listIn(input, 'deletedFiles').map((name): [string, unknown] => [String(name), null]);
-  const entries = [...written, ...deleted];
+  const entries = [...written, ...deleted, ...extra];
   if (entries.length === 0) throw new UserInputError('Expected a file in `files` or `deletedFiles`, but got none.');
   const names = entries.map(([name]) => name);
   const twice = names.find((name, index) => names.indexOf(name) < index);
   if (twice === undefined) return Object.fromEntries(entries);
   throw new UserInputError(
-    `Expected each file once in \`files\` and \`deletedFiles\`, but got ${quoted(twice)} twice.`,
+    `Expected each name once in \`files\`, \`deletedFiles\` and \`extra\`, but got ${quoted(twice)} twice.`,
   );
 }
 

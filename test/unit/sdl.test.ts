@@ -172,7 +172,7 @@ test.each(['Project', 'Dashboard', 'Plugin'])('a connection of %s pages both way
 });
 
 test('a connection of events goes forward only and does not count', () => {
-  expect(signaturesOf('EventConnection')).toEqual(['edges: [EventEdge]', 'nodes: [Event]', 'pageInfo: PageInfo!']);
+  expect(signaturesOf('EventConnection')).toEqual(['edges: [EventEdge!]!', 'nodes: [Event]!', 'pageInfo: PageInfo!']);
 });
 
 test('the queries and relations are those of the contract', () => {

@@ -467,7 +467,8 @@ export type CreateDashboardInput = {
   restrictionLevel?: InputMaybe<RestrictionLevel>;
   /**
    * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case). A name that an input field sets, or that cannot be set here, is refused.
+   * (snake_case): `deleted` and `delete_insights`, which the contract has here too, and what it does not document. A
+   * name that an input field sets, or that no request sets, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -502,7 +503,8 @@ export type UpdateDashboardInput = {
   restrictionLevel?: InputMaybe<RestrictionLevel>;
   /**
    * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case). A name that an input field sets, or that cannot be set here, is refused.
+   * (snake_case): `use_template` and `use_dashboard`, which the contract has here too, and what it does not document. A
+   * name that an input field sets, or that no request sets, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -546,7 +548,8 @@ export type MoveDashboardTileInput = {
   toDashboardId: Scalars['ID']['input'];
   /**
    * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case). A name that an input field sets, or that cannot be set here, is refused.
+   * (snake_case): the fields of a dashboard, which the contract has here too, and what it does not document. A name that
+   * an input field sets, or that no request sets, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -559,7 +562,8 @@ export type CreateDashboardFromTemplateInput = {
   template: Scalars['JSON']['input'];
   /**
    * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case). A name that an input field sets, or that cannot be set here, is refused.
+   * (snake_case): the fields of a dashboard, which the contract has here too, and what it does not document. A name that
+   * an input field sets, or that no request sets, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -625,17 +629,11 @@ export type Event = Node & {
   event?: Maybe<Scalars['String']['output']>;
   /** When the event happened. */
   timestamp?: Maybe<Scalars['DateTime']['output']>;
-  /**
-   * What else was captured: an object from property name to value in the known deployment, a string in the contract's
-   * samples.
-   */
+  /** What else was captured: usually an object from property name to value; some upstreams send it as a string. */
   properties?: Maybe<Scalars['JSON']['output']>;
   /** Who caused the event, as the upstream tells it: an object or a string; null if no person is known. */
   person?: Maybe<Scalars['JSON']['output']>;
-  /**
-   * The page elements that were clicked, innermost first: an array in the known deployment, a string in the contract's
-   * samples.
-   */
+  /** The page elements that were clicked, innermost first: usually an array; some upstreams send it as a string. */
   elements?: Maybe<Scalars['JSON']['output']>;
   /** The same page elements as one string, in the upstream's own notation. */
   elementsChain?: Maybe<Scalars['String']['output']>;
@@ -647,9 +645,9 @@ export type Event = Node & {
 export type EventConnection = {
   __typename?: 'EventConnection';
   /** The items of the page, each with its cursor. */
-  edges?: Maybe<Array<Maybe<EventEdge>>>;
-  /** The items of the page without their cursors. */
-  nodes?: Maybe<Array<Maybe<Event>>>;
+  edges: Array<EventEdge>;
+  /** The items of the page without their cursors; null stands for one that cannot be answered. */
+  nodes: Array<Maybe<Event>>;
   /** Whether there is more, and the cursors to go on from. */
   pageInfo: PageInfo;
 };
@@ -659,7 +657,7 @@ export type EventEdge = {
   __typename?: 'EventEdge';
   /** The item's place in the list: opaque, and good as `after` of this same list only. */
   cursor: Scalars['String']['output'];
-  /** The item. */
+  /** The item; null if it cannot be answered. */
   node?: Maybe<Event>;
 };
 
@@ -776,7 +774,7 @@ export type Plugin = Node & {
   tag?: Maybe<Scalars['String']['output']>;
   /** The newest version that the upstream knows of, which differs from `tag` if an upgrade is due. */
   latestTag?: Maybe<Scalars['String']['output']>;
-  /** Whether the plugin can be used by every organization of the deployment. */
+  /** Whether the plugin can be used by every organization of the service. */
   isGlobal?: Maybe<Scalars['Boolean']['output']>;
   /** The id of the organization that owns the plugin. */
   organizationId?: Maybe<Scalars['UUID']['output']>;
@@ -929,7 +927,7 @@ export type CreatePluginInput = {
   configSchema?: InputMaybe<Scalars['JSON']['input']>;
   /** The version to install, usually a commit. */
   tag?: InputMaybe<Scalars['String']['input']>;
-  /** Whether the plugin can be used by every organization of the deployment. */
+  /** Whether the plugin can be used by every organization of the service. */
   isGlobal?: InputMaybe<Scalars['Boolean']['input']>;
   /** What the plugin can do, in the upstream's own structure. */
   capabilities?: InputMaybe<Scalars['JSON']['input']>;
@@ -939,7 +937,7 @@ export type CreatePluginInput = {
   publicJobs?: InputMaybe<Scalars['JSON']['input']>;
   /**
    * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case). A name that an input field sets, or that cannot be set here, is refused.
+   * (snake_case). A name that an input field sets, or that no request sets, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -965,7 +963,7 @@ export type UpdatePluginInput = {
   configSchema?: InputMaybe<Scalars['JSON']['input']>;
   /** The version to install, usually a commit. */
   tag?: InputMaybe<Scalars['String']['input']>;
-  /** Whether the plugin can be used by every organization of the deployment. */
+  /** Whether the plugin can be used by every organization of the service. */
   isGlobal?: InputMaybe<Scalars['Boolean']['input']>;
   /** What the plugin can do, in the upstream's own structure. */
   capabilities?: InputMaybe<Scalars['JSON']['input']>;
@@ -975,7 +973,7 @@ export type UpdatePluginInput = {
   publicJobs?: InputMaybe<Scalars['JSON']['input']>;
   /**
    * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case). A name that an input field sets, or that cannot be set here, is refused.
+   * (snake_case). A name that an input field sets, or that no request sets, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -991,7 +989,7 @@ export type DeletePluginInput = {
   organizationId?: InputMaybe<Scalars['ID']['input']>;
 };
 
-/** A plugin, and the files of its source code to write and to delete: one file at least, and each once. */
+/** A plugin, and the files of its source code to write and to delete, each once. One file or field at least is needed. */
 export type UpdatePluginSourceInput = {
   /** The plugin: its global id, or its upstream id (an integer) beside `organizationId`. */
   id: Scalars['ID']['input'];
@@ -1004,6 +1002,11 @@ export type UpdatePluginSourceInput = {
   files?: InputMaybe<Array<PluginFileInput>>;
   /** The names of the files to delete. */
   deletedFiles?: InputMaybe<Array<Scalars['String']['input']>>;
+  /**
+   * A JSON object merged into the request body: the fields of a plugin under REST names (snake_case), which the contract
+   * has here, and no files.
+   */
+  extra?: InputMaybe<Scalars['JSON']['input']>;
 };
 
 /** A file of a plugin's source code. */
@@ -1025,7 +1028,8 @@ export type UpgradePluginInput = {
   organizationId?: InputMaybe<Scalars['ID']['input']>;
   /**
    * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case). A name that an input field sets, or that cannot be set here, is refused.
+   * (snake_case): the fields of a plugin, which the contract has here too, and what it does not document. A name that an
+   * input field sets, or that no request sets, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -1523,7 +1527,7 @@ export type CreateProjectInput = {
   surveysOptIn?: InputMaybe<Scalars['Boolean']['input']>;
   /**
    * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case). A name that an input field sets, or that cannot be set here, is refused.
+   * (snake_case). A name that an input field sets, or that no request sets, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -1600,7 +1604,7 @@ export type UpdateProjectInput = {
   surveysOptIn?: InputMaybe<Scalars['Boolean']['input']>;
   /**
    * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case). A name that an input field sets, or that cannot be set here, is refused.
+   * (snake_case). A name that an input field sets, or that no request sets, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -2016,8 +2020,8 @@ export type EventResolvers<ContextType = GatewayContext, ParentType extends Reso
 };
 
 export type EventConnectionResolvers<ContextType = GatewayContext, ParentType extends ResolversParentTypes['EventConnection'] = ResolversParentTypes['EventConnection']> = {
-  edges?: Resolver<Maybe<Array<Maybe<ResolversTypes['EventEdge']>>>, ParentType, ContextType>;
-  nodes?: Resolver<Maybe<Array<Maybe<ResolversTypes['Event']>>>, ParentType, ContextType>;
+  edges?: Resolver<Array<ResolversTypes['EventEdge']>, ParentType, ContextType>;
+  nodes?: Resolver<Array<Maybe<ResolversTypes['Event']>>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
 };
 

@@ -20,7 +20,7 @@ export type EventsQueryVariables = Exact<{
 }>;
 
 
-export type EventsQuery = { project: { events: { nodes: Array<{ id: string, event: string | null, timestamp: string | null, distinctId: string | null } | null> | null, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null } | null };
+export type EventsQuery = { project: { events: { nodes: Array<{ id: string, event: string | null, timestamp: string | null, distinctId: string | null } | null>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null } | null };
 
 export type EventRowFragment = { id: string, event: string | null, timestamp: string | null, distinctId: string | null };
 

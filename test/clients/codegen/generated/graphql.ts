@@ -46,7 +46,8 @@ export type UpdateDashboardInput = {
   restrictionLevel?: RestrictionLevel | null | undefined;
   /**
    * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case). A name that an input field sets, or that cannot be set here, is refused.
+   * (snake_case): `use_template` and `use_dashboard`, which the contract has here too, and what it does not document. A
+   * name that an input field sets, or that no request sets, is refused.
    */
   extra?: unknown;
 };
