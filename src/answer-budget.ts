@@ -36,8 +36,11 @@ interface ResponsePath {
   readonly key: string | number;
 }
 
-/** Longest text of a value that is in no row: null, a number, the name of an enum's value, a global id beside its keys. */
+/** Longest text of a value that is in no row: null, a number, the name of an enum's value. */
 const longestLeaf = 40;
+
+/** What a global id has beyond that, its owner's id apart: an organization's holds a UUID that no row need have told. */
+const longerId = 32;
 
 /** A number such as `1e20` is answered with five times as many characters, a control character in a CSV with six. */
 const mostGrowth = 6;
@@ -99,7 +102,7 @@ export class AnswerBudget {
     if (this.#state !== 'open') throw new AnswerLimitError();
     this.#objects += count * objects;
     this.#bytes += count * bytes;
-    this.#values += count * (leaves * longestLeaf + ids * owner * 2);
+    this.#values += count * (leaves * longestLeaf + ids * (longerId + owner * 2));
     // However many objects a list has, each row of it is another.
     this.#copies += copies;
     const { maxAnswerObjects, maxAnswerBytes } = this.#limits;
@@ -124,7 +127,7 @@ export class AnswerBudget {
    * upstream.
    */
   mostBytes(root: ObjectWeight, received: number): number {
-    const structure = this.#bytes + root.bytes + this.#values + root.leaves * longestLeaf;
+    const structure = this.#bytes + root.bytes + this.#values + root.leaves * longestLeaf + root.ids * longerId;
     return structure + (this.#copies + root.copies) * received * mostGrowth;
   }
 
