@@ -19,18 +19,36 @@ export const Query: QueryResolvers = {
   organization: (_root, { id }) => ({ kind: 'Organization', id: parseOwnerId('Organization', id, 'id') }),
 };
 
-/** Each id once, however often it stands in the list. An item that fails is an Error in its place; others keep their data. */
+type NodeRecord = RowRecord | OrganizationRecord;
+
+/**
+ * Each id is fetched once, however often it stands in the list, and counts for the answer each time. An item that fails is
+ * an Error in its place; others keep their data.
+ */
 function fetchNodes(
   ids: readonly string[],
   context: GatewayContext,
   info: GraphQLResolveInfo,
-): Promise<RowRecord | OrganizationRecord | Error | null>[] {
+): Promise<NodeRecord | Error | null>[] {
   const found = new Map<string, ReturnType<typeof fetchNodes>[number]>();
   return ids.map((id) => {
-    const node = found.get(id) ?? fetchNode(id, 'ids', context, info).catch(toError);
+    const known = found.get(id);
+    if (known !== undefined) return known.then((node) => countedAgain(node, context, info)).catch(toError);
+    const node = fetchNode(id, 'ids', context, info).catch(toError);
     found.set(id, node);
     return node;
   });
+}
+
+function countedAgain<T extends NodeRecord | Error | null>(
+  node: T,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): T {
+  if (node === null || node instanceof Error) return node;
+  const owner = node.kind === 'Organization' ? node.id.length : node.scope.length + (node.knownId?.length ?? 0);
+  context.answer.take(1, weightOf(objectType(node.kind, info), info.fieldNodes, scopeOf(info)), info.path, owner);
+  return node;
 }
 
 async function fetchNode(
@@ -38,7 +56,7 @@ async function fetchNode(
   argument: string,
   context: GatewayContext,
   info: GraphQLResolveInfo,
-): Promise<RowRecord | OrganizationRecord | null> {
+): Promise<NodeRecord | null> {
   const { type, scope, id } = parseGlobalId(globalId, argument);
   if (type === 'Organization') {
     context.answer.take(1, weightOf(objectType(type, info), info.fieldNodes, scopeOf(info)), info.path, id.length);

@@ -36,6 +36,16 @@ test('data of more bytes than it may have is dropped, and one error says why', a
   expect(gateway.reported).toEqual([]);
 });
 
+test('a row that an operation names again and again counts each time', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream, { maxAnswerBytes: 100_000 });
+  const ids = JSON.stringify(Array.from({ length: 50 }, () => id));
+  const answer = await gateway.ask(`{ nodes(ids: ${ids}) { ... on Project { name } } }`);
+  expect(answer.data).toBeNull();
+  expect(answer.errors?.map(({ extensions }) => extensions['code'])).toEqual(['COST_LIMIT_EXCEEDED']);
+  expect(upstream.requests).toHaveLength(1);
+});
+
 test('what is answered counts, not what was read', async () => {
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream, { maxAnswerBytes: 20_000 });
