@@ -1,6 +1,7 @@
 import type { Line } from './attempts.ts';
 import { decodeBody, textOf } from './decode.ts';
 import { type FailureReason, meaningOf, reasonOf } from './failure-reasons.ts';
+import { wantsCertificate } from './failures.ts';
 import type { Answer } from './transport.ts';
 
 /** How long the upstream has to answer, in milliseconds. */
@@ -43,11 +44,13 @@ async function judge({ status, headers, body }: Answer, maxBodyBytes: number): P
   if (status === 407) return 'PROXY_AUTHENTICATION_REQUIRED';
   if (status >= 500) return 'SERVER_ERROR';
   if (status >= 300 && status < 400) return 'REDIRECTED';
+  let text = '';
   try {
     const coding = headers['content-encoding'];
-    JSON.parse(coding === undefined ? textOf(body) : await decodeBody(body, coding, maxBodyBytes));
+    text = coding === undefined ? textOf(body) : await decodeBody(body, coding, maxBodyBytes);
+    JSON.parse(text);
     return undefined;
   } catch {
-    return 'NOT_THE_API';
+    return wantsCertificate(status, text) ? 'CLIENT_CERTIFICATE_REFUSED' : 'NOT_THE_API';
   }
 }

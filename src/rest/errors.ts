@@ -56,6 +56,11 @@ export class UpstreamError extends Error {
   }
 }
 
+/** A server before the upstream refused the connection for its client certificate, and said so over HTTP. */
+export class CertificateWanted extends Error {
+  override readonly name = 'CertificateWanted';
+}
+
 /** The upstream does not know the key: no call with it can succeed. A key that only lacks a right is FORBIDDEN. */
 export function isUnauthenticated(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.code === 'UNAUTHENTICATED';

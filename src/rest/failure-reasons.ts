@@ -1,4 +1,4 @@
-import { UpstreamError } from './errors.ts';
+import { CertificateWanted, UpstreamError } from './errors.ts';
 import { TransportError } from './transport.ts';
 
 /**
@@ -32,7 +32,7 @@ const meanings = {
   UNABLE_TO_GET_ISSUER_CERT: 'the certificate of an authority is missing: name it with UPSTREAM_CA',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate is signed by an unknown authority: name it with UPSTREAM_CA',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate is signed by an unknown authority: name it with UPSTREAM_CA',
-  CLIENT_CERTIFICATE_REFUSED: 'the upstream wants a client certificate, or refuses ours',
+  CLIENT_CERTIFICATE_REFUSED: 'the upstream wants a client certificate, or refuses ours: see UPSTREAM_CLIENT_CERT',
   TLS_VERSION: 'the two sides share no version of TLS',
   NOT_TLS: 'this port does not speak TLS: is UPSTREAM_URL an http URL?',
   TLS_FAILED: 'the TLS handshake failed',
@@ -57,6 +57,7 @@ export function meaningOf(reason: FailureReason): string {
 export function reasonOf(error: unknown): FailureReason | undefined {
   if (error instanceof TransportError) return reasonOfTransport(error);
   if (!(error instanceof UpstreamError)) return 'OTHER';
+  if (error.cause instanceof CertificateWanted) return 'CLIENT_CERTIFICATE_REFUSED';
   const status = error.upstream?.status ?? 0;
   if (status === 407) return 'PROXY_AUTHENTICATION_REQUIRED';
   if (status >= 500) return 'SERVER_ERROR';

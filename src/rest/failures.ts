@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { UpstreamError, type UpstreamErrorCode, type UpstreamFacts } from './errors.ts';
+import { CertificateWanted, UpstreamError, type UpstreamErrorCode, type UpstreamFacts } from './errors.ts';
 import { type Rejection, rejectionsOf } from './rejections.ts';
 import type { TransportError } from './transport.ts';
 import { isObject, type JsonObject } from './values.ts';
@@ -33,7 +33,12 @@ export function toUpstreamError(
     ...(retryAfter !== undefined && { retryAfter }),
     ...(errors.length > 0 && { errors }),
   };
-  return new UpstreamError(errorCode, facts);
+  return new UpstreamError(errorCode, facts, wantsCertificate(status, text) ? new CertificateWanted() : undefined);
+}
+
+/** Whether an answer is the page with which nginx refuses a connection for its client certificate, after the handshake. */
+export function wantsCertificate(status: number, text: string): boolean {
+  return status === 400 && /<title>400 [^<]*SSL certificate/i.test(text);
 }
 
 /** The error of a request that got no response. */

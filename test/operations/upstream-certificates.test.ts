@@ -7,15 +7,7 @@ import { codesOf, pause } from '../support/load.ts';
 import { createFolder } from '../support/persisted.ts';
 import { runMain } from '../support/process.ts';
 import { startProxy } from '../support/proxy.ts';
-import {
-  authority,
-  authorityPath,
-  clientNameOf,
-  clientPaths,
-  clientTls,
-  serverKeyPath,
-  serverTls,
-} from '../support/tls.ts';
+import { authority, authorityPath, clientNameOf, clientPaths, clientTls, serverTls, tlsPaths } from '../support/tls.ts';
 
 const query = '{ project(id: 1) { name } }';
 const change = 'mutation { updateProject(input: { id: 1, name: "a" }) { project { name } } }';
@@ -84,7 +76,7 @@ describe('A client certificate', () => {
   test.each([
     [
       certificate,
-      serverKeyPath,
+      tlsPaths.key,
       'UPSTREAM_CLIENT_KEY: expected the key of the first certificate of UPSTREAM_CLIENT_CERT, but got the key of another',
     ],
     [certificate, '', `UPSTREAM_CLIENT_KEY: ${keyExpected}, because UPSTREAM_CLIENT_CERT is set, but it is not set`],

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 
 /** The path of the certificate of the authority that signed `serverTls`; nobody else trusts it. */
-export const authorityPath = new URL('tls/authority.pem', import.meta.url).pathname;
+export const authorityPath = pathOf('authority.pem');
 
 /** That certificate. */
 export const authority = read('authority.pem');
@@ -16,13 +16,18 @@ export const expiredTls = { key: serverTls.key, cert: read('expired.pem') };
 /** The same key with a certificate for another name. */
 export const otherNameTls = { key: serverTls.key, cert: read('other-name.pem') };
 
-/** The path of the key's file in `serverTls`. */
-export const serverKeyPath = new URL('tls/server-key.pem', import.meta.url).pathname;
+/** Paths of the files of these certificates, and of their key. */
+export const tlsPaths = {
+  server: pathOf('server.pem'),
+  expired: pathOf('expired.pem'),
+  otherName: pathOf('other-name.pem'),
+  key: pathOf('server-key.pem'),
+};
 
 /** Paths of a client's certificate, signed by the same authority, and of its key; its common name is `gateway`. */
 export const clientPaths = {
-  certificate: new URL('tls/client.pem', import.meta.url).pathname,
-  key: new URL('tls/client-key.pem', import.meta.url).pathname,
+  certificate: pathOf('client.pem'),
+  key: pathOf('client-key.pem'),
 };
 
 /** That certificate and key. */
@@ -36,4 +41,8 @@ export function clientNameOf(socket: unknown): string {
 
 function read(name: string): string {
   return readFileSync(new URL(`tls/${name}`, import.meta.url), 'utf8');
+}
+
+function pathOf(name: string): string {
+  return new URL(`tls/${name}`, import.meta.url).pathname;
 }
