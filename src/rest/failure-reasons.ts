@@ -78,7 +78,7 @@ function reasonOfCause(cause: unknown): FailureReason {
   if (!(cause instanceof Error)) return 'OTHER';
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
   if (isReason(code)) return code;
-  const known = byCode[code] ?? reasonOfTunnel(cause);
+  const known = byCode[code] ?? reasonInMessage(cause);
   if (known !== undefined) return known;
   if (code.startsWith('ERR_SSL_')) return 'TLS_FAILED';
   return cause.cause === undefined ? 'OTHER' : reasonOfCause(cause.cause);
@@ -101,8 +101,9 @@ const byCode: Readonly<Record<string, FailureReason>> = {
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'CLIENT_CERTIFICATE_REFUSED',
 };
 
-/** Undici tells the status of a proxy that opens no tunnel in its message only. */
-function reasonOfTunnel({ message }: Error): FailureReason | undefined {
+/** Undici tells the status of a proxy that opens no tunnel, and a body that was cut short, in its messages only. */
+function reasonInMessage({ message }: Error): FailureReason | undefined {
+  if (message.endsWith('(Invalid EOF state)')) return 'CONNECTION_CLOSED';
   if (message.includes('(407)')) return 'PROXY_AUTHENTICATION_REQUIRED';
   return message.startsWith('Proxy response (') ? 'PROXY_REFUSED' : undefined;
 }

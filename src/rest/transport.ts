@@ -159,7 +159,11 @@ function once(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return single;
 }
 
+/** How undici's parser says, in a message only, that a connection ended or was reset within the body of its last answer. */
+const cutShort = '(Invalid EOF state)';
+
 function faultOf(error: Error, answering: boolean): Fault {
+  if (error instanceof errors.HTTPParserError && error.message.endsWith(cutShort)) return 'network';
   if (error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError) return 'invalid';
   if (!answering && error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0) return 'stale-socket';
   if (!answering && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')) return 'stale-socket';

@@ -321,10 +321,14 @@ describe('a status', () => {
     451: 'FORBIDDEN',
   };
   const statuses = Array.from({ length: 200 }, (_, index) => 400 + index).filter((status) => status !== 401);
-  test.each(['', '<h1>secret</h1>'])(
+  // A page is a proxy's, and says nothing of the input.
+  test.each([
+    ['', 'BAD_USER_INPUT'],
+    ['<h1>secret</h1>', 'UPSTREAM_INVALID_RESPONSE'],
+  ])(
     'of 400 to 599 has its code, on one path only, with the body %j',
     { timeout: 60_000 },
-    async (body) => {
+    async (body, otherwise) => {
       let status = 0;
       await using upstream = await startUpstream({
         'GET /api/projects/1/': project(1),
@@ -333,7 +337,7 @@ describe('a status', () => {
       await using gateway = await startGateway(upstream);
       for (status of statuses) {
         const asked = await gateway.ask(query);
-        const code = special[status] ?? (status < 500 ? 'BAD_USER_INPUT' : 'UPSTREAM_UNAVAILABLE');
+        const code = special[status] ?? (status < 500 ? otherwise : 'UPSTREAM_UNAVAILABLE');
         expect({ status, codes: codesOf(asked) }).toEqual({ status, codes: [`project.dashboards ${code}`] });
         expect(asked.data).toEqual({ project: { ...whole.project, dashboards: null } });
         expect(factsOf(asked)).toEqual({ status });
