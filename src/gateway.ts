@@ -28,6 +28,7 @@ import { Runs } from './http/runs.ts';
 import { createSend } from './http/send.ts';
 import { type Tracing, traceOperations } from './http/tracing.ts';
 import { createYogaHandler } from './http/yoga.ts';
+import { SavedCalls } from './loaders/saved-calls.ts';
 import type { UpstreamHealth } from './rest/line.ts';
 import type { Route } from './rest/pools.ts';
 import { createUpstream, type UpstreamOptions } from './rest/upstream.ts';
@@ -119,12 +120,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   const tls = followTls({ files, route, reroute: upstream.reroute, log });
   const runs = new Runs(options.operationDeadlineMs);
   const room = new AnswerRoom();
-  const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses, runs });
+  const saved = new SavedCalls();
+  const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses, runs, saved });
   const watch = watchWith(metrics, options);
   const plain = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
-    createContext: createContexts({ ...options, cursors, upstream, room }),
+    createContext: createContexts({ ...options, cursors, upstream, room, saved }),
     refuseArguments: createRefuseArguments(options.documentLimits.argumentBytes),
     costs: createCosts({ schema, cursors, ...options }),
     refusalOf: upstream.refusalOf,

@@ -1,4 +1,4 @@
-import { type Aggregator, Counter, Gauge, type Registry } from 'prom-client';
+import { type Aggregator, Counter, Gauge, Histogram, type HistogramConfiguration, type Registry } from 'prom-client';
 
 /** A counter that is kept elsewhere and read when it is asked for. */
 export function counter<L extends string>(
@@ -29,4 +29,69 @@ export function gauge(
   aggregator: Aggregator = 'sum',
 ): void {
   const metric: Gauge = new Gauge({ name, help, registers, aggregator, collect: () => metric.set(read()) });
+}
+
+/** What a histogram has of one value of its label. */
+export interface Distribution {
+  /** How many values the buckets have, each of its own; one more than there are bounds. */
+  readonly counts: readonly number[];
+  readonly sum: number;
+}
+
+/** A histogram with one label that is kept elsewhere and read when it is asked for. */
+export function histogram(
+  registers: Registry[],
+  name: string,
+  help: string,
+  label: string,
+  bounds: readonly number[],
+  read: () => ReadonlyMap<string, Distribution>,
+): void {
+  new KeptHistogram({ name, help, labelNames: [label], buckets: [...bounds], registers }, () =>
+    [...read()].flatMap(([value, distribution]) => samplesOf(name, { [label]: value }, bounds, distribution)),
+  );
+}
+
+/** One line of a histogram, as prom-client keeps it until it is asked for text or data. */
+interface Sample {
+  readonly metricName: string;
+  readonly sharedLabels: Readonly<Record<string, string>>;
+  readonly labels: Record<string, string | number>;
+  readonly value: number;
+}
+
+/** prom-client's own makes an object and a text for each value; this one asks for what others have counted. */
+class KeptHistogram extends Histogram {
+  readonly #facts: { readonly name: string; readonly help: string };
+  readonly #read: () => readonly Sample[];
+
+  constructor(config: HistogramConfiguration<string>, read: () => readonly Sample[]) {
+    super(config);
+    this.#facts = { name: config.name, help: config.help };
+    this.#read = read;
+  }
+
+  /** Where prom-client takes text and data from; its declarations leave it out. */
+  getForPromString(): Promise<unknown> {
+    return Promise.resolve({ ...this.#facts, type: 'histogram', aggregator: 'sum', values: this.#read() });
+  }
+}
+
+/** The lines of one value of the label: each bucket with those below it, then sum and count. */
+function samplesOf(
+  name: string,
+  sharedLabels: Readonly<Record<string, string>>,
+  bounds: readonly number[],
+  { counts, sum }: Distribution,
+): readonly Sample[] {
+  let count = 0;
+  const buckets = counts.map((own, index) => {
+    count += own;
+    return { metricName: `${name}_bucket`, sharedLabels, labels: { le: bounds[index] ?? '+Inf' }, value: count };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, sharedLabels, labels: {}, value: sum },
+    { metricName: `${name}_count`, sharedLabels, labels: {}, value: count },
+  ];
 }

@@ -1,6 +1,9 @@
 import { type Aggregator, collectDefaultMetrics, Registry } from 'prom-client';
+import type { SavedCalls } from '../loaders/saved-calls.ts';
+import { durationBounds } from '../rest/call-counts.ts';
 import type { UpstreamHealth } from '../rest/line.ts';
-import { counter, gauge } from './instruments.ts';
+import { measureBuild } from './build-metrics.ts';
+import { counter, gauge, histogram } from './instruments.ts';
 import { createOperationMetrics, type OperationMetrics } from './operation-metrics.ts';
 import type { DocumentUses } from './persisted/uses.ts';
 
@@ -8,7 +11,8 @@ import type { DocumentUses } from './persisted/uses.ts';
 export interface MetricsSources {
   readonly upstream: () => UpstreamHealth;
   readonly documents: DocumentUses;
-  readonly runs: { readonly joined: number };
+  readonly runs: { readonly joined: number; readonly savedCalls: number };
+  readonly saved: SavedCalls;
 }
 
 /** Metrics in the Prometheus text format. No label holds a key, an id of an object or a text of a client's. */
@@ -33,14 +37,29 @@ export interface Measured {
 }
 
 /** Makes the metrics of one gateway. */
-export function createMetrics({ upstream, documents, runs }: MetricsSources): Metrics {
+export function createMetrics({ upstream, documents, runs, saved }: MetricsSources): Metrics {
   const registry = new Registry();
   const operations = createOperationMetrics([registry]);
   counter([registry], 'gateway_shared_operations_total', 'Operations answered by an equal one under way.', [], () => [
     [{}, runs.joined],
   ]);
   measureUpstream([registry], upstream);
+  counter(
+    [registry],
+    'gateway_rest_calls_saved_total',
+    'REST calls that were not made, at least, by what saved them.',
+    ['by'],
+    () => [
+      [{ by: 'windows' }, saved.windows],
+      [{ by: 'totals' }, saved.totals],
+      [{ by: 'known_rows' }, saved.knownRows],
+      [{ by: 'views' }, saved.views],
+      [{ by: 'shared_reads' }, upstream().sharedReads],
+      [{ by: 'shared_operations' }, runs.savedCalls],
+    ],
+  );
   measureDocuments([registry], documents);
+  measureBuild([registry]);
   collectDefaultMetrics({ register: registry });
   return {
     ...operations,
@@ -58,6 +77,14 @@ function measureUpstream(registers: Registry[], upstream: () => UpstreamHealth):
     ['method', 'route', 'status'],
     () =>
       upstream().calls.map(({ method, route, outcome, count }) => [{ method, route, status: String(outcome) }, count]),
+  );
+  histogram(
+    registers,
+    'gateway_rest_call_duration_seconds',
+    'Time from sending a REST call to its end, by route.',
+    'route',
+    durationBounds,
+    () => upstream().durations,
   );
   counter(
     registers,

@@ -1,4 +1,5 @@
 import { Histogram, type Registry } from 'prom-client';
+import { answerCodes } from './codes.ts';
 import { counter, gauge } from './instruments.ts';
 
 /** Counts operations. */
@@ -15,7 +16,7 @@ const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 
 /** Makes the metrics of operations. */
 export function createOperationMetrics(registers: Registry[]): OperationMetrics {
-  const outcomes = new Map<string, number>();
+  const outcomes = new Map<string, number>(answerCodes.map((code) => [code, 0]));
   const listedOutcomes = new Map<string, ListedOutcome>();
   const state = { running: 0, unexpected: 0 };
   const duration = new Histogram({

@@ -154,7 +154,7 @@ function start(
   if (caller === undefined) return runs.alone(facts, run);
   if (prepared.operation.operation === 'query') {
     if (cost.isTold) return runs.alone(facts, run);
-    return runs.take(caller.hash, `${prepared.serial} ${nameOf(variablesText)}`, facts, run);
+    return runs.take(caller.hash, `${prepared.serial} ${nameOf(variablesText)}`, facts, run, cost.calls);
   }
   runs.ground(caller.hash);
   const written = runs.alone(facts, run);

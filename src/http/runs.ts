@@ -1,3 +1,4 @@
+import type { OperationCalls } from '../rest/calls.ts';
 import { Lifetime } from '../rest/lifetime.ts';
 import type { OperationResult } from './answer.ts';
 
@@ -24,6 +25,7 @@ export class Runs {
   readonly #deadlineMs: number;
   readonly #byCaller = new Map<string, Map<string, Run>>();
   #joined = 0;
+  #savedCalls = 0;
 
   /** `deadlineMs` is the total deadline of an operation. */
   constructor(deadlineMs: number) {
@@ -35,8 +37,19 @@ export class Runs {
     return this.#joined;
   }
 
-  /** Joins the run of (caller, name), or starts it. */
-  take(caller: string, name: string, waiting: Waiting, start: Start): Promise<OperationResult> | OperationResult {
+  /** REST calls that those who joined a run would have made at least, so far. */
+  get savedCalls(): number {
+    return this.#savedCalls;
+  }
+
+  /** Joins the run of (caller, name), or starts it; `calls` are those of the one who starts it. */
+  take(
+    caller: string,
+    name: string,
+    waiting: Waiting,
+    start: Start,
+    calls: Pick<OperationCalls, 'made'>,
+  ): Promise<OperationResult> | OperationResult {
     const running = this.#byCaller.get(caller)?.get(name)?.join(waiting);
     if (running !== undefined) {
       this.#joined += 1;
@@ -51,6 +64,7 @@ export class Runs {
     else runs.set(name, run);
     const forget = (): void => {
       run.end();
+      this.#savedCalls += run.joined * calls.made;
       this.#forget(caller, name, run);
     };
     result.then(forget, forget);
@@ -85,6 +99,8 @@ class Run {
   // Let go at the end: a map that has grown keeps entries that were deleted before alive for a while.
   #result: Promise<OperationResult> | undefined;
   #waiting = 0;
+  /** How often it was joined. */
+  joined = 0;
 
   constructor(result: Promise<OperationResult>, lifetime: Lifetime, first: Waiting) {
     this.#result = result;
@@ -96,6 +112,7 @@ class Run {
   join(waiting: Waiting): Promise<OperationResult> | undefined {
     if (this.#waiting === 0 || performance.now() - this.#startedAt >= boardingMs) return undefined;
     this.#seat(waiting);
+    this.joined += 1;
     return this.#result;
   }
 

@@ -5,6 +5,7 @@ import { idText } from '../rest/values.ts';
 import { createReports, type Reports } from './reports.ts';
 import { RowStore } from './row-store.ts';
 import { RowLoader } from './rows.ts';
+import { SavedCalls } from './saved-calls.ts';
 import { WindowLoader } from './windows.ts';
 
 /** What one operation reads through, so that nothing is read twice. Never share it: loaders cache. */
@@ -12,23 +13,25 @@ export class Loaders {
   readonly store = new RowStore();
   readonly #api: RestApi;
   readonly #maxPageSize: number;
+  readonly #saved: SavedCalls;
   #rows: RowLoader | undefined;
   #windows: WindowLoader | undefined;
   #reports: Reports | undefined;
 
-  /** `maxPageSize` is the most rows that one call asks for. */
-  constructor(api: RestApi, maxPageSize: number) {
+  /** `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made. */
+  constructor(api: RestApi, maxPageSize: number, saved = new SavedCalls()) {
     this.#api = api;
     this.#maxPageSize = maxPageSize;
+    this.#saved = saved;
   }
 
   get rows(): RowLoader {
-    this.#rows ??= new RowLoader(this.#api, this.store, () => this.windows, this.#maxPageSize);
+    this.#rows ??= new RowLoader(this.#api, this.store, () => this.windows, this.#maxPageSize, this.#saved);
     return this.#rows;
   }
 
   get windows(): WindowLoader {
-    this.#windows ??= new WindowLoader(this.#api, this.store, this.#maxPageSize);
+    this.#windows ??= new WindowLoader(this.#api, this.store, this.#maxPageSize, this.#saved);
     return this.#windows;
   }
 

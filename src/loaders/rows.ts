@@ -4,10 +4,16 @@ import { isNotFound } from '../rest/errors.ts';
 import { type Collection, current, type Key, keyText } from '../rest/paths.ts';
 import { idText } from '../rest/values.ts';
 import { type KnownRow, listView, type RowStore, suffices, type View } from './row-store.ts';
+import type { SavedCalls } from './saved-calls.ts';
 import type { WindowLoader } from './windows.ts';
 
 /** A row in some view; undefined where it does not exist. */
 type Found = Promise<KnownRow | undefined>;
+
+/** Whether a page was read for rows by key alone, and none of them was counted as its cost yet. */
+interface Price {
+  isOwed: boolean;
+}
 
 /** So many rows of one list, wanted at once in the list view, are looked for in a page of the list first. */
 export const substitutionThreshold = 3;
@@ -18,23 +24,30 @@ export class RowLoader {
   readonly #store: RowStore;
   readonly #windows: () => WindowLoader;
   readonly #maxPageSize: number;
+  readonly #saved: SavedCalls;
   // No loader: one call each, and no row waits for another.
   readonly #byId = new Map<string, Found>();
+  /** What was looked for in lists, by key. */
+  readonly #looked = new Map<string, Found>();
   /** What has been loaded, until somebody has waited for it. */
   #loading: { readonly collection: Collection; readonly found: Found }[] = [];
-  #inLists: DataLoader<Key, Found, string> | undefined;
+  #inLists: DataLoader<Key, Found> | undefined;
 
-  constructor(api: RestApi, store: RowStore, windows: () => WindowLoader, maxPageSize: number) {
+  constructor(api: RestApi, store: RowStore, windows: () => WindowLoader, maxPageSize: number, saved: SavedCalls) {
     this.#api = api;
     this.#store = store;
     this.#windows = windows;
     this.#maxPageSize = maxPageSize;
+    this.#saved = saved;
   }
 
   /** The row in a view that has the needed columns: known already, from a page under way, or read. */
   load(key: Key, need: View): Found {
     const known = this.#store.find(key, need);
-    if (known !== undefined) return Promise.resolve(known);
+    if (known !== undefined) {
+      this.#saved[known.view === 'list' ? 'views' : 'knownRows'] += 1;
+      return Promise.resolve(known);
+    }
     const isInLists = suffices(listView(key.kind), need) && key.id !== current;
     const found = isInLists ? this.#find(key) : this.#readById(key);
     this.#loading.push({ collection: key, found });
@@ -56,41 +69,54 @@ export class RowLoader {
   /** Nothing read so far answers later loads. */
   clear(): void {
     this.#byId.clear();
-    this.#inLists?.clearAll();
+    this.#looked.clear();
     this.#loading = [];
   }
 
-  async #find(key: Key): Found {
-    this.#inLists ??= new DataLoader<Key, Found, string>((keys) => Promise.resolve(this.#findAll(keys)), {
-      cacheKeyFn: keyText,
-    });
-    return this.#inLists.load(key);
+  #find(key: Key): Found {
+    const text = keyText(key);
+    const looked = this.#looked.get(text);
+    if (looked !== undefined) {
+      this.#saved.knownRows += 1;
+      return looked;
+    }
+    this.#inLists ??= new DataLoader<Key, Found>((keys) => Promise.resolve(this.#findAll(keys)), { cache: false });
+    const found = this.#inLists.load(key).then((row) => row);
+    this.#looked.set(text, found);
+    return found;
   }
 
   /** Rows that are wanted together and for which a page of their list would do. */
   #findAll(keys: readonly Key[]): Found[] {
-    const pages = new Map<string, Promise<void>>();
+    const pages = new Map<string, Promise<Price>>();
     for (const [text, [first, ...others]] of Map.groupBy(keys, collectionText)) {
       if (first !== undefined) pages.set(text, this.#readPages(first, [first, ...others]));
     }
     return keys.map(async (key) => {
-      await pages.get(collectionText(key));
-      return this.#store.find(key, 'list') ?? this.#readById(key);
+      const price = await pages.get(collectionText(key));
+      const known = this.#store.find(key, 'list');
+      if (known === undefined) return this.#readById(key);
+      // The page cost what the first of its rows would have cost.
+      if (price?.isOwed === true) price.isOwed = false;
+      else this.#saved.views += 1;
+      return known;
     });
   }
 
   /** Reads a page of a list where enough rows of it are wanted, and waits for every page that may hold one of them. */
-  async #readPages({ kind, scope }: Collection, keys: readonly Key[]): Promise<void> {
+  async #readPages({ kind, scope }: Collection, keys: readonly Key[]): Promise<Price> {
     const before = this.#windows().underWay({ kind, scope });
     if (before !== undefined) await before;
     // Asked for at once, so that a window of the same list that is wanted now becomes part of the page.
-    if (this.#unknown(keys).length >= substitutionThreshold) await this.#readPage({ kind, scope });
+    const isOwed = this.#unknown(keys).length >= substitutionThreshold;
+    if (isOwed) await this.#readPage({ kind, scope });
     while (this.#unknown(keys).length > 0) {
       await this.#windows().wanted();
       const pages = this.#windows().underWay({ kind, scope });
-      if (pages === undefined) return;
+      if (pages === undefined) break;
       await pages;
     }
+    return { isOwed };
   }
 
   /** One page of the list, capped or not. Its failure is nobody's: each key is read by id then. */
@@ -107,7 +133,10 @@ export class RowLoader {
   #readById(key: Key): Found {
     const text = keyText(key);
     const known = this.#byId.get(text);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      this.#saved.knownRows += 1;
+      return known;
+    }
     const found = this.#fetch(key);
     this.#byId.set(text, found);
     return found;

@@ -5,6 +5,7 @@ import { fetchFilled } from './fill.ts';
 import { filledOf, type Hull, hullsOf } from './hulls.ts';
 import { joinPages, type ListPage, positionOf, slicePage, tailOf } from './page.ts';
 import type { RowStore } from './row-store.ts';
+import { type PaidPage, SavedCalls } from './saved-calls.ts';
 import { baseText, isEqual, type Window } from './window.ts';
 
 /** A window that somebody waits for, and what it has in common with those that it may share pages with. */
@@ -14,10 +15,12 @@ interface Wish {
   readonly page: Promise<ListPage>;
   readonly resolve: (page: ListPage | Promise<ListPage>) => void;
   readonly reject: (error: unknown) => void;
+  /** How many wait for it. */
+  waiting: number;
 }
 
 /** A page that was read or is being read. */
-interface Reading extends Hull {
+interface Reading extends Hull, PaidPage {
   /** So many of its rows are asked for again and again, until they have come. */
   readonly filled: number;
   /** So many of its rows it can answer: all that were asked for, until it turns out that the upstream caps its pages. */
@@ -38,28 +41,33 @@ export class WindowLoader {
   readonly #api: RestApi;
   readonly #store: RowStore;
   readonly #maxPageSize: number;
+  readonly #saved: SavedCalls;
   readonly #readings = new Map<string, Reading[]>();
   // Not a DataLoader: its batch answers as one, and no window may wait for the page of another list.
   #wishes: Wish[] = [];
 
-  /** `maxPageSize` is the most rows that one call asks for. */
-  constructor(api: RestApi, store: RowStore, maxPageSize: number) {
+  /** `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made. */
+  constructor(api: RestApi, store: RowStore, maxPageSize: number, saved = new SavedCalls()) {
     this.#api = api;
     this.#store = store;
     this.#maxPageSize = maxPageSize;
+    this.#saved = saved;
   }
 
   /** The page of a window; for a count, any page of its list. */
   load(window: Window): Promise<ListPage> {
     const last = this.#wishes.at(-1);
     // As for the rows of a list that have the same owner.
-    if (last !== undefined && isEqual(last.window, window)) return last.page;
+    if (last !== undefined && isEqual(last.window, window)) {
+      last.waiting += 1;
+      return last.page;
+    }
     const { promise: page, resolve, reject } = Promise.withResolvers<ListPage>();
     try {
       // A list whose path is refused fails here, alone, and not with the others of its batch.
       const base = baseText(window);
       if (last === undefined) afterLoads(() => process.nextTick(() => this.#grant()));
-      this.#wishes.push({ window, base, page, resolve, reject });
+      this.#wishes.push({ window, base, page, resolve, reject, waiting: 1 });
     } catch (error) {
       reject(error);
     }
@@ -126,32 +134,41 @@ export class WindowLoader {
     const missing = together.filter((wish) => this.#readingFor(wish) === undefined).map(({ window }) => window);
     const [first] = missing;
     if (first === undefined) return;
-    for (const hull of hullsOf(missing, this.#maxPageSize)) this.#read(base, first, hull, filledOf(hull, missing));
+    const isForCount = missing.every(({ countOnly }) => countOnly === true);
+    for (const hull of hullsOf(missing, this.#maxPageSize))
+      this.#read(base, first, hull, filledOf(hull, missing), isForCount);
   }
 
   #answer(wish: Wish): void {
-    const { window, resolve, reject } = wish;
+    const { resolve, reject } = wish;
     const reading = this.#readingFor(wish);
     if (reading === undefined) return reject(new Error('a window was left out of every hull'));
-    reading.page.then((page) => resolve(this.#cut(page, window, reading)), reject);
+    reading.page.then((page) => resolve(this.#cut(page, wish, reading)), reject);
   }
 
   /** What a window has of the page of a reading. */
-  #cut(page: ListPage, window: Window, reading: Reading): ListPage | Promise<ListPage> {
-    if (window.countOnly === true) return page;
+  #cut(page: ListPage, { window, waiting }: Wish, reading: Reading): ListPage | Promise<ListPage> {
+    if (window.countOnly === true) {
+      this.#saved.share('totals', waiting, reading);
+      return page;
+    }
     const from = window.at.offset - reading.offset;
     const wanted = window.onePage === true ? 1 : window.limit;
-    if (isFilledFor(window, reading) || from + wanted <= page.rows.length || page.next === undefined)
+    if (isFilledFor(window, reading) || from + wanted <= page.rows.length || page.next === undefined) {
+      // A page that took several calls itself saved none for sure.
+      if (page.segments.length === 1) this.#saved.share('windows', waiting, reading);
       return slicePage(page, from, window.limit);
+    }
     // The upstream capped the page before this window had all the rows that it gets alone.
     return this.load(window);
   }
 
-  #read(base: string, { list, at }: Window, { offset, limit }: Hull, filled: number): void {
+  #read(base: string, { list, at }: Window, { offset, limit }: Hull, filled: number, isForCount: boolean): void {
     const from = at.offset === offset ? at : { ...at, offset };
     const reader = { api: this.#api, list, maximum: this.#maxPageSize };
     const page = fetchFilled(reader, from, limit, filled);
-    const reading: Reading = { offset, limit, filled, reach: limit, collection: list, page, settled: false };
+    const stretch = { offset, limit, filled, reach: limit, collection: list };
+    const reading: Reading = { ...stretch, page, settled: false, isForCount, isPaid: false };
     page.then(
       ({ rows, next }) => {
         if (next !== undefined) reading.reach = rows.length;

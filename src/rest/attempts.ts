@@ -160,27 +160,28 @@ export class Attempts {
       succeed: (reply) => {
         ended(reply.status);
         span?.answered(reply.status);
-        this.#line.counts.add(call.method, target, reply.status);
+        const tookMs = now() - startedAt;
+        this.#line.counts.add(call.method, target, reply.status, tookMs);
         this.#answered();
         // A proxy's or another server's page; the API never sends one.
         if (reply.contentType.startsWith('text/html')) this.#line.reachability.failedFor('NOT_THE_API');
-        this.#release(startedAt);
+        this.#release(tookMs);
         succeed(reply);
       },
       fail: (error) => {
         ended(statusOf(error));
         span?.failed(error);
-        this.#failed(error, now() - startedAt);
-        this.#release(startedAt);
+        const tookMs = now() - startedAt;
+        this.#failed(error, tookMs);
+        this.#release(tookMs);
         fail(error);
       },
     });
   }
 
-  #release(startedAt: number): void {
-    const { slots, now } = this.#line;
+  #release(tookMs: number): void {
     this.#abort = undefined;
-    slots.release(this.#job.callerHash, now() - startedAt);
+    this.#line.slots.release(this.#job.callerHash, tookMs);
   }
 
   #answered(): void {
@@ -196,7 +197,7 @@ export class Attempts {
     const { status = 0, retryAfter = 0 } = (error instanceof UpstreamError ? error.upstream : undefined) ?? {};
     if (status === 429) pauses.begin(callerHash, target, retryAfter);
     const fault = error instanceof TransportError ? error.fault : undefined;
-    this.#line.counts.add(this.#job.call.method, target, fault ?? status);
+    this.#line.counts.add(this.#job.call.method, target, fault ?? status, tookMs);
     if (fault === 'aborted' || (fault === 'stale-socket' && this.#mayBeStale)) {
       this.#takeProbed()?.abandon();
     } else if (status >= 500 || fault === 'network' || fault === 'stale-socket') {

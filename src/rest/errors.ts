@@ -43,6 +43,9 @@ const messages: Record<UpstreamErrorCode, string> = {
   OVERLOADED: 'The gateway has too much to do at the moment; try again later.',
 };
 
+/** Every code of a REST call that failed. */
+export const upstreamErrorCodes: readonly string[] = Object.keys(messages);
+
 /** A REST call that failed. The message is ours and fixed; nothing of the upstream's text is in it. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';

@@ -48,6 +48,9 @@ const meanings = {
   OTHER: 'an error that the gateway does not know',
 } as const;
 
+/** Every reason that there is. */
+export const failureReasons: readonly FailureReason[] = Object.keys(meanings).filter(isReason);
+
 /** What a reason means, for people. */
 export function meaningOf(reason: FailureReason): string {
   return meanings[reason];

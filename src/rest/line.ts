@@ -1,6 +1,6 @@
 import type { Line } from './attempts.ts';
 import type { BreakerState } from './breaker.ts';
-import { type CallCount, CallCounts } from './call-counts.ts';
+import { type CallCount, CallCounts, type CallDurations } from './call-counts.ts';
 import { Circuits } from './circuits.ts';
 import { UpstreamError } from './errors.ts';
 import type { FailureReason } from './failure-reasons.ts';
@@ -35,6 +35,8 @@ export interface UpstreamHealth {
   /** Reads that were answered by another's call in flight. */
   readonly sharedReads: number;
   readonly calls: readonly CallCount[];
+  /** How long calls took, by route. */
+  readonly durations: ReadonlyMap<string, CallDurations>;
   /** How often calls failed, by reason. */
   readonly failures: ReadonlyMap<FailureReason, number>;
   /** What the last call says of the way to the upstream. */
@@ -73,8 +75,13 @@ export function healthOf(line: Line, sharedReads: number): UpstreamHealth {
   const { state } = circuits;
   const { inFlight, queued, sheds } = slots;
   const { failures, state: last } = reachability;
-  const calls = counts.all();
-  return { state, inFlight, queued, retries: budget.spent, sheds, sharedReads, calls, failures, reachability: last };
+  return {
+    ...{ state, inFlight, queued, retries: budget.spent, sheds, sharedReads },
+    calls: counts.all(),
+    durations: counts.durations,
+    failures,
+    reachability: last,
+  };
 }
 
 /** Logs the breaker's opening and closing, each once: it says that it is open after every probe that fails. */

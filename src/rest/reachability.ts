@@ -1,4 +1,4 @@
-import { type FailureReason, meaningOf, reasonOf } from './failure-reasons.ts';
+import { type FailureReason, failureReasons, meaningOf, reasonOf } from './failure-reasons.ts';
 
 /** Hears of what an operator should know. */
 export type ReachabilityLog = (
@@ -29,7 +29,7 @@ export interface ReachabilityOptions {
 /** Watches how calls end, counts failures by reason, and logs each change of the reason once. */
 export class Reachability {
   readonly #options: ReachabilityOptions;
-  readonly #failures = new Map<FailureReason, number>();
+  readonly #failures = new Map<FailureReason, number>(failureReasons.map((reason) => [reason, 0]));
   readonly #loggedAt = new Map<FailureReason, number>();
   #state: ReachabilityState = { kind: 'unknown' };
   /** Whether the log's last word is that calls fail. */

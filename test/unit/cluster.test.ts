@@ -4,6 +4,7 @@ import { createRestarts } from '../../src/cluster/restarts.ts';
 import { retire, totalsOf } from '../../src/cluster/totals.ts';
 import { createMetrics, type Metrics, type Snapshot } from '../../src/http/metrics.ts';
 import { createDocumentUses, type DocumentUses } from '../../src/http/persisted/uses.ts';
+import { SavedCalls } from '../../src/loaders/saved-calls.ts';
 
 test('a worker that ends again is started later each time, the others at their own pace', () => {
   const restarts = createRestarts(4, () => 0);
@@ -53,10 +54,14 @@ function processWith(...ids: readonly string[]): Process {
     state: 'open' as const,
     ...{ inFlight: 1, queued: 2, retries: 3, sheds: 4, sharedReads: 5 },
     calls: [{ method: 'GET', route: '/a', outcome: 200, count: 6 }],
+    durations: new Map([['/a', { counts: [1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3], sum: 40 }]]),
     failures: new Map([['ECONNREFUSED' as const, 7]]),
     reachability: { kind: 'unknown' as const },
   });
-  return { documents, metrics: createMetrics({ upstream, documents, runs: { joined: 0 } }) };
+  return {
+    documents,
+    metrics: createMetrics({ upstream, documents, runs: { joined: 0, savedCalls: 8 }, saved: new SavedCalls() }),
+  };
 }
 
 function samples(text: string): ReadonlyMap<string, number> {
@@ -81,6 +86,12 @@ test('metrics of several processes are summed, states are not, and a document th
     gateway_operation_duration_seconds_count: 1,
     gateway_operations_in_flight: 1,
     'gateway_rest_calls_total{method="GET",route="/a",status="200"}': 12,
+    'gateway_rest_calls_saved_total{by="shared_operations"}': 16,
+    'gateway_rest_call_duration_seconds_bucket{le="0.01",route="/a"}': 6,
+    'gateway_rest_call_duration_seconds_bucket{le="+Inf",route="/a"}': 12,
+    'gateway_rest_call_duration_seconds_sum{route="/a"}': 80,
+    'gateway_rest_call_duration_seconds_count{route="/a"}': 12,
+    [`gateway_build_info{version="0.1.0",node="${process.versions.node}"}`]: 1,
     gateway_rest_calls_queued: 4,
     gateway_breaker_open: 1,
     'gateway_document_hits_total{document="x"}': 2,

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Gauge, type Registry } from 'prom-client';
+import { isObject } from '../rest/values.ts';
+
+/** Which gateway this is, as labels of a metric that is always 1. */
+export function measureBuild(registers: Registry[]): void {
+  const metric = new Gauge({
+    name: 'gateway_build_info',
+    help: 'Always 1; its labels are the versions of the gateway and of Node.',
+    labelNames: ['version', 'node'],
+    registers,
+    // All workers are the same program.
+    aggregator: 'first',
+  });
+  metric.set({ version: packageVersion(), node: process.versions.node }, 1);
+}
+
+function packageVersion(): string {
+  const text = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
+  const content: unknown = JSON.parse(text);
+  return isObject(content) ? String(content['version']) : '';
+}

@@ -1,0 +1,25 @@
+/** A page that was read, and whether its call is counted as the cost of one of those whom it answers. */
+export interface PaidPage {
+  /** Whether it was read for a count alone. */
+  readonly isForCount: boolean;
+  isPaid: boolean;
+}
+
+/** REST calls that loaders did not make, by what made them needless. Never more than would have been made without it. */
+export class SavedCalls {
+  /** Windows of a list that were answered from a page that another window was read with. */
+  windows = 0;
+  /** Counts of a list that were answered from a page of its rows, or from another's count. */
+  totals = 0;
+  /** Rows by key that the operation had read, or was reading, already. */
+  knownRows = 0;
+  /** Rows by key that a page of their list answered: only columns that lists have were wanted. */
+  views = 0;
+
+  /** A page answers a window, or a count, for which so many wait: all but the one that pays for it saved a call. */
+  share(kind: 'windows' | 'totals', waiting: number, page: PaidPage): void {
+    const pays = !page.isPaid && page.isForCount === (kind === 'totals');
+    if (pays) page.isPaid = true;
+    this[kind] += pays ? waiting - 1 : waiting;
+  }
+}

@@ -1,0 +1,121 @@
+import { globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { answerCodes } from '../../src/http/codes.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import * as rows from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const routes = {
+  'GET /api/projects/1/': rows.project(1),
+  'GET /api/projects/1/dashboards/': {
+    count: 4,
+    next: null,
+    results: [1, 2, 3, 4].map((id) => rows.listedDashboard(id)),
+  },
+};
+
+/** The samples of one metric, by their labels. */
+async function read(gateway: TestGateway, name: string): Promise<ReadonlyMap<string, number>> {
+  const text = await (await fetch(new URL('/metrics', gateway.url))).text();
+  const lines = text.split('\n').filter((line) => line.startsWith(name) && /^[{ ]/.test(line.slice(name.length)));
+  return new Map(
+    lines.map((line) => [line.slice(name.length, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
+  );
+}
+
+async function savedBy(gateway: TestGateway): Promise<Readonly<Record<string, number>>> {
+  const samples = await read(gateway, 'gateway_rest_calls_saved_total');
+  const named = [...samples].map(([labels, value]) => [/by="(\w+)"/.exec(labels)?.[1] ?? '', value] as const);
+  return Object.fromEntries(named.filter(([, value]) => value > 0));
+}
+
+test.each([
+  [
+    'a window within another of its list',
+    '{ project(id: 1) { a: dashboards(first: 2) { nodes { name } } b: dashboards(first: 4) { nodes { name } } } }',
+    1,
+    { windows: 1 },
+  ],
+  [
+    'a count beside a page',
+    '{ project(id: 1) { dashboards(first: 4) { nodes { name } } count: dashboards { totalCount } } }',
+    1,
+    { totals: 1 },
+  ],
+  [
+    'a second count',
+    '{ a: project(id: 1) { dashboards { totalCount } } b: project(id: "1") { dashboards { totalCount } } }',
+    1,
+    { totals: 1 },
+  ],
+  ['a row that is being read', '{ a: project(id: 1) { name } b: project(id: "1") { timezone } }', 1, { known_rows: 1 }],
+  [
+    'rows that a list has',
+    '{ project(id: 1) { dashboards(first: 4) { nodes { name project { name } } } } }',
+    2,
+    { known_rows: 3 },
+  ],
+  [
+    'rows by id of one list',
+    '{ project(id: 1) { a: dashboard(id: 1) { name } b: dashboard(id: 2) { name } c: dashboard(id: 3) { name } } }',
+    1,
+    { views: 2 },
+  ],
+  ['nothing at all', '{ project(id: 1) { name dashboards(first: 2) { nodes { name } } } }', 2, {}],
+])('calls that are saved are counted: %s', async (_what, query, calls, saved) => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  expect((await gateway.ask(query)).errors).toBeUndefined();
+  expect(upstream.requests).toHaveLength(calls);
+  expect(await savedBy(gateway)).toEqual(saved);
+});
+
+test('calls that equal operations and equal reads of others save are counted once each', async () => {
+  await using upstream = await startUpstream(routes, { hold: 2 });
+  await using gateway = await startGateway(upstream);
+  const query = '{ project(id: 1) { name dashboards(first: 2) { nodes { name } } } }';
+  const asked = [gateway.ask(query), gateway.ask(query), gateway.ask('{ again: project(id: 1) { timezone } }')];
+  await expect.poll(() => upstream.requests).toHaveLength(2);
+  upstream.release();
+  await Promise.all(asked);
+  expect(upstream.requests).toHaveLength(2);
+  expect(await savedBy(gateway)).toEqual({ shared_operations: 2, shared_reads: 1 });
+});
+
+test('every call is in the histogram of its route, which names no id', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  await gateway.ask('{ project(id: 1) { name dashboards(first: 2) { nodes { name } } } }');
+  await gateway.ask('{ project(id: 2) { name } }');
+  const counts = await read(gateway, 'gateway_rest_call_duration_seconds_count');
+  expect(Object.fromEntries(counts)).toEqual({
+    '{route="/api/projects/:id/"}': 2,
+    '{route="/api/projects/:id/dashboards/"}': 1,
+  });
+  const buckets = await read(gateway, 'gateway_rest_call_duration_seconds_bucket');
+  expect([...buckets.keys()]).toHaveLength(24);
+  expect(buckets.get('{le="+Inf",route="/api/projects/:id/"}')).toBe(2);
+});
+
+test('codes, reasons and what saves calls are there with 0 before anything has happened, and so is the version', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  const operations = await read(gateway, 'gateway_operations_total');
+  expect(operations.get('{code="UPSTREAM_UNAVAILABLE"}')).toBe(0);
+  expect([...operations.values()]).toEqual(answerCodes.map(() => 0));
+  const failures = await read(gateway, 'gateway_upstream_failures_total');
+  expect(failures.get('{reason="ECONNREFUSED"}')).toBe(0);
+  expect([...(await read(gateway, 'gateway_rest_calls_saved_total')).values()]).toEqual([0, 0, 0, 0, 0, 0]);
+  expect([...(await read(gateway, 'gateway_build_info')).keys()]).toEqual([
+    expect.stringContaining(`node="${process.versions.node}"`),
+  ]);
+});
+
+test('every code that the source gives an error is one of those that are counted from the start', () => {
+  const root = new URL('../../src/', import.meta.url).pathname;
+  const files = globSync(['http/**/*.ts', 'graphql/*.ts', 'plan/*.ts', 'resolvers/*.ts'], { cwd: root });
+  const texts = files.map((file) => readFileSync(root + file, 'utf8'));
+  const codes = texts.flatMap((text) => [...text.matchAll(/code: '([A-Z][A-Z_]+)'/g)].map(([, code = '']) => code));
+  expect(codes.length).toBeGreaterThan(10);
+  expect(codes.filter((code) => !answerCodes.includes(code))).toEqual([]);
+});
