@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { isObject } from '../../src/rest/values.ts';
+import { ask } from '../support/gateway.ts';
+import { runMain } from '../support/process.ts';
+import * as rows from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const root = join(import.meta.dirname, '../..');
+const rulesPath = join(root, 'examples/prometheus/rules.yaml');
+const dashboard: unknown = JSON.parse(readFileSync(join(root, 'examples/grafana/dashboard.json'), 'utf8'));
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+
+/** What promtool says about a file of rules; empty where nothing is wrong. */
+function errorsIn(path: string): string {
+  const { status, stderr } = spawnSync('promtool', ['check', 'rules', path], { encoding: 'utf8' });
+  return status === 0 ? '' : stderr;
+}
+
+function listIn(holder: unknown, name: string): readonly Readonly<Record<string, unknown>>[] {
+  const list = isObject(holder) ? holder[name] : undefined;
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+const panels = listIn(dashboard, 'panels');
+const panelQueries = panels.flatMap((panel) => listIn(panel, 'targets')).map(({ expr }) => String(expr));
+const rules = listIn(parse(readFileSync(rulesPath, 'utf8')), 'groups').flatMap((group) => listIn(group, 'rules'));
+
+test.runIf(hasPromtool)('promtool finds nothing wrong with the rules, nor with the queries of the dashboard', () => {
+  expect(errorsIn(rulesPath)).toBe('');
+  const folder = mkdtempSync(join(tmpdir(), 'rules-'));
+  const path = join(folder, 'queries.json');
+  const queries = panelQueries.map((query, index) => ({
+    record: `panel:${index}`,
+    expr: query.replaceAll('$__rate_interval', '5m').replaceAll('$job', '.*'),
+  }));
+  writeFileSync(path, JSON.stringify({ groups: [{ name: 'dashboard', rules: queries }] }));
+  expect(errorsIn(path)).toBe('');
+  writeFileSync(path, JSON.stringify({ groups: [{ name: 'broken', rules: [{ record: 'a', expr: 'sum(' }] }] }));
+  expect(errorsIn(path)).not.toBe('');
+  rmSync(folder, { recursive: true });
+});
+
+test('every alert says in words what is wrong and where to look', () => {
+  expect(rules.length).toBeGreaterThan(5);
+  for (const { alert, annotations, labels } of rules) {
+    expect(alert).toMatch(/^Gateway[A-Z]/);
+    expect(labels).toEqual({ severity: expect.stringMatching(/^(critical|warning)$/) as unknown });
+    expect(annotations).toEqual({ summary: expect.any(String) as unknown, description: expect.any(String) as unknown });
+  }
+});
+
+test('the dashboard is in the form that Grafana imports: panels side by side, each with a query of the chosen source', () => {
+  expect(dashboard).toMatchObject({ title: expect.any(String) as unknown, schemaVersion: 39 });
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  const places = panels.map(({ gridPos }) =>
+    isObject(gridPos) ? `${String(gridPos['x'])} ${String(gridPos['y'])}` : '',
+  );
+  expect(new Set(places).size).toBe(panels.length);
+  for (const panel of panels) {
+    expect(panel).toMatchObject({ datasource: { type: 'prometheus', uid: '${datasource}' } });
+    expect(listIn(panel, 'targets').length).toBeGreaterThan(0);
+  }
+  const variables = listIn(isObject(dashboard) ? dashboard['templating'] : undefined, 'list').map(({ name }) => name);
+  expect(variables).toEqual(['datasource', 'job']);
+});
+
+test('every metric that a rule or a panel names is one that gateways tell', { timeout: 60_000 }, async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
+  const settings = { PORT: '0', UPSTREAM_URL: upstream.url, WORKERS: '2', STOP_DELAY_MS: '0' };
+  await using gateway = runMain([], settings);
+  const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
+  expect((await ask(url, '{ project(id: 1) { name } }')).errors).toBeUndefined();
+  const text = await (await fetch(new URL('/metrics', url))).text();
+  const told = new Set([...text.matchAll(/^(\w+)(?:\{.*\})? \S+$/gm)].map(([, name]) => name));
+  const queries = [...panelQueries, ...rules.map(({ expr }) => String(expr))];
+  const named = queries.flatMap((query) => query.match(/\b(?:gateway|nodejs|process)_\w+/g) ?? []);
+  expect(new Set(named).size).toBeGreaterThan(15);
+  expect([...new Set(named)].filter((name) => !told.has(name))).toEqual([]);
+  gateway.child.kill('SIGTERM');
+  await gateway.exit();
+});
