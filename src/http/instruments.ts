@@ -47,9 +47,10 @@ export function histogram(
   bounds: readonly number[],
   read: () => ReadonlyMap<string, Distribution>,
 ): void {
-  new KeptHistogram({ name, help, labelNames: [label], buckets: [...bounds], registers }, () =>
+  const metric = new KeptHistogram({ name, help, labelNames: [label], registers: [] }, () =>
     [...read()].flatMap(([value, distribution]) => samplesOf(name, { [label]: value }, bounds, distribution)),
   );
+  for (const register of registers) register.registerMetric(metric);
 }
 
 /** One line of a histogram, as prom-client keeps it until it is asked for text or data. */

@@ -93,6 +93,11 @@ function measureUpstream(registers: Registry[], upstream: () => UpstreamHealth):
     ['reason'],
     () => [...upstream().failures].map(([reason, count]) => [{ reason }, count]),
   );
+  measureWay(registers, upstream);
+}
+
+/** How the way to the upstream is doing. */
+function measureWay(registers: Registry[], upstream: () => UpstreamHealth): void {
   counter(registers, 'gateway_rest_retries_total', 'Reads sent a second time.', [], () => [[{}, upstream().retries]]);
   counter(registers, 'gateway_rest_sheds_total', 'REST calls refused for want of room or time.', [], () => [
     [{}, upstream().sheds],
