@@ -1,5 +1,6 @@
 import {
   coerceInputValue,
+  type GraphQLField,
   type GraphQLInputField,
   type GraphQLObjectType,
   getNamedType,
@@ -22,8 +23,19 @@ export function extraEntries(extra: unknown, info: MutationInfo): [string, unkno
   if (extra === null || extra === undefined) return [];
   if (!isObject(extra)) throw new UserInputError(`Expected \`extra\` to be a JSON object, but got ${quoted(extra)}.`);
   const entries = Object.entries(extra);
-  for (const [name, value] of entries) checkEntry(name, value, info);
+  const known = knownNames(info);
+  const takesFiles = inputFieldsOf(info)['files'] !== undefined;
+  for (const [name, value] of entries) if (takesFiles || known.has(snakeCase(name))) checkEntry(name, value, info);
   return entries;
+}
+
+/** The names of input fields and of columns, in snake_case. */
+function knownNames(info: MutationInfo): ReadonlySet<string> {
+  const noun = nounOf(info);
+  const inputs = Object.values(inputFieldsOf(info)).flatMap(namesOfInput);
+  const columns =
+    noun === undefined ? [] : Object.values(noun.getFields()).flatMap((field) => columnNames(noun, field));
+  return new Set([...inputs, ...columns].map(snakeCase));
 }
 
 function checkEntry(name: string, value: unknown, info: MutationInfo): void {
@@ -69,12 +81,16 @@ function isRequestColumn(name: string, noun: GraphQLObjectType): boolean {
   return columns[noun.name]?.includes(name) === true;
 }
 
-/** The input field that a name stands for; one with a REST name such as `tile.id` stands for all of `tile`. */
+/** The input field that a name stands for. */
 function fieldFor(name: string, info: MutationInfo): GraphQLInputField | undefined {
-  return Object.values(inputFieldsOf(info)).find((field) => {
-    const [restName = ''] = restNameOf(field).split('.');
-    return field.name !== 'extra' && (isSame(name, restName) || isSame(name, field.name));
-  });
+  const rest = snakeCase(name);
+  return Object.values(inputFieldsOf(info)).find((field) => namesOfInput(field).some((one) => snakeCase(one) === rest));
+}
+
+/** The names that stand for an input field; one with a REST name such as `tile.id` stands for all of `tile`. */
+function namesOfInput(field: GraphQLInputField): string[] {
+  const [restName = ''] = restNameOf(field).split('.');
+  return field.name === 'extra' ? [] : [restName, field.name];
 }
 
 function mutationsOf(noun: GraphQLObjectType, { parentType }: MutationInfo): MutationInfo[] {
@@ -92,13 +108,15 @@ function nounOf({ parentType, fieldName }: MutationInfo): GraphQLObjectType | un
 }
 
 function isColumn(name: string, noun: GraphQLObjectType): boolean {
-  return Object.values(noun.getFields()).some((field) => {
-    const { column } = factsOf(noun, field);
-    if (isSame(name, field.name)) return column !== undefined || field.name === 'upstreamId';
-    return column !== undefined && isSame(name, column);
-  });
+  const rest = snakeCase(name);
+  return Object.values(noun.getFields()).some((field) =>
+    columnNames(noun, field).some((one) => snakeCase(one) === rest),
+  );
 }
 
-function isSame(one: string, other: string): boolean {
-  return snakeCase(one) === snakeCase(other);
+/** The names that stand for a column; none for a field that is no column. */
+function columnNames(noun: GraphQLObjectType, field: GraphQLField<unknown, unknown>): string[] {
+  const { column } = factsOf(noun, field);
+  if (column === undefined) return field.name === 'upstreamId' ? [field.name] : [];
+  return [column, field.name];
 }

@@ -142,6 +142,22 @@ export function refuseDeep(text: string, maximum = maximumDepth): void {
   }
 }
 
+/**
+ * Throws where a text has more objects, lists and members of objects than the maximum: each takes far longer to parse and to
+ * write, and far more memory, than its text. Those inside strings do not count.
+ */
+export function refuseMany(text: string, maximum: number): void {
+  // Each takes one character.
+  if (text.length <= maximum) return;
+  let left = maximum;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 34) at = endOfString(text, at);
+    else if (code === 58 || code === 91 || code === 123) left -= 1;
+    if (left < 0) throw new SyntaxError(`JSON has more than ${maximum} objects, lists and members`);
+  }
+}
+
 /** The index of the quote that closes the string opened at `start`. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {

@@ -1,12 +1,16 @@
 import { UpstreamError } from './errors.ts';
 import type { Reply } from './exchange.ts';
-import { parseJson } from './json.ts';
+import { parseJson, refuseMany } from './json.ts';
 import type { Call } from './transport.ts';
+
+/** Most objects, lists and members of objects in a reply: parsing more would keep everybody waiting. */
+const mostParts = 250_000;
 
 /** The JSON that a reply holds. */
 export function jsonOf({ status, contentType, text }: Reply): unknown {
   if (/^text\/csv\b/i.test(contentType)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   try {
+    refuseMany(text, mostParts);
     return parseJson(text);
   } catch {
     throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { rowsOf } from '../support/connections.ts';
+import { eventsOf } from '../support/lists.ts';
+import { together } from '../support/load.ts';
+import type { Json } from '../support/replies.ts';
+import { dashboard, event, project } from '../support/rows.ts';
+import { startSmallGateway, withstand } from '../support/small-gateway.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const honest = '{ project(id: 1) { name } }';
+const whole = '{"data":{"project":{"name":"Project 1"}}}';
+const page = '{ project(id: 1) { events(first: 1) { nodes { properties } } } }';
+
+const manyValues: readonly (readonly [name: string, properties: Json])[] = [
+  ['empty objects', Array.from({ length: 260_000 }, () => ({}))],
+  ['empty lists', Array.from({ length: 260_000 }, () => [])],
+  ['members', Object.fromEntries(Array.from({ length: 260_000 }, (_, at) => [`k${at}`, 1]))],
+];
+
+test.each(manyValues)(
+  'a row of very many %s is refused beside honest requests',
+  {
+    timeout: 60_000,
+  },
+  async (_name, properties) => {
+    await using upstream = await startUpstream({
+      'GET /api/projects/1/': project(1),
+      'GET /api/projects/1/events/': eventsOf([event(1, { properties })]),
+    });
+    upstream.release();
+    await using gateway = await startSmallGateway(upstream);
+    expect((await gateway.ask(honest)).body).toBe(whole);
+    await withstand(gateway, async () => {
+      const answers = await together(8, 4, () => gateway.ask(page));
+      for (const { data, errors } of answers) {
+        expect(data).toEqual({ project: { events: null } });
+        expect(errors?.map(({ extensions }) => extensions['code'])).toEqual(['UPSTREAM_INVALID_RESPONSE']);
+      }
+      expect((await gateway.ask(honest)).body).toBe(whole);
+    });
+  },
+);
+
+test('brackets and colons inside of strings do not count as objects, lists and members', async () => {
+  const properties = { text: '[{:"\\'.repeat(100_000), numbers: Array.from({ length: 300_000 }, () => 1) };
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/': project(1),
+    'GET /api/projects/1/events/': eventsOf(rowsOf(1, (at) => event(at, { properties }))),
+  });
+  upstream.release();
+  await using gateway = await startSmallGateway(upstream);
+  expect((await gateway.ask(page)).data).toEqual({ project: { events: { nodes: [{ properties }] } } });
+});
+
+test('tens of thousands of names in the extra of a mutation hold nobody up, whatever the key', {
+  timeout: 60_000,
+}, async () => {
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/': project(1),
+    'PATCH /api/projects/1/dashboards/1/': dashboard(1),
+  });
+  upstream.release();
+  await using gateway = await startSmallGateway(upstream);
+  expect((await gateway.ask(honest)).body).toBe(whole);
+  const query = 'mutation ($i: UpdateDashboardInput!) { updateDashboard(input: $i) { dashboard { upstreamId } } }';
+  const extra = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${at}`, at]));
+  await withstand(gateway, async () => {
+    const variables = { i: { projectId: '1', id: '1', extra } };
+    const answers = await together(20, 2, (at) =>
+      gateway.ask(query, { variables, headers: { authorization: `Bearer phx_invented_${at}` } }),
+    );
+    for (const { data } of answers) expect(data).toEqual({ updateDashboard: { dashboard: { upstreamId: '1' } } });
+    expect((await gateway.ask(honest)).body).toBe(whole);
+  });
+});
