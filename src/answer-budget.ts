@@ -22,7 +22,8 @@ export interface ObjectWeight {
 
 /** A limit that an answer exceeds. */
 export interface AnswerExcess {
-  readonly unit: 'objects' | 'bytes';
+  /** `values` are objects and lists, those inside JSON values included. */
+  readonly unit: 'objects' | 'bytes' | 'values';
   /** What was counted when the limit was passed. */
   readonly count: number;
   readonly limit: number;

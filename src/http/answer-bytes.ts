@@ -4,6 +4,8 @@ import { exactDigits } from '../rest/values.ts';
 export interface MeasuredJson {
   /** Bytes of its JSON text; where they exceed the limit, those of a part that does. */
   readonly bytes: number;
+  /** How many objects and lists it has, itself included; where that is too many, as many as were counted. */
+  readonly values: number;
   /** Where the limit was exceeded, without the places in lists; undefined where it was not. */
   readonly path: string | undefined;
 }
@@ -15,7 +17,10 @@ interface Part {
   readonly above: Part | undefined;
 }
 
-/** Measures the JSON text of a value without making it, and stops at the limit. Does not recurse: upstreams nest deeply. */
+/** Most objects and lists of an answer, those inside JSON values included: each takes far longer to write than its text. */
+export const mostValues = 500_000;
+
+/** Measures the JSON text of a value without making it, and stops at the limit, and at that of objects and lists. Does not recurse: upstreams nest deeply. */
 export function measureJson(value: unknown, limit: number): MeasuredJson {
   const parts: Part[] = [];
   const texts = new Map<string, number>();
@@ -29,14 +34,18 @@ export function measureJson(value: unknown, limit: number): MeasuredJson {
     return 2;
   };
   let bytes = sizeOf(value, '', undefined);
+  let values = 0;
   for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
+    values += 1;
     if (Array.isArray(part.value)) {
       const items: readonly unknown[] = part.value;
       for (const item of items) bytes += sizeOf(item, '', part) + 1;
     } else bytes += membersBytes(part, sizeOf);
-    if (bytes > limit) return { bytes, path: pathOf(part) };
+    // Those that are still to be measured count too.
+    if (bytes > limit || values + parts.length > mostValues)
+      return { bytes, values: values + parts.length, path: pathOf(part) };
   }
-  return { bytes, path: undefined };
+  return { bytes, values, path: undefined };
 }
 
 function membersBytes(part: Part, sizeOf: (member: unknown, name: string, above: Part) => number): number {

@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import type { AnswerBudget, AnswerExcess, ObjectWeight } from '../answer-budget.ts';
 import { isObject } from '../rest/values.ts';
-import { measureJson } from './answer-bytes.ts';
+import { measureJson, mostValues } from './answer-bytes.ts';
 
 /** What was executed: its data, what was counted of it, and how many characters the upstream answered for it. */
 export interface Executed {
@@ -14,8 +14,10 @@ export interface Executed {
 /** The limit that data exceeds. Only data that may be large is measured, which takes as long as writing it. */
 export function excessOf({ data, answer, root, received }: Executed, limit: number): AnswerExcess | undefined {
   if (answer.excess !== undefined || answer.mostBytes(root, received) <= limit) return answer.excess;
-  const { bytes, path } = measureJson(data, limit);
-  return path === undefined ? undefined : { unit: 'bytes', count: bytes, limit, path };
+  const { bytes, values, path } = measureJson(data, limit);
+  if (path === undefined) return undefined;
+  if (bytes > limit) return { unit: 'bytes', count: bytes, limit, path };
+  return { unit: 'values', count: values, limit: mostValues, path };
 }
 
 /** The error that stands for data that was dropped. */

@@ -73,3 +73,31 @@ test('tens of thousands of names in the extra of a mutation hold nobody up, what
     expect((await gateway.ask(honest)).body).toBe(whole);
   });
 });
+
+test('a JSON value of many objects that is answered again and again is refused beside honest requests', {
+  timeout: 120_000,
+}, async () => {
+  const properties = Array.from({ length: 200_000 }, () => ({}));
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/': project(1),
+    'GET /api/projects/1/events/': eventsOf([event(1, { properties })]),
+  });
+  upstream.release();
+  await using gateway = await startSmallGateway(upstream);
+  expect((await gateway.ask(honest)).body).toBe(whole);
+  await withstand(gateway, async () => {
+    const copies = Array.from({ length: 20 }, (_, at) => `p${at}: properties`).join(' ');
+    const answers = await together(6, 2, (at) =>
+      gateway.ask(`{ project(id: 1) { events(first: 1) { nodes { ${copies} e${at}: event } } } }`),
+    );
+    for (const { status, data, errors } of answers) {
+      expect(status).toBe(200);
+      expect(data).toBeNull();
+      expect(errors?.map(({ extensions }) => extensions)).toMatchObject([
+        { code: 'COST_LIMIT_EXCEEDED', limit: 500_000 },
+      ]);
+      expect(errors?.[0]?.extensions['values']).toBeGreaterThan(500_000);
+    }
+    expect((await gateway.ask(honest)).body).toBe(whole);
+  });
+});
