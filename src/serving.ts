@@ -122,7 +122,7 @@ async function startServing(
   if (hasFiles(config)) process.on('SIGHUP', () => void gateway.reload());
   const { port, host, stopDelayMs, compression } = config;
   const metrics = link === undefined ? gateway.metrics : { ...gateway.metrics, render: () => link.totals() };
-  const options = { port, host, stopDelayMs, drainMs: drainMsOf(config), compression };
+  const options = { port, host, stopDelayMs, drainMs: drainMsOf(config), compression, socket: link?.socket };
   const isSeparate = config.metricsPort !== undefined;
   const server = await listening('PORT', startServer({ ...gateway, metrics }, { ...options, metrics: !isSeparate }));
   const scraped = isSeparate ? startMetricsServer(metrics, { ...options, port: config.metricsPort }) : undefined;

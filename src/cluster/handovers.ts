@@ -6,17 +6,29 @@ interface Connection {
   readonly close: () => void;
 }
 
+/** Counts of the connections that a worker was handed. */
+export interface Handovers {
+  /** Since its start. */
+  readonly handed: number;
+  /** Those that it has not taken yet. */
+  readonly untaken: number;
+}
+
 /**
- * Closes the connections that a worker was handed and had not taken when it ended, as the system closes those that it had.
+ * Counts the connections that a worker is handed, and closes those that it had not taken when it ended, as the system closes those that it had.
  * Node's cluster waits for the dead worker's word for ever, and the clients with it: in `handoff` of
  * lib/internal/cluster/round_robin_handle.js a message `newconn` with a number goes out, and an `ack` of that number comes
  * back before anything is read from the connection.
  */
-export function closeUntaken(worker: ChildProcess): void {
+export function watchHandovers(worker: ChildProcess): Handovers {
   const untaken = new Map<unknown, Connection>();
+  let handed = 0;
   const send = worker.send.bind(worker);
   const watched = (message: unknown, handle?: unknown, ...others: unknown[]): unknown => {
-    if (isObject(message) && message['act'] === 'newconn' && isConnection(handle)) untaken.set(message['seq'], handle);
+    if (isObject(message) && message['act'] === 'newconn' && isConnection(handle)) {
+      handed += 1;
+      untaken.set(message['seq'], handle);
+    }
     return Reflect.apply(send, undefined, [message, handle, ...others]);
   };
   Object.defineProperty(worker, 'send', { value: watched });
@@ -27,6 +39,14 @@ export function closeUntaken(worker: ChildProcess): void {
     for (const connection of untaken.values()) connection.close();
     untaken.clear();
   });
+  return {
+    get handed() {
+      return handed;
+    },
+    get untaken() {
+      return untaken.size;
+    },
+  };
 }
 
 function isConnection(handle: unknown): handle is Connection {

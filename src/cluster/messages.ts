@@ -25,7 +25,11 @@ export interface Started {
 export type ToWorker =
   | { readonly kind: 'start'; readonly orders: Orders }
   | { readonly kind: 'stop' }
-  // Read the manifests of persisted documents again.
+  // Stop listening: all workers let their requests wait.
+  | { readonly kind: 'close' }
+  // Answer the requests that wait: no worker listens.
+  | { readonly kind: 'answer' }
+  // Read manifests of persisted documents, and certificates, again.
   | { readonly kind: 'reload' }
   | { readonly kind: 'measure'; readonly id: number }
   // To `get`, under its id; undefined where nobody has registered it.
@@ -39,6 +43,10 @@ export type ToPrimary =
   // It cannot start, and exits with this code.
   | { readonly kind: 'failed'; readonly message: string; readonly exitCode: number }
   | { readonly kind: 'measured'; readonly id: number; readonly snapshot: Snapshot }
+  // It stops, and lets requests wait until it is told to `close`.
+  | { readonly kind: 'holding' }
+  // It has stopped listening, and lets requests wait until it is told to `answer`.
+  | { readonly kind: 'closed' }
   // Texts of automatic persisted queries.
   | { readonly kind: 'set'; readonly hash: string; readonly text: string }
   | { readonly kind: 'get'; readonly id: number; readonly hash: string }

@@ -1,6 +1,7 @@
 import type { Snapshot } from '../http/metrics.ts';
 import type { Log } from '../http/persisted/list.ts';
 import type { TextStore } from '../http/persisted/store.ts';
+import { JointStop } from './joint-stop.ts';
 import type { Orders, Started, ToPrimary, ToWorker } from './messages.ts';
 import { createRestarts, type Restarts } from './restarts.ts';
 import { retire, totalsOf } from './totals.ts';
@@ -48,6 +49,7 @@ class Workers {
   readonly #restarts: Restarts;
   /** By their place, which the next worker takes when one ends. */
   readonly #running = new Map<number, WorkerHandle>();
+  readonly #jointStop = new JointStop(this.#running);
   readonly #timers = new Set<NodeJS.Timeout>();
   #retired: Promise<Snapshot> = Promise.resolve([]);
   #restarted = 0;
@@ -73,6 +75,7 @@ class Workers {
   async stop(): Promise<void> {
     this.#stopped ??= Promise.withResolvers();
     for (const timer of this.#timers) clearTimeout(timer);
+    this.#jointStop.begin();
     this.tellAll({ kind: 'stop' });
     const cut = setTimeout(() => this.#killAll(), this.#options.stopMs);
     if (this.#running.size > 0) await this.#stopped.promise;
@@ -93,7 +96,9 @@ class Workers {
     else if (message.kind === 'get') {
       const answer = (text: string | undefined): void => worker.tell({ kind: 'text', id: message.id, text });
       void Promise.resolve(store.get(message.hash)).then(answer);
-    } else if (message.kind === 'totals') {
+    } else if (message.kind === 'holding') this.#jointStop.holding(worker);
+    else if (message.kind === 'closed') this.#jointStop.closed(worker);
+    else if (message.kind === 'totals') {
       void this.#totals().then((text) => worker.tell({ kind: 'totals', id: message.id, text }));
     }
   }
@@ -109,6 +114,7 @@ class Workers {
     this.#retired = this.#retired.then((retired) => retire(retired, worker.lastSnapshot));
     if (this.#stopped !== undefined) {
       if (this.#running.size === 0) this.#stopped.resolve();
+      else this.#jointStop.proceed();
       return;
     }
     const delay = this.#restarts.delayAfterEnd(place);

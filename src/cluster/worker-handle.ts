@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Snapshot } from '../http/metrics.ts';
-import { closeUntaken } from './handovers.ts';
+import { type Handovers, watchHandovers } from './handovers.ts';
 import { isToPrimary, type Orders, type Started, type ToPrimary, type ToWorker } from './messages.ts';
 import { createPending } from './pending.ts';
 
@@ -31,6 +31,7 @@ export class WorkerHandle {
   /** Once it listens; rejects with a WorkersError where it ends before. Somebody has to hear it. */
   readonly started: Promise<Started>;
   readonly #worker: Worker;
+  readonly #handovers: Handovers;
   readonly #measures = createPending<Snapshot>(measurePatienceMs);
   #snapshot: Snapshot = [];
   #serves = false;
@@ -39,7 +40,7 @@ export class WorkerHandle {
     const start = Promise.withResolvers<Started>();
     this.started = start.promise;
     this.#worker = cluster.fork();
-    closeUntaken(this.#worker.process);
+    this.#handovers = watchHandovers(this.#worker.process);
     this.#worker.on('message', (message: unknown) => {
       if (!isToPrimary(message)) return;
       if (message.kind === 'listening') {
@@ -63,6 +64,16 @@ export class WorkerHandle {
   /** Whether it listens. */
   get serves(): boolean {
     return this.#serves;
+  }
+
+  /** Connections that it was handed. */
+  get handed(): number {
+    return this.#handovers.handed;
+  }
+
+  /** Those of them that it has not taken yet. */
+  get untaken(): number {
+    return this.#handovers.untaken;
   }
 
   /** Its metrics when they were last asked for. */

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SharedSocket } from '../http/graceful-stop.ts';
 import type { Snapshot } from '../http/metrics.ts';
 import type { TextStore } from '../http/persisted/store.ts';
 import { ConfigError } from '../settings.ts';
@@ -17,6 +19,9 @@ const textPatienceMs = 150;
 /** Longest time that a scrape waits, in milliseconds. */
 const totalsPatienceMs = 3000;
 
+/** Longest time that a stop waits for the primary's word, in milliseconds: requests wait meanwhile. */
+const wordPatienceMs = 3000;
+
 /** A worker's side of the channel to the primary. */
 export class Link {
   /** What to serve; it comes once, soon after the start. */
@@ -24,6 +29,14 @@ export class Link {
   /** Texts that any worker has registered. */
   readonly store: TextStore;
   readonly #texts = createPending<string>(textPatienceMs);
+  /** The primary's words when this worker stops. */
+  readonly #mayClose = Promise.withResolvers<void>();
+  readonly #mayAnswer = Promise.withResolvers<void>();
+  /** The socket that the primary accepts from. */
+  readonly socket: SharedSocket = {
+    mayClose: () => this.#wordAfter({ kind: 'holding' }, this.#mayClose.promise),
+    mayAnswer: () => this.#wordAfter({ kind: 'closed' }, this.#mayAnswer.promise),
+  };
   readonly #totals = createPending<string>(totalsPatienceMs);
   #served: Served | undefined;
 
@@ -62,6 +75,11 @@ export class Link {
     return text;
   }
 
+  async #wordAfter(message: ToPrimary, word: Promise<void>): Promise<void> {
+    void tell(message);
+    await Promise.race([word, delay(wordPatienceMs, undefined, { ref: false })]);
+  }
+
   #obey(message: Exclude<ToWorker, { readonly kind: 'start' }>): void {
     const served = this.#served;
     switch (message.kind) {
@@ -69,6 +87,10 @@ export class Link {
         // Nobody is served yet.
         if (served === undefined) process.exit(0);
         return served.stop();
+      case 'close':
+        return this.#mayClose.resolve();
+      case 'answer':
+        return this.#mayAnswer.resolve();
       case 'reload':
         return served?.reload();
       case 'measure':

@@ -9,6 +9,16 @@ export interface StopTimes {
   readonly stopDelayMs: number;
   /** How long it waits after that for answers in flight. */
   readonly drainMs: number;
+  /** Where the server listens on a socket of several processes. */
+  readonly socket?: SharedSocket | undefined;
+}
+
+/** A socket that several processes listen on, which has to be left by all of them together. */
+export interface SharedSocket {
+  /** Requests wait here; resolves when they do everywhere, and no client is about to connect. */
+  readonly mayClose: () => Promise<void>;
+  /** This process has stopped listening; resolves when all have. */
+  readonly mayAnswer: () => Promise<void>;
 }
 
 /** A moment is empty if so many looks find no new connection; with clients that never leave one it is not waited longer. */
@@ -69,8 +79,18 @@ export class GracefulStop {
   }
 
   async #stopListening(): Promise<void> {
+    const { socket } = this.#times;
     const held: (() => void)[] = [];
     this.#held = held;
+    await (socket === undefined ? this.#emptyMoment() : socket.mayClose());
+    // That of HTTP servers also closes the connections whose clients have not spoken yet.
+    NetServer.prototype.close.call(this.#server);
+    await socket?.mayAnswer();
+    this.#held = undefined;
+    for (const answer of held) answer();
+  }
+
+  async #emptyMoment(): Promise<void> {
     const until = performance.now() + Math.min(longestLookMs, this.#times.drainMs / 10);
     let empty = 0;
     while (empty < emptyLooks && performance.now() < until) {
@@ -80,9 +100,5 @@ export class GracefulStop {
       await nextImmediate();
       empty = this.#connections.accepted === accepted ? empty + 1 : 0;
     }
-    // That of HTTP servers also closes the connections whose clients have not spoken yet.
-    NetServer.prototype.close.call(this.#server);
-    this.#held = undefined;
-    for (const answer of held) answer();
   }
 }

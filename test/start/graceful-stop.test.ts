@@ -1,6 +1,6 @@
 import { Agent, request as sendRequest } from 'node:http';
 import { expect, test } from 'vitest';
-import { inForm } from '../support/form.ts';
+import { inForm, measured } from '../support/form.ts';
 import { freePort } from '../support/free-port.ts';
 import { hasHaproxy, startHaproxy } from '../support/haproxy.ts';
 import { pause } from '../support/load.ts';
@@ -44,20 +44,28 @@ function count(outcomes: Map<string, number>, name: string): void {
   outcomes.set(name, (outcomes.get(name) ?? 0) + 1);
 }
 
-test('fifty clients that never rest meet no reset while it stops', { timeout: 600_000 }, async () => {
-  await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
-  upstream.release();
-  for (let stops = 0; stops < inForm(3, 20); stops += 1) {
-    await using gateway = runMain([], { ...quiet, PORT: '0', UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '200' });
-    const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
-    const outcomes = new Map<string, number>();
-    const clients = Array.from({ length: 50 }, () => insist(url, outcomes));
-    await pause(500);
-    const exitCode = await stop(gateway);
-    await Promise.all(clients);
-    expect([exitCode, [...outcomes.keys()]]).toEqual([0, ['200']]);
-  }
-});
+test.each(['1', '2'])(
+  'fifty clients that never rest meet no reset while it stops, with %s of its processes',
+  { timeout: 600_000 },
+  async (WORKERS) => {
+    await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
+    upstream.release();
+    let answered = 0;
+    for (let stops = 0; stops < inForm(3, 20); stops += 1) {
+      const settings = { PORT: '0', UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '200', WORKERS };
+      await using gateway = runMain([], { ...quiet, ...settings });
+      const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
+      const outcomes = new Map<string, number>();
+      const clients = Array.from({ length: 50 }, () => insist(url, outcomes));
+      await pause(500);
+      const exitCode = await stop(gateway);
+      await Promise.all(clients);
+      expect([exitCode, [...outcomes.keys()]]).toEqual([0, ['200']]);
+      answered += outcomes.get('200') ?? 0;
+    }
+    measured(`stops of ${WORKERS}`, { answered, resets: 0 });
+  },
+);
 
 test.skipIf(!hasHaproxy)('clients of HAProxy notice no stop of a gateway behind it', { timeout: 600_000 }, async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
@@ -92,3 +100,20 @@ test.skipIf(!hasHaproxy)('clients of HAProxy notice no stop of a gateway behind 
   expect([...outcomes.keys()]).toEqual(['200']);
   expect(await stop(stays)).toBe(0);
 });
+
+test.each(['application/json', 'text/event-stream'])(
+  'while it stops, each answer closes its connection: %s',
+  async (accept) => {
+    await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
+    upstream.release();
+    await using gateway = runMain([], { ...quiet, PORT: '0', UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '3000' });
+    const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
+    const asked = (): Promise<Response> => fetch(url, { method: 'POST', headers: { ...headers, accept }, body });
+    expect((await asked()).headers.get('connection')).toBe('keep-alive');
+    gateway.child.kill('SIGTERM');
+    while ((await fetch(new URL('/readyz', url))).status !== 503) await pause(10);
+    const late = await asked();
+    expect([late.status, late.headers.get('connection')]).toEqual([200, 'close']);
+    expect(await late.text()).toContain('Project 1');
+  },
+);
