@@ -1,5 +1,7 @@
 # The gateway, without an upstream of its own: set UPSTREAM_URL. Node runs the TypeScript as it is; nothing is built.
-FROM node:26-slim
+# To update: the exact version that package.json names in optionalDependencies, so that images and tests run the same Node.
+# What `docker buildx imagetools inspect node:26.10.0-slim` prints as digest can stand behind it, as @sha256:….
+FROM node:26.10.0-slim
 
 ENV NODE_ENV=production HOST=0.0.0.0
 WORKDIR /gateway

