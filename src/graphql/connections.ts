@@ -36,11 +36,16 @@ export type Stretch =
 /** Rows per page where neither `first` nor `last` says. */
 const defaultPageSize = 50;
 
-/** How many rows `first` or `last` asks for. Refuses what is negative or beyond the maximum. */
-export function pageSizeOf(argument: 'first' | 'last', value: number | null | undefined, maximum: number): number {
+/** How many rows `first` or `last` asks for. Refuses what is below the minimum or beyond the maximum. */
+export function pageSizeOf(
+  argument: 'first' | 'last',
+  value: number | null | undefined,
+  maximum: number,
+  minimum = 0,
+): number {
   const size = value ?? Math.min(defaultPageSize, maximum);
-  if (size >= 0 && size <= maximum) return size;
-  throw new UserInputError(`Expected \`${argument}\` to be from 0 to ${maximum}, but got ${size}.`);
+  if (size >= minimum && size <= maximum) return size;
+  throw new UserInputError(`Expected \`${argument}\` to be from ${minimum} to ${maximum}, but got ${size}.`);
 }
 
 /** The stretch that connection arguments ask for, after the Relay cursor connections specification §4.4. */

@@ -8,8 +8,8 @@ const known = new WeakMap<object, WeakMap<object, EventQuery>>();
 const nothing = {};
 
 /** The query of an event list: lists of conditions are one JSON-encoded parameter each, and nothing given is no filter. */
-export function toEventQuery(filter: EventFilter | null | undefined, select?: readonly string[]): EventQuery {
-  if (select === undefined && isSmall(filter)) return createEventQuery(filter);
+export function toEventQuery(filter: EventFilter | null | undefined, select?: readonly string[] | null): EventQuery {
+  if ((select ?? undefined) === undefined && isSmall(filter)) return createEventQuery(filter);
   const ofFilter = known.get(filter ?? nothing) ?? new WeakMap<object, EventQuery>();
   known.set(filter ?? nothing, ofFilter);
   const query = ofFilter.get(select ?? nothing) ?? createEventQuery(filter, select);
@@ -29,7 +29,7 @@ function isEmpty(items: readonly unknown[] | null | undefined): boolean {
   return items === null || items === undefined || items.length === 0;
 }
 
-function createEventQuery(filter: EventFilter | null | undefined, select?: readonly string[]): EventQuery {
+function createEventQuery(filter: EventFilter | null | undefined, select?: readonly string[] | null): EventQuery {
   return {
     after: filter?.occurredAfter ?? undefined,
     before: filter?.occurredBefore ?? undefined,

@@ -1,6 +1,8 @@
 import type { View } from '../loaders/row-store.ts';
 import { UpstreamError } from '../rest/errors.ts';
+import type { ListRef } from '../rest/pages.ts';
 import type { Collection, Key, Kind } from '../rest/paths.ts';
+import type { TablePage } from '../rest/tables.ts';
 import { idText, type Row } from '../rest/values.ts';
 
 /** Relations that are under way already, by response key. */
@@ -109,6 +111,17 @@ export type PluginRecord = RowRecord;
 export interface ReportSource {
   readonly body: unknown;
 }
+
+/** A page of a table of events, and of what list it is one. */
+export interface TableSource<Content> {
+  readonly list: ListRef;
+  readonly page: TablePage<Content>;
+}
+
+/** A page of events as CSV. */
+export type CsvPageSource = TableSource<string>;
+/** A page of rows as `select` gives them. */
+export type RowsPageSource = TableSource<readonly unknown[]>;
 
 /** What an action on a plugin answered: the plugin, or anything else. */
 export interface PluginActionSource extends ReportSource {

@@ -1,12 +1,19 @@
-import type { PluginsReport, RestApi } from '../rest/api.ts';
+import type { PluginsReport, RestApi, ValuesQuery } from '../rest/api.ts';
 import { type ListRef, listText } from '../rest/pages.ts';
 import type { Key } from '../rest/paths.ts';
+import type { Position } from '../rest/positions.ts';
 
 /** Reads of the API whose answers are no rows, each made once in an operation. */
 export interface Reports
   extends Pick<
     RestApi,
-    'fetchSelected' | 'fetchCsv' | 'fetchEventValues' | 'fetchPluginSource' | 'fetchPluginsReport'
+    | 'fetchSelected'
+    | 'fetchCsv'
+    | 'fetchEventCsv'
+    | 'fetchEventValues'
+    | 'fetchEventValuesCsv'
+    | 'fetchPluginSource'
+    | 'fetchPluginsReport'
   > {
   /** Nothing read so far answers later reads. */
   readonly clear: () => void;
@@ -29,11 +36,11 @@ export function createReports(api: RestApi): Reports {
     };
   };
   return {
-    fetchSelected: once((list: ListRef, limit: number) => api.fetchSelected(list, limit), pageName),
-    fetchCsv: once((list: ListRef, limit: number) => api.fetchCsv(list, limit), pageName),
-    fetchEventValues: once((projectId: string, key: string | undefined, eventName: string | undefined) =>
-      api.fetchEventValues(projectId, key, eventName),
-    ),
+    fetchSelected: once((list: ListRef, at: Position, limit: number) => api.fetchSelected(list, at, limit), pageName),
+    fetchCsv: once((list: ListRef, at: Position, limit: number) => api.fetchCsv(list, at, limit), pageName),
+    fetchEventCsv: once((key: Key) => api.fetchEventCsv(key)),
+    fetchEventValues: once((projectId: string, values: ValuesQuery) => api.fetchEventValues(projectId, values)),
+    fetchEventValuesCsv: once((projectId: string, values: ValuesQuery) => api.fetchEventValuesCsv(projectId, values)),
     fetchPluginSource: once((key: Key) => api.fetchPluginSource(key)),
     fetchPluginsReport: once((organizationId: string, report: PluginsReport) =>
       api.fetchPluginsReport(organizationId, report),
@@ -45,6 +52,6 @@ export function createReports(api: RestApi): Reports {
 }
 
 /** A list as text is short, however long its filter is. */
-function pageName(list: ListRef, limit: number): string {
-  return `${limit} ${listText(list)}`;
+function pageName(list: ListRef, { offset, before = '' }: Position, limit: number): string {
+  return `${limit} ${offset} ${before} ${listText(list)}`;
 }

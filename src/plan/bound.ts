@@ -75,6 +75,9 @@ function boundOfField(
       return { calls: 1, rows: 1 };
     case 'table':
       return { calls: 1, rows: bounding.maxPageSize };
+    case 'text':
+      // The event, and the project that tells which one `@current` is.
+      return { calls: 2, rows: 2 };
     case 'report':
       return boundOfReport(bounding, selected);
     case 'node':

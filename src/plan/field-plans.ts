@@ -1,5 +1,4 @@
 import type { GraphQLObjectType } from 'graphql';
-import { pageSizeOf } from '../graphql/connections.ts';
 import { parseIdWithin, parseOwnerId } from '../graphql/ids.ts';
 import { current, type Key } from '../rest/paths.ts';
 import { planList } from './connection-plans.ts';
@@ -7,9 +6,11 @@ import { type Arguments, type Draft, pathOf } from './draft.ts';
 import { planCurrent } from './id-scopes.ts';
 import { after } from './moments.ts';
 import { collectionText, isCurrent, isOwnerKnown, keyed, type Objects, textOf, toObjects } from './objects.ts';
+import { planRead } from './reads.ts';
 import { type Role, roleOf } from './roles.ts';
 import type { SelectedField } from './selection.ts';
 import { collectionOf, ownersOf, type PlanStep, type Step } from './step.ts';
+import { planTable } from './table-plans.ts';
 
 /** Plans a field of objects that is in no row: what it reads, and what is selected below it. */
 export function planField(
@@ -37,6 +38,7 @@ const plans: Partial<Record<Role['kind'], PlanStep>> = {
   list: planList,
   anyRow: planAnyRow,
   table: planTable,
+  text: planText,
   report: planReport,
 };
 
@@ -45,9 +47,25 @@ function planOwner(draft: Draft, { nodes }: SelectedField, { owner, moment, cert
 }
 
 function planById(step: Step, args: Arguments): void {
-  const { draft, selected, path, moment, certain, parent } = step;
+  const { draft, selected, path } = step;
+  const { nodes } = selected;
+  withObjects(step, args, (objects) => draft.plan({ objects, nodes, path, known: 'unknown' }));
+}
+
+/** An object that is answered as one value, read by itself. */
+function planText(step: Step, args: Arguments): void {
+  const { draft, endpoint, path } = step;
+  withObjects(step, args, (objects) => {
+    const { moment, certain } = objects;
+    const count = draft.ledger.claim(`${endpoint.operation} as text`, objects);
+    draft.ledger.add({ endpoint, moment, lower: certain ? count : 0, upper: count, rows: count, paths: [path] });
+  });
+}
+
+/** Plans what is done with the objects that the argument `id` names. */
+function withObjects(step: Step, args: Arguments, plan: (objects: Objects) => void): void {
+  const { draft, path, moment, certain, parent } = step;
   const objects = objectsById(step, args.text('id') ?? '');
-  const plan = (found: Objects): void => draft.plan({ objects: found, nodes: selected.nodes, path, known: 'unknown' });
   const isClaimed = isCurrent(parent) && objects.owner !== undefined && !isCurrent(objects.owner);
   if (!isClaimed) return plan(objects);
   // A global id below `@current` is followed once it is known to be of that project or organization.
@@ -87,15 +105,10 @@ function planAnyRow(step: Step): void {
   });
 }
 
-function planTable(step: Step, args: Arguments): void {
-  const limit = pageSizeOf('first', args.number('first'), step.draft.options.maxPageSize);
-  // Without a column it is the page that a connection may read.
-  const isPage = args.texts('select').length === 0 && 'select' in args.all;
-  planRead({ ...step, certain: step.certain && !isPage }, args, limit);
-}
-
 function planReport(step: Step, args: Arguments): void {
-  planRead(step, args, 0);
+  const given = Object.entries(args.all).filter(([, value]) => value !== null);
+  const fact = `${step.selected.field.name} ${JSON.stringify(given)}`;
+  planRead(step, { fact, rows: 0 });
   const { draft, selected, parent, endpoint, moment, path } = step;
   if (parent === undefined || draft.answerOf(selected)?.name !== endpoint.kind) return;
   // A report that names rows: only its answer tells how many; so many at most are planned.
@@ -108,12 +121,4 @@ function planReport(step: Step, args: Arguments): void {
     moment: after(moment),
   });
   draft.plan({ objects, nodes: selected.nodes, path, known: 'assumed' });
-}
-
-/** One read for each object of the field; equal ones are one. */
-function planRead({ draft, endpoint, parent, moment, certain, path }: Step, args: Arguments, rows: number): void {
-  if (parent === undefined) return;
-  const count = draft.ledger.claim(`${endpoint.operation} ${JSON.stringify(args.all)}`, parent);
-  const lower = certain ? count : 0;
-  draft.ledger.add({ endpoint, moment, lower, upper: count, rows: rows * count, paths: [path] });
 }

@@ -1,4 +1,12 @@
-import { type GraphQLField, type GraphQLObjectType, getNamedType, isInterfaceType, isObjectType } from 'graphql';
+import {
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  getNamedType,
+  isInterfaceType,
+  isLeafType,
+  isObjectType,
+} from 'graphql';
 import { factsOf, isRowType } from '../graphql/facts.ts';
 import type { View } from '../loaders/row-store.ts';
 import { type Endpoint, endpointOf } from './endpoints.ts';
@@ -21,8 +29,10 @@ export type Role =
   // Any object by its global id.
   | { readonly kind: 'node' }
   | { readonly kind: 'list'; readonly endpoint: Endpoint }
-  // A list that is answered as one value.
+  // A page of a list as one value, which is no connection.
   | { readonly kind: 'table'; readonly endpoint: Endpoint }
+  // An object by its argument `id`, as one value.
+  | { readonly kind: 'text'; readonly endpoint: Endpoint }
   // A value that any row of a list holds.
   | { readonly kind: 'anyRow'; readonly endpoint: Endpoint }
   | { readonly kind: 'report'; readonly endpoint: Endpoint }
@@ -53,8 +63,13 @@ function findRole(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>
   if (endpoint.report !== '') return { kind: 'report', endpoint };
   if (endpoint.isRow) {
     if (view !== undefined) return { kind: 'reference', view, endpoint };
+    if (isLeafType(answer)) return { kind: 'text', endpoint };
     return field.args.length > 0 ? { kind: 'byId', endpoint } : { kind: 'owner' };
   }
-  if (isObjectType(answer)) return { kind: 'list', endpoint };
+  if (isConnection(answer)) return { kind: 'list', endpoint };
   return { kind: isRowType(type.name) ? 'table' : 'anyRow', endpoint };
+}
+
+function isConnection(type: GraphQLNamedType): boolean {
+  return isObjectType(type) && type.getFields()['pageInfo'] !== undefined;
 }

@@ -1,10 +1,16 @@
-import { pageSizeOf } from '../graphql/connections.ts';
-import { queryText, toEventQuery } from '../graphql/event-filter.ts';
+import { toEventQuery } from '../graphql/event-filter.ts';
 import type { ProjectResolvers } from '../graphql/generated/resolvers.ts';
 import type { RowRecord } from '../graphql/records.ts';
 import type { EventQuery, ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
 import { fetchWithin } from './by-id.ts';
+import {
+  fetchEventCsv,
+  fetchEventRows,
+  fetchEventsCsv,
+  fetchEventValues,
+  fetchEventValuesCsv,
+} from './event-tables.ts';
 import { eventConnection, listConnection } from './lists.ts';
 import { fetchReferred, organizationIn } from './references.ts';
 
@@ -18,20 +24,13 @@ export const Project: ProjectResolvers = {
   events: (project, args, context, info) =>
     eventConnection(events(project, toEventQuery(args.filter)), args, context, info),
   event: (project, { id }, context, info) => fetchWithin(events(project), id, context, info),
-  eventValues: (project, { key, eventName }, { loaders, answer }) => {
-    answer.takeValue();
-    const name = queryText('eventName', eventName);
-    return loaders.reports.fetchEventValues(project.key.id, queryText('key', key), name);
-  },
-  eventsCsv: (project, { first, filter }, { loaders, answer, maxPageSize }) => {
-    answer.takeValue();
-    return loaders.reports.fetchCsv(events(project, toEventQuery(filter)), pageSizeOf('first', first, maxPageSize));
-  },
-  eventRows: async (project, { select, first, filter }, { loaders, answer, maxPageSize }) => {
-    answer.takeValue();
-    const list = events(project, toEventQuery(filter, select));
-    return [...(await loaders.reports.fetchSelected(list, pageSizeOf('first', first, maxPageSize)))];
-  },
+  eventCsv: (project, { id }, context) => fetchEventCsv(events(project), id, context),
+  eventValues: (project, args, context, info) => fetchEventValues(project, args, context, info),
+  eventValuesCsv: (project, args, context) => fetchEventValuesCsv(project, args, context),
+  eventsCsv: (project, args, context, info) =>
+    fetchEventsCsv({ ...events(project, toEventQuery(args.filter, args.select)), table: 'csv' }, args, context, info),
+  eventRows: (project, args, context, info) =>
+    fetchEventRows({ ...events(project, toEventQuery(args.filter, args.select)), table: 'rows' }, args, context, info),
 };
 
 function dashboards({ key }: RowRecord): Collection {

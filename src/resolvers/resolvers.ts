@@ -4,6 +4,7 @@ import { Connection, CountedConnection, Edge } from './connection-types.ts';
 import { Dashboard } from './dashboard.ts';
 import { dashboardMutations } from './dashboard-mutations.ts';
 import { Event } from './event.ts';
+import { EventRowsPage, EventsCsvPage, EventValue, EventValues } from './event-tables.ts';
 import { Organization } from './organization.ts';
 import { Plugin } from './plugin.ts';
 import { ActionPayload, pluginMutations, SourcePayload } from './plugin-mutations.ts';
@@ -24,6 +25,10 @@ export const resolvers: Resolvers = {
   Project,
   Dashboard,
   Event,
+  EventsCsvPage,
+  EventRowsPage,
+  EventValues,
+  EventValue,
   Plugin,
   Organization,
   PluginSource,

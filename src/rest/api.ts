@@ -4,6 +4,7 @@ import { withoutHosts } from './links.ts';
 import { type ListRef, pageTarget, type RestPage, toPage } from './pages.ts';
 import { type Collection, collectionPath, type Key, rowPath, target } from './paths.ts';
 import type { Position } from './positions.ts';
+import { type TablePage, toCsvPage, toRowsPage } from './tables.ts';
 import { isObject, type JsonObject, type Row } from './values.ts';
 
 /** What can be read below all plugins of an organization. */
@@ -15,6 +16,12 @@ export type PluginAction = keyof typeof actionMethods;
 /** The check is a GET, although it notes what it finds: it is sent as a write, once and shared with nobody. */
 const actionMethods = { update_source: 'PATCH', upgrade: 'POST', check_for_updates: 'GET' } as const;
 
+/** Which values of events to list: of the property `key`, in events of the name `event_name`. */
+export interface ValuesQuery {
+  readonly key: string | undefined;
+  readonly event_name: string | undefined;
+}
+
 /** The operations of the REST API, by what they do. Everything above speaks of keys, lists and rows only. */
 export interface RestApi {
   /** `GET …/{id}/`, the detail view. */
@@ -22,15 +29,15 @@ export interface RestApi {
   /** `GET …/?limit=&offset=`, the list view. */
   readonly fetchPage: (list: ListRef, at: Position, limit: number) => Promise<RestPage>;
   /** `GET …/events/?select=…`: rows as the query language returns them. */
-  readonly fetchSelected: (list: ListRef, limit: number) => Promise<readonly unknown[]>;
+  readonly fetchSelected: (list: ListRef, at: Position, limit: number) => Promise<TablePage<readonly unknown[]>>;
   /** `GET …/events/?format=csv`. */
-  readonly fetchCsv: (list: ListRef, limit: number) => Promise<string>;
+  readonly fetchCsv: (list: ListRef, at: Position, limit: number) => Promise<TablePage<string>>;
+  /** `GET …/events/{id}/?format=csv`. */
+  readonly fetchEventCsv: (key: Key) => Promise<string>;
   /** `GET …/events/values/`: an array, or `{results, refreshing}`. */
-  readonly fetchEventValues: (
-    projectId: string,
-    key: string | undefined,
-    eventName: string | undefined,
-  ) => Promise<unknown>;
+  readonly fetchEventValues: (projectId: string, values: ValuesQuery) => Promise<unknown>;
+  /** `GET …/events/values/?format=csv`. */
+  readonly fetchEventValuesCsv: (projectId: string, values: ValuesQuery) => Promise<string>;
   /** `GET …/plugins/{id}/source/`. */
   readonly fetchPluginSource: (key: Key) => Promise<unknown>;
   /** `GET …/plugins/<report>/`. */
@@ -62,18 +69,24 @@ export class ClientApi implements RestApi {
     return this.#client.getJson(pageTarget(list, at, limit)).then((body) => toPage(body, list, at));
   }
 
-  async fetchSelected(list: ListRef, limit: number): Promise<readonly unknown[]> {
-    return toResults(await this.#client.getJson(pageTarget(list, start, limit)));
+  async fetchSelected(list: ListRef, at: Position, limit: number): Promise<TablePage<readonly unknown[]>> {
+    return toRowsPage(await this.#client.getJson(pageTarget(list, at, limit)), at);
   }
 
-  async fetchCsv(list: ListRef, limit: number): Promise<string> {
-    return this.#client.getCsv(pageTarget(list, start, limit, 'csv'));
+  async fetchCsv(list: ListRef, at: Position, limit: number): Promise<TablePage<string>> {
+    return toCsvPage(await this.#client.getCsv(pageTarget(list, at, limit)), list, at);
   }
 
-  async fetchEventValues(projectId: string, key: string | undefined, eventName: string | undefined): Promise<unknown> {
-    const path = `${collectionPath({ kind: 'Event', scope: projectId })}values/`;
-    const query = [['key', key] as const, ['event_name', eventName] as const];
-    return this.#client.getJson(target(path, query));
+  async fetchEventCsv(key: Key): Promise<string> {
+    return this.#client.getCsv(target(rowPath(key), [['format', 'csv']]));
+  }
+
+  async fetchEventValues(projectId: string, values: ValuesQuery): Promise<unknown> {
+    return this.#client.getJson(valuesTarget(projectId, values));
+  }
+
+  async fetchEventValuesCsv(projectId: string, values: ValuesQuery): Promise<string> {
+    return this.#client.getCsv(valuesTarget(projectId, values, 'csv'));
   }
 
   async fetchPluginSource(key: Key): Promise<unknown> {
@@ -104,7 +117,14 @@ export class ClientApi implements RestApi {
   }
 }
 
-const start: Position = { offset: 0 };
+function valuesTarget(projectId: string, { key, event_name: name }: ValuesQuery, format?: 'csv'): string {
+  const path = `${collectionPath({ kind: 'Event', scope: projectId })}values/`;
+  return target(path, [
+    ['key', key],
+    ['event_name', name],
+    ['format', format],
+  ]);
+}
 
 function below(path: string, action: string | undefined): string {
   return action === undefined ? path : `${path}${action}/`;
@@ -113,9 +133,4 @@ function below(path: string, action: string | undefined): string {
 function toRow(body: unknown): Row {
   if (!isObject(body)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
   return body;
-}
-
-function toResults(body: unknown): readonly unknown[] {
-  if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
-  return body['results'];
 }

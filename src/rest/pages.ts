@@ -20,6 +20,8 @@ export interface EventQuery {
 /** One list: a collection and, for events, what it is narrowed to. Windows of the same list can share pages. */
 export interface ListRef extends Collection {
   readonly filter?: EventQuery | undefined;
+  /** As what its pages are read, where that is not rows of the collection: a cursor of the one form is none of another. */
+  readonly table?: 'csv' | 'rows' | undefined;
 }
 
 /** One page as REST sent it. */
@@ -34,9 +36,10 @@ export interface RestPage {
 }
 
 /** The list as a short text: equal for equal lists. Cursors are bound to it. */
-export function listText({ kind, scope, filter }: ListRef): string {
+export function listText({ kind, scope, filter, table }: ListRef): string {
   const path = collectionPath({ kind, scope });
-  return filter === undefined ? path : path + filterText(filter);
+  const text = filter === undefined ? path : path + filterText(filter);
+  return table === undefined ? text : `${text} ${table}`;
 }
 
 /** Longer filters are told apart by their hash: as many windows and cursors may have one as there are rows. */
@@ -56,16 +59,16 @@ function filterText(filter: EventQuery): string {
 }
 
 /** Path and query that read `limit` rows from a position. */
-export function pageTarget(list: ListRef, at: Position, limit: number, format?: 'csv'): string {
+export function pageTarget(list: ListRef, at: Position, limit: number): string {
   const offset = at.offset === 0 ? undefined : String(at.offset);
   const page = `${collectionPath(list)}?limit=${limit}`;
   const isPlain = list.filter === undefined && at.before === undefined && at.after === undefined;
-  if (isPlain && format === undefined) return offset === undefined ? page : `${page}&offset=${offset}`;
+  if (isPlain && list.table !== 'csv') return offset === undefined ? page : `${page}&offset=${offset}`;
   return target(collectionPath(list), [
     ['limit', String(limit)],
     ['offset', offset],
     ...filterOf(list, at),
-    ['format', format],
+    ['format', list.table === 'csv' ? 'csv' : undefined],
   ]);
 }
 

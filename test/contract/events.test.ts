@@ -56,9 +56,9 @@ async function requestsOf(selection: string, answer: Parameters<typeof startUpst
 test.each([
   ['distinctId', 'events(filter: { distinctId: $half }) { nodes { id } }'],
   ['event', 'events(filter: { event: $half }) { nodes { id } }'],
-  ['personId', 'eventsCsv(filter: { personId: $half })'],
-  ['key', 'eventValues(key: $half)'],
-  ['eventName', 'eventValues(key: "a", eventName: $half)'],
+  ['personId', 'eventsCsv(filter: { personId: $half }) { csv }'],
+  ['key', 'eventValues(key: $half) { body }'],
+  ['eventName', 'eventValues(key: "a", eventName: $half) { body }'],
 ])('half a surrogate pair, which no query can hold, is bad input as %s', async (argument, selection) => {
   await using upstream = await startUpstream(() => empty);
   await using gateway = await startGateway(upstream);
@@ -149,9 +149,9 @@ describe('events in other forms', () => {
 
   test('the text of a CSV file comes as it is, with every filter, asked for as CSV', async () => {
     const answer = reply({ headers: { 'content-type': 'text/csv' }, body: csv });
-    const found = await requestsOf(`eventsCsv(first: 3, filter: ${wholeFilter})`, () => answer);
+    const found = await requestsOf(`eventsCsv(first: 3, filter: ${wholeFilter}) { csv }`, () => answer);
     expect(found).toEqual({
-      data: { project: { eventsCsv: csv } },
+      data: { project: { eventsCsv: { csv } } },
       errors: undefined,
       requests: [`GET ${path}?limit=3&${wholeQuery.join('&')}&format=csv`],
       accept: 'text/csv',
@@ -160,34 +160,38 @@ describe('events in other forms', () => {
 
   test('rows come as the query language gives them, `select` being one JSON parameter before `where`', async () => {
     const results = [['$pageview', 1], { a: null }, null, 'text', 7];
-    const selection = `eventRows(select: ["event", "properties.$os"], first: 3, filter: ${wholeFilter})`;
+    const selection = `eventRows(select: ["event", "properties.$os"], first: 3, filter: ${wholeFilter}) { rows }`;
     const found = await requestsOf(selection, () => ({ next: null, results }));
     const select = 'select=%5B%22event%22%2C%22properties.%24os%22%5D';
     expect(found).toEqual({
-      data: { project: { eventRows: results } },
+      data: { project: { eventRows: { rows: results } } },
       errors: undefined,
       requests: [`GET ${path}?limit=3&${wholeQuery.toSpliced(-1, 0, select).join('&')}`],
       accept: 'application/json',
     });
   });
 
-  test.each(['eventsCsv', 'eventRows(select: ["event"])'])('%s asks for 50 unless told', async (field) => {
-    const answer = field === 'eventsCsv' ? reply({ headers: { 'content-type': 'text/csv' }, body: csv }) : empty;
-    const { requests, errors } = await requestsOf(field, () => answer);
-    expect(errors).toBeUndefined();
-    expect(requests).toEqual([expect.stringContaining(`GET ${path}?limit=50&`)]);
-  });
+  test.each(['eventsCsv { csv }', 'eventRows(select: ["event"]) { rows }'])(
+    '%s asks for 50 unless told',
+    async (field) => {
+      const answer =
+        field === 'eventsCsv { csv }' ? reply({ headers: { 'content-type': 'text/csv' }, body: csv }) : empty;
+      const { requests, errors } = await requestsOf(field, () => answer);
+      expect(errors).toBeUndefined();
+      expect(requests).toEqual([expect.stringContaining(`GET ${path}?limit=50&`)]);
+    },
+  );
 
   test.each([
-    ['eventValues', ''],
-    ['eventValues(key: null, eventName: "$pageview")', 'event_name=%24pageview'],
-    ['eventValues(key: "$os")', 'key=%24os'],
-    ['eventValues(key: "$os", eventName: null)', 'key=%24os'],
-    ['eventValues(key: "a b&c", eventName: "$page+view")', 'key=a%20b%26c&event_name=%24page%2Bview'],
+    ['eventValues { body }', ''],
+    ['eventValues(key: null, eventName: "$pageview") { body }', 'event_name=%24pageview'],
+    ['eventValues(key: "$os") { body }', 'key=%24os'],
+    ['eventValues(key: "$os", eventName: null) { body }', 'key=%24os'],
+    ['eventValues(key: "a b&c", eventName: "$page+view") { body }', 'key=a%20b%26c&event_name=%24page%2Bview'],
   ])('%s is asked for with %s', async (field, query) => {
     const results = [{ name: 'Firefox' }, { name: null }];
     const found = await requestsOf(field, () => ({ results, refreshing: false }));
-    expect(found.data).toEqual({ project: { eventValues: { results, refreshing: false } } });
+    expect(found.data).toEqual({ project: { eventValues: { body: { results, refreshing: false } } } });
     expect(found.requests).toEqual([`GET ${path}values/${query && `?${query}`}`]);
   });
 });

@@ -2,7 +2,7 @@ import { isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { createSchema } from '../../src/schema.ts';
 
-test.each(['events', 'event', 'eventValues', 'eventsCsv', 'eventRows'])(
+test.each(['events', 'event', 'eventCsv', 'eventValues', 'eventValuesCsv', 'eventsCsv', 'eventRows'])(
   'the description of %s tells that the endpoint is kept for compatibility only, and what is advised instead',
   (name) => {
     const project = createSchema().getType('Project');

@@ -15,20 +15,20 @@ afterEach(() => {
 });
 
 test.each([
-  ['in a string', `eventValues(key: "${attack}")`, attack],
-  ['in a string with escapes', String.raw`eventValues(key: "${attack.replaceAll('_', '\\u005f')}")`, attack],
-  ['in a block string', `eventValues(key: """${attack}""")`, attack],
-  ['behind a quote', String.raw`eventValues(key: "a\"${attack}")`, `a"${attack}`],
+  ['in a string', `eventValues(key: "${attack}") { body }`, attack],
+  ['in a string with escapes', String.raw`eventValues(key: "${attack.replaceAll('_', '\\u005f')}") { body }`, attack],
+  ['in a block string', `eventValues(key: """${attack}""") { body }`, attack],
+  ['behind a quote', String.raw`eventValues(key: "a\"${attack}") { body }`, `a"${attack}`],
   [
     'which stands for no number',
-    `eventValues(key: "__MAGIC_NAN__57f286b9_4c20_487f_b409_79804ddcb4f8")`,
+    `eventValues(key: "__MAGIC_NAN__57f286b9_4c20_487f_b409_79804ddcb4f8") { body }`,
     '__MAGIC_NAN__57f286b9_4c20_487f_b409_79804ddcb4f8',
   ],
 ])('a marker of the compiler %s is text like any other', async (_where, selection, key) => {
   await using upstream = await startUpstream({ [values]: [] });
   await using gateway = await startGateway(upstream);
   const { body } = await askThriceExactly(gateway, upstream, `{ project(id: 1) { ${selection} } }`);
-  expect(body).toBe('{"data":{"project":{"eventValues":[]}}}');
+  expect(body).toBe('{"data":{"project":{"eventValues":{"body":[]}}}}');
   expect(upstream.requests).toEqual([`${values}?key=${encodeURIComponent(key)}`]);
   expect(globalThis).not.toHaveProperty('executed');
 });
@@ -52,11 +52,11 @@ test('a marker of the compiler in a variable, its default or an alias is text li
   await using upstream = await startUpstream({ [values]: [] });
   await using gateway = await startGateway(upstream);
   const query = `query Values($key: String!, $other: String! = "${attack}") {
-    project(id: 1) { ${marker}: eventValues(key: $key) other: eventValues(key: $other) }
+    project(id: 1) { ${marker}: eventValues(key: $key) { body } other: eventValues(key: $other) { body } }
   }`;
   const { data, errors } = await askThriceExactly(gateway, upstream, query, JSON.stringify({ key: attack }));
   expect(errors).toBeUndefined();
-  expect(data).toEqual({ project: { [marker]: [], other: [] } });
+  expect(data).toEqual({ project: { [marker]: { body: [] }, other: { body: [] } } });
   expect(globalThis).not.toHaveProperty('executed');
 });
 

@@ -156,10 +156,13 @@ export const reaches: readonly Reach[] = [
   },
   {
     operation: 'listEventValues',
-    query: '{ project(id: 1) { eventValues(key: "$browser", eventName: "$pageview") } }',
+    query:
+      '{ project(id: 1) { eventValues(key: "$browser", eventName: "$pageview") { values { name } refreshing body } } }',
     request: `GET ${events}values/?key=%24browser&event_name=%24pageview`,
     answer: [{ name: 'Firefox' }],
-    data: { project: { eventValues: [{ name: 'Firefox' }] } },
+    data: {
+      project: { eventValues: { values: [{ name: 'Firefox' }], refreshing: null, body: [{ name: 'Firefox' }] } },
+    },
   },
   {
     operation: 'listPlugins',

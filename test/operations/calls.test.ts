@@ -216,7 +216,7 @@ const operations: readonly (readonly [
   ],
   [
     'values, rows and objects of events',
-    `{ project(id: 1) { eventValues(key: "$browser") eventRows(select: ["event"], first: 2) events(first: 2) { nodes { event project { name } } } } }`,
+    `{ project(id: 1) { eventValues(key: "$browser") { body } eventRows(select: ["event"], first: 2) { rows } events(first: 2) { nodes { event project { name } } } } }`,
     [
       '/api/projects/1/',
       '/api/projects/1/events/?limit=2',

@@ -12,7 +12,7 @@ const one = '{ project(id: 1) { name } }';
 const read = 'GET /api/projects/1/';
 const named = { project: { name: 'Project 1' } };
 const mutation = 'mutation { updateProject(input: { id: 1, name: "New" }) { project { name } } }';
-const csv = '{ project(id: 1) { eventsCsv } }';
+const csv = '{ project(id: 1) { eventsCsv { csv } } }';
 const csvRead = 'GET /api/projects/1/events/?limit=50&format=csv';
 
 /** Waits until the upstream has received so many requests. */
@@ -69,7 +69,7 @@ describe('single flight', () => {
       named,
     ]);
     expect((await Promise.all(tables)).map(({ data }) => data as unknown)).toEqual(
-      tables.map(() => ({ project: { eventsCsv: 'id\n' } })),
+      tables.map(() => ({ project: { eventsCsv: { csv: 'id\n' } } })),
     );
     expect((await other).data).toEqual({ project: { name: 'Project 2' } });
     // Nothing is kept: the next one is a call of its own.

@@ -9,7 +9,7 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const one = '{ project(id: 1) { name } }';
 const events = '{ project(id: 1) { events(first: 1) { nodes { upstreamId } } } }';
-const values = '{ project(id: 1) { eventValues(key: "a") } }';
+const values = '{ project(id: 1) { eventValues(key: "a") { body } } }';
 const write = 'mutation { updateProject(input: { id: "1", name: "New" }) { project { name } } }';
 
 /** An upstream that answers the first `times` requests of paths that contain `text` with 429. `onRequest` hears of each. */

@@ -169,7 +169,7 @@ describe('arguments that no page can have', () => {
   test('include a `first` beyond the maximum of rows and CSV of events', async () => {
     await using upstream = await startUpstream({ 'GET /api/projects/1/events/': { next: null, results: [event(1)] } });
     await using gateway = await startGateway(upstream, { maxPageSize: 10 });
-    for (const field of ['eventsCsv(first: 11)', 'eventRows(select: ["event"], first: -1)']) {
+    for (const field of ['eventsCsv(first: 11) { csv }', 'eventRows(select: ["event"], first: -1) { rows }']) {
       const { errors } = await gateway.ask(`{ project(id: 1) { ${field} } }`);
       expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     }

@@ -24,7 +24,11 @@ test('1. sends exactly Authorization: Bearer <key>, and puts the key into no URL
   await using gateway = await startGateway(upstream);
   const printed = [vi.spyOn(process.stdout, 'write'), vi.spyOn(process.stderr, 'write')];
   const headers = { authorization: `Bearer ${key}` };
-  const operations = [one, '{ project(id: 1) { eventsCsv eventValues(key: "a") } }', ...Object.values(writes)];
+  const operations = [
+    one,
+    '{ project(id: 1) { eventsCsv { csv } eventValues(key: "a") { body } } }',
+    ...Object.values(writes),
+  ];
 
   const bodies = [];
   for (const query of operations) bodies.push((await gateway.ask(query, { headers })).body);

@@ -264,7 +264,7 @@ test('18. timestamps go out in UTC with Z, and come in in every form, unchanged 
     await gateway.ask('query ($filter: EventFilter) { project(id: 1) { events(filter: $filter) { nodes { id } } } }', {
       variables: { filter },
     });
-    await gateway.ask(`{ project(id: 1) { eventsCsv(filter: { occurredAfter: "${given}" }) } }`);
+    await gateway.ask(`{ project(id: 1) { eventsCsv(filter: { occurredAfter: "${given}" }) { csv } } }`);
     const wire = encodeURIComponent(sent);
     expect(upstream.requests).toEqual([
       `GET ${eventsPath}?limit=50&after=${wire}&before=${wire}`,

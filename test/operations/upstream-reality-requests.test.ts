@@ -26,7 +26,7 @@ test('22. properties, select and where are each one singly encoded JSON paramete
   const asked = await gateway.ask(
     `query ($properties: [JSON!], $select: [String!]!, $where: [String!]) { project(id: 1) {
       events(filter: { properties: $properties, where: $where }) { nodes { id } }
-      eventRows(select: $select, filter: { where: $where, properties: $properties }) } }`,
+      eventRows(select: $select, filter: { where: $where, properties: $properties }) { rows } } }`,
     { variables: { properties, select, where } },
   );
   expect(asked.errors).toBeUndefined();
@@ -58,10 +58,10 @@ test('23. event values are accepted as an array or as {results, refreshing}, and
   for (const body of bodies) {
     await using upstream = await startUpstream({ [`GET ${eventsPath}values/`]: reply({ body: JSON.stringify(body) }) });
     await using gateway = await startGateway(upstream);
-    const asked = await gateway.ask(`{ project(id: 1) { eventValues(key: "$browser", eventName: "$pageview")
-      plain: eventValues(key: "a b&c+d/ü") empty: eventValues(key: "k", eventName: null) } }`);
+    const asked = await gateway.ask(`{ project(id: 1) { eventValues(key: "$browser", eventName: "$pageview") { body }
+      plain: eventValues(key: "a b&c+d/ü") { body } empty: eventValues(key: "k", eventName: null) { body } } }`);
     expect(asked.errors).toBeUndefined();
-    expect(asked.data).toEqual({ project: { eventValues: body, plain: body, empty: body } });
+    expect(asked.data).toEqual({ project: { eventValues: { body }, plain: { body }, empty: { body } } });
     expect(upstream.requests.toSorted()).toEqual([
       `GET ${eventsPath}values/?key=%24browser&event_name=%24pageview`,
       `GET ${eventsPath}values/?key=a%20b%26c%2Bd%2F%C3%BC`,
@@ -80,7 +80,9 @@ test('24. JSON is asked for except for CSV, and text/csv is never parsed as JSON
     'DELETE /api/projects/1/': reply({ status: 204 }),
   });
   await using busy = await startGateway(everything);
-  await busy.ask('{ project(id: 1) { name eventsCsv events { nodes { id } } eventValues(key: "a") } }');
+  await busy.ask(
+    '{ project(id: 1) { name eventsCsv { csv } events { nodes { id } } eventValues(key: "a") { body } } }',
+  );
   await busy.ask(`mutation { createProject(input: {}) { project { id } } updateProject(input: { id: 1 }) { project { id } }
     deleteProject(input: { id: 1 }) { deletedId } }`);
   expect(everything.records).toHaveLength(7);
@@ -93,8 +95,8 @@ test('24. JSON is asked for except for CSV, and text/csv is never parsed as JSON
       const headers = { 'content-type': type };
       await using upstream = await startUpstream({ [`GET ${eventsPath}`]: reply({ headers, body }) });
       await using gateway = await startGateway(upstream);
-      const asked = await gateway.ask('{ project(id: 1) { eventsCsv } }');
-      expect([type, asked.data as unknown]).toEqual([type, { project: { eventsCsv: body } }]);
+      const asked = await gateway.ask('{ project(id: 1) { eventsCsv { csv } } }');
+      expect([type, asked.data as unknown]).toEqual([type, { project: { eventsCsv: { csv: body } } }]);
     }
   }
   for (const type of ['text/csv', 'Text/CSV;charset=UTF-8']) {
@@ -113,7 +115,9 @@ test('24. JSON is asked for except for CSV, and text/csv is never parsed as JSON
   ] as const) {
     await using upstream = await startUpstream(() => answer);
     await using gateway = await startGateway(upstream);
-    expect(codesOf(await gateway.ask('{ project(id: 1) { eventsCsv } }'))).toEqual([`project.eventsCsv ${code}`]);
+    expect(codesOf(await gateway.ask('{ project(id: 1) { eventsCsv { csv } } }'))).toEqual([
+      `project.eventsCsv ${code}`,
+    ]);
   }
 });
 
@@ -175,7 +179,7 @@ test('29. cookies, Origin, Referer and undeclared query parameters are not forwa
   const trace = ['traceparent', traceparent, 'tracestate', 'vendor=1'];
   const queries = [
     one,
-    '{ project(id: 1) { eventsCsv } }',
+    '{ project(id: 1) { eventsCsv { csv } } }',
     'mutation { updateProject(input: { id: 1, name: "a" }) { project { name } } }',
   ];
   const sent = async (query: string, more: readonly string[]) => {

@@ -87,7 +87,7 @@ test('21. integers over 2^53 inside JSON values stay digit for digit, in both di
   });
   await using gateway = await startGateway(upstream);
   const read = await gateway.ask(
-    '{ project(id: 1) { events { nodes { properties elements } } eventRows(select: ["a"]) eventValues(key: "k") } }',
+    '{ project(id: 1) { events { nodes { properties elements } } eventRows(select: ["a"]) { rows } eventValues(key: "k") { body } } }',
   );
   expect(read.errors).toBeUndefined();
   expect(read.body.split(json)).toHaveLength(6);

@@ -50,9 +50,13 @@ export function reportTarget(
 ): string | undefined {
   const limit = typeof args['first'] === 'number' ? args['first'] : 50;
   const events = pathOf('Event', id);
+  const page = `${events}?limit=${limit}`;
+  const select = Array.isArray(args['select']) ? `&select=${encodeURIComponent('["event"]')}` : '';
+  if (field === 'eventCsv') return `${events}${String(args['id'])}/?format=csv`;
   if (field === 'eventValues') return `${events}values/?key=${String(args['key'])}`;
-  if (field === 'eventsCsv') return `${events}?limit=${limit}&format=csv`;
-  if (field === 'eventRows') return `${events}?limit=${limit}&select=${encodeURIComponent('["event"]')}`;
+  if (field === 'eventValuesCsv') return `${events}values/?key=${String(args['key'])}&format=csv`;
+  if (field === 'eventsCsv') return `${page}${select}&format=csv`;
+  if (field === 'eventRows') return `${page}${select}`;
   const report = reports[field];
   if (report === undefined) return undefined;
   return kind === 'Plugin' ? `${pathOf(kind, scope)}${id}/${report}` : `${pathOf('Plugin', id)}${report}`;

@@ -41,6 +41,9 @@ const columns: Readonly<Record<string, readonly string[]>> = {
   Organization: ['id', 'upstreamId', 'name'],
 };
 
+/** Fields of events that are answered as a whole. */
+const tables: ReadonlySet<string> = new Set(['eventValues', 'eventsCsv', 'eventRows']);
+
 /** A random query as text; its two variables are `$yes: Boolean = true` and `$no: Boolean = false`. */
 export function operationOf(options: OperationOptions): string {
   const query = options.schema.getQueryType();
@@ -86,7 +89,7 @@ class Writer {
     const offered = everyField ? undefined : columns[type.name];
     if (!isLeafType(getNamedType(answer)))
       return depth > 0 && (everyField || name !== 'createdBy') && name !== 'pageInfo';
-    if (name === 'eventValues' || name === 'eventsCsv' || name === 'eventRows') return depth > 0;
+    if (name === 'eventCsv' || name === 'eventValuesCsv') return depth > 0;
     return offered === undefined || offered.includes(name);
   }
 
@@ -112,7 +115,7 @@ class Writer {
   #field(field: GraphQLField<unknown, unknown>, parent: GraphQLObjectType, depth: number, scope: Scope): string {
     const type = getNamedType(field.type);
     const alias = this.#name(field.name);
-    if (isLeafType(type)) return `${alias}: ${field.name}${this.#leafArguments(field)}`;
+    if (isLeafType(type)) return `${alias}: ${field.name}${this.#leafArguments(field, scope)}`;
     if (isInterfaceType(type)) return this.#node(alias, field.name, depth);
     if (!isObjectType(type)) throw new Error(`nobody selects ${type.name}`);
     const { args, inner } = this.#arguments(field, parent, type, scope);
@@ -121,6 +124,8 @@ class Writer {
 
   #below(type: GraphQLObjectType, depth: number, scope: Scope): string {
     const { random, schema } = this.#options;
+    if (type.name === 'EventsCsvPage') return 'csv hasNextPage';
+    if (type.name === 'EventRowsPage') return 'rows hasNextPage';
     if (!type.name.endsWith('Connection')) return this.selection(type, depth - 1, scope);
     const row = schema.getType(type.name.replace('Connection', ''));
     if (!isObjectType(row)) throw new Error(`${type.name} is of nothing`);
@@ -184,12 +189,18 @@ class Writer {
     return absent ? [...ids, '9'] : ids;
   }
 
-  #leafArguments({ name }: GraphQLField<unknown, unknown>): string {
+  #leafArguments({ name }: GraphQLField<unknown, unknown>, scope: Scope): string {
+    if (name === 'eventCsv') return `(id: "${this.#rowId('Event', scope)}")`;
+    return name === 'eventValuesCsv' ? this.#tableArguments(name) : '';
+  }
+
+  #tableArguments(name: string): string {
     const { random, maxPageSize } = this.#options;
-    const first = `first: ${random.number(0, maxPageSize)}`;
-    if (name === 'eventValues') return `(key: "${random.pick(['a', 'b'])}")`;
-    if (name === 'eventsCsv') return `(${first})`;
-    return name === 'eventRows' ? `(select: ["event"], ${first})` : '';
+    const first = `first: ${random.number(1, maxPageSize)}`;
+    const select = 'select: ["event"]';
+    if (name === 'eventValues' || name === 'eventValuesCsv') return `(key: "${random.pick(['a', 'b'])}")`;
+    if (name === 'eventsCsv') return `(${first}${random.once(2) ? `, ${select}` : ''})`;
+    return `(${select}, ${first})`;
   }
 
   #arguments(
@@ -201,6 +212,7 @@ class Writer {
     const { random } = this.#options;
     if (type.name.endsWith('Connection')) return { args: this.#page(field.name, parent, scope), inner: undefined };
     if (field.args.length === 0) return { args: '', inner: undefined };
+    if (tables.has(field.name)) return { args: this.#tableArguments(field.name), inner: undefined };
     if (type.name === 'Project') {
       const [first = '1'] = this.#projects();
       const id = random.once(3) ? random.pick([...this.#projects(), '@current']) : first;

@@ -95,7 +95,7 @@ function planOf({ document, operation, maxPageSize }: Case): Plan {
 }
 
 /** Fields whose values are JSON: what is inside them does not count. */
-const jsonFields = /^(?:tiles|eventRows|eventValues|pluginExports|body|detail)/;
+const jsonFields = /^(?:tiles|rows|name|pluginExports|body|detail)/;
 
 /** How many objects are below data. */
 function objectsIn(data: unknown): number {

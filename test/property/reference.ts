@@ -209,9 +209,11 @@ class Reference {
   #report(thing: Thing, target: string, name: string): unknown {
     const body = this.#source.report({ kind: 'report', target });
     if (body === undefined || body === null) return null;
-    if (name === 'eventValues') return body;
-    if (name === 'eventsCsv') return JSON.stringify(body);
-    if (name === 'eventRows') return isObject(body) ? body['results'] : null;
+    if (name === 'eventValues') return { body, values: [{ body }] };
+    if (name === 'eventCsv' || name === 'eventValuesCsv') return JSON.stringify(body);
+    // A line of names alone.
+    if (name === 'eventsCsv') return { csv: JSON.stringify(body), hasNextPage: false };
+    if (name === 'eventRows') return { rows: isObject(body) ? body['results'] : null, hasNextPage: false };
     if (name === 'unusedPlugins' && Array.isArray(body))
       return body.map((id) => new Thing('Plugin', thing.id, idText(id) ?? ''));
     if (name === 'pluginExportsUnsubscribeConfigs') return [body];

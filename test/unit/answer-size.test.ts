@@ -40,7 +40,7 @@ test.each([
     'mutation { createDashboard(input: {projectId: 1}) { dashboard { project { events(first: 5) { nodes { id } } } } } }',
     9,
   ],
-  ['no JSON value', '{ project(id: 1) { testAccountFilters eventRows(select: ["event"]) } }', 1],
+  ['no JSON value', '{ project(id: 1) { testAccountFilters eventRows(select: ["event"]) { rows } } }', 2],
   [
     'one answer under two fields of the document once',
     '{ ...A ...B } fragment A on Query { projects(first: 2) { nodes { id } } } fragment B on Query { projects(first: 2) { nodes { name organization { id } } } }',

@@ -54,7 +54,7 @@ const beyondColumns: Record<string, string> = {
   Dashboard: 'upstreamId project',
   User: '',
   Event: 'upstreamId project',
-  Project: 'upstreamId dashboards dashboard events event eventValues eventsCsv eventRows',
+  Project: 'upstreamId dashboards dashboard events event eventCsv eventValues eventValuesCsv eventsCsv eventRows',
 };
 
 /**
@@ -138,6 +138,12 @@ test('every field is nullable but ids, what is at hand with its parent, and what
     'CreateDashboardPayload.dashboard',
     'CreatePluginPayload.plugin',
     'CreateProjectPayload.project',
+    'EventRowsPage.hasNextPage',
+    'EventRowsPage.rows',
+    'EventValue.body',
+    'EventValues.body',
+    'EventsCsvPage.csv',
+    'EventsCsvPage.hasNextPage',
     'MoveDashboardTilePayload.dashboard',
     'PluginActivity.body',
     'PluginActivityEntry.body',
@@ -192,9 +198,11 @@ test('the queries and relations are those of the contract', () => {
       'dashboard(id: ID!): Dashboard',
       'events(first: Int, after: String, filter: EventFilter): EventConnection',
       'event(id: ID!): Event',
-      'eventValues(key: String, eventName: String): JSON',
-      'eventsCsv(first: Int, filter: EventFilter): String',
-      'eventRows(select: [String!]!, first: Int, filter: EventFilter): [JSON]',
+      'eventCsv(id: ID!): String',
+      'eventValues(key: String, eventName: String): EventValues',
+      'eventValuesCsv(key: String, eventName: String): String',
+      'eventsCsv(first: Int, after: String, filter: EventFilter, select: [String!]): EventsCsvPage',
+      'eventRows(select: [String!]!, first: Int, after: String, filter: EventFilter): EventRowsPage',
     ]),
   );
   expect(signaturesOf('Organization')).toEqual([

@@ -15,8 +15,11 @@ for (const type of lists) {
 }
 for (const type of ['UpdatePluginSourcePayload', 'UpgradePluginPayload', 'CheckPluginForUpdatesPayload'])
   mappers[type] = '../records.ts#PluginActionSource';
-for (const type of ['PluginSource', 'PluginActivity']) mappers[type] = '../records.ts#ReportSource';
-for (const type of ['PluginActivityEntry', 'PluginRepositoryEntry']) mappers[type] = '../../rest/values.ts#JsonObject';
+for (const type of ['PluginSource', 'PluginActivity', 'EventValues']) mappers[type] = '../records.ts#ReportSource';
+for (const type of ['PluginActivityEntry', 'PluginRepositoryEntry', 'EventValue'])
+  mappers[type] = '../../rest/values.ts#JsonObject';
+mappers['EventsCsvPage'] = '../records.ts#CsvPageSource';
+mappers['EventRowsPage'] = '../records.ts#RowsPageSource';
 
 const config = {
   contextType: '../../context.ts#GatewayContext',

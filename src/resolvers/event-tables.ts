@@ -1,0 +1,121 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import type { GatewayContext } from '../context.ts';
+import { queryText } from '../graphql/event-filter.ts';
+import { eventValuesIn, refreshingIn } from '../graphql/event-values.ts';
+import type {
+  EventRowsPageResolvers,
+  EventsCsvPageResolvers,
+  EventValueResolvers,
+  EventValuesResolvers,
+} from '../graphql/generated/resolvers.ts';
+import { parseIdWithin } from '../graphql/ids.ts';
+import type { CsvPageSource, ReportSource, RowRecord, RowsPageSource, TableSource } from '../graphql/records.ts';
+import { type TableArguments, tableWindowOf } from '../graphql/tables.ts';
+import { answeredWeight } from '../plan/object-weight.ts';
+import type { ValuesQuery } from '../rest/api.ts';
+import { isNotFound } from '../rest/errors.ts';
+import type { ListRef } from '../rest/pages.ts';
+import { confirmScope } from './id-scopes.ts';
+
+/** A page of events as CSV. */
+export const EventsCsvPage: EventsCsvPageResolvers = {
+  csv: ({ page }) => page.content,
+  endCursor: (source, _args, context) => takeEndCursor(source, context),
+  hasNextPage: ({ page }) => page.hasNext,
+};
+
+/** A page of rows as the upstream's query language gives them. */
+export const EventRowsPage: EventRowsPageResolvers = {
+  rows: ({ page }) => [...page.content],
+  endCursor: (source, _args, context) => takeEndCursor(source, context),
+  hasNextPage: ({ page }) => page.hasNext,
+};
+
+/** The values of a property. */
+export const EventValues: EventValuesResolvers = {
+  values: ({ body }, _args, { answer }, info) => {
+    const values = eventValuesIn(body);
+    if (values !== null) answer.take(values.length, answeredWeight(info), info.path);
+    return values;
+  },
+  refreshing: ({ body }) => refreshingIn(body),
+};
+
+/** One value of a property. */
+export const EventValue: EventValueResolvers = {
+  name: ({ name }) => name ?? null,
+  body: (value) => value,
+};
+
+/** A page of a list as CSV. */
+export async function fetchEventsCsv(
+  list: ListRef,
+  args: TableArguments,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<CsvPageSource> {
+  context.answer.take(1, answeredWeight(info), info.path);
+  const { at, limit } = tableWindowOf(list, args, context);
+  return { list, page: await context.loaders.reports.fetchCsv(list, at, limit) };
+}
+
+/** A page of what `select` gives for each row of a list. */
+export async function fetchEventRows(
+  list: ListRef,
+  args: TableArguments,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<RowsPageSource> {
+  context.answer.take(1, answeredWeight(info), info.path);
+  const { at, limit } = tableWindowOf(list, args, context);
+  return { list, page: await context.loaders.reports.fetchSelected(list, at, limit) };
+}
+
+/** One event as CSV, by its upstream id or its global one; null if there is none. */
+export async function fetchEventCsv(list: ListRef, id: string, context: GatewayContext): Promise<string | null> {
+  context.answer.takeValue();
+  const key = parseIdWithin(list, id, 'id');
+  if (key.scope !== list.scope) await confirmScope(key, 'id', context);
+  return context.loaders.reports.fetchEventCsv(key).catch((error: unknown) => {
+    if (isNotFound(error)) return null;
+    throw error;
+  });
+}
+
+/** Which values are asked for, in the words of the schema. */
+interface ValuesArguments {
+  readonly key?: string | null | undefined;
+  readonly eventName?: string | null | undefined;
+}
+
+/** The values of a property in events of a project. */
+export async function fetchEventValues(
+  project: RowRecord,
+  args: ValuesArguments,
+  { loaders, answer }: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<ReportSource> {
+  answer.take(1, answeredWeight(info), info.path);
+  return { body: await loaders.reports.fetchEventValues(project.key.id, toValuesQuery(args)) };
+}
+
+/** The same as CSV. */
+export async function fetchEventValuesCsv(
+  project: RowRecord,
+  args: ValuesArguments,
+  { loaders, answer }: GatewayContext,
+): Promise<string> {
+  answer.takeValue();
+  return loaders.reports.fetchEventValuesCsv(project.key.id, toValuesQuery(args));
+}
+
+function toValuesQuery({ key, eventName }: ValuesArguments): ValuesQuery {
+  return { key: queryText('key', key), event_name: queryText('eventName', eventName) };
+}
+
+function takeEndCursor<Content>({ list, page }: TableSource<Content>, context: GatewayContext): string | null {
+  if (page.end === undefined) return null;
+  const cursor = context.cursors.encode(list, page.end);
+  context.answer.takeText(cursor);
+  return cursor;
+}

@@ -1,0 +1,47 @@
+/** What is read of a CSV text (RFC 4180): how many records follow the line of names, and cells of the first of them. */
+export interface CsvFacts {
+  /** Records without the line of names; empty lines are none. */
+  readonly rows: number;
+  /** The cell of the first record in the column of a name; undefined where there is none. */
+  readonly firstCell: (column: string) => string | undefined;
+}
+
+/** Reads the facts of a CSV text in one pass. Line breaks within quotes end no record. */
+export function csvFactsOf(text: string): CsvFacts {
+  const first: string[] = [];
+  let records = 0;
+  for (const record of recordsOf(text)) {
+    records += 1;
+    if (first.length < 2) first.push(record);
+  }
+  return {
+    rows: Math.max(records - 1, 0),
+    firstCell: (column) => {
+      const [names = '', row = ''] = first;
+      return cellsOf(row)[cellsOf(names).indexOf(column)];
+    },
+  };
+}
+
+const quoteOrLineEnd = /"|\r\n|\r|\n/g;
+
+/** The records that are not empty, the line of names among them. */
+function* recordsOf(text: string): Generator<string> {
+  let start = 0;
+  // An escaped quote is two, and so changes nothing.
+  let isQuoted = false;
+  for (const { index, 0: found } of text.matchAll(quoteOrLineEnd)) {
+    if (found === '"') isQuoted = !isQuoted;
+    else if (!isQuoted) {
+      if (index > start) yield text.slice(start, index);
+      start = index + found.length;
+    }
+  }
+  if (start < text.length) yield text.slice(start);
+}
+
+const cell = /(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g;
+
+function cellsOf(record: string): string[] {
+  return [...record.matchAll(cell)].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '');
+}
