@@ -29,6 +29,7 @@ import { createSend } from './http/send.ts';
 import { type Tracing, traceOperations } from './http/tracing.ts';
 import { createYogaHandler } from './http/yoga.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
+import { bodyLimitsFor } from './rest/body-room.ts';
 import type { UpstreamHealth } from './rest/line.ts';
 import type { Route } from './rest/pools.ts';
 import { createUpstream, type UpstreamOptions } from './rest/upstream.ts';
@@ -212,6 +213,7 @@ function upstreamOptionsOf(options: GatewayOptions): UpstreamOptions {
     connections: options.upstreamConnections,
     maxInFlight: options.maxUpstreamInFlight,
     maxBodyBytes: options.maxResponseBytes,
+    bodyLimits: bodyLimitsFor(options.maxAnswerBytes),
     log: options.log ?? (() => undefined),
   };
 }

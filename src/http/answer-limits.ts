@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { AnswerBudget, AnswerExcess, ObjectWeight } from '../answer-budget.ts';
+import type { BodyExcess } from '../rest/lifetime.ts';
 import { isObject } from '../rest/values.ts';
 import { measureJson, mostValues } from './answer-bytes.ts';
 
@@ -24,6 +25,12 @@ export function excessOf({ data, answer, root, received }: Executed, limit: numb
 export function excessError({ unit, count, limit, path }: AnswerExcess): GraphQLError {
   const message = `The answer has ${count} ${unit} or more, the last of them at \`${path}\`, but the limit is ${limit}.`;
   return new GraphQLError(message, { extensions: { code: 'COST_LIMIT_EXCEEDED', [unit]: count, limit, path } });
+}
+
+/** The error that stands for data that was dropped because too much was read for it. */
+export function bodyExcessError({ count, limit }: BodyExcess): GraphQLError {
+  const message = `What the upstream answered for the operation takes ${count} bytes of memory or more, but the limit is ${limit}.`;
+  return new GraphQLError(message, { extensions: { code: 'COST_LIMIT_EXCEEDED', bytes: count, limit } });
 }
 
 /** Longest text of what a mutation answers beside dropped data: enough for ids and names. */

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { Chunks } from '../rest/chunks.ts';
-import { type BodyClaim, bytesOnceParsed } from './body-budget.ts';
+import { bytesOnceParsed } from '../rest/json-weight.ts';
+import type { BodyClaim } from './body-budget.ts';
 import { requestError } from './request-error.ts';
 
 /**

@@ -175,11 +175,11 @@ function execute(
   const end = ({ data, errors }: ExecutionResult): OperationResult => {
     lifetime.finish();
     answer.finish();
-    return options.results.of({ data, errors, prepared, cost, answer, received: lifetime.received });
+    return options.results.of({ data, errors, prepared, cost, answer, lifetime });
   };
   if (!(executed instanceof Promise)) return end(executed);
-  // Where it fails altogether, the deadline ends what is under way.
   return executed.then(end, (error: unknown) => {
+    lifetime.finish();
     answer.finish();
     throw error;
   });

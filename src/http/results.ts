@@ -1,11 +1,13 @@
-import type { ExecutionResult, GraphQLSchema } from 'graphql';
+import type { ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
 import type { AnswerBudget, ObjectWeight } from '../answer-budget.ts';
 import type { AnswerRoom } from '../answer-room.ts';
 import { rootWeight } from '../plan/object-weight.ts';
 import { fragmentsOf } from '../plan/selection.ts';
+import { noRoomForBodies } from '../rest/errors.ts';
+import type { Lifetime } from '../rest/lifetime.ts';
 import type { OperationResult } from './answer.ts';
 import { measureJson } from './answer-bytes.ts';
-import { excessError, excessOf, toldOf } from './answer-limits.ts';
+import { bodyExcessError, excessError, excessOf, toldOf } from './answer-limits.ts';
 import type { Cost } from './costs.ts';
 import { type PublicError, toPublicErrors } from './errors.ts';
 import type { PreparedOperation } from './prepare.ts';
@@ -32,8 +34,8 @@ export interface Execution {
   readonly prepared: PreparedOperation;
   readonly cost: Cost;
   readonly answer: AnswerBudget;
-  /** How many characters the upstream answered. */
-  readonly received: number;
+  /** Tells what the upstream answered. */
+  readonly lifetime: Lifetime;
 }
 
 /** Calls back once an answer has been taken by its client, or that has left. */
@@ -54,21 +56,31 @@ export class Results {
   }
 
   /** The result of an execution. One that exceeds a limit loses its data, and one error says why. */
-  of({ data, errors, prepared, cost, answer, received }: Execution): OperationResult {
-    const { maxAnswerBytes, maxErrors, report } = this.#options;
-    const root = this.#rootOf(prepared);
-    const excess = data === undefined ? undefined : excessOf({ data, answer, root, received }, maxAnswerBytes);
+  of(execution: Execution): OperationResult {
+    const { data, errors, prepared, cost, answer, lifetime } = execution;
+    const { maxErrors, report } = this.#options;
     const { document } = prepared;
     const extensions = cost.extensions();
-    if (excess === undefined && !answer.isShed) {
-      const mostBytes = answer.mostBytes(root, received);
+    const why = this.#whyDropped(execution);
+    if (why === undefined) {
+      const mostBytes = answer.mostBytes(this.#rootOf(prepared), lifetime.received);
       const publicErrors = errors && toPublicErrors(errors, maxErrors, report);
       return { document, data, errors: publicErrors, extensions, text: undefined, mostBytes };
     }
-    const why = excess === undefined ? overload() : excessError(excess);
     // Below them everything is dropped, the errors too.
     const ofMutations = toPublicErrors(errors?.filter(({ path }) => path?.length === 1) ?? [], maxErrors, report);
     return this.#dropped({ data, errors: ofMutations, extensions }, prepared, why);
+  }
+
+  /** Why the data of an execution is not answered; undefined where it is. */
+  #whyDropped({ data, prepared, answer, lifetime }: Execution): GraphQLError | undefined {
+    const { bodyExcess, ended, received } = lifetime;
+    if (bodyExcess !== undefined) return bodyExcessError(bodyExcess);
+    if (answer.isShed || ended === noRoomForBodies) return overload();
+    if (data === undefined) return undefined;
+    const root = this.#rootOf(prepared);
+    const excess = excessOf({ data, answer, root, received }, this.#options.maxAnswerBytes);
+    return excess && excessError(excess);
   }
 
   /** The result with its text made, where that is large enough to be counted, and room taken for it; else why there is none. */

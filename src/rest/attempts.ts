@@ -198,7 +198,7 @@ export class Attempts {
     if (status === 429) pauses.begin(callerHash, target, retryAfter);
     const fault = error instanceof TransportError ? error.fault : undefined;
     this.#line.counts.add(this.#job.call.method, target, fault ?? status, tookMs);
-    if (fault === 'aborted' || (fault === 'stale-socket' && this.#mayBeStale)) {
+    if (fault === 'aborted' || fault === 'no-room' || (fault === 'stale-socket' && this.#mayBeStale)) {
       this.#takeProbed()?.abandon();
     } else if (status >= 500 || fault === 'network' || fault === 'stale-socket') {
       this.#line.reachability.failed(error);

@@ -39,7 +39,11 @@ function askOnce({ transport, maxBodyBytes }: Line, prefix: string): Promise<Fai
   return promise;
 }
 
-async function judge({ status, headers, body }: Answer, maxBodyBytes: number): Promise<FailureReason | undefined> {
+async function judge(
+  { status, headers, body, release }: Answer,
+  maxBodyBytes: number,
+): Promise<FailureReason | undefined> {
+  release();
   if (status === 404) return 'WRONG_PATH';
   if (status === 407) return 'PROXY_AUTHENTICATION_REQUIRED';
   if (status >= 500) return 'SERVER_ERROR';

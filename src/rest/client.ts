@@ -1,6 +1,7 @@
 import { Attempts, type Job, type Line } from './attempts.ts';
+import type { BodyRoom } from './body-room.ts';
 import { type OnEnd, type OperationCalls, statusOf } from './calls.ts';
-import { isUnauthenticated, UpstreamError } from './errors.ts';
+import { isUnauthenticated, noRoomForBodies, UpstreamError } from './errors.ts';
 import { type Reply, toDomainError } from './exchange.ts';
 import type { Flight, Flights } from './flights.ts';
 import { isOverdue, type Lifetime } from './lifetime.ts';
@@ -42,6 +43,7 @@ export interface RestClient {
 /** What the clients of all operations share. */
 export interface Shared {
   readonly line: Line;
+  readonly bodies: BodyRoom;
   readonly prefix: string;
   readonly json: Flights<unknown>;
   readonly csv: Flights<string>;
@@ -103,7 +105,7 @@ export class CallerClient implements RestClient {
       attempts.read({
         succeed: (reply) => {
           this.#heed(undefined);
-          land(flight, reply, decode);
+          land(flight, reply, decode, this.#shared.bodies);
         },
         fail: (error) => {
           const failure = toDomainError(error);
@@ -147,14 +149,16 @@ export class CallerClient implements RestClient {
   }
 }
 
-function land<T>(flight: Flight<T>, reply: Reply, decode: (reply: Reply) => T): void {
-  let value: T;
+function land<T>(flight: Flight<T>, reply: Reply, decode: (reply: Reply) => T, bodies: BodyRoom): void {
+  const body = bodies.keep(reply.text);
+  if (body === undefined) return flight.crash(noRoomForBodies);
   try {
-    value = decode(reply);
+    if (flight.keep(body, bodies.limits.operation)) flight.land(decode(reply), reply.text.length);
   } catch (error) {
-    return flight.crash(error);
+    flight.crash(error);
+  } finally {
+    body.letGo();
   }
-  flight.land(value, reply.text.length);
 }
 
 function hear(answer: Promise<unknown>, ended: OnEnd): void {
@@ -186,6 +190,9 @@ async function write(shared: Shared, job: Job, lifetime: Lifetime, heed: (failur
     const reply = await Promise.race([attempts.write(), end.promise]);
     heed(undefined);
     lifetime.received += reply.text.length;
+    const body = shared.bodies.keepWritten(reply.text);
+    lifetime.keep(body, Number.POSITIVE_INFINITY);
+    body.letGo();
     return writtenJson(job.call, reply);
   } catch (error) {
     const failure = toDomainError(error);

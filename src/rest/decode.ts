@@ -14,6 +14,25 @@ const decoders = {
   br: promisify(brotliDecompress),
 };
 
+/** So many bodies are decoded at a time, as many as libuv has threads for: one that expands is as large as may be. */
+const decodedTogether = 4;
+
+let decoded = 0;
+const waiting: (() => void)[] = [];
+
+/** Takes a place among those that are decoded; it passes to the next with `leave`. */
+function enter(): Promise<void> | undefined {
+  if (decoded === decodedTogether) return new Promise((resolve) => void waiting.push(resolve));
+  decoded += 1;
+  return undefined;
+}
+
+function leave(): void {
+  const next = waiting.shift();
+  if (next === undefined) decoded -= 1;
+  else next();
+}
+
 /** More codings than anybody sends; each is a pass over the body. */
 const maximumCodings = 3;
 
@@ -28,12 +47,18 @@ export async function decodeBody(body: Buffer, contentEncoding: string, limit: n
     .map((coding) => coding.trim())
     .filter((coding) => coding !== '' && coding !== 'identity');
   if (codings.length > maximumCodings) throw new Error('too many content codings');
-  let bytes = body;
-  for (const coding of codings.toReversed()) {
-    if (!isKnown(coding)) throw new Error('unknown content coding');
-    bytes = await decoders[coding](bytes, { maxOutputLength: limit });
+  const turn = enter();
+  if (turn !== undefined) await turn;
+  try {
+    let bytes = body;
+    for (const coding of codings.toReversed()) {
+      if (!isKnown(coding)) throw new Error('unknown content coding');
+      bytes = await decoders[coding](bytes, { maxOutputLength: limit });
+    }
+    return textOf(bytes);
+  } finally {
+    leave();
   }
-  return textOf(bytes);
 }
 
 /** The UTF-8 text of bytes without its byte order mark. */

@@ -64,6 +64,9 @@ export class CertificateWanted extends Error {
   override readonly name = 'CertificateWanted';
 }
 
+/** The process has no room for more of what the upstream answers. It ends the operation that would have kept it. */
+export const noRoomForBodies = new UpstreamError('OVERLOADED', undefined, 'no room for bodies');
+
 /** The upstream does not know the key: no call with it can succeed. A key that only lacks a right is FORBIDDEN. */
 export function isUnauthenticated(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.code === 'UNAUTHENTICATED';

@@ -50,6 +50,7 @@ function readAnswer(answer: Answer, key: string, maxBodyBytes: number, outcome: 
 /** Whatever is thrown on the way to a reply is how the call failed: undici would swallow it, and nobody be answered. */
 function settle(answer: Answer, text: string | undefined, key: string, outcome: Outcome): void {
   let reply: Reply;
+  answer.release();
   try {
     reply = replyOf(answer, text, key);
   } catch (error) {

@@ -1,5 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { CertificateWanted, UpstreamError, type UpstreamErrorCode, type UpstreamFacts } from './errors.ts';
+import {
+  CertificateWanted,
+  noRoomForBodies,
+  UpstreamError,
+  type UpstreamErrorCode,
+  type UpstreamFacts,
+} from './errors.ts';
 import { type Rejection, rejectionsOf } from './rejections.ts';
 import type { TransportError } from './transport.ts';
 import { isObject, type JsonObject } from './values.ts';
@@ -43,6 +49,7 @@ export function wantsCertificate(status: number, text: string): boolean {
 
 /** The error of a request that got no response. */
 export function fromTransport(error: TransportError): UpstreamError {
+  if (error.fault === 'no-room') return noRoomForBodies;
   return new UpstreamError(
     error.fault === 'invalid' ? 'UPSTREAM_INVALID_RESPONSE' : 'UPSTREAM_UNAVAILABLE',
     undefined,
@@ -88,7 +95,11 @@ const clientCodes: Readonly<Record<number, UpstreamErrorCode>> = {
   451: 'FORBIDDEN',
 };
 
+/** An error of the API's is a few hundred characters; what is much longer is none, and may take much memory once parsed. */
+const longestError = 2 ** 16;
+
 function jsonIn(text: string): unknown {
+  if (text.length > longestError) return undefined;
   try {
     return JSON.parse(text);
   } catch {

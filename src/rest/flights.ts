@@ -1,4 +1,5 @@
-import { isUnauthenticated, type UpstreamError } from './errors.ts';
+import type { KeptBody } from './body-room.ts';
+import { isUnauthenticated, noRoomForBodies, type UpstreamError } from './errors.ts';
 import { isOverdue, type Lifetime, type LifetimeListener } from './lifetime.ts';
 
 /** Work under way. */
@@ -94,16 +95,25 @@ export class Flight<T> {
     this.#work = depart(this);
   }
 
+  /** The passengers keep what they wait for; false where none of them may. Those that may not leave. */
+  keep(body: KeptBody, limit: number): boolean {
+    for (const { lifetime } of [...this.#passengers]) lifetime.keep(body, limit);
+    return this.#passengers.length > 0;
+  }
+
   /** The work is done; `size` is the number of characters that the value was read from. */
   land(value: T, size: number): void {
     for (const passenger of this.#end()) passenger.arrive(value, size);
   }
 
-  /** The work has failed. Where the upstream does not know the key, so would all else that the passengers read. */
+  /**
+   * The work has failed. Where the upstream does not know the key, so would all else that the passengers read; where there
+   * is no room for what they read, they give back what they have.
+   */
   crash(error: unknown): void {
     const passengers = this.#end();
     for (const passenger of passengers) passenger.fail(error);
-    if (isUnauthenticated(error)) for (const { lifetime } of passengers) lifetime.fail(error);
+    if (endsOperations(error)) for (const { lifetime } of passengers) lifetime.fail(error);
   }
 
   /** A passenger's operation has ended. */
@@ -123,6 +133,11 @@ export class Flight<T> {
     this.#forget();
     return passengers;
   }
+}
+
+/** Whether all that an operation reads fails once one read of it has failed so. */
+function endsOperations(error: unknown): error is UpstreamError {
+  return isUnauthenticated(error) || error === noRoomForBodies;
 }
 
 /** One who waits for a flight. */

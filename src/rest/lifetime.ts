@@ -1,3 +1,4 @@
+import type { KeptBody } from './body-room.ts';
 import { UpstreamError } from './errors.ts';
 
 /** Why an operation ended before its calls did. */
@@ -6,8 +7,14 @@ export type EndReason =
   | 'deadline'
   // Its client closed the connection.
   | 'left'
-  // Its answer has as much as it may.
+  // Its answer has, or it keeps of what the upstream answered, as much as it may.
   | 'limit';
+
+/** What the bodies that an operation keeps would have taken, and what they may take, in bytes of memory. */
+export interface BodyExcess {
+  readonly count: number;
+  readonly limit: number;
+}
 
 /** Wants to know when an operation ends before it has what it waits for. */
 export interface LifetimeListener {
@@ -27,6 +34,10 @@ export class Lifetime {
   operations = 1;
   /** How many characters of decoded bodies its calls have answered. */
   received = 0;
+  /** Why the operation ended where it would have kept too much of what the upstream answered. */
+  bodyExcess: BodyExcess | undefined;
+  readonly #bodies: KeptBody[] = [];
+  #keptBytes = 0;
   readonly #milliseconds: number;
   /** Runs from the first listener on: without one there is nothing to end. */
   #timer: NodeJS.Timeout | undefined;
@@ -65,9 +76,25 @@ export class Lifetime {
     this.#listeners.length = 0;
   }
 
+  /** Keeps what a body says until the operation is finished. One beyond the limit ends the operation: false. */
+  keep(body: KeptBody, limit: number): boolean {
+    const count = this.#keptBytes + body.bytes;
+    if (count > limit) {
+      this.bodyExcess ??= { count, limit };
+      this.end('limit');
+      return false;
+    }
+    body.hold();
+    this.#bodies.push(body);
+    this.#keptBytes = count;
+    return true;
+  }
+
   /** The answer is complete: nobody waits any more for what is still under way for it, nor for what comes later. */
   finish(): void {
     this.end('left');
+    for (const body of this.#bodies) body.letGo();
+    this.#bodies.length = 0;
   }
 }
 

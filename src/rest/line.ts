@@ -1,4 +1,5 @@
 import type { Line } from './attempts.ts';
+import type { BodyRoom } from './body-room.ts';
 import type { BreakerState } from './breaker.ts';
 import { type CallCount, CallCounts, type CallDurations } from './call-counts.ts';
 import { Circuits } from './circuits.ts';
@@ -18,6 +19,7 @@ export interface LineOptions {
   readonly connections: number;
   readonly maxInFlight: number;
   readonly maxBodyBytes: number;
+  readonly room: BodyRoom;
   /** Hears of how the upstream is doing. */
   readonly log: ReachabilityLog;
 }
@@ -48,7 +50,7 @@ const spareConnections = 8;
 
 /** The way to the upstream; nothing is sent yet. */
 export function createLine(options: LineOptions): Line {
-  const { origin, route, connections, maxInFlight, maxBodyBytes, log } = options;
+  const { origin, route, connections, maxInFlight, maxBodyBytes, room, log } = options;
   const now = (): number => performance.now();
   const most = Math.min(maxInFlight, connections);
   const slots = new Slots({ most, now });
@@ -63,7 +65,7 @@ export function createLine(options: LineOptions): Line {
     },
     onClose: tell.closed,
   });
-  const transport = createTransport({ origin, route, connections: most + spareConnections, maxBodyBytes });
+  const transport = createTransport({ origin, route, connections: most + spareConnections, maxBodyBytes, room });
   const pauses = new Pauses(now);
   const budget = new RetryBudget();
   return { transport, circuits, slots, pauses, budget, counts: new CallCounts(), reachability, maxBodyBytes, now };

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
+import type { BodyRoom } from './body-room.ts';
 import { Chunks } from './chunks.ts';
 import { Pools, type Route } from './pools.ts';
 
@@ -13,11 +14,12 @@ export interface Call {
   readonly fresh?: boolean;
 }
 
-/** One HTTP response, its body complete and still encoded. */
+/** One HTTP response, its body complete and still encoded. The body has room taken for it until `release` is called. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
+  readonly release: () => void;
 }
 
 /** What can go wrong between sending a request and having its whole response. */
@@ -28,6 +30,8 @@ export type Fault =
   | 'network'
   // Larger than allowed, or not HTTP.
   | 'invalid'
+  // The process has no room for the body.
+  | 'no-room'
   // Given up by us.
   | 'aborted';
 
@@ -60,14 +64,15 @@ export interface TransportOptions {
   readonly route?: Route | undefined;
   readonly connections: number;
   readonly maxBodyBytes: number;
+  readonly room: BodyRoom;
 }
 
 /** An upstream behind undici's pools of HTTP/1.1 keep-alive connections. */
-export function createTransport({ route = {}, maxBodyBytes, ...options }: TransportOptions): Transport {
+export function createTransport({ route = {}, maxBodyBytes, room, ...options }: TransportOptions): Transport {
   let pools = new Pools(options, route);
   return {
     send: (call, done) => {
-      const exchange = new Exchange(done, maxBodyBytes, pools);
+      const exchange = new Exchange(done, { maxBodyBytes, room }, pools);
       const { target: path, method, headers, body = null, fresh = false } = call;
       pools.dispatch({ path, method, headers, body }, fresh, exchange);
       return () => exchange.abort();
@@ -85,6 +90,7 @@ export function createTransport({ route = {}, maxBodyBytes, ...options }: Transp
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #done: (error: TransportError | undefined, answer: Answer | undefined) => void;
   readonly #maxBytes: number;
+  readonly #room: BodyRoom;
   readonly #pools: Pools;
   readonly #chunks = new Chunks();
   #status = 0;
@@ -94,11 +100,12 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(
     done: (error: TransportError | undefined, answer: Answer | undefined) => void,
-    maxBytes: number,
+    { maxBodyBytes, room }: Pick<TransportOptions, 'maxBodyBytes' | 'room'>,
     pools: Pools,
   ) {
     this.#done = done;
-    this.#maxBytes = maxBytes;
+    this.#maxBytes = maxBodyBytes;
+    this.#room = room;
     this.#pools = pools;
   }
 
@@ -119,25 +126,34 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks.add(chunk);
-    if (this.#chunks.bytes > this.#maxBytes) this.#fail(new TransportError('invalid', 'body too large'));
+    if (this.#settled) return;
+    const bytes = this.#chunks.bytes + chunk.length;
+    if (bytes > this.#maxBytes) this.#fail(new TransportError('invalid', 'body too large'));
+    else if (this.#room.take(chunk.length, bytes)) this.#chunks.add(chunk);
+    else this.#fail(new TransportError('no-room'));
   }
 
   onResponseEnd(): void {
     if (this.#settled) return;
     this.#settled = true;
     this.#pools.ended();
-    this.#done(undefined, { status: this.#status, headers: this.#headers, body: this.#chunks.join() });
+    const release = (): void => this.#release();
+    this.#done(undefined, { status: this.#status, headers: this.#headers, body: this.#chunks.join(), release });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#fail(new TransportError(faultOf(error, this.#status !== 0), error));
   }
 
+  #release(): void {
+    this.#room.release(this.#chunks.bytes);
+    this.#chunks.clear();
+  }
+
   #fail(error: TransportError): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#chunks.clear();
+    this.#release();
     this.#controller?.abort(error);
     this.#pools.ended();
     // Next tick: the caller may not have what this call returns yet.

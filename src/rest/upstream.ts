@@ -1,3 +1,4 @@
+import { type BodyLimits, BodyRoom } from './body-room.ts';
 import { checkUpstream } from './check-upstream.ts';
 import { type Caller, CallerClient, type OperationFacts, type RestClient, type Shared } from './client.ts';
 import { UpstreamError } from './errors.ts';
@@ -16,6 +17,7 @@ export interface UpstreamOptions {
   /** Most calls in flight; those beyond it wait. */
   readonly maxInFlight: number;
   readonly maxBodyBytes: number;
+  readonly bodyLimits: BodyLimits;
   /** Hears of how the upstream is doing. */
   readonly log: ReachabilityLog;
 }
@@ -38,9 +40,11 @@ export interface Upstream {
 /** Connects to the REST API at `url`; nothing is sent yet. */
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { origin, pathname } = new URL(options.url);
-  const line = createLine({ ...options, origin });
+  const bodies = new BodyRoom(options.bodyLimits);
+  const line = createLine({ ...options, origin, room: bodies });
   const shared: Shared = {
     line,
+    bodies,
     prefix: pathname.replace(/\/+$/, ''),
     json: new Flights(),
     csv: new Flights(),

@@ -1,0 +1,96 @@
+import { averageBytesOnceParsed, bytesOnceParsed } from './json-weight.ts';
+
+/** Larger bodies leave the last quarter to those that are not: a few of them must not keep all others out. In bytes. */
+const largeBytes = 2 ** 16;
+const shareOfLarge = 0.75;
+
+/** As long as no more is taken, bodies that are not large are not looked at: their weight is taken for the average. */
+const littleTaken = 8 * 2 ** 20;
+
+/** Most bytes of memory for what the upstream answers. */
+export interface BodyLimits {
+  /** Of one operation. */
+  readonly operation: number;
+  /** Of the process. */
+  readonly process: number;
+}
+
+/** What one operation may keep of what the upstream answers, for each byte that it may answer itself. */
+const keptPerAnswered = 4;
+
+/** Memory for bodies of the upstream, unless one operation may keep very much. */
+const leastBytes = 128 * 2 ** 20;
+
+/** The limits where an operation may answer so many bytes. */
+export function bodyLimitsFor(maxAnswerBytes: number): BodyLimits {
+  const operation = keptPerAnswered * maxAnswerBytes;
+  return { operation, process: Math.max(leastBytes, 2 * operation) };
+}
+
+/** Memory that one process has for bodies of the upstream: those that arrive, and what operations keep of them. */
+export class BodyRoom {
+  readonly limits: BodyLimits;
+  #taken = 0;
+
+  constructor(limits: BodyLimits) {
+    this.limits = limits;
+  }
+
+  /** How much of it is taken. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Takes room for more bytes of a body that has so many with them; false where there is not enough. */
+  take(more: number, bytes: number): boolean {
+    const most = bytes > largeBytes ? this.limits.process * shareOfLarge : this.limits.process;
+    if (this.#taken + more > most) return false;
+    this.#taken += more;
+    return true;
+  }
+
+  /** Gives room back. */
+  release(bytes: number): void {
+    this.#taken -= bytes;
+  }
+
+  /** Takes room for what is read from a text, before it is read; undefined where there is not enough. */
+  keep(text: string): KeptBody | undefined {
+    const bytes = this.#weigh(text);
+    return this.take(bytes, bytes) ? new KeptBody(this, bytes) : undefined;
+  }
+
+  /** The same where the text has to be read even if there is not enough room for it: it says what a write has done. */
+  keepWritten(text: string): KeptBody {
+    const bytes = this.#weigh(text);
+    this.#taken += bytes;
+    return new KeptBody(this, bytes);
+  }
+
+  #weigh(text: string): number {
+    const isSmall = this.#taken <= littleTaken && text.length <= largeBytes;
+    return isSmall ? averageBytesOnceParsed(text) : bytesOnceParsed(text);
+  }
+}
+
+/** What was read from one body. It takes its room until everybody who holds it has let it go; who made it holds it. */
+export class KeptBody {
+  /** Estimated memory. */
+  readonly bytes: number;
+  readonly #room: BodyRoom;
+  #holders = 1;
+
+  constructor(room: BodyRoom, bytes: number) {
+    this.#room = room;
+    this.bytes = bytes;
+  }
+
+  hold(): void {
+    this.#holders += 1;
+  }
+
+  letGo(): void {
+    this.#holders -= 1;
+    if (this.#holders === 0) this.#room.release(this.bytes);
+  }
+}

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { BodyRoom } from '../../src/rest/body-room.ts';
+import { Lifetime } from '../../src/rest/lifetime.ts';
+
+const limits = { operation: 2 ** 20, process: 2 ** 21 };
+const text = JSON.stringify('x'.repeat(600_000));
+
+test('a body that operations share takes its room once, until the last of them has finished', () => {
+  const room = new BodyRoom(limits);
+  const [first, second] = [new Lifetime(1000), new Lifetime(1000)];
+  const body = room.keep(text);
+  for (const lifetime of [first, second]) expect(body && lifetime.keep(body, limits.operation)).toBe(true);
+  body?.letGo();
+  expect(room.taken).toBe(body?.bytes);
+  first.finish();
+  expect(room.taken).toBe(body?.bytes);
+  second.finish();
+  second.finish();
+  expect(room.taken).toBe(0);
+});
+
+test('an operation that would keep more than it may ends, and gives back what it has when it finishes', () => {
+  const room = new BodyRoom(limits);
+  const lifetime = new Lifetime(1000);
+  for (const isKept of [true, false]) {
+    const body = room.keep(text);
+    expect(body && lifetime.keep(body, limits.operation)).toBe(isKept);
+    body?.letGo();
+  }
+  expect(lifetime.ended).toMatchObject({ code: 'COST_LIMIT_EXCEEDED' });
+  expect(lifetime.bodyExcess).toEqual({ count: 2 * 600_002, limit: limits.operation });
+  expect(room.taken).toBe(600_002);
+  lifetime.finish();
+  expect(room.taken).toBe(0);
+});
+
+test('large bodies leave a quarter of the room to small ones, and what a write answered is always kept', () => {
+  const room = new BodyRoom(limits);
+  for (const expected of [true, true, false]) expect(room.keep(text) !== undefined).toBe(expected);
+  expect(room.keep('[1,2,3]')).toBeDefined();
+  expect(room.take(1000, 100_000)).toBe(true);
+  expect(room.take(400_000, 100_000)).toBe(false);
+  expect(room.keepWritten(text).bytes).toBe(600_002);
+  expect(room.taken).toBeGreaterThan(3 * 600_000);
+});
