@@ -24,6 +24,10 @@ export interface CursorCodec {
   readonly encode: (list: ListRef, position: Position) => string;
   /** The position that a cursor of this list holds. A changed or foreign cursor is a UserInputError. */
   readonly decode: (list: ListRef, cursor: string, argument: string) => Position;
+  /** The cursor of a log that goes on at `query`, as its upstream says. `log` tells logs apart. */
+  readonly encodeQuery: (log: string, query: string) => string;
+  /** The query that a cursor of this log holds. A changed or foreign cursor is a UserInputError. */
+  readonly decodeQuery: (log: string, cursor: string, argument: string) => string;
   /** Whether a cursor was made below `@current`: it is good for the list of any project or organization. */
   readonly isOfCurrent: (cursor: string) => boolean;
 }

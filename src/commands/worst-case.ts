@@ -23,7 +23,13 @@ interface WorstCaseOptions {
 type Variables = Readonly<Record<string, unknown>>;
 
 /** Any text is taken for a cursor, because any variable may hold one. */
-const cursors: CursorCodec = { encode: () => '', decode: () => ({ offset: 1_000_000 }), isOfCurrent: () => true };
+const cursors: CursorCodec = {
+  encode: () => '',
+  decode: () => ({ offset: 1_000_000 }),
+  isOfCurrent: () => true,
+  encodeQuery: () => '',
+  decodeQuery: () => '?',
+};
 
 /**
  * The plan of an operation with its variables' defaults and, for those without, the values that make the most calls (and

@@ -16,29 +16,40 @@ const maximumLength = 4096;
  * to find out whether it is would cost a call, and no client is better off for it.
  */
 export function createCursorCodec(secret: string): CursorCodec {
-  const codeOf = (list: ListRef, payload: string): Buffer =>
-    createHmac('sha256', secret)
-      .update(`${listText({ ...list, scope: current })}\n${payload}`)
-      .digest()
-      .subarray(0, codeBytes);
+  const codeOf = (of: string, payload: string): Buffer =>
+    createHmac('sha256', secret).update(`${of}\n${payload}`).digest().subarray(0, codeBytes);
+  const sign = (of: string, payload: string): string =>
+    Buffer.concat([codeOf(of, payload), Buffer.from(payload)]).toString('base64url');
+  const payloadOf = (of: string, cursor: string): string | undefined => {
+    const bytes = cursor.length <= maximumLength ? Buffer.from(cursor, 'base64url') : Buffer.alloc(0);
+    const payload = bytes.subarray(codeBytes).toString('utf8');
+    const code = bytes.subarray(0, codeBytes);
+    const genuine = bytes.toString('base64url') === cursor && code.length === codeBytes;
+    return genuine && timingSafeEqual(code, codeOf(of, payload)) ? payload : undefined;
+  };
   return {
-    encode: (list, position) => {
-      const payload = `${list.scope}\n${toPayload(position)}`;
-      return Buffer.concat([codeOf(list, payload), Buffer.from(payload)]).toString('base64url');
-    },
+    encode: (list, position) => sign(ownerless(list), `${list.scope}\n${toPayload(position)}`),
     decode: (list, cursor, argument) => {
-      const bytes = cursor.length <= maximumLength ? Buffer.from(cursor, 'base64url') : Buffer.alloc(0);
-      const payload = bytes.subarray(codeBytes).toString('utf8');
-      const code = bytes.subarray(0, codeBytes);
-      const genuine = bytes.toString('base64url') === cursor && code.length === codeBytes;
-      const position = genuine && timingSafeEqual(code, codeOf(list, payload)) ? positionIn(list, payload) : undefined;
+      const payload = payloadOf(ownerless(list), cursor);
+      const position = payload === undefined ? undefined : positionIn(list, payload);
       if (position !== undefined) return position;
       throw new UserInputError(
         `Expected \`${argument}\` to be a cursor of this list with these filters, but got ${quoted(cursor)}.`,
       );
     },
+    encodeQuery: sign,
+    decodeQuery: (log, cursor, argument) => {
+      const query = payloadOf(log, cursor);
+      if (query !== undefined && /^\?[!-~]+$/.test(query)) return query;
+      throw new UserInputError(`Expected \`${argument}\` to be a cursor of this log, but got ${quoted(cursor)}.`);
+    },
     isOfCurrent: (cursor) => Buffer.from(cursor, 'base64url').subarray(codeBytes).toString('utf8').startsWith(current),
   };
+}
+
+/** The list as a text, whichever project or organization it is of. */
+function ownerless(list: ListRef): string {
+  return listText({ ...list, scope: current });
 }
 
 /** The position in a payload; undefined if it is one of the list of another project or organization. */

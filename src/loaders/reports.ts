@@ -42,8 +42,8 @@ export function createReports(api: RestApi): Reports {
     fetchEventValues: once((projectId: string, values: ValuesQuery) => api.fetchEventValues(projectId, values)),
     fetchEventValuesCsv: once((projectId: string, values: ValuesQuery) => api.fetchEventValuesCsv(projectId, values)),
     fetchPluginSource: once((key: Key) => api.fetchPluginSource(key)),
-    fetchPluginsReport: once((organizationId: string, report: PluginsReport) =>
-      api.fetchPluginsReport(organizationId, report),
+    fetchPluginsReport: once((organizationId: string, report: PluginsReport, query?: string) =>
+      api.fetchPluginsReport(organizationId, report, query),
     ),
     clear: () => {
       for (const clear of clears) clear();

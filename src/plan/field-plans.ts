@@ -106,6 +106,8 @@ function planAnyRow(step: Step): void {
 }
 
 function planReport(step: Step, args: Arguments): void {
+  const cursor = args.text('after');
+  if (cursor !== undefined) step.draft.options.cursors.decodeQuery('activity', cursor, 'after');
   const given = Object.entries(args.all).filter(([, value]) => value !== null);
   const fact = `${step.selected.field.name} ${JSON.stringify(given)}`;
   planRead(step, { fact, rows: 0 });

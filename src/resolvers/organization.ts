@@ -18,9 +18,10 @@ export const Organization: OrganizationResolvers = {
   name: (organization, _args, context) => fetchName(organization, context),
   plugins: ({ id }, args, context, info) => listConnection(plugins(id), args, context, info),
   plugin: (organization, { id }, context, info) => fetchWithin(plugins(organization.id), id, context, info),
-  pluginActivity: async ({ id }, _args, { loaders, answer }, info) => {
+  pluginActivity: async ({ id }, { after }, { loaders, answer, cursors }, info) => {
     answer.take(1, answeredWeight(info), info.path);
-    return { body: await loaders.reports.fetchPluginsReport(id, 'activity') };
+    const query = typeof after === 'string' ? cursors.decodeQuery('activity', after, 'after') : undefined;
+    return { body: await loaders.reports.fetchPluginsReport(id, 'activity', query) };
   },
   pluginExportsUnsubscribeConfigs: async ({ id }, _args, { loaders, answer }) => {
     answer.takeValue();

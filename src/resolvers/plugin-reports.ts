@@ -7,6 +7,7 @@ import type {
 } from '../graphql/generated/resolvers.ts';
 import { entriesIn, filesIn } from '../graphql/plugin-results.ts';
 import { answeredWeight } from '../plan/object-weight.ts';
+import { nextQueryOf } from '../rest/links.ts';
 import { isObject, naturalNumber } from '../rest/values.ts';
 
 /** The source code of a plugin. */
@@ -24,6 +25,11 @@ export const PluginActivity: PluginActivityResolvers = {
     const entries = entriesIn(body);
     if (entries !== null) answer.take(entries.length, answeredWeight(info), info.path);
     return entries;
+  },
+  hasNextPage: ({ body }) => nextQueryOf(body) !== undefined,
+  endCursor: ({ body }, _args, { cursors }) => {
+    const query = nextQueryOf(body);
+    return query === undefined ? null : cursors.encodeQuery('activity', query);
   },
   totalCount: ({ body }) => (isObject(body) ? naturalNumber(body['total_count']) : null),
 };

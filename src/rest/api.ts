@@ -40,8 +40,8 @@ export interface RestApi {
   readonly fetchEventValuesCsv: (projectId: string, values: ValuesQuery) => Promise<string>;
   /** `GET …/plugins/{id}/source/`. */
   readonly fetchPluginSource: (key: Key) => Promise<unknown>;
-  /** `GET …/plugins/<report>/`. */
-  readonly fetchPluginsReport: (organizationId: string, report: PluginsReport) => Promise<unknown>;
+  /** `GET …/plugins/<report>/`, from its start, or as a page of it said that it goes on. */
+  readonly fetchPluginsReport: (organizationId: string, report: PluginsReport, query?: string) => Promise<unknown>;
   /** `POST` to a collection. */
   readonly createRow: (collection: Collection, body: JsonObject, action?: 'create_from_template_json') => Promise<Row>;
   /** `PATCH` of a row, or of what hangs below it. */
@@ -93,8 +93,8 @@ export class ClientApi implements RestApi {
     return this.#client.getJson(`${rowPath(key)}source/`);
   }
 
-  async fetchPluginsReport(organizationId: string, report: PluginsReport): Promise<unknown> {
-    const path = `${collectionPath({ kind: 'Plugin', scope: organizationId })}${report}/`;
+  async fetchPluginsReport(organizationId: string, report: PluginsReport, query = ''): Promise<unknown> {
+    const path = `${collectionPath({ kind: 'Plugin', scope: organizationId })}${report}/${query}`;
     return withoutHosts(await this.#client.getJson(path));
   }
 

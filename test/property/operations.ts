@@ -211,8 +211,8 @@ class Writer {
   ): { readonly args: string; readonly inner: Scope } {
     const { random } = this.#options;
     if (type.name.endsWith('Connection')) return { args: this.#page(field.name, parent, scope), inner: undefined };
-    if (field.args.length === 0) return { args: '', inner: undefined };
     if (tables.has(field.name)) return { args: this.#tableArguments(field.name), inner: undefined };
+    if (field.args.every((arg) => arg.name !== 'id')) return { args: '', inner: undefined };
     if (type.name === 'Project') {
       const [first = '1'] = this.#projects();
       const id = random.once(3) ? random.pick([...this.#projects(), '@current']) : first;

@@ -770,7 +770,7 @@ export type Organization = Node & {
   plugins?: Maybe<PluginConnection>;
   /** One plugin of the organization; null if there is none with this id. Costs one REST call. */
   plugin?: Maybe<Plugin>;
-  /** What was done to the organization's plugins, by whom and when. Costs one REST call. */
+  /** What was done to the organization's plugins, by whom and when: a page of the log, newest first. Costs one REST call. */
   pluginActivity?: Maybe<PluginActivity>;
   /**
    * The plugin configurations that export data and would be switched off at the end of a subscription, each in the
@@ -807,6 +807,16 @@ export type OrganizationPluginsArgs = {
  */
 export type OrganizationPluginArgs = {
   id: Scalars['ID']['input'];
+};
+
+
+/**
+ * An owner of projects and plugins. The REST API has no endpoint that reads one, so an organization is known by its id
+ * alone: it costs no REST call, and nothing checks that it exists. Only which one `@current` is costs a call, if its ids or
+ * those of its plugins are selected.
+ */
+export type OrganizationPluginActivityArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** An extension that belongs to an organization. All of its columns come with every row, so none costs a REST call. */
@@ -896,13 +906,17 @@ export type PluginFile = {
   text: Scalars['String']['output'];
 };
 
-/** The newest entries of the log of what was done to an organization's plugins. */
+/** A page of the log of what was done to an organization's plugins. */
 export type PluginActivity = {
   __typename?: 'PluginActivity';
   /** The entries, newest first, as many as the upstream answers at once; null if it answered no list. */
   entries?: Maybe<Array<PluginActivityEntry>>;
   /** How many entries there are in all; null if the upstream does not tell. */
   totalCount?: Maybe<Scalars['Int']['output']>;
+  /** Whether the log goes on after this page. */
+  hasNextPage: Scalars['Boolean']['output'];
+  /** Where the log goes on, for the next page's `after`; null at its end. */
+  endCursor?: Maybe<Scalars['String']['output']>;
   /** The upstream's answer; of its links to other pages only the query is told. */
   body: Scalars['JSON']['output'];
 };
@@ -2160,7 +2174,7 @@ export type OrganizationResolvers<ContextType = GatewayContext, ParentType exten
   name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   plugins?: Resolver<Maybe<ResolversTypes['PluginConnection']>, ParentType, ContextType, Partial<OrganizationPluginsArgs>>;
   plugin?: Resolver<Maybe<ResolversTypes['Plugin']>, ParentType, ContextType, RequireFields<OrganizationPluginArgs, 'id'>>;
-  pluginActivity?: Resolver<Maybe<ResolversTypes['PluginActivity']>, ParentType, ContextType>;
+  pluginActivity?: Resolver<Maybe<ResolversTypes['PluginActivity']>, ParentType, ContextType, Partial<OrganizationPluginActivityArgs>>;
   pluginExportsUnsubscribeConfigs?: Resolver<Maybe<Array<ResolversTypes['JSON']>>, ParentType, ContextType>;
   pluginRepository?: Resolver<Maybe<Array<ResolversTypes['PluginRepositoryEntry']>>, ParentType, ContextType>;
   unusedPlugins?: Resolver<Maybe<Array<ResolversTypes['Plugin']>>, ParentType, ContextType>;
@@ -2214,6 +2228,8 @@ export type PluginFileResolvers<ContextType = GatewayContext, ParentType extends
 export type PluginActivityResolvers<ContextType = GatewayContext, ParentType extends ResolversParentTypes['PluginActivity'] = ResolversParentTypes['PluginActivity']> = {
   entries?: Resolver<Maybe<Array<ResolversTypes['PluginActivityEntry']>>, ParentType, ContextType>;
   totalCount?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  hasNextPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  endCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   body?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
 };
 
