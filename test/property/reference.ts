@@ -218,7 +218,7 @@ class Reference {
       return body.map((id) => new Thing('Plugin', thing.id, idText(id) ?? ''));
     if (name === 'pluginExportsUnsubscribeConfigs') return [body];
     if (name === 'pluginRepository') return [{ body }];
-    if (name === 'pluginActivity') return { body, entries: [{ body }] };
+    if (name === 'pluginActivity') return { body, entries: [{ body }], hasNextPage: false, endCursor: null };
     const files = isObject(body) ? Object.entries(body) : [];
     return { body, files: files.map(([file, text]) => ({ name: file, text })) };
   }
