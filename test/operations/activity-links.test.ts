@@ -30,9 +30,9 @@ test.each([
   await using gateway = await startGateway(upstream);
   const ids: unknown[] = [];
   for (let after: unknown = null; ; ) {
-    const { data, errors } = await gateway.ask(query, { variables: { after }, extensions: { cost: true } });
-    expect(errors).toBeUndefined();
-    const activity = membersOf(membersOf(membersOf(data).organization).pluginActivity);
+    const answer = await gateway.ask(query, { variables: { after }, extensions: { cost: true } });
+    expect(answer.errors).toBeUndefined();
+    const activity = membersOf(membersOf(membersOf(answer.data).organization).pluginActivity);
     expect(activity.totalCount).toBe(6);
     ids.push(...rowsOf(activity.entries).map(({ itemId }) => itemId));
     expect(activity.hasNextPage).toBe(activity.endCursor !== null);
@@ -48,19 +48,17 @@ test('the activity of the embedded workspace is walked to its end', async () => 
   await using gateway = await startGateway(workspace);
   const seen: unknown[] = [];
   for (let after: unknown = null; ; ) {
-    const { data } = await gateway.ask(query.replace(`"${organizationId}"`, '"@current"'), {
+    const answer = await gateway.ask(query.replace(`"${organizationId}"`, '"@current"'), {
       variables: { after },
       headers: { authorization: 'Bearer phx_demo_fernweh_travel' },
     });
-    const activity = membersOf(membersOf(membersOf(data).organization).pluginActivity);
+    const activity = membersOf(membersOf(membersOf(answer.data).organization).pluginActivity);
     seen.push(...rowsOf(activity.entries).map(({ itemId }) => itemId));
-    if (activity.hasNextPage !== true) {
-      expect(seen).toHaveLength(Number(activity.totalCount));
-      break;
-    }
+    expect(activity.totalCount).toBe(9);
+    if (activity.hasNextPage !== true) break;
     after = activity.endCursor;
   }
-  expect(seen.length).toBeGreaterThan(4);
+  expect(seen).toHaveLength(9);
 });
 
 test.each(['', 'P2xpbWl0PTEwMDAw', createCursorCodec('guessed').encodeQuery('activity', '?limit=10000')])(
