@@ -156,5 +156,7 @@ function logWith(log: Logger): Log {
 /** Loaded where it is asked for only: OpenTelemetry's SDK takes longer to load than the rest of the gateway. */
 async function startTraces(environment: NodeJS.ProcessEnv, upstreamUrl: string, log: Logger): Promise<RunningTracing> {
   const { startTracing } = await import('./tracing/start.ts');
-  return startTracing(environment, upstreamUrl, (level, message) => log[level]({ reason: message }, 'OpenTelemetry'));
+  return startTracing(environment, upstreamUrl, (level, message, details = []) =>
+    log[level]({ reason: message, ...(details.length > 0 && { details }) }, 'OpenTelemetry'),
+  );
 }

@@ -11,6 +11,8 @@ export interface OperationResult {
   readonly maxAge?: number;
   /** What was executed; it is not answered. */
   readonly document?: DocumentNode;
+  /** Whether its document is listed. */
+  readonly listed?: boolean;
   /** The most bytes that the text of its data can have; undefined for results that are small in any case. */
   readonly mostBytes?: number;
   /** Its JSON text, kept once it is made: one result may be the answer of many. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../rest/client.ts';
+import type { TraceContext } from '../rest/spans.ts';
 import type { OperationResult } from './answer.ts';
 import type { Cost } from './costs.ts';
 import type { GraphQLParams } from './params.ts';
@@ -9,6 +10,8 @@ import type { PreparedOperation } from './prepare.ts';
 /** What is told about an operation once it is answered. */
 export interface OperationReport {
   readonly requestId: string;
+  /** Of its span, or of the request's `traceparent`; undefined where there is neither. */
+  readonly traceId: string | undefined;
   /** The id of a listed document. */
   readonly document: string | undefined;
   /** As the document says it, else as the request does; cut where it is very long. */
@@ -45,16 +48,24 @@ export interface OperationProgress {
   left?: true;
 }
 
+/** What a report tells of the request that brought an operation. */
+interface ReportedRequest {
+  readonly requestId: string;
+  readonly caller: Caller | undefined;
+  readonly trace: TraceContext;
+}
+
 /** The report of an operation that is answered with `result`. */
 export function reportOf(
   { operationName }: GraphQLParams,
-  { requestId, caller }: { readonly requestId: string; readonly caller: Caller | undefined },
+  { requestId, caller, trace }: ReportedRequest,
   { use, cost, prepared, left }: OperationProgress,
   { errors = [] }: OperationResult,
   durationMs: number,
 ): OperationReport {
   return {
     requestId,
+    traceId: trace['traceparent']?.slice(3, 35),
     document: use?.id,
     operationName: shownName(prepared?.operation.name?.value ?? operationName),
     durationMs,

@@ -59,13 +59,13 @@ export class Results {
   of(execution: Execution): OperationResult {
     const { data, errors, prepared, cost, answer, lifetime } = execution;
     const { maxErrors, report } = this.#options;
-    const { document } = prepared;
+    const { document, listed } = prepared;
     const extensions = cost.extensions();
     const why = this.#whyDropped(execution);
     if (why === undefined) {
       const mostBytes = answer.mostBytes(this.#rootOf(prepared), lifetime.received);
       const publicErrors = errors && toPublicErrors(errors, maxErrors, report);
-      return { document, data, errors: publicErrors, extensions, text: undefined, mostBytes };
+      return { document, listed, data, errors: publicErrors, extensions, text: undefined, mostBytes };
     }
     // Below them everything is dropped, the errors too.
     const ofMutations = toPublicErrors(errors?.filter(({ path }) => path?.length === 1) ?? [], maxErrors, report);

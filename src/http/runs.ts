@@ -1,5 +1,6 @@
 import type { OperationCalls } from '../rest/calls.ts';
 import { Lifetime } from '../rest/lifetime.ts';
+import type { CallSpans, TraceContext } from '../rest/spans.ts';
 import type { OperationResult } from './answer.ts';
 
 /** Executes an operation within a lifetime; the result comes at once where nothing had to be read. */
@@ -9,6 +10,10 @@ export type Start = (lifetime: Lifetime) => Promise<OperationResult> | Operation
 export interface Waiting {
   /** Calls back when the client leaves before it is answered. */
   readonly onLeave: (listener: () => void) => void;
+  /** What stands for its operation in traces. */
+  readonly trace?: TraceContext;
+  /** Hears that it is answered by another's run, where somebody traces. */
+  readonly spans?: Pick<CallSpans, 'share'>;
 }
 
 /**
@@ -96,6 +101,7 @@ export class Runs {
 class Run {
   readonly #startedAt = performance.now();
   readonly #lifetime: Lifetime;
+  readonly #trace: TraceContext | undefined;
   // Let go at the end: a map that has grown keeps entries that were deleted before alive for a while.
   #result: Promise<OperationResult> | undefined;
   #waiting = 0;
@@ -105,6 +111,7 @@ class Run {
   constructor(result: Promise<OperationResult>, lifetime: Lifetime, first: Waiting) {
     this.#result = result;
     this.#lifetime = lifetime;
+    this.#trace = first.trace;
     this.#seat(first);
   }
 
@@ -113,6 +120,7 @@ class Run {
     if (this.#waiting === 0 || performance.now() - this.#startedAt >= boardingMs) return undefined;
     this.#seat(waiting);
     this.joined += 1;
+    if (waiting.spans !== undefined && this.#trace !== undefined) waiting.spans.share(this.#trace);
     return this.#result;
   }
 

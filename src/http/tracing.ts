@@ -6,7 +6,7 @@ import type { RunOperation } from './operations.ts';
 /** A tracing system. */
 export interface Tracing {
   /** An operation begins; `parent` is the trace context that came with it. */
-  readonly begin: (parent: TraceContext, method: string) => OperationSpan;
+  readonly begin: (parent: TraceContext, method: string, requestId: string) => OperationSpan;
 }
 
 /** One operation as a tracing system sees it; its REST calls are its children. */
@@ -20,6 +20,8 @@ export interface OperationSpan extends CallSpans {
 interface TracedOutcome {
   readonly type: string | undefined;
   readonly name: string | undefined;
+  /** Whether its document is listed: then there are few such names. */
+  readonly listed: boolean;
   /** The code of its first error. */
   readonly code: string | undefined;
 }
@@ -27,19 +29,23 @@ interface TracedOutcome {
 /** Follows every operation with a span. */
 export function traceOperations(run: RunOperation, tracing: Tracing): RunOperation {
   return async (params, facts) => {
-    const span = tracing.begin(facts.trace, facts.method);
+    const span = tracing.begin(facts.trace, facts.method, facts.requestId);
     const result = await run(params, { ...facts, trace: span.trace, spans: span });
     span.end(outcomeOf(result, params.operationName));
     return result;
   };
 }
 
-function outcomeOf({ document, errors }: OperationResult, operationName: string | undefined): TracedOutcome {
+function outcomeOf(
+  { document, listed = false, errors }: OperationResult,
+  operationName: string | undefined,
+): TracedOutcome {
   const operation = document === undefined ? undefined : getOperationAST(document, operationName);
   const code = errors?.[0]?.extensions['code'];
   return {
     type: operation?.operation,
     name: operation?.name?.value,
+    listed,
     code: typeof code === 'string' ? code : undefined,
   };
 }

@@ -7,7 +7,7 @@ import { exchange, type Outcome, type Reply } from './exchange.ts';
 import type { Reachability } from './reachability.ts';
 import { type Retry, retryOf } from './retry.ts';
 import type { RetryBudget } from './retry-budget.ts';
-import type { CallSpans } from './spans.ts';
+import type { CallSpan, CallSpans, TraceContext } from './spans.ts';
 import { type Abort, type Call, type Transport, TransportError } from './transport.ts';
 
 /** What all calls to the upstream go through. */
@@ -39,6 +39,9 @@ export class Attempts {
   /** Whether it may go on a connection that was kept open: not for writes, and not once one was found closed. */
   #mayBeStale: boolean;
   #sent = 0;
+  /** How it failed, before it is sent again. */
+  #failure: unknown;
+  #span: CallSpan | undefined;
 
   constructor(line: Line, job: Job) {
     this.#line = line;
@@ -79,7 +82,13 @@ export class Attempts {
     this.#takeProbed()?.fail();
   }
 
+  /** What names the span of the call that is under way, where somebody traces. */
+  get trace(): TraceContext | undefined {
+    return this.#span?.trace;
+  }
+
   async #repeat(failure: unknown, once: boolean): Promise<Reply> {
+    this.#failure = failure;
     const retry = retryOf(failure);
     const free = retry.kind === 'free' && this.#mayBeStale;
     if (free) this.#mayBeStale = false;
@@ -151,9 +160,10 @@ export class Attempts {
     const { transport, now, maxBodyBytes } = this.#line;
     const { call, key, calls, target, spans } = this.#job;
     const startedAt = now();
-    const ended = calls.begin(call.method, target);
+    const ended = calls.begin(call.method, target, this.#failure);
     const span = spans?.begin(call.method, target, this.#sent);
     this.#sent += 1;
+    this.#span = span;
     const traced = span === undefined ? call : { ...call, headers: { ...call.headers, ...span.trace } };
     const sent = this.#mayBeStale ? traced : { ...traced, fresh: true };
     this.#abort = exchange(transport, sent, key, maxBodyBytes, {

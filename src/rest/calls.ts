@@ -1,4 +1,5 @@
 import { UpstreamError } from './errors.ts';
+import { reasonOf } from './failure-reasons.ts';
 
 /** A call that an operation made, or shared with one that was under way. */
 export interface MadeCall {
@@ -8,8 +9,10 @@ export interface MadeCall {
   /** Undefined where there was no answer. */
   readonly status: number | undefined;
   readonly milliseconds: number;
-  /** From 1; a call of a wave began after one of the wave before it had ended. */
+  /** From 1; a call of a wave began after one of the wave before it had ended. One that is sent again stays in its wave. */
   readonly wave: number;
+  /** Of a call that is sent again: why it had failed, as its HTTP status or a reason such as `ECONNRESET`. */
+  readonly retryOf?: string | undefined;
   /** Whether it was under way already for another operation. */
   readonly shared: boolean;
 }
@@ -49,10 +52,10 @@ export class OperationCalls {
     return true;
   }
 
-  /** A call goes out. */
-  begin(method: string, path: string): OnEnd {
+  /** A call goes out; `failure` is how it failed before, if it did. */
+  begin(method: string, path: string, failure?: unknown): OnEnd {
     this.#made += 1;
-    return this.#isTraced ? this.#trace(method, path, false) : ignored;
+    return this.#isTraced ? this.#trace(method, path, false, failure) : ignored;
   }
 
   /** A call is under way already, and answers this operation too. */
@@ -60,13 +63,15 @@ export class OperationCalls {
     return this.#isTraced ? this.#trace('GET', path, true) : ignored;
   }
 
-  #trace(method: string, path: string, shared: boolean): OnEnd {
+  #trace(method: string, path: string, shared: boolean, failure?: unknown): OnEnd {
+    const before = failure === undefined ? undefined : this.#calls.findLast((call) => call.path === path);
     const at = this.#calls.push(unfinished) - 1;
     const startedAt = performance.now();
-    const wave = this.#ended + 1;
+    const wave = before?.wave ?? this.#ended + 1;
+    const retryOf = before && { retryOf: String(statusOf(failure) ?? reasonOf(failure) ?? 'OTHER') };
     return (status) => {
       const milliseconds = Math.round((performance.now() - startedAt) * 10) / 10;
-      this.#calls[at] = { method, path, status, milliseconds, wave, shared };
+      this.#calls[at] = { method, path, status, milliseconds, wave, shared, ...retryOf };
       this.#ended = Math.max(this.#ended, wave);
     };
   }

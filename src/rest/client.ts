@@ -90,12 +90,13 @@ export class CallerClient implements RestClient {
 
   #read<T>(flights: Flights<T>, target: string, accept: string, decode: (reply: Reply) => T): Promise<T> {
     const { hash } = this.#caller;
-    const { lifetime, calls } = this.#operation;
+    const { lifetime, calls, spans } = this.#operation;
     if (lifetime.ended !== undefined) return Promise.reject(lifetime.ended);
     const boarding = flights.boarding(hash, target);
     if (boarding !== undefined) {
       const answer = flights.join(boarding, lifetime);
       hear(answer, calls.share(target));
+      if (spans !== undefined && boarding.trace !== undefined) spans.share(boarding.trace);
       return answer;
     }
     if (!calls.grant()) return Promise.reject(new UpstreamError('COST_LIMIT_EXCEEDED'));

@@ -1,6 +1,7 @@
 import type { KeptBody } from './body-room.ts';
 import { isUnauthenticated, noRoomForBodies, type UpstreamError } from './errors.ts';
 import { isOverdue, type Lifetime, type LifetimeListener } from './lifetime.ts';
+import type { TraceContext } from './spans.ts';
 
 /** Work under way. */
 export interface Work {
@@ -8,6 +9,8 @@ export interface Work {
   readonly cancel: () => void;
   /** The deadline of somebody who waited for it has passed. */
   readonly overdue: () => void;
+  /** What names its span, where somebody traces. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** Starts the work that a flight shares; the work lands or crashes the flight, and not before this has returned. */
@@ -78,6 +81,11 @@ export class Flight<T> {
   constructor(lastsUntil: number, forget: () => void) {
     this.lastsUntil = lastsUntil;
     this.#forget = forget;
+  }
+
+  /** What names the span of the call under way, where somebody traces. */
+  get trace(): TraceContext | undefined {
+    return this.#work?.trace;
   }
 
   /** Takes another passenger on board. */

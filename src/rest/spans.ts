@@ -5,6 +5,8 @@ export type TraceContext = Readonly<Record<string, string>>;
 export interface CallSpans {
   /** A call goes out; `resends` says how often it has been sent already. `target` is path and query. */
   readonly begin: (method: string, target: string, resends: number) => CallSpan;
+  /** The operation is answered by what another one's span stands for; `trace` names that span. */
+  readonly share: (trace: TraceContext) => void;
 }
 
 /** One REST call as a tracing system sees it. */

@@ -25,17 +25,25 @@ import { TransportError } from '../rest/transport.ts';
 export function createTracing(tracer: Tracer, upstreamUrl: string): Tracing {
   const upstream = serverOf(upstreamUrl);
   return {
-    begin: (parent, method): OperationSpan => {
-      const attributes = { 'http.request.method': method, 'http.route': '/graphql' };
+    begin: (parent, method, requestId): OperationSpan => {
+      const attributes = { 'http.request.method': method, 'http.route': '/graphql', 'request.id': requestId };
       const incoming = propagation.extract(ROOT_CONTEXT, parent);
       const span = tracer.startSpan('GraphQL Operation', { kind: SpanKind.SERVER, attributes }, incoming);
       const below = trace.setSpan(ROOT_CONTEXT, span);
       return {
         trace: headersOf(span),
         begin: (verb, target, resends) => beginCall(tracer, below, verb, target, resends, upstream),
-        end: ({ type, name, code }) => {
-          if (type !== undefined) span.updateName(type).setAttribute('graphql.operation.type', type);
+        share: (other) => {
+          const context = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, other));
+          if (context !== undefined) span.addLink({ context });
+        },
+        end: ({ type, name, listed, code }) => {
           const shown = shownName(name);
+          if (type !== undefined) {
+            // Names of clients' own would be without number.
+            span.updateName(listed && shown !== undefined ? `${type} ${shown}` : type);
+            span.setAttribute('graphql.operation.type', type);
+          }
           if (shown !== undefined) span.setAttribute('graphql.operation.name', shown);
           if (code !== undefined) fail(span, code);
           span.end();

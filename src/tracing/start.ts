@@ -6,7 +6,7 @@ import { isObject } from '../rest/values.ts';
 import { createTracing } from './spans.ts';
 
 /** What OpenTelemetry's own SDK has to say: that spans cannot be sent, for example. */
-type Complain = (level: 'warn' | 'error', message: string) => void;
+type Complain = (level: 'warn' | 'error', message: string, details?: readonly unknown[]) => void;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -34,10 +34,14 @@ export function startTracing(environment: Environment, upstreamUrl: string, comp
     ...(!isSet(environment['OTEL_LOGS_EXPORTER']) && { logRecordProcessors: [] }),
   });
   const silent = (): void => undefined;
+  const tell = (level: 'warn' | 'error', text: string, more: readonly unknown[]): void => {
+    const told = toldIn(text);
+    complain(level, told.message, [...told.details, ...more]);
+  };
   diag.setLogger(
     {
-      error: (message) => complain('error', reasonIn(message)),
-      warn: (message) => complain('warn', reasonIn(message)),
+      error: (message, ...more) => tell('error', message, more),
+      warn: (message, ...more) => tell('warn', message, more),
       info: silent,
       debug: silent,
       verbose: silent,
@@ -53,14 +57,15 @@ export function startTracing(environment: Environment, upstreamUrl: string, comp
   };
 }
 
-/** The SDK tells errors as JSON with their stacks. */
-function reasonIn(message: string): string {
+/** The SDK tells errors as JSON with their codes and stacks: the message for people, and all of it. */
+function toldIn(text: string): { readonly message: string; readonly details: readonly unknown[] } {
   try {
-    const error: unknown = JSON.parse(message);
-    return isObject(error) && typeof error['message'] === 'string' ? error['message'] : message;
+    const error: unknown = JSON.parse(text);
+    if (isObject(error) && typeof error['message'] === 'string') return { message: error['message'], details: [error] };
   } catch {
-    return message;
+    // Plain words.
   }
+  return { message: text, details: [] };
 }
 
 function isNamed(environment: Environment): boolean {

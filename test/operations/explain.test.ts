@@ -4,7 +4,7 @@ import { rowsOf } from '../support/connections.ts';
 import { type Answer, startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { createFolder, outcomeOf, send } from '../support/persisted.ts';
-import { notFound } from '../support/replies.ts';
+import { notFound, reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, listedDashboard, project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -112,6 +112,21 @@ describe('The extension explain', () => {
     expect(written.extensions?.['explain']).toMatchObject({
       calls: [{ method: 'PATCH', path: '/api/projects/1/', status: 200 }],
     });
+  });
+
+  test('"trace" shows a retry in the wave of the call that failed, with the reason', async () => {
+    let failures = 0;
+    await using upstream = await startUpstream({
+      'GET /api/projects/1/': () => ((failures += 1) === 1 ? reply({ status: 503 }) : project(1)),
+    });
+    await using gateway = await startGateway(upstream, { explain: true });
+    const answer = await gateway.ask('{ project(id: 1) { name } }', { extensions: { explain: 'trace' } });
+    const call = { method: 'GET', path: '/api/projects/1/', wave: 1, shared: false };
+    const milliseconds: unknown = expect.any(Number);
+    expect(tracedCalls(answer)).toEqual([
+      { ...call, status: 503, milliseconds },
+      { ...call, status: 200, milliseconds, retryOf: '503' },
+    ]);
   });
 
   test('is refused where it is neither, and executes nothing', async () => {

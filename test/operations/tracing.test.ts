@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
+import { hashOf } from '../../src/http/persisted/ids.ts';
 import { ask } from '../support/gateway.ts';
 import { type Collector, type ReceivedSpan, startCollector } from '../support/otlp.ts';
+import { createFolder } from '../support/persisted.ts';
 import { type Running, runMain } from '../support/process.ts';
 import { disconnect, reply } from '../support/replies.ts';
 import * as rows from '../support/rows.ts';
@@ -54,7 +56,7 @@ test('an operation and each of its REST calls are spans of the trace that the re
   const { url, gateway, stop } = await startTraced(upstream, collector);
   await using _ = gateway;
   const query = 'query Named { project(id: 1) { name dashboards(first: 2) { nodes { name } } } }';
-  const headers = { ...secret, traceparent, tracestate: 'vendor=a1,other=b2' };
+  const headers = { ...secret, traceparent, tracestate: 'vendor=a1,other=b2', 'x-request-id': 'req-9' };
   expect((await ask(url, query, { headers })).errors).toBeUndefined();
   expect(await stop()).toBe(0);
 
@@ -68,6 +70,7 @@ test('an operation and each of its REST calls are spans of the trace that the re
       'graphql.operation.name': 'Named',
       'http.request.method': 'POST',
       'http.route': '/graphql',
+      'request.id': 'req-9',
     },
   });
   for (const [route, target] of [
@@ -169,4 +172,78 @@ test('a collector that cannot be reached, or does not answer, fails no operation
   }
   silent.closeAllConnections();
   await new Promise((resolve) => silent.close(resolve));
+});
+
+test('the line of an operation in the log names its trace, which a traceparent alone is enough for', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
+  await using collector = await startCollector();
+  const { url, gateway, stop } = await startTraced(upstream, collector);
+  await using _ = gateway;
+  await ask(url, 'query Traced { project(id: 1) { name } }', { headers: secret });
+  expect(await stop()).toBe(0);
+  const { traceId: own } = byName(collector.spans, 'query');
+  expect(gateway.output()).toContain(`"traceId":"${own}"`);
+
+  const untraced = await startTraced(upstream, collector, { OTEL_SDK_DISABLED: 'true' });
+  await using __ = untraced.gateway;
+  await ask(untraced.url, 'query Given { __typename }', { headers: { ...secret, traceparent } });
+  await ask(untraced.url, 'query None { __typename }', { headers: secret });
+  expect(await untraced.stop()).toBe(0);
+  const lines = untraced.gateway.output().split('\n');
+  expect(lines.find((line) => line.includes('Given'))).toContain(`"traceId":"${traceId}"`);
+  expect(lines.find((line) => line.includes('None'))).not.toContain('traceId');
+});
+
+test('a span has the name of its operation where that is in a listed document, and its type alone elsewhere', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
+  await using collector = await startCollector();
+  using folder = createFolder();
+  const query = 'query Listed { project(id: 1) { name } }';
+  const file = folder.write('manifest.json', { [hashOf(query)]: query });
+  const { url, gateway, stop } = await startTraced(upstream, collector, { PERSISTED_DOCUMENTS: file });
+  await using _ = gateway;
+  await ask(url, query, { headers: secret });
+  await ask(url, 'query Unlisted { project(id: 1) { name } }', { headers: secret });
+  expect(await stop()).toBe(0);
+  const servers = collector.spans.filter(({ kind }) => kind === 2);
+  expect(servers.map(({ name }) => name)).toEqual(['query Listed', 'query']);
+});
+
+test('an operation that another one answers links to its span, and one that shares a call to that of the call', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) }, { hold: 2 });
+  await using collector = await startCollector();
+  const { url, gateway, stop } = await startTraced(upstream, collector);
+  await using _ = gateway;
+  const first = ask(url, 'query First { project(id: 1) { name } }', { headers: secret });
+  await expect.poll(() => upstream.requests).toHaveLength(1);
+  const equal = ask(url, 'query First { project(id: 1) { name } }', { headers: secret });
+  const sharing = ask(url, 'query Sharing { project(id: 1) { timezone } }', { headers: secret });
+  const metrics = (): Promise<string> => fetch(new URL('/metrics', url)).then((response) => response.text());
+  await expect.poll(metrics).toContain('gateway_rest_shared_reads_total 1');
+  upstream.release();
+  await Promise.all([first, equal, sharing]);
+  expect(await stop()).toBe(0);
+  const call = byName(collector.spans, 'GET /api/projects/:id/');
+  const operations = collector.spans.filter(({ kind }) => kind === 2);
+  const links = operations.flatMap((span) => span.links);
+  expect(operations.find((span) => span.attributes['graphql.operation.name'] === 'Sharing')?.links).toEqual([
+    call.spanId,
+  ]);
+  expect(links.every((id) => id === call.spanId || id === call.parentSpanId)).toBe(true);
+});
+
+test('what OpenTelemetry says of a collector that it cannot reach is logged in full', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
+  await using collector = await startCollector();
+  const nowhere = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
+  const { url, gateway, stop } = await startTraced(upstream, collector, nowhere);
+  await using _ = gateway;
+  await ask(url, '{ project(id: 1) { name } }', { headers: secret });
+  expect(await stop()).toBe(0);
+  const line = gateway
+    .output()
+    .split('\n')
+    .find((text) => text.includes('OpenTelemetry'));
+  expect(JSON.parse(line ?? '{}')).toMatchObject({ details: [{ code: 'ECONNREFUSED' }] });
+  expect(gateway.output()).not.toContain('phx_secret');
 });

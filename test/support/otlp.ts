@@ -12,6 +12,8 @@ export interface ReceivedSpan {
   /** 2 is a server's, 3 a client's. */
   readonly kind: unknown;
   readonly attributes: Readonly<Record<string, unknown>>;
+  /** Ids of the spans that it links to. */
+  readonly links: readonly unknown[];
   readonly status: unknown;
 }
 
@@ -74,6 +76,7 @@ function toSpan(span: unknown): ReceivedSpan {
     name: word('name'),
     kind: span['kind'],
     attributes: attributesOf(span),
+    links: listIn(span, 'links').map((link) => (isObject(link) ? link['spanId'] : undefined)),
     status: span['status'],
   };
 }
