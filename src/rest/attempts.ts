@@ -1,33 +1,12 @@
-import { Admission, type Applicant, type Gates } from './admission.ts';
+import { Admission } from './admission.ts';
 import { type Breaker, probePatienceMs } from './breaker.ts';
-import type { CallCounts } from './call-counts.ts';
-import { type OperationCalls, statusOf } from './calls.ts';
+import { statusOf } from './calls.ts';
 import { UpstreamError } from './errors.ts';
 import { exchange, type Outcome, type Reply } from './exchange.ts';
-import type { Reachability } from './reachability.ts';
+import type { Job, Line } from './job.ts';
 import { type Retry, retryOf } from './retry.ts';
-import type { RetryBudget } from './retry-budget.ts';
-import type { CallSpan, CallSpans, TraceContext } from './spans.ts';
-import { type Abort, type Call, type Transport, TransportError } from './transport.ts';
-
-/** What all calls to the upstream go through. */
-export interface Line extends Gates {
-  readonly transport: Transport;
-  readonly budget: RetryBudget;
-  readonly counts: CallCounts;
-  readonly reachability: Reachability;
-  readonly maxBodyBytes: number;
-}
-
-/** One read or write of one caller. */
-export interface Job extends Applicant {
-  readonly call: Call;
-  readonly key: string;
-  /** What the operation that began it may call, and has called. */
-  readonly calls: OperationCalls;
-  /** Where somebody traces. */
-  readonly spans?: CallSpans | undefined;
-}
+import type { CallSpan, TraceContext } from './spans.ts';
+import { type Abort, TransportError } from './transport.ts';
 
 /** The attempts that one read or write is worth. Fails with TransportErrors and UpstreamErrors. */
 export class Attempts {

@@ -1,7 +1,7 @@
-import type { Line } from './attempts.ts';
 import { decodeBody, textOf } from './decode.ts';
 import { type FailureReason, meaningOf, reasonOf } from './failure-reasons.ts';
 import { wantsCertificate } from './failures.ts';
+import type { Line } from './job.ts';
 import type { Answer } from './transport.ts';
 
 /** How long the upstream has to answer, in milliseconds. */

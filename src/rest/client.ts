@@ -1,9 +1,10 @@
-import { Attempts, type Job, type Line } from './attempts.ts';
+import { Attempts } from './attempts.ts';
 import type { BodyRoom } from './body-room.ts';
 import { type OnEnd, type OperationCalls, statusOf } from './calls.ts';
 import { isUnauthenticated, noRoomForBodies, UpstreamError } from './errors.ts';
 import { type Reply, toDomainError } from './exchange.ts';
 import type { Flight, Flights } from './flights.ts';
+import type { Job, Line } from './job.ts';
 import { isOverdue, type Lifetime } from './lifetime.ts';
 import type { RejectedKeys } from './rejected-keys.ts';
 import { csvOf, jsonOf, writtenJson } from './replies.ts';

@@ -1,10 +1,10 @@
-import type { Line } from './attempts.ts';
 import type { BodyRoom } from './body-room.ts';
 import type { BreakerState } from './breaker.ts';
 import { type CallCount, CallCounts, type CallDurations } from './call-counts.ts';
 import { Circuits } from './circuits.ts';
 import { UpstreamError } from './errors.ts';
 import type { FailureReason } from './failure-reasons.ts';
+import type { Line } from './job.ts';
 import { Pauses } from './pauses.ts';
 import type { Route } from './pools.ts';
 import { Reachability, type ReachabilityLog, type ReachabilityState } from './reachability.ts';

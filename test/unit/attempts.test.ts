@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { Attempts, type Line } from '../../src/rest/attempts.ts';
+import { Attempts } from '../../src/rest/attempts.ts';
 import { CallCounts } from '../../src/rest/call-counts.ts';
 import { OperationCalls } from '../../src/rest/calls.ts';
 import { Circuits } from '../../src/rest/circuits.ts';
+import type { Line } from '../../src/rest/job.ts';
 import { Pauses } from '../../src/rest/pauses.ts';
 import { Reachability } from '../../src/rest/reachability.ts';
 import { RetryBudget } from '../../src/rest/retry-budget.ts';
