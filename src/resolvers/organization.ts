@@ -98,7 +98,7 @@ async function fetchUnused(
     const key = { ...collection, id: plugin };
     // One that cannot be read loses its columns, and not the list.
     return fetchRecord(key, 'assumed', context, info).catch((failure: unknown) =>
-      toRecord(key, { id: plugin, failure: toError(failure) }),
+      answeredRecord(toRecord(key, { id: plugin, failure: toError(failure) }), context, info),
     );
   });
   return (await Promise.all(records)).filter((record) => record !== null);

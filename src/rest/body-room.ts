@@ -49,6 +49,11 @@ export class BodyRoom {
     return true;
   }
 
+  /** The same where they have to be taken even if there is not enough room: they say what a write has done. */
+  takeWritten(more: number): void {
+    this.#taken += more;
+  }
+
   /** Gives room back. */
   release(bytes: number): void {
     this.#taken -= bytes;

@@ -72,8 +72,8 @@ export function createTransport({ route = {}, maxBodyBytes, room, ...options }: 
   let pools = new Pools(options, route);
   return {
     send: (call, done) => {
-      const exchange = new Exchange(done, { maxBodyBytes, room }, pools);
       const { target: path, method, headers, body = null, fresh = false } = call;
+      const exchange = new Exchange(done, { maxBodyBytes, room, isWrite: method !== 'GET' }, pools);
       pools.dispatch({ path, method, headers, body }, fresh, exchange);
       return () => exchange.abort();
     },
@@ -91,6 +91,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #done: (error: TransportError | undefined, answer: Answer | undefined) => void;
   readonly #maxBytes: number;
   readonly #room: BodyRoom;
+  /** What a write has done is told whatever room there is. */
+  readonly #isWrite: boolean;
   readonly #pools: Pools;
   readonly #chunks = new Chunks();
   #status = 0;
@@ -100,12 +102,13 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(
     done: (error: TransportError | undefined, answer: Answer | undefined) => void,
-    { maxBodyBytes, room }: Pick<TransportOptions, 'maxBodyBytes' | 'room'>,
+    { maxBodyBytes, room, isWrite }: Pick<TransportOptions, 'maxBodyBytes' | 'room'> & { readonly isWrite: boolean },
     pools: Pools,
   ) {
     this.#done = done;
     this.#maxBytes = maxBodyBytes;
     this.#room = room;
+    this.#isWrite = isWrite;
     this.#pools = pools;
   }
 
@@ -129,7 +132,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     const bytes = this.#chunks.bytes + chunk.length;
     if (bytes > this.#maxBytes) this.#fail(new TransportError('invalid', 'body too large'));
-    else if (this.#room.take(chunk.length, bytes)) this.#chunks.add(chunk);
+    else if (this.#hasRoom(chunk.length, bytes)) this.#chunks.add(chunk);
     else this.#fail(new TransportError('no-room'));
   }
 
@@ -143,6 +146,12 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#fail(new TransportError(faultOf(error, this.#status !== 0), error));
+  }
+
+  #hasRoom(more: number, bytes: number): boolean {
+    if (!this.#isWrite) return this.#room.take(more, bytes);
+    this.#room.takeWritten(more);
+    return true;
   }
 
   #release(): void {

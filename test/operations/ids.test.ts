@@ -27,6 +27,7 @@ const places: Readonly<Record<string, readonly [form: Form, selection: string]>>
   'Query.project(id)': ['Project', 'project(id: $id) { name dashboards { totalCount } }'],
   'Query.organization(id)': ['Organization', 'organization(id: $id) { name plugins { totalCount } }'],
   'Project.dashboard(id)': ['Dashboard', 'project(id: 1) { dashboard(id: $id) { name tiles } }'],
+  'Project.eventCsv(id)': ['Event', 'project(id: 1) { eventCsv(id: $id) }'],
   'Project.event(id)': ['Event', 'project(id: 1) { event(id: $id) { event } }'],
   'Organization.plugin(id)': [
     'Plugin',

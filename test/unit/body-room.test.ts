@@ -40,6 +40,8 @@ test('large bodies leave a quarter of the room to small ones, and what a write a
   expect(room.keep('[1,2,3]')).toBeDefined();
   expect(room.take(1000, 100_000)).toBe(true);
   expect(room.take(400_000, 100_000)).toBe(false);
+  room.takeWritten(400_000);
+  room.release(400_000);
   expect(room.keepWritten(text).bytes).toBe(600_002);
   expect(room.taken).toBeGreaterThan(3 * 600_000);
 });
