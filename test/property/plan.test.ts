@@ -10,12 +10,12 @@ import { rootWeight } from '../../src/plan/object-weight.ts';
 import { type Plan, planOperation } from '../../src/plan/plan.ts';
 import { fragmentsOf } from '../../src/plan/selection.ts';
 import { ClientApi } from '../../src/rest/api.ts';
-import { isObject } from '../../src/rest/values.ts';
 import { createCompilerSchema, createSchema } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';
 import { endlessWorld } from './endless.ts';
 import { fewestCalls } from './minimum.ts';
 import { NaiveSource } from './naive.ts';
+import { objectsIn } from './objects.ts';
 import { operationOf } from './operations.ts';
 import { Random } from './random.ts';
 import { answerFrom } from './reference.ts';
@@ -92,18 +92,6 @@ async function run({ world, document, operation, maxPageSize }: Case, pace: Pace
 function planOf({ document, operation, maxPageSize }: Case): Plan {
   const variableValues = { sources: {}, coerced: { yes: true, no: false } };
   return planOperation({ schema, fragments: fragmentsOf(document), variableValues, operation, cursors, maxPageSize });
-}
-
-/** Fields whose values are JSON: what is inside them does not count. */
-const jsonFields = /^(?:tiles|rows|name|pluginExports|body|detail)/;
-
-/** How many objects are below data. */
-function objectsIn(data: unknown): number {
-  if (Array.isArray(data))
-    return data.reduce<number>((sum, item) => sum + objectsIn(item) + (isObject(item) ? 1 : 0), 0);
-  if (!isObject(data)) return 0;
-  const members = Object.entries(data).filter(([name]) => !jsonFields.test(name));
-  return members.reduce((sum, [, value]) => sum + objectsIn(value) + (isObject(value) ? 1 : 0), 0);
 }
 
 function plain(value: unknown): unknown {
