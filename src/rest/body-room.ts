@@ -15,15 +15,16 @@ export interface BodyLimits {
   readonly process: number;
 }
 
-/** What one operation may keep of what the upstream answers, for each byte that it may answer itself. */
+/** What one operation may keep of what the upstream answers, for each byte that it may answer itself; and at least. */
 const keptPerAnswered = 4;
+const leastKept = 16 * 2 ** 20;
 
 /** Memory for bodies of the upstream, unless one operation may keep very much. */
 const leastBytes = 128 * 2 ** 20;
 
 /** The limits where an operation may answer so many bytes. */
 export function bodyLimitsFor(maxAnswerBytes: number): BodyLimits {
-  const operation = keptPerAnswered * maxAnswerBytes;
+  const operation = Math.max(leastKept, keptPerAnswered * maxAnswerBytes);
   return { operation, process: Math.max(leastBytes, 2 * operation) };
 }
 
