@@ -151,7 +151,7 @@ export class AnswerBudget {
 }
 
 /** The answer has reached a limit. No client sees it: what was made of the answer is dropped (see `AnswerBudget.excess`). */
-class AnswerLimitError extends Error {
+export class AnswerLimitError extends Error {
   override readonly name = 'AnswerLimitError';
 
   constructor() {

@@ -1,5 +1,5 @@
 import type { ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
-import type { AnswerBudget, ObjectWeight } from '../answer-budget.ts';
+import { type AnswerBudget, AnswerLimitError, type ObjectWeight } from '../answer-budget.ts';
 import type { AnswerRoom } from '../answer-room.ts';
 import { rootWeight } from '../plan/object-weight.ts';
 import { fragmentsOf } from '../plan/selection.ts';
@@ -68,7 +68,10 @@ export class Results {
       return { document, listed, data, errors: publicErrors, extensions, text: undefined, mostBytes };
     }
     // Below them everything is dropped, the errors too.
-    const ofMutations = toPublicErrors(errors?.filter(({ path }) => path?.length === 1) ?? [], maxErrors, report);
+    const ofRoot = errors?.filter(
+      ({ path, originalError }) => path?.length === 1 && !(originalError instanceof AnswerLimitError),
+    );
+    const ofMutations = toPublicErrors(ofRoot ?? [], maxErrors, report);
     return this.#dropped({ data, errors: ofMutations, extensions }, prepared, why);
   }
 
