@@ -68,9 +68,7 @@ export class Results {
       return { document, listed, data, errors: publicErrors, extensions, text: undefined, mostBytes };
     }
     // Below them everything is dropped, the errors too.
-    const ofRoot = errors?.filter(
-      ({ path, originalError }) => path?.length === 1 && !(originalError instanceof AnswerLimitError),
-    );
+    const ofRoot = errors?.filter(({ path, cause }) => path?.length === 1 && !(cause instanceof AnswerLimitError));
     const ofMutations = toPublicErrors(ofRoot ?? [], maxErrors, report);
     return this.#dropped({ data, errors: ofMutations, extensions }, prepared, why);
   }
