@@ -68,7 +68,7 @@ export class Results {
       return { document, listed, data, errors: publicErrors, extensions, text: undefined, mostBytes };
     }
     // Below them everything is dropped, the errors too.
-    const ofRoot = errors?.filter(({ path, cause }) => path?.length === 1 && !(cause instanceof AnswerLimitError));
+    const ofRoot = errors?.filter((error) => error.path?.length === 1 && !isOfLimit(error));
     const ofMutations = toPublicErrors(ofRoot ?? [], maxErrors, report);
     return this.#dropped({ data, errors: ofMutations, extensions }, prepared, why);
   }
@@ -129,6 +129,12 @@ export class Results {
 
 /** Answers up to this size are sent at once, mostly, and none of the room is counted for them; in bytes. */
 const uncounted = 2 ** 14;
+
+/** Whether an error says that the answer reached a limit, which is told once. Compiled code keeps the cause elsewhere. */
+function isOfLimit(error: GraphQLError): boolean {
+  const cause: unknown = error.cause ?? Reflect.get(error, 'originalError');
+  return cause instanceof AnswerLimitError;
+}
 
 /** Errors of mutations that were not done. */
 function isOfRoot({ path }: PublicError): boolean {
