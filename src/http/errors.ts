@@ -68,7 +68,7 @@ function isBadArgument(error: unknown): boolean {
 const badValue = new UpstreamError('UPSTREAM_INVALID_RESPONSE');
 
 /** The innermost error: executors wrap what resolvers throw, more than once where lists are in between. */
-function causeOf(error: unknown): unknown {
+export function causeOf(error: unknown): unknown {
   let cause = error;
   while (cause instanceof GraphQLError) {
     // The second name is graphql-jit's.

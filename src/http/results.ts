@@ -1,4 +1,4 @@
-import type { ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
+import type { ExecutionResult, GraphQLSchema } from 'graphql';
 import { type AnswerBudget, AnswerLimitError, type ObjectWeight } from '../answer-budget.ts';
 import type { AnswerRoom } from '../answer-room.ts';
 import { rootWeight } from '../plan/object-weight.ts';
@@ -9,7 +9,7 @@ import type { OperationResult } from './answer.ts';
 import { measureJson } from './answer-bytes.ts';
 import { bodyExcessError, excessError, excessOf, toldOf } from './answer-limits.ts';
 import type { Cost } from './costs.ts';
-import { type PublicError, toPublicErrors } from './errors.ts';
+import { causeOf, type PublicError, toPublicErrors } from './errors.ts';
 import type { PreparedOperation } from './prepare.ts';
 import { overload } from './refusals.ts';
 import { stringifyResult } from './stringify.ts';
@@ -68,7 +68,7 @@ export class Results {
       return { document, listed, data, errors: publicErrors, extensions, text: undefined, mostBytes };
     }
     // Below them everything is dropped, the errors too.
-    const ofRoot = errors?.filter((error) => error.path?.length === 1 && !isOfLimit(error));
+    const ofRoot = errors?.filter((error) => error.path?.length === 1 && !(causeOf(error) instanceof AnswerLimitError));
     const ofMutations = toPublicErrors(ofRoot ?? [], maxErrors, report);
     return this.#dropped({ data, errors: ofMutations, extensions }, prepared, why);
   }
@@ -129,12 +129,6 @@ export class Results {
 
 /** Answers up to this size are sent at once, mostly, and none of the room is counted for them; in bytes. */
 const uncounted = 2 ** 14;
-
-/** Whether an error says that the answer reached a limit, which is told once. Compiled code keeps the cause elsewhere. */
-function isOfLimit(error: GraphQLError): boolean {
-  const cause: unknown = error.cause ?? Reflect.get(error, 'originalError');
-  return cause instanceof AnswerLimitError;
-}
 
 /** Errors of mutations that were not done. */
 function isOfRoot({ path }: PublicError): boolean {
