@@ -1,4 +1,4 @@
-import type { ExecutionResult, GraphQLSchema } from 'graphql';
+import type { ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
 import { type AnswerBudget, AnswerLimitError, type ObjectWeight } from '../answer-budget.ts';
 import type { AnswerRoom } from '../answer-room.ts';
 import { rootWeight } from '../plan/object-weight.ts';
