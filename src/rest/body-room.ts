@@ -4,8 +4,12 @@ import { averageBytesOnceParsed, bytesOnceParsed } from './json-weight.ts';
 const largeBytes = 2 ** 16;
 const shareOfLarge = 0.75;
 
-/** As long as no more is taken, bodies that are not large are not looked at: their weight is taken for the average. */
-const littleTaken = 8 * 2 ** 20;
+/**
+ * As long as no more is taken, usual bodies are not looked at, which costs an eighth of a page of 100 rows: their weight is
+ * taken for the average. The worst JSON takes five to six times that.
+ */
+const littleTaken = 16 * 2 ** 20;
+const usualLength = 2 ** 18;
 
 /** Most bytes of memory for what the upstream answers. */
 export interface BodyLimits {
@@ -74,8 +78,8 @@ export class BodyRoom {
   }
 
   #weigh(text: string): number {
-    const isSmall = this.#taken <= littleTaken && text.length <= largeBytes;
-    return isSmall ? averageBytesOnceParsed(text) : bytesOnceParsed(text);
+    const isUsual = this.#taken <= littleTaken && text.length <= usualLength;
+    return isUsual ? averageBytesOnceParsed(text) : bytesOnceParsed(text);
   }
 }
 
