@@ -23,7 +23,7 @@ export default defineConfig({
         'src/exit.ts',
         'src/cluster/{primary,worker,worker-handle}.ts',
         'src/commands/**',
-        'src/tracing/**',
+        'src/telemetry/tracing/**',
       ],
       reporter: ['text', 'json-summary'],
       thresholds: { lines: 95 },

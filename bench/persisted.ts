@@ -9,9 +9,9 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../src/config.ts';
 import { createGateway } from '../src/gateway.ts';
-import { startServer } from '../src/server.ts';
+import { startServer } from '../src/server/server.ts';
+import { readConfig } from '../src/settings/config.ts';
 import { type Way, ways } from './ways.ts';
 
 /**

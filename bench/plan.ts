@@ -6,13 +6,13 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readConfig } from '../src/config.ts';
 import { createGateway } from '../src/gateway.ts';
 import { createCursorCodec } from '../src/graphql/cursors.ts';
-import { createCosts } from '../src/http/costs.ts';
-import { createPrepare } from '../src/http/prepare.ts';
+import { createCosts } from '../src/operation/cost.ts';
+import { createPrepare } from '../src/operation/document.ts';
 import { createCompilerSchema, createSchema } from '../src/schema.ts';
-import { startServer } from '../src/server.ts';
+import { startServer } from '../src/server/server.ts';
+import { readConfig } from '../src/settings/config.ts';
 
 const query = `query Page($project: ID!, $first: Int!) {
   project(id: $project) {

@@ -1,4 +1,4 @@
-import { hashOf } from '../src/http/persisted/ids.ts';
+import { hashOf } from '../src/operation/persisted/ids.ts';
 
 /** The ways to ask for a document that persisted.ts compares. */
 export const ways = ['GET text', 'GET id', 'POST text', 'POST id'] as const;

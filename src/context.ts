@@ -1,4 +1,4 @@
-import type { AnswerBudget } from './answer-budget.ts';
+import type { AnswerBudget } from './answer/answer-budget.ts';
 import type { Loaders } from './loaders/loaders.ts';
 import type { RestApi } from './rest/api.ts';
 import type { UpstreamError } from './rest/errors.ts';

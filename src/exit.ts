@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { WorkersError } from './cluster/worker-handle.ts';
-import { ManifestError } from './http/persisted/manifest.ts';
-import { ConfigError } from './settings.ts';
+import { ManifestError } from './operation/persisted/manifest.ts';
+import { ConfigError } from './settings/settings.ts';
 
 /** Stops gracefully, and then exits with a code. */
 type Stop = (exitCode: number) => void;

@@ -1,40 +1,40 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
-import { AnswerRoom } from './answer-room.ts';
-import { followTls } from './follow-tls.ts';
+import { AnswerRoom } from './answer/answer-room.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
-import { createRefuseArguments } from './http/argument-sizes.ts';
 import { BodyBudget } from './http/body-budget.ts';
-import { createContexts } from './http/contexts.ts';
 import { createCors } from './http/cors.ts';
-import { createCosts } from './http/costs.ts';
-import type { Schemas } from './http/execution.ts';
+import { type BodyLimits, createLane } from './http/fast-path.ts';
 import { createGraphiql } from './http/graphiql/graphiql.ts';
-import { type BodyLimits, createLane } from './http/lane.ts';
-import type { DocumentLimits } from './http/limits.ts';
-import { createMetrics, type Metrics } from './http/metrics.ts';
-import { createRunOperation, type OperationsOptions, type RunOperation } from './http/operations.ts';
-import type { Log } from './http/persisted/list.ts';
+import { createSend } from './http/send.ts';
+import { createYogaHandler } from './http/yoga.ts';
+import { SavedCalls } from './loaders/saved-calls.ts';
+import { createRefuseArguments } from './operation/argument-sizes.ts';
+import { createContexts } from './operation/contexts.ts';
+import { createCosts } from './operation/cost.ts';
+import { createPrepare } from './operation/document.ts';
+import type { DocumentLimits } from './operation/document-limits.ts';
+import type { Schemas } from './operation/execute.ts';
+import type { Log } from './operation/persisted/list.ts';
 import {
   createPersisted,
   defaultPersistedSettings,
   type Persisted,
   type PersistedSettings,
-} from './http/persisted/persisted.ts';
-import type { DocumentUses } from './http/persisted/uses.ts';
-import { createPrepare } from './http/prepare.ts';
-import { Results } from './http/results.ts';
-import { Runs } from './http/runs.ts';
-import { createSend } from './http/send.ts';
-import { type Tracing, traceOperations } from './http/tracing.ts';
-import { createYogaHandler } from './http/yoga.ts';
-import { SavedCalls } from './loaders/saved-calls.ts';
-import { bodyLimitsFor } from './rest/body-room.ts';
-import type { UpstreamHealth } from './rest/line.ts';
-import type { Route } from './rest/pools.ts';
+} from './operation/persisted/persisted.ts';
+import type { DocumentUses } from './operation/persisted/uses.ts';
+import { createRunOperation, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
+import { Results } from './operation/results.ts';
+import { Runs } from './operation/shared-operations.ts';
+import type { UpstreamHealth } from './rest/resilience/line.ts';
+import { bodyLimitsFor } from './rest/transport/body-room.ts';
+import type { Route } from './rest/transport/pools.ts';
 import { createUpstream, type UpstreamOptions } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
-import type { TlsFiles } from './tls-settings.ts';
+import { followTls } from './settings/follow-tls.ts';
+import type { TlsFiles } from './settings/tls-settings.ts';
+import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { type Tracing, traceOperations } from './telemetry/tracing/operations.ts';
 
 /** What a gateway is made of. Times in milliseconds, sizes in rows or bytes. */
 export interface GatewayOptions {

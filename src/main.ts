@@ -6,11 +6,11 @@ import { check } from './commands/check.ts';
 import type { Command } from './commands/command.ts';
 import { explain } from './commands/explain.ts';
 import { schema } from './commands/schema.ts';
-import { readConfig, settings } from './config.ts';
-import type { Config } from './config-types.ts';
 import { fail, listening, stopOnSignal } from './exit.ts';
 import { lead, serveAlone, serveAsWorker, type Task } from './serving.ts';
-import { ConfigError } from './settings.ts';
+import { readConfig, settings } from './settings/config.ts';
+import type { Config } from './settings/config-types.ts';
+import { ConfigError } from './settings/settings.ts';
 import { startWorkspace, type Workspace } from './workspace/workspace.ts';
 
 const usage = `Usage: node src/main.ts [command]
@@ -96,7 +96,7 @@ async function serve(config: Config): Promise<void> {
   const started = await (config.workers === 1 ? serveAlone(task) : lead(task));
   // Not earlier: where it does not start, the one line that says why is all there is.
   for (const warning of config.warnings) console.error(`warning: ${warning}`);
-  // Last: who reads it may act on it. Not by console.log, see src/log.ts.
+  // Last: who reads it may act on it. Not by console.log, see src/telemetry/log.ts.
   writeSync(1, `${greeting(started, config, workspace)}\n`);
 }
 

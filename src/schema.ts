@@ -21,8 +21,8 @@ import {
 } from 'graphql';
 import { attachColumns } from './graphql/columns.ts';
 import { acceptExactIds } from './graphql/scalars.ts';
-import { attachRefusals } from './plan/refused-roots.ts';
-import { attachStarted } from './plan/starting.ts';
+import { attachRefusals } from './look-ahead/refused-roots.ts';
+import { attachStarted } from './look-ahead/starting.ts';
 import { resolvers } from './resolvers/resolvers.ts';
 
 const folder = join(import.meta.dirname, '../schema');

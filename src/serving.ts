@@ -3,15 +3,15 @@ import type { Logger } from 'pino';
 import type { Orders, Started } from './cluster/messages.ts';
 import { startWorkers } from './cluster/primary.ts';
 import { Link } from './cluster/worker.ts';
-import type { Config } from './config-types.ts';
-import { cursorSecretOf } from './cursor-secret.ts';
 import { failureOf, hearUncaught, listening, stopOnSignal } from './exit.ts';
 import { createGateway, type Gateway } from './gateway.ts';
-import type { Log } from './http/persisted/list.ts';
-import { createTextMemory } from './http/persisted/persisted.ts';
-import { createLog } from './log.ts';
-import { startMetricsServer, startServer } from './server.ts';
-import type { RunningTracing } from './tracing/start.ts';
+import type { Log } from './operation/persisted/list.ts';
+import { createTextMemory } from './operation/persisted/persisted.ts';
+import { startMetricsServer, startServer } from './server/server.ts';
+import type { Config } from './settings/config-types.ts';
+import { cursorSecretOf } from './settings/cursor-secret.ts';
+import { createLog } from './telemetry/log.ts';
+import type { RunningTracing } from './telemetry/tracing/start.ts';
 
 const mebibyte = 2 ** 20;
 
@@ -155,7 +155,7 @@ function logWith(log: Logger): Log {
 
 /** Loaded where it is asked for only: OpenTelemetry's SDK takes longer to load than the rest of the gateway. */
 async function startTraces(environment: NodeJS.ProcessEnv, upstreamUrl: string, log: Logger): Promise<RunningTracing> {
-  const { startTracing } = await import('./tracing/start.ts');
+  const { startTracing } = await import('./telemetry/tracing/start.ts');
   return startTracing(environment, upstreamUrl, (level, message, details = []) =>
     log[level]({ reason: message, ...(details.length > 0 && { details }) }, 'OpenTelemetry'),
   );

@@ -5,24 +5,20 @@ import type { OxlintOverride } from 'oxlint';
 const layers = [
   ['main.ts'],
   ['serving.ts'],
-  ['exit.ts', 'log.ts'],
-  ['cluster', 'commands', 'terminal.ts', 'tracing'],
-  ['server.ts'],
-  ['endpoints.ts'],
+  ['exit.ts'],
+  ['cluster', 'commands'],
+  ['server'],
   ['gateway.ts'],
-  ['follow-tls.ts'],
-  ['config.ts'],
-  ['config-types.ts'],
-  ['address-settings.ts', 'cursor-secret.ts', 'misspelt.ts', 'route-settings.ts'],
-  ['tls-settings.ts'],
-  ['no-proxy.ts', 'settings.ts'],
-  ['http', 'schema.ts'],
+  ['settings'],
+  ['http'],
+  ['telemetry'],
+  ['operation', 'schema.ts'],
   ['resolvers'],
   ['plan'],
+  ['look-ahead'],
   ['graphql'],
   ['context.ts'],
-  ['answer-budget.ts'],
-  ['answer-room.ts'],
+  ['answer'],
   ['loaders'],
   ['follow-files.ts'],
   ['rest'],
@@ -39,7 +35,7 @@ interface Restriction {
 
 const undici: Restriction = {
   regex: '^undici(/|$)',
-  message: 'Only src/rest/transport.ts and src/rest/pools.ts know the HTTP client.',
+  message: 'Only src/rest/transport knows the HTTP client.',
 };
 const process: Restriction = {
   regex: '^(node:)?process$',
@@ -60,9 +56,7 @@ export function importLayers(source: URL): OxlintOverride[] {
   if (stray !== undefined) throw new Error(`src/${stray} has no layer: give it one in tools/import-layers.ts`);
   return [
     ...layers.flatMap((layer, height) => layer.map((entry) => rulesOf(entry, layers.slice(0, height + 1).flat()))),
-    ...['transport.ts', 'pools.ts'].map((file) =>
-      restrict(`src/rest/${file}`, [above('rest', layers.flat()), outside('rest'), process, graphql]),
-    ),
+    restrict('src/rest/transport/**', [above('rest', layers.flat()), outside('rest'), process, graphql]),
     restrict(`src/${service}/**`, [above(service, [...layers.flat(), service]), undici, process, graphql]),
   ];
 }

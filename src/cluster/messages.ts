@@ -1,5 +1,5 @@
-import type { Config } from '../config-types.ts';
-import type { Snapshot } from '../http/metrics.ts';
+import type { Config } from '../settings/config-types.ts';
+import type { Snapshot } from '../telemetry/metrics.ts';
 
 /** What a worker needs to serve. All workers get the same, also those that are started later. */
 export interface Orders {

@@ -1,6 +1,6 @@
-import type { Snapshot } from '../http/metrics.ts';
-import type { Log } from '../http/persisted/list.ts';
-import type { TextStore } from '../http/persisted/store.ts';
+import type { Log } from '../operation/persisted/list.ts';
+import type { TextStore } from '../operation/persisted/store.ts';
+import type { Snapshot } from '../telemetry/metrics.ts';
 import { JointStop } from './joint-stop.ts';
 import type { Orders, Started, ToPrimary, ToWorker } from './messages.ts';
 import { createRestarts, type Restarts } from './restarts.ts';

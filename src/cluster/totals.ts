@@ -1,5 +1,5 @@
 import { AggregatorRegistry } from 'prom-client';
-import type { Measured, Snapshot } from '../http/metrics.ts';
+import type { Measured, Snapshot } from '../telemetry/metrics.ts';
 
 /** What the primary knows of its workers. */
 export interface GroupFacts {

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
-import type { Snapshot } from '../http/metrics.ts';
+import type { Snapshot } from '../telemetry/metrics.ts';
 import { type Handovers, watchHandovers } from './handovers.ts';
 import { isToPrimary, type Orders, type Started, type ToPrimary, type ToWorker } from './messages.ts';
 import { createPending } from './pending.ts';

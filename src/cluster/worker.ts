@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SharedSocket } from '../http/graceful-stop.ts';
-import type { Snapshot } from '../http/metrics.ts';
-import type { TextStore } from '../http/persisted/store.ts';
-import { ConfigError } from '../settings.ts';
+import type { TextStore } from '../operation/persisted/store.ts';
+import type { SharedSocket } from '../server/graceful-stop.ts';
+import { ConfigError } from '../settings/settings.ts';
+import type { Snapshot } from '../telemetry/metrics.ts';
 import { isToWorker, type Orders, type Started, type ToPrimary, type ToWorker } from './messages.ts';
 import { createPending } from './pending.ts';
 

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import type { Config } from '../config-types.ts';
-import { ManifestError, readManifest } from '../http/persisted/manifest.ts';
+import { ManifestError, readManifest } from '../operation/persisted/manifest.ts';
 import { createSchema } from '../schema.ts';
-import { ConfigError } from '../settings.ts';
+import type { Config } from '../settings/config-types.ts';
+import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
 import { readText } from './documents.ts';
 import { counted, range } from './table.ts';

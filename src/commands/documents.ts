@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse, validate } from 'graphql';
-import type { Config } from '../config-types.ts';
 import type { CursorCodec } from '../context.ts';
-import { cursorSecretOf } from '../cursor-secret.ts';
 import { createCursorCodec } from '../graphql/cursors.ts';
-import { ConfigError } from '../settings.ts';
+import type { Config } from '../settings/config-types.ts';
+import { cursorSecretOf } from '../settings/cursor-secret.ts';
+import { ConfigError } from '../settings/settings.ts';
 
 /** The text of a file that somebody named. Throws a ConfigError where it cannot be read. */
 export function readText(file: string): string {

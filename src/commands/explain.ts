@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
 import { type DocumentNode, getOperationAST, getVariableValues, type OperationDefinitionNode } from 'graphql';
-import type { Config } from '../config-types.ts';
+import { fragmentsOf } from '../look-ahead/selection.ts';
 import type { Condition, PlannedCall } from '../plan/ledger.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
-import { fragmentsOf } from '../plan/selection.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { createSchema } from '../schema.ts';
-import { ConfigError } from '../settings.ts';
+import type { Config } from '../settings/config-types.ts';
+import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
 import { checkDocument, cursorsOf, lineOf, readText } from './documents.ts';
 import { counted, range, table } from './table.ts';

@@ -8,8 +8,8 @@ import {
   parse,
   validate,
 } from 'graphql';
-import type { Config } from '../config-types.ts';
-import { fragmentsOf } from '../plan/selection.ts';
+import { fragmentsOf } from '../look-ahead/selection.ts';
+import type { Config } from '../settings/config-types.ts';
 import { lineOf } from './documents.ts';
 import { worstPlan } from './worst-case.ts';
 

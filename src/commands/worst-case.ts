@@ -8,8 +8,8 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import type { CursorCodec } from '../context.ts';
+import type { SelectionScope } from '../look-ahead/selection.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
-import type { SelectionScope } from '../plan/selection.ts';
 import { samplesOf } from './samples.ts';
 
 /** An operation whose variables nobody knows. */

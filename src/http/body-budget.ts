@@ -1,4 +1,4 @@
-import { requestError } from './request-error.ts';
+import { requestError } from '../operation/request-error.ts';
 
 /** What the bodies of requests may take together, in bytes of memory, unless single ones may be very large. */
 const leastBytes = 64 * 2 ** 20;

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { Chunks } from '../rest/chunks.ts';
-import { bytesOnceParsed } from '../rest/json-weight.ts';
+import { requestError } from '../operation/request-error.ts';
+import { Chunks } from '../rest/transport/chunks.ts';
+import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 import type { BodyClaim } from './body-budget.ts';
-import { requestError } from './request-error.ts';
 
 /**
  * What `read` makes of the JSON text of a request body; undefined where the client left before it was complete. Its memory

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/client.ts';
-import type { TraceContext } from '../rest/spans.ts';
 
 /** RFC 6750 §2.1: one scheme, one space, one `b64token`. */
 const bearer = /^Bearer ([A-Za-z0-9\-._~+/]{1,4000}=*)$/i;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { HttpAnswer } from './answer.ts';
+import type { HttpAnswer } from './response.ts';
 
 /** A content coding that answers are sent in (RFC 9110 §8.4.1). */
 export type Coding = 'br' | 'gzip';

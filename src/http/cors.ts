@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answerHeaders } from './answer.ts';
-import type { Log } from './persisted/list.ts';
+import type { Log } from '../operation/persisted/list.ts';
+import { answerHeaders } from './response.ts';
 
 /**
  * Lets pages of the listed origins call the endpoint (Fetch standard, CORS protocol). Without a list no page of another

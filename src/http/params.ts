@@ -1,28 +1,8 @@
 import type { GraphQLError } from 'graphql';
+import { type GraphQLParams, idMembers } from '../operation/params.ts';
+import { requestError } from '../operation/request-error.ts';
 import { parseJson, refuseDeep } from '../rest/json.ts';
 import { exactDigits, isObject, type JsonObject } from '../rest/values.ts';
-import { requestError } from './request-error.ts';
-
-/**
- * What a client asks, whichever transport brought it (GraphQL over HTTP §5). Members that mean nothing here are dropped:
- * a request may wait for seconds, and its body, once parsed, takes up to 25 times its size.
- */
-export interface GraphQLParams {
-  readonly query: string | undefined;
-  /** As they were sent; those that the operation declares, once it is known (see `keepDeclared`). */
-  variables: JsonObject | undefined;
-  readonly operationName: string | undefined;
-  /** `cost`, `explain` and `persistedQuery`. */
-  readonly extensions: JsonObject | undefined;
-  /** The members that may name a persisted document. */
-  readonly ids: JsonObject;
-}
-
-/**
- * Members of a request that hold an id: `documentId` of GraphQL over HTTP, appendix A (graphql-codegen, urql), and what
- * network layers of Relay are written to send (https://relay.dev/docs/guides/persisted-queries/).
- */
-export const idMembers = ['documentId', 'doc_id', 'id', 'documentID'] as const;
 
 /** The parameters in a JSON body that nests at most `maxDepth` deep; integers keep every digit. */
 export function paramsOfBody(text: string, maxDepth: number): GraphQLParams {

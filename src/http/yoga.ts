@@ -1,15 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Plugin, YogaServerInstance } from 'graphql-yoga';
+import { type PublicError, toPublicError } from '../operation/errors.ts';
+import type { GraphQLParams } from '../operation/params.ts';
+import type { RequestFacts, RunOperation } from '../operation/pipeline.ts';
+import { requestError } from '../operation/request-error.ts';
+import type { OperationResult } from '../operation/result.ts';
 import { isObject } from '../rest/values.ts';
-import { answerHeaders, negotiate, type OperationResult, toAnswer } from './answer.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { compressed } from './compression.ts';
-import { type PublicError, toPublicError } from './errors.ts';
-import { type BodyLimits, factsOf, isJson, readParams } from './lane.ts';
-import type { RequestFacts, RunOperation } from './operations.ts';
-import type { GraphQLParams } from './params.ts';
-import { requestError } from './request-error.ts';
+import { type BodyLimits, factsOf, isJson, readParams } from './fast-path.ts';
+import { negotiate } from './negotiation.ts';
+import { answerHeaders, toAnswer } from './response.ts';
 
 /** What Yoga needs to answer what the lane leaves: streams, and requests that are no GraphQL. */
 export interface YogaOptions {

@@ -11,14 +11,14 @@ import {
   type ValueNode,
 } from 'graphql';
 import { pageSizeOf } from '../graphql/connections.ts';
-import { roleOf } from './roles.ts';
+import { roleOf } from '../look-ahead/roles.ts';
 import {
   possibleFields,
   type SelectedField,
   type Selecting,
   type SelectionScope,
   selectedFields,
-} from './selection.ts';
+} from '../look-ahead/selection.ts';
 
 /** How many JSON objects an operation answers at most. */
 export interface AnswerSize {

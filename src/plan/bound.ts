@@ -8,9 +8,9 @@ import {
 } from 'graphql';
 import { isRowType } from '../graphql/facts.ts';
 import { listView, suffices, type View } from '../loaders/row-store.ts';
-import { needsOf } from './needs.ts';
-import { type Role, roleOf } from './roles.ts';
-import { isConstant, type SelectedField, type SelectionScope, selectedFields } from './selection.ts';
+import { needsOf } from '../look-ahead/needs.ts';
+import { type Role, roleOf } from '../look-ahead/roles.ts';
+import { isConstant, type SelectedField, type SelectionScope, selectedFields } from '../look-ahead/selection.ts';
 
 /** What an operation costs at most, whatever its variables are. */
 export interface Bound {

@@ -2,14 +2,14 @@ import type { GraphQLObjectType } from 'graphql';
 import { pageSizeOf, readingOf, type Stretch, stretchOf } from '../graphql/connections.ts';
 import { isEventFilter, toEventQuery } from '../graphql/event-filter.ts';
 import { listView } from '../loaders/row-store.ts';
+import { wantedOf } from '../look-ahead/needs.ts';
+import type { SelectedField } from '../look-ahead/selection.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { overlapOf, type Position } from '../rest/positions.ts';
 import { type Arguments, pathOf } from './draft.ts';
 import { planScopeOfList } from './id-scopes.ts';
 import { after, type Moment } from './moments.ts';
-import { wantedOf } from './needs.ts';
 import { isOwnerKnown, toObjects } from './objects.ts';
-import type { SelectedField } from './selection.ts';
 import { collectionOf, ownersOf, type Step } from './step.ts';
 
 /** Where a connection reads: windows of equal `list` share pages. */

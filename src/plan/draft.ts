@@ -9,12 +9,12 @@ import {
 import type { CursorCodec } from '../context.ts';
 import type { NodeType } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
+import { type SelectedField, type Selecting, type SelectionScope, selectedFields } from '../look-ahead/selection.ts';
 import { Ledger } from './ledger.ts';
 import { ListPlans } from './list-plans.ts';
 import { Schedule } from './moments.ts';
 import type { Place } from './place.ts';
 import { RowPlans } from './row-plans.ts';
-import { type SelectedField, type Selecting, type SelectionScope, selectedFields } from './selection.ts';
 
 /** What planning reads: where selections are read in, and what arguments are checked with. */
 export interface DraftOptions extends SelectionScope {

@@ -1,5 +1,7 @@
 import type { GraphQLObjectType } from 'graphql';
 import { parseIdWithin, parseOwnerId } from '../graphql/ids.ts';
+import { type Role, roleOf } from '../look-ahead/roles.ts';
+import type { SelectedField } from '../look-ahead/selection.ts';
 import { current, type Key } from '../rest/paths.ts';
 import { planList } from './connection-plans.ts';
 import { type Arguments, type Draft, pathOf } from './draft.ts';
@@ -7,8 +9,6 @@ import { planCurrent } from './id-scopes.ts';
 import { after } from './moments.ts';
 import { collectionText, isCurrent, isOwnerKnown, keyed, type Objects, textOf, toObjects } from './objects.ts';
 import { planRead } from './reads.ts';
-import { type Role, roleOf } from './roles.ts';
-import type { SelectedField } from './selection.ts';
 import { collectionOf, ownersOf, type PlanStep, type Step } from './step.ts';
 import { planTable } from './table-plans.ts';
 

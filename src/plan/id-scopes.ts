@@ -1,6 +1,6 @@
+import { answersScopes, needsOf } from '../look-ahead/needs.ts';
 import type { Draft } from './draft.ts';
 import type { Moment } from './moments.ts';
-import { answersScopes, needsOf } from './needs.ts';
 import { currentProject, isCurrent } from './objects.ts';
 import type { Place } from './place.ts';
 import type { Step } from './step.ts';

@@ -8,8 +8,8 @@ import {
   isObjectType,
   type OperationDefinitionNode,
 } from 'graphql';
-import { introspectionFields } from './meta-fields.ts';
-import { type SelectedField, type SelectionScope, selectedFields } from './selection.ts';
+import { introspectionFields } from '../look-ahead/meta-fields.ts';
+import { type SelectedField, type SelectionScope, selectedFields } from '../look-ahead/selection.ts';
 
 /** What a selection of the schema answers. */
 export interface IntrospectionSize {

@@ -1,5 +1,5 @@
 import type { Operation } from '../graphql/facts.ts';
-import type { Endpoint } from './endpoints.ts';
+import type { Endpoint } from '../look-ahead/endpoints.ts';
 import type { Moment } from './moments.ts';
 import { most, type Objects } from './objects.ts';
 

@@ -1,5 +1,5 @@
 import { type Hull, hullsOf } from '../loaders/hulls.ts';
-import { listEndpoint } from './endpoints.ts';
+import { listEndpoint } from '../look-ahead/endpoints.ts';
 import { type KeyedCollection, mayBeOne } from './key-counts.ts';
 import type { Condition, Ledger } from './ledger.ts';
 import { after, isBefore, type Moment, type Schedule } from './moments.ts';

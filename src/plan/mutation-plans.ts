@@ -1,15 +1,15 @@
 import type { GraphQLObjectType } from 'graphql';
 import { namesGlobally, parseIdWithOwner, parseOwnerId } from '../graphql/ids.ts';
 import { toRequestBody } from '../graphql/request-body.ts';
+import { type Endpoint, rowEndpoint } from '../look-ahead/endpoints.ts';
+import { answersScopes } from '../look-ahead/needs.ts';
+import { roleOf } from '../look-ahead/roles.ts';
+import type { SelectedField } from '../look-ahead/selection.ts';
 import { current, type Kind } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
 import { type Arguments, type Draft, pathOf } from './draft.ts';
-import { type Endpoint, rowEndpoint } from './endpoints.ts';
 import type { Moment } from './moments.ts';
-import { answersScopes } from './needs.ts';
 import { keyed, type Objects, toObjects } from './objects.ts';
-import { roleOf } from './roles.ts';
-import type { SelectedField } from './selection.ts';
 
 /** Plans mutations: one write each, one after the other, and nothing that was read before one is true after it. */
 export function planMutations(draft: Draft, type: GraphQLObjectType, fields: readonly SelectedField[]): void {

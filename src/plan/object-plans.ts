@@ -1,15 +1,15 @@
 import type { GraphQLObjectType } from 'graphql';
 import { suffices, type View } from '../loaders/row-store.ts';
+import { needsOf, ownView } from '../look-ahead/needs.ts';
+import { roleOf } from '../look-ahead/roles.ts';
+import type { SelectedField } from '../look-ahead/selection.ts';
 import type { Kind } from '../rest/paths.ts';
 import { type Draft, pathOf } from './draft.ts';
 import { planField } from './field-plans.ts';
 import { planCurrent, planScope, planScopeOfPlugins } from './id-scopes.ts';
 import { after, type Moment } from './moments.ts';
-import { needsOf, ownView } from './needs.ts';
 import { isCurrent, most, type Objects, textOf, toObjects } from './objects.ts';
 import type { Place } from './place.ts';
-import { roleOf } from './roles.ts';
-import type { SelectedField } from './selection.ts';
 
 /** Plans what is selected on objects of the answer, as the resolvers read it. */
 export function planObjects(draft: Draft, place: Place): void {

@@ -1,6 +1,6 @@
-import type { Existence } from './needs.ts';
+import type { Existence } from '../look-ahead/needs.ts';
+import type { SelectedField } from '../look-ahead/selection.ts';
 import type { Objects } from './objects.ts';
-import type { SelectedField } from './selection.ts';
 
 /** Objects in the answer: where they are, and what is selected on them. */
 export interface Place extends Pick<SelectedField, 'nodes'> {

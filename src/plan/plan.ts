@@ -1,5 +1,7 @@
 import type { GraphQLObjectType, OperationDefinitionNode } from 'graphql';
 import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
+import { roleOf } from '../look-ahead/roles.ts';
+import type { SelectedField } from '../look-ahead/selection.ts';
 import { answerSizeOf } from './answer-size.ts';
 import { type Arguments, Draft, type DraftOptions } from './draft.ts';
 import { planStep } from './field-plans.ts';
@@ -9,8 +11,6 @@ import type { Moment } from './moments.ts';
 import { planMutations } from './mutation-plans.ts';
 import { planObjects } from './object-plans.ts';
 import { keyed, keyedOrganization } from './objects.ts';
-import { roleOf } from './roles.ts';
-import type { SelectedField } from './selection.ts';
 
 /** What an operation will do: the REST calls that it makes if nothing fails, retries and page filling left out. */
 export interface Plan {

@@ -1,7 +1,7 @@
 import { listView, suffices, type View } from '../loaders/row-store.ts';
 import { substitutionThreshold } from '../loaders/rows.ts';
+import { rowEndpoint } from '../look-ahead/endpoints.ts';
 import type { Kind } from '../rest/paths.ts';
-import { rowEndpoint } from './endpoints.ts';
 import { KeyCounts, type KeyedCollection } from './key-counts.ts';
 import type { Condition, Ledger } from './ledger.ts';
 import type { ListPlans } from './list-plans.ts';

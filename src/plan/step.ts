@@ -1,8 +1,8 @@
+import type { Endpoint } from '../look-ahead/endpoints.ts';
+import type { SelectedField } from '../look-ahead/selection.ts';
 import type { Arguments, Draft } from './draft.ts';
-import type { Endpoint } from './endpoints.ts';
 import type { Moment } from './moments.ts';
 import { collectionText, most, type Objects } from './objects.ts';
-import type { SelectedField } from './selection.ts';
 
 /** A field on its way into the plan. */
 export interface Step {

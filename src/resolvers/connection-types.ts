@@ -7,7 +7,7 @@ import type {
   PluginConnectionResolvers,
   ProjectEdgeResolvers,
 } from '../graphql/generated/resolvers.ts';
-import { answeredWeight } from '../plan/object-weight.ts';
+import { answeredWeight } from '../look-ahead/object-weight.ts';
 import { listedRecords } from './by-id.ts';
 
 /** The fields that every connection has. */

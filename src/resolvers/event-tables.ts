@@ -11,7 +11,7 @@ import type {
 import { parseIdWithin } from '../graphql/ids.ts';
 import type { CsvPageSource, ReportSource, RowRecord, RowsPageSource, TableSource } from '../graphql/records.ts';
 import { type TableArguments, tableWindowOf } from '../graphql/tables.ts';
-import { answeredWeight } from '../plan/object-weight.ts';
+import { answeredWeight } from '../look-ahead/object-weight.ts';
 import type { ValuesQuery } from '../rest/api.ts';
 import { isNotFound } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';

@@ -7,9 +7,9 @@ import {
   fetchEvents,
   type Wanted,
 } from '../graphql/connections.ts';
-import { answersScopes, wantedOf } from '../plan/needs.ts';
-import { answeredWeight } from '../plan/object-weight.ts';
-import { scopeOf, selectedFields } from '../plan/selection.ts';
+import { answersScopes, wantedOf } from '../look-ahead/needs.ts';
+import { answeredWeight } from '../look-ahead/object-weight.ts';
+import { scopeOf, selectedFields } from '../look-ahead/selection.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
 import { startIdScope } from './id-scopes.ts';

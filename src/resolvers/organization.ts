@@ -4,7 +4,7 @@ import type { OrganizationResolvers } from '../graphql/generated/resolvers.ts';
 import { toGlobalId } from '../graphql/ids.ts';
 import { entriesIn, itemsIn, pluginsIn } from '../graphql/plugin-results.ts';
 import { type OrganizationRecord, type RowRecord, toRecord } from '../graphql/records.ts';
-import { answeredWeight } from '../plan/object-weight.ts';
+import { answeredWeight } from '../look-ahead/object-weight.ts';
 import { toError, UpstreamError } from '../rest/errors.ts';
 import { type Collection, current } from '../rest/paths.ts';
 import type { Row } from '../rest/values.ts';

@@ -5,7 +5,7 @@ import { parseIdWithOwner, parseOwnerId } from '../graphql/ids.ts';
 import { filesIn, pluginIn } from '../graphql/plugin-results.ts';
 import { type PluginActionSource, type RowRecord, toRecord } from '../graphql/records.ts';
 import { toRequestBody } from '../graphql/request-body.ts';
-import { answeredWeight } from '../plan/object-weight.ts';
+import { answeredWeight } from '../look-ahead/object-weight.ts';
 import type { PluginAction } from '../rest/api.ts';
 import type { Key } from '../rest/paths.ts';
 import type { JsonObject } from '../rest/values.ts';

@@ -6,7 +6,7 @@ import type {
   PluginSourceResolvers,
 } from '../graphql/generated/resolvers.ts';
 import { entriesIn, filesIn } from '../graphql/plugin-results.ts';
-import { answeredWeight } from '../plan/object-weight.ts';
+import { answeredWeight } from '../look-ahead/object-weight.ts';
 import { nextQueryOf } from '../rest/links.ts';
 import { isObject, naturalNumber } from '../rest/values.ts';
 

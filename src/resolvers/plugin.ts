@@ -1,5 +1,5 @@
 import type { PluginResolvers } from '../graphql/generated/resolvers.ts';
-import { answeredWeight } from '../plan/object-weight.ts';
+import { answeredWeight } from '../look-ahead/object-weight.ts';
 import { organizationIn } from './references.ts';
 
 /** What a plugin refers to, and what is read below it; its own fields are columns. */

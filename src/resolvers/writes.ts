@@ -2,8 +2,8 @@ import { type GraphQLResolveInfo, getNamedType, isObjectType } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { namesGlobally, toGlobalId } from '../graphql/ids.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
-import { answersScopes } from '../plan/needs.ts';
-import { scopeOf } from '../plan/selection.ts';
+import { answersScopes } from '../look-ahead/needs.ts';
+import { scopeOf } from '../look-ahead/selection.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
 import { idText, type Row } from '../rest/values.ts';
 

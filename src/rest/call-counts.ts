@@ -1,5 +1,5 @@
 import { routeTemplate } from './routes.ts';
-import type { Fault } from './transport.ts';
+import type { Fault } from './transport/transport.ts';
 
 /** How often one kind of call ended one way. */
 export interface CallCount {

@@ -1,8 +1,8 @@
-import { decodeBody, textOf } from './decode.ts';
 import { type FailureReason, meaningOf, reasonOf } from './failure-reasons.ts';
 import { wantsCertificate } from './failures.ts';
-import type { Line } from './job.ts';
-import type { Answer } from './transport.ts';
+import type { Line } from './resilience/job.ts';
+import { decodeBody, textOf } from './transport/decode.ts';
+import type { Answer } from './transport/transport.ts';
 
 /** How long the upstream has to answer, in milliseconds. */
 const checkMs = 5000;

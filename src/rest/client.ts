@@ -1,16 +1,16 @@
-import { Attempts } from './attempts.ts';
-import type { BodyRoom } from './body-room.ts';
-import { type OnEnd, type OperationCalls, statusOf } from './calls.ts';
+import type { CallSpans, TraceContext } from './call-spans.ts';
+import { csvOf, jsonOf, writtenJson } from './decoded-response.ts';
 import { isUnauthenticated, noRoomForBodies, UpstreamError } from './errors.ts';
-import { type Reply, toDomainError } from './exchange.ts';
-import type { Flight, Flights } from './flights.ts';
-import type { Job, Line } from './job.ts';
-import { isOverdue, type Lifetime } from './lifetime.ts';
-import type { RejectedKeys } from './rejected-keys.ts';
-import { csvOf, jsonOf, writtenJson } from './replies.ts';
-import type { Patience } from './slots.ts';
-import type { CallSpans, TraceContext } from './spans.ts';
-import type { Call } from './transport.ts';
+import { type OnEnd, type OperationCalls, statusOf } from './operation-calls.ts';
+import { isOverdue, type Lifetime } from './operation-deadline.ts';
+import { Attempts } from './resilience/attempts.ts';
+import type { Patience } from './resilience/concurrency-limiter.ts';
+import type { Job, Line } from './resilience/job.ts';
+import type { RejectedKeys } from './resilience/rejected-keys.ts';
+import type { Flight, Flights } from './single-flight.ts';
+import type { BodyRoom } from './transport/body-room.ts';
+import { type Reply, toDomainError } from './transport/exchange.ts';
+import type { Call } from './transport/transport.ts';
 
 /** Who asks: the personal API key, and what stands for it wherever something is shared or counted. */
 export interface Caller {

@@ -1,5 +1,5 @@
 import { CertificateWanted, UpstreamError } from './errors.ts';
-import { TransportError } from './transport.ts';
+import { TransportError } from './transport/transport.ts';
 
 /**
  * Why a call has no answer of the API, in a word that an operator can look up: the code of Node's, OpenSSL's or undici's

@@ -7,7 +7,7 @@ import {
   type UpstreamFacts,
 } from './errors.ts';
 import { type Rejection, rejectionsOf } from './rejections.ts';
-import type { TransportError } from './transport.ts';
+import type { TransportError } from './transport/transport.ts';
 import { isObject, type JsonObject } from './values.ts';
 
 /** The longest wait that is believed, in seconds; what is told beyond it is taken for a mistake of the upstream's. */

@@ -1,12 +1,12 @@
-import { type BodyLimits, BodyRoom } from './body-room.ts';
 import { checkUpstream } from './check-upstream.ts';
 import { type Caller, CallerClient, type OperationFacts, type RestClient, type Shared } from './client.ts';
 import { UpstreamError } from './errors.ts';
-import { Flights } from './flights.ts';
-import { createLine, healthOf, type UpstreamHealth } from './line.ts';
-import type { Route } from './pools.ts';
-import type { ReachabilityLog } from './reachability.ts';
-import { RejectedKeys } from './rejected-keys.ts';
+import { createLine, healthOf, type UpstreamHealth } from './resilience/line.ts';
+import type { ReachabilityLog } from './resilience/reachability.ts';
+import { RejectedKeys } from './resilience/rejected-keys.ts';
+import { Flights } from './single-flight.ts';
+import { type BodyLimits, BodyRoom } from './transport/body-room.ts';
+import type { Route } from './transport/pools.ts';
 
 /** Settings of the REST side. */
 export interface UpstreamOptions {

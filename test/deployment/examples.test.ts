@@ -9,7 +9,7 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { Service } from 'kubernetes-models/v1';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { settings } from '../../src/config.ts';
+import { settings } from '../../src/settings/config.ts';
 import { type Typed, typeErrors } from './types.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { BodyBudget } from '../../src/http/body-budget.ts';
-import { bytesOnceParsed } from '../../src/rest/json-weight.ts';
+import { bytesOnceParsed } from '../../src/rest/transport/json-weight.ts';
 import { pause, together } from '../support/load.ts';
 import { hang } from '../support/replies.ts';
 import { project } from '../support/rows.ts';

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { answerCodes } from '../../src/http/codes.ts';
+import { answerCodes } from '../../src/operation/error-codes.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import * as rows from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';

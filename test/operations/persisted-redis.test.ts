@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { hashOf } from '../../src/http/persisted/ids.ts';
+import { hashOf } from '../../src/operation/persisted/ids.ts';
 import { expectWithin } from '../support/form.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { automatic, outcomeOf, registration, send } from '../support/persisted.ts';

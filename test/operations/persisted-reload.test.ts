@@ -4,7 +4,7 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { PersistedSettings } from '../../src/http/persisted/persisted.ts';
+import type { PersistedSettings } from '../../src/operation/persisted/persisted.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { createFolder, outcomeOf, send } from '../support/persisted.ts';
 

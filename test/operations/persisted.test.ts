@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { hashOf, isHash } from '../../src/http/persisted/ids.ts';
-import type { PersistedSettings } from '../../src/http/persisted/persisted.ts';
+import { hashOf, isHash } from '../../src/operation/persisted/ids.ts';
+import type { PersistedSettings } from '../../src/operation/persisted/persisted.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { automatic, createFolder, outcomeOf, registration, send } from '../support/persisted.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { hashOf } from '../../src/http/persisted/ids.ts';
+import { hashOf } from '../../src/operation/persisted/ids.ts';
 import { ask } from '../support/gateway.ts';
 import { type Collector, type ReceivedSpan, startCollector } from '../support/otlp.ts';
 import { createFolder } from '../support/persisted.ts';

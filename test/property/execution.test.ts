@@ -3,9 +3,9 @@ import { type DocumentNode, type ExecutionResult, Kind, type OperationDefinition
 import { describe, expect, test } from 'vitest';
 import type { GatewayContext } from '../../src/context.ts';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
-import { toPublicError } from '../../src/http/errors.ts';
-import { createExecution, type ExecutionOptions, type Schemas } from '../../src/http/execution.ts';
 import { Loaders } from '../../src/loaders/loaders.ts';
+import { toPublicError } from '../../src/operation/errors.ts';
+import { createExecution, type ExecutionOptions, type Schemas } from '../../src/operation/execute.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema, toCompilerSchema } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';

@@ -1,5 +1,5 @@
 import { type Arbitrary, constant, constantFrom, oneof, record, string } from 'fast-check';
-import { hashOf } from '../../src/http/persisted/ids.ts';
+import { hashOf } from '../../src/operation/persisted/ids.ts';
 
 /** Documents that are fine at least with the right variables. */
 const fine = [

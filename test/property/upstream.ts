@@ -67,7 +67,7 @@ export class Upstream {
   readonly #world: World;
   readonly #pace: Pace;
   readonly #random: () => number;
-  /** Reads in flight under one key are one, as in src/rest/flights.ts. */
+  /** Reads in flight under one key are one, as in src/rest/single-flight.ts. */
   readonly #flights = new Map<string, Promise<unknown>>();
   #waiting: (() => void)[] = [];
   #rounds = 0;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { settings } from '../../src/config.ts';
+import { settings } from '../../src/settings/config.ts';
 import { startGateway } from '../support/gateway.ts';
 import { runMain } from '../support/process.ts';
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { settings } from '../../src/config.ts';
+import { settings } from '../../src/settings/config.ts';
 import { createFolder } from '../support/persisted.ts';
 import { runMain } from '../support/process.ts';
 import * as rows from '../support/rows.ts';

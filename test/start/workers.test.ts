@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { hashOf } from '../../src/http/persisted/ids.ts';
+import { hashOf } from '../../src/operation/persisted/ids.ts';
 import { key } from '../support/gateway.ts';
 import { pause } from '../support/load.ts';
 import { automatic, createFolder, registration } from '../support/persisted.ts';

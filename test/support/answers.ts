@@ -1,5 +1,5 @@
-import { AnswerBudget } from '../../src/answer-budget.ts';
-import { AnswerRoom } from '../../src/answer-room.ts';
+import { AnswerBudget } from '../../src/answer/answer-budget.ts';
+import { AnswerRoom } from '../../src/answer/answer-room.ts';
 
 /** A budget without limits. */
 export function unlimitedAnswer(): AnswerBudget {

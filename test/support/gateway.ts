@@ -1,5 +1,5 @@
 import { createGateway, type Gateway, type GatewayOptions } from '../../src/gateway.ts';
-import { type ServerOptions, startServer } from '../../src/server.ts';
+import { type ServerOptions, startServer } from '../../src/server/server.ts';
 
 /** The key that tests ask with unless they say otherwise. */
 export const key = 'phx_test';

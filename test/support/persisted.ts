@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hashOf } from '../../src/http/persisted/ids.ts';
+import { hashOf } from '../../src/operation/persisted/ids.ts';
 import { type Answer, key } from './gateway.ts';
 
 /** A folder for manifests, and other files that a test needs. */

@@ -1,7 +1,7 @@
 import { Kind, parse } from 'graphql';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
+import { fragmentsOf } from '../../src/look-ahead/selection.ts';
 import { type Plan, planOperation } from '../../src/plan/plan.ts';
-import { fragmentsOf } from '../../src/plan/selection.ts';
 import { createSchema } from '../../src/schema.ts';
 
 const schema = createSchema();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { AnswerBudget } from '../../src/answer-budget.ts';
-import { AnswerRoom } from '../../src/answer-room.ts';
+import { AnswerBudget } from '../../src/answer/answer-budget.ts';
+import { AnswerRoom } from '../../src/answer/answer-room.ts';
 
 const at = { prev: { prev: undefined, key: 'projects' }, key: 'nodes' };
 const weight = { objects: 1, bytes: 10, leaves: 1, ids: 0, copies: 1 };

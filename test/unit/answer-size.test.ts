@@ -1,8 +1,8 @@
 import { getIntrospectionQuery, Kind, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
+import { fragmentsOf } from '../../src/look-ahead/selection.ts';
 import { type AnswerSize, answerSizeOf } from '../../src/plan/answer-size.ts';
 import { introspectionSize } from '../../src/plan/introspection-size.ts';
-import { fragmentsOf } from '../../src/plan/selection.ts';
 import { createSchema } from '../../src/schema.ts';
 
 const schema = createSchema();

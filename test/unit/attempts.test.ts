@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { Attempts } from '../../src/rest/attempts.ts';
 import { CallCounts } from '../../src/rest/call-counts.ts';
-import { OperationCalls } from '../../src/rest/calls.ts';
-import { Circuits } from '../../src/rest/circuits.ts';
-import type { Line } from '../../src/rest/job.ts';
-import { Pauses } from '../../src/rest/pauses.ts';
-import { Reachability } from '../../src/rest/reachability.ts';
-import { RetryBudget } from '../../src/rest/retry-budget.ts';
-import { Slots } from '../../src/rest/slots.ts';
-import { TransportError } from '../../src/rest/transport.ts';
+import { OperationCalls } from '../../src/rest/operation-calls.ts';
+import { Attempts } from '../../src/rest/resilience/attempts.ts';
+import { Circuits } from '../../src/rest/resilience/breaker-registry.ts';
+import { Slots } from '../../src/rest/resilience/concurrency-limiter.ts';
+import type { Line } from '../../src/rest/resilience/job.ts';
+import { Pauses } from '../../src/rest/resilience/rate-limit-pauses.ts';
+import { Reachability } from '../../src/rest/resilience/reachability.ts';
+import { RetryBudget } from '../../src/rest/resilience/retry-budget.ts';
+import { TransportError } from '../../src/rest/transport/transport.ts';
 
 const now = (): number => performance.now();
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { BodyRoom } from '../../src/rest/body-room.ts';
-import { Lifetime } from '../../src/rest/lifetime.ts';
+import { Lifetime } from '../../src/rest/operation-deadline.ts';
+import { BodyRoom } from '../../src/rest/transport/body-room.ts';
 
 const limits = { operation: 2 ** 20, process: 2 ** 21 };
 const text = JSON.stringify('x'.repeat(600_000));

@@ -1,7 +1,7 @@
 import { Kind, parse } from 'graphql';
 import { expect, test } from 'vitest';
+import { fragmentsOf } from '../../src/look-ahead/selection.ts';
 import { boundOf } from '../../src/plan/bound.ts';
-import { fragmentsOf } from '../../src/plan/selection.ts';
 import { createSchema } from '../../src/schema.ts';
 import { cursors, planOf } from '../support/plans.ts';
 

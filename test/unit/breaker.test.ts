@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Breaker } from '../../src/rest/breaker.ts';
-import { Circuits } from '../../src/rest/circuits.ts';
+import { Breaker } from '../../src/rest/resilience/breaker.ts';
+import { Circuits } from '../../src/rest/resilience/breaker-registry.ts';
 
 let now = 0;
 const clock = (): number => now;

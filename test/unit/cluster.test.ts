@@ -2,9 +2,9 @@ import { expect, test, vi } from 'vitest';
 import { createPending } from '../../src/cluster/pending.ts';
 import { createRestarts } from '../../src/cluster/restarts.ts';
 import { retire, totalsOf } from '../../src/cluster/totals.ts';
-import { createMetrics, type Metrics, type Snapshot } from '../../src/http/metrics.ts';
-import { createDocumentUses, type DocumentUses } from '../../src/http/persisted/uses.ts';
 import { SavedCalls } from '../../src/loaders/saved-calls.ts';
+import { createDocumentUses, type DocumentUses } from '../../src/operation/persisted/uses.ts';
+import { createMetrics, type Metrics, type Snapshot } from '../../src/telemetry/metrics.ts';
 
 test('a worker that ends again is started later each time, the others at their own pace', () => {
   const restarts = createRestarts(4, () => 0);

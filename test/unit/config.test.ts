@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
-import { readConfig, settings } from '../../src/config.ts';
-import { cursorSecretOf } from '../../src/cursor-secret.ts';
-import { ConfigError } from '../../src/settings.ts';
+import { readConfig, settings } from '../../src/settings/config.ts';
+import { cursorSecretOf } from '../../src/settings/cursor-secret.ts';
+import { ConfigError } from '../../src/settings/settings.ts';
 import { authority, authorityPath } from '../support/tls.ts';
 
 test('without an environment every setting has its documented default', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { UpstreamError } from '../../src/rest/errors.ts';
-import { Lifetime } from '../../src/rest/lifetime.ts';
+import { Lifetime } from '../../src/rest/operation-deadline.ts';
 
 function listen(lifetime: Lifetime, settled: boolean): readonly UpstreamError[] {
   const heard: UpstreamError[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createBatches } from '../../src/log.ts';
+import { createBatches } from '../../src/telemetry/log.ts';
 
 const bytesOf = (line: string): number => Buffer.byteLength(line);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { negotiate } from '../../src/http/answer.ts';
+import { negotiate } from '../../src/http/negotiation.ts';
 
 const json = 'application/json';
 const graphql = 'application/graphql-response+json';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { paramsOfBody, paramsOfUrl } from '../../src/http/params.ts';
-import { documentIdOf, hashOf, toDocumentId } from '../../src/http/persisted/ids.ts';
-import { readManifest } from '../../src/http/persisted/manifest.ts';
+import { documentIdOf, hashOf, toDocumentId } from '../../src/operation/persisted/ids.ts';
+import { readManifest } from '../../src/operation/persisted/manifest.ts';
 
 const text = '{__typename}';
 const hash = 'ecf4edb46db40b5132295c0291d62fb65d6759a9eedfa4d5d612dd5ec54a6b38';

@@ -1,9 +1,10 @@
 import { buildSchema } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { type GraphQLParams, paramsOfBody } from '../../src/http/params.ts';
-import { createPersisted, defaultPersistedSettings } from '../../src/http/persisted/persisted.ts';
-import type { Prepare } from '../../src/http/prepare.ts';
+import { paramsOfBody } from '../../src/http/params.ts';
+import type { Prepare } from '../../src/operation/document.ts';
+import type { GraphQLParams } from '../../src/operation/params.ts';
+import { createPersisted, defaultPersistedSettings } from '../../src/operation/persisted/persisted.ts';
+import { readConfig } from '../../src/settings/config.ts';
 import { createFolder } from '../support/persisted.ts';
 
 const schema = buildSchema('type Query { a: Int }');

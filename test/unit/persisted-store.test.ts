@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLayeredStore, createMemoryStore } from '../../src/http/persisted/store.ts';
+import { createLayeredStore, createMemoryStore } from '../../src/operation/persisted/store.ts';
 
 describe('A store in memory', () => {
   test('forgets the texts that were asked for least recently, by their number', () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { UpstreamError } from '../../src/rest/errors.ts';
-import { Slots } from '../../src/rest/slots.ts';
+import { Slots } from '../../src/rest/resilience/concurrency-limiter.ts';
 
 let now = 0;
 const late = { lastsUntil: 10_000 };

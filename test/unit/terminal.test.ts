@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { createTerminal } from '../../src/terminal.ts';
+import { createTerminal } from '../../src/telemetry/terminal.ts';
 
 /** What a terminal shows of a record, without its time. */
 function shown(facts: object, message: string): string {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Turns } from '../../src/http/turns.ts';
+import { Turns } from '../../src/operation/event-loop-yield.ts';
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

@@ -8,8 +8,8 @@ import {
   js,
   jsonWorker,
 } from '@graphql-yoga/render-graphiql/graphiql';
+import type { PersistedSettings } from '../../operation/persisted/persisted.ts';
 import type { Complete } from '../compression.ts';
-import type { PersistedSettings } from '../persisted/persisted.ts';
 import { examples, explainExample } from './examples.ts';
 
 /** What the page says and starts with. */

@@ -1,0 +1,42 @@
+import type { OperationResult } from '../operation/result.ts';
+import { stringifyResult } from '../operation/serialize.ts';
+import type { MediaType } from './negotiation.ts';
+
+/** A complete HTTP response. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** Its own: who sends it may add to them. */
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+/** Headers of every GraphQL answer, errors included. */
+export const answerHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
+
+const contentTypes = {
+  'application/json': 'application/json; charset=utf-8',
+  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
+} as const;
+
+/** The HTTP response of a result. */
+export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAnswer {
+  const headers: Record<string, string> = { 'content-type': contentTypes[mediaType], ...answerHeaders };
+  if (result.maxAge !== undefined) headers['cache-control'] = `private, max-age=${result.maxAge}`;
+  if (result.errors !== undefined) for (const { http } of result.errors) Object.assign(headers, http?.headers);
+  result.text ??= stringifyResult(result);
+  return { status: statusOf(result, mediaType), headers, body: result.text };
+}
+
+/**
+ * 200 once something was executed. Before that the status of the error: where the client takes `application/json`,
+ * errors of the document are 200 (GraphQL over HTTP §6.4.1), with `application/graphql-response+json` never (§6.4.2).
+ */
+function statusOf({ data, errors = [] }: OperationResult, mediaType: MediaType): number {
+  if (data !== undefined || errors.length === 0) return 200;
+  const statuses = errors.map(({ extensions, http }) => {
+    if (extensions['code'] === 'INTERNAL_SERVER_ERROR') return 500;
+    const { status = 400, spec = false } = http ?? { spec: true };
+    return spec && mediaType === 'application/json' ? 200 : status;
+  });
+  return Math.max(...statuses);
+}

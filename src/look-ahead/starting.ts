@@ -1,0 +1,157 @@
+import {
+  defaultFieldResolver,
+  type GraphQLFieldResolver,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  getArgumentValues,
+  getNamedType,
+  isObjectType,
+} from 'graphql';
+import { AnswerBudget } from '../answer/answer-budget.ts';
+import { AnswerRoom } from '../answer/answer-room.ts';
+import type { GatewayContext } from '../context.ts';
+import { factsOf } from '../graphql/facts.ts';
+import type { RowRecord, Started } from '../graphql/records.ts';
+import type { Relation } from './needs.ts';
+import { type SelectedField, type SelectionScope, scopeOf, selectedFields } from './selection.ts';
+
+const nothingStarted: Started = new Map();
+
+/**
+ * Starts the relations of an object whose key is known. Their resolvers run with a record that holds nothing but the
+ * key; the fields themselves find the results on the record that their parent answers (see `attachStarted`).
+ */
+export function startRelations(
+  type: GraphQLObjectType,
+  relations: readonly Relation[],
+  record: RowRecord,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Started {
+  if (relations.length === 0) return nothingStarted;
+  const started = new Map<string, Promise<unknown>>();
+  for (const relation of relations) {
+    const result = startRelation(type, relation, record, context, info);
+    // Nobody may ask for it in the end.
+    result.catch(() => undefined);
+    started.set(relation.responseKey, result);
+  }
+  return started;
+}
+
+async function startRelation(
+  type: GraphQLObjectType,
+  { field, nodes, responseKey }: SelectedField,
+  record: unknown,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<unknown> {
+  const [node] = nodes;
+  if (node === undefined) return undefined;
+  const args = getArgumentValues(field, node, scopeOf(info).variableValues);
+  const path = { prev: info.path, key: responseKey, typename: type.name };
+  const childInfo = {
+    ...info,
+    fieldName: field.name,
+    fieldNodes: nodes,
+    returnType: field.type,
+    parentType: type,
+    path,
+  };
+  const resolve = field.resolve ?? defaultFieldResolver;
+  return resolve(record, args, context, childInfo);
+}
+
+/**
+ * Goes on below relations that have answered while the row of their object is still awaited: the executor cannot go on
+ * there before it has come. What is read so is found again by the loaders when the executor asks for it.
+ */
+export function startBelow(
+  started: Started,
+  relations: readonly Relation[],
+  awaited: Promise<unknown>,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): void {
+  const scope = scopeOf(info);
+  const dear = relations.filter((relation) => costsBelow(relation, scope));
+  if (dear.length === 0) return;
+  let isAwaited = true;
+  const end = (): void => {
+    isAwaited = false;
+  };
+  awaited.then(end, end);
+  // The executor counts what it answers of that.
+  const uncounted = { ...context, answer: new AnswerBudget(unlimited, endless, ignore) };
+  for (const relation of dear) {
+    const goOn = (value: unknown): Promise<void> | undefined =>
+      isAwaited ? startFields(relation, value, uncounted, info) : undefined;
+    started.get(relation.responseKey)?.then(goOn).catch(ignore);
+  }
+}
+
+/** Runs the fields that cost calls of what a field has answered; their answers go nowhere. */
+async function startFields(
+  { field, nodes }: SelectedField,
+  value: unknown,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<void> {
+  const type = getNamedType(field.type);
+  const source = await value;
+  if (!isObjectType(type) || source === null || source === undefined || source instanceof Error) return;
+  if (Array.isArray(source)) {
+    for (const item of source)
+      startFields({ field, nodes, responseKey: field.name }, item, context, info).catch(ignore);
+    return;
+  }
+  const scope = scopeOf(info);
+  for (const selected of selectedFields(type, nodes, scope)) {
+    if (!costs(type, selected, scope)) continue;
+    startRelation(type, selected, source, context, info)
+      .then((answer) => startFields(selected, answer, context, info))
+      .catch(ignore);
+  }
+}
+
+/** Whether a field, or anything selected below it, may cost a call. */
+function costs(type: GraphQLObjectType, selected: SelectedField, scope: SelectionScope): boolean {
+  const { operation, view } = factsOf(type, selected.field);
+  return operation !== undefined || view === 'detail' || costsBelow(selected, scope);
+}
+
+function costsBelow({ field, nodes }: SelectedField, scope: SelectionScope): boolean {
+  const type = getNamedType(field.type);
+  return isObjectType(type) && selectedFields(type, nodes, scope).some((inner) => costs(type, inner, scope));
+}
+
+const unlimited = { maxAnswerObjects: Infinity, maxAnswerBytes: Infinity };
+const endless = new AnswerRoom(Infinity);
+
+function ignore(): void {
+  // Whoever asks for it meets the failure again.
+}
+
+/** Lets every relation of a REST noun answer with what was started for it, and run its own resolver otherwise. */
+export function attachStarted(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      const { resolve } = field;
+      const isRelation = factsOf(type, field).operation !== undefined && !isRoot(schema, type);
+      if (isRelation && resolve !== undefined) field.resolve = preferStarted(resolve);
+    }
+  }
+}
+
+function isRoot(schema: GraphQLSchema, type: GraphQLObjectType): boolean {
+  return type === schema.getQueryType() || type === schema.getMutationType();
+}
+
+function preferStarted(
+  resolve: GraphQLFieldResolver<unknown, GatewayContext>,
+): GraphQLFieldResolver<{ readonly started?: Started }, GatewayContext> {
+  return (parent, args, context, info) =>
+    parent.started?.get(String(info.path.key)) ?? resolve(parent, args, context, info);
+}

@@ -1,0 +1,63 @@
+import { GraphQLError } from 'graphql';
+import type { AnswerBudget, AnswerExcess, ObjectWeight } from '../answer/answer-budget.ts';
+import type { BodyExcess } from '../rest/operation-deadline.ts';
+import { isObject } from '../rest/values.ts';
+import { measureJson, mostValues } from './answer-bytes.ts';
+
+/** What was executed: its data, what was counted of it, and how many characters the upstream answered for it. */
+export interface Executed {
+  readonly data: unknown;
+  readonly answer: AnswerBudget;
+  readonly root: ObjectWeight;
+  readonly received: number;
+}
+
+/** The limit that data exceeds. Only data that may be large is measured, which takes as long as writing it. */
+export function excessOf({ data, answer, root, received }: Executed, limit: number): AnswerExcess | undefined {
+  if (answer.excess !== undefined || answer.mostBytes(root, received) <= limit) return answer.excess;
+  const { bytes, values, path } = measureJson(data, limit);
+  if (path === undefined) return undefined;
+  if (bytes > limit) return { unit: 'bytes', count: bytes, limit, path };
+  return { unit: 'values', count: values, limit: mostValues, path };
+}
+
+/** The error that stands for data that was dropped. */
+export function excessError({ unit, count, limit, path }: AnswerExcess): GraphQLError {
+  const message = `The answer has ${count} ${unit} or more, the last of them at \`${path}\`, but the limit is ${limit}.`;
+  return new GraphQLError(message, { extensions: { code: 'COST_LIMIT_EXCEEDED', [unit]: count, limit, path } });
+}
+
+/** The error that stands for data that was dropped because too much was read for it. */
+export function bodyExcessError({ count, limit }: BodyExcess): GraphQLError {
+  const message = `What the upstream answered for the operation takes ${count} bytes of memory or more, but the limit is ${limit}.`;
+  return new GraphQLError(message, { extensions: { code: 'COST_LIMIT_EXCEEDED', bytes: count, limit } });
+}
+
+/** Longest text of what a mutation answers beside dropped data: enough for ids and names. */
+const longestTold = 1000;
+
+/**
+ * What a mutation did, without what was read because of it: of each payload and of the object in it the short leaves stay.
+ * A mutation that was not sent any more is null.
+ */
+export function toldOf(data: unknown): unknown {
+  return pruned(data, 2);
+}
+
+/** Leaves of an object, and of those below it for so many levels. */
+function pruned(value: unknown, levels: number): unknown {
+  if (!isObject(value)) return isShort(value) ? value : null;
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    levels > 0
+      ? pruned(member, levels - 1)
+      : isObject(member) || Array.isArray(member) || !isShort(member)
+        ? null
+        : member,
+  ]);
+  return Object.fromEntries(members);
+}
+
+function isShort(value: unknown): boolean {
+  return measureJson(value, longestTold).path === undefined;
+}

@@ -1,0 +1,174 @@
+import {
+  type FieldNode,
+  type GraphQLError,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  type ValueNode,
+} from 'graphql';
+import { fragmentsOf, type SelectionScope } from '../look-ahead/selection.ts';
+import type { JsonObject } from '../rest/values.ts';
+import type { PreparedOperation } from './document.ts';
+import { requestError } from './request-error.ts';
+
+/** JSON with variables left out, and their names, each as often as it stands there. */
+interface Template {
+  readonly text: string;
+  readonly variables: readonly string[];
+}
+
+/** The arguments of a field. */
+interface FieldArguments {
+  /** Response keys down to the field; through a fragment, those where it is spread first. */
+  readonly path: string;
+  readonly all: Template;
+  /** Those of them that a REST call has in its query. */
+  readonly query: Template;
+}
+
+/** The arguments of all fields of an operation, whatever its variables are. */
+interface OperationArguments {
+  readonly fields: readonly FieldArguments[];
+  /** UTF-16 units of the longest template, and how many variables the fullest has. */
+  readonly mostUnits: number;
+  readonly mostVariables: number;
+  /** The defaults of variables, as JSON. */
+  readonly defaults: ReadonlyMap<string, string>;
+}
+
+/** Throws a GraphQLError where arguments are too large. `text` is the variables of the request as JSON. */
+export type RefuseArguments = (prepared: PreparedOperation, variables: JsonObject | undefined, text: string) => void;
+
+/** UTF-8 has at most three bytes for a UTF-16 unit, percent-encoding three for one of those. */
+const mostBytesOfUnit = 9;
+
+/**
+ * Refuses operations in which the arguments of one field have more than `limit` bytes as JSON, or in the query of a REST
+ * call: a field is executed for each object that it stands on, so that its arguments multiply. Fields count whether or not
+ * a directive skips them; those of a mutation itself are executed once, and do not. Most operations are not measured.
+ */
+export function createRefuseArguments(limit: number): RefuseArguments {
+  const known = new WeakMap<PreparedOperation, OperationArguments>();
+  return (prepared, variables = {}, text) => {
+    const found = known.get(prepared) ?? argumentsOf(prepared);
+    if (!known.has(prepared)) known.set(prepared, found);
+    const { fields, mostUnits, mostVariables, defaults } = found;
+    let units = text.length;
+    for (const value of defaults.values()) units += value.length;
+    if ((mostUnits + units * mostVariables) * mostBytesOfUnit <= limit) return;
+    const texts = new Map(defaults);
+    for (const [name, value] of Object.entries(variables)) texts.set(name, JSON.stringify(value));
+    for (const field of fields) refuseField(field, texts, limit);
+  };
+}
+
+function refuseField({ path, all, query }: FieldArguments, texts: ReadonlyMap<string, string>, limit: number): void {
+  const bytes = sizeOf(all, texts, (text) => Buffer.byteLength(text));
+  if (bytes > limit) throw tooLarge(`The arguments of \`${path}\` have ${bytes} bytes as JSON`, limit, path, bytes);
+  const encoded = sizeOf(query, texts, (text) => encodeURIComponent(text.toWellFormed()).length);
+  if (encoded <= limit) return;
+  throw tooLarge(
+    `The arguments of \`${path}\` have ${encoded} bytes in the query of a REST call`,
+    limit,
+    path,
+    encoded,
+  );
+}
+
+function tooLarge(what: string, limit: number, path: string, bytes: number): GraphQLError {
+  const facts = { bytes, limit, path };
+  return requestError(`${what}, but the limit is ${limit}.`, { code: 'LIMIT_EXCEEDED', status: 400, facts });
+}
+
+function sizeOf(
+  { text, variables }: Template,
+  texts: ReadonlyMap<string, string>,
+  measure: (text: string) => number,
+): number {
+  const measured = new Map<string, number>();
+  let size = measure(text);
+  for (const name of variables) {
+    const known = measured.get(name) ?? measure(texts.get(name) ?? '');
+    measured.set(name, known);
+    size += known;
+  }
+  return size;
+}
+
+function argumentsOf({ document, operation }: PreparedOperation): OperationArguments {
+  const fields = fieldsOf(operation, fragmentsOf(document));
+  const defaults = new Map<string, string>();
+  for (const { variable, defaultValue } of operation.variableDefinitions ?? [])
+    if (defaultValue !== undefined) defaults.set(variable.name.value, templateOf(defaultValue).text);
+  return {
+    fields,
+    mostUnits: fields.reduce((most, { all }) => Math.max(most, all.text.length), 0),
+    mostVariables: fields.reduce((most, { all }) => Math.max(most, all.variables.length), 0),
+    defaults,
+  };
+}
+
+/** The fields with arguments, those of a fragment once however often it is spread. */
+function fieldsOf(operation: OperationDefinitionNode, fragments: SelectionScope['fragments']): FieldArguments[] {
+  const found: FieldArguments[] = [];
+  const visited = new Set<string>();
+  const isWrite = operation.operation === 'mutation';
+  const visit = ({ selections }: SelectionSetNode, parent: string): void => {
+    for (const node of selections) {
+      if (node.kind === Kind.FIELD) visitField(node, parent);
+      else if (node.kind === Kind.INLINE_FRAGMENT) visit(node.selectionSet, parent);
+      else if (!visited.has(node.name.value)) {
+        visited.add(node.name.value);
+        const fragment = fragments[node.name.value];
+        if (fragment !== undefined) visit(fragment.selectionSet, parent);
+      }
+    }
+  };
+  const visitField = (node: FieldNode, parent: string): void => {
+    const key = node.alias?.value ?? node.name.value;
+    const path = parent === '' ? key : `${parent}.${key}`;
+    const isCounted = node.arguments !== undefined && node.arguments.length > 0 && !(isWrite && parent === '');
+    if (isCounted) found.push(argumentsOfField(node, path));
+    if (node.selectionSet !== undefined) visit(node.selectionSet, path);
+  };
+  visit(operation.selectionSet, '');
+  return found;
+}
+
+/** Arguments whose values go into the query of a REST call as they are. */
+const queryArguments: ReadonlySet<string> = new Set(['filter', 'select', 'key', 'eventName']);
+
+function argumentsOfField({ arguments: given = [] }: FieldNode, path: string): FieldArguments {
+  const members = given.map(({ name, value }) => ({ name: name.value, ...templateOf(value) }));
+  const inQuery = members.filter(({ name }) => queryArguments.has(name));
+  return { path, all: objectOf(members), query: objectOf(inQuery) };
+}
+
+function objectOf(members: readonly (Template & { readonly name: string })[]): Template {
+  const text = `{${members.map((member) => `"${member.name}":${member.text}`).join()}}`;
+  return { text, variables: members.flatMap(({ variables }) => variables) };
+}
+
+/** A value of a document as JSON. */
+function templateOf(value: ValueNode): Template {
+  switch (value.kind) {
+    case Kind.VARIABLE:
+      return { text: '', variables: [value.name.value] };
+    case Kind.NULL:
+      return { text: 'null', variables: [] };
+    case Kind.INT:
+    case Kind.FLOAT:
+    case Kind.BOOLEAN:
+      return { text: String(value.value), variables: [] };
+    case Kind.STRING:
+    case Kind.ENUM:
+      return { text: JSON.stringify(value.value), variables: [] };
+    case Kind.LIST: {
+      const items = value.values.map(templateOf);
+      const text = `[${items.map((item) => item.text).join()}]`;
+      return { text, variables: items.flatMap(({ variables }) => variables) };
+    }
+    case Kind.OBJECT:
+      return objectOf(value.fields.map(({ name, value: member }) => ({ name: name.value, ...templateOf(member) })));
+  }
+}

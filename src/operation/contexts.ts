@@ -1,0 +1,34 @@
+import { AnswerBudget, type AnswerLimits } from '../answer/answer-budget.ts';
+import type { AnswerRoom } from '../answer/answer-room.ts';
+import type { CursorCodec } from '../context.ts';
+import { Loaders } from '../loaders/loaders.ts';
+import type { SavedCalls } from '../loaders/saved-calls.ts';
+import { ClientApi } from '../rest/api.ts';
+import type { Upstream } from '../rest/upstream.ts';
+import type { OperationsOptions } from './pipeline.ts';
+
+/** What the contexts of all operations are made of. */
+export interface ContextOptions extends AnswerLimits {
+  readonly maxPageSize: number;
+  readonly cursors: CursorCodec;
+  readonly upstream: Upstream;
+  readonly room: AnswerRoom;
+  readonly saved: SavedCalls;
+}
+
+/** Makes the context of each operation. */
+export function createContexts(options: ContextOptions): OperationsOptions['createContext'] {
+  const { maxPageSize, cursors, upstream, room, saved } = options;
+  return ({ caller, trace, spans }, lifetime, calls) => {
+    const rest = new ClientApi(upstream.clientFor(caller, { lifetime, calls, trace, spans }));
+    const answer = new AnswerBudget(options, room, () => lifetime.end('limit'));
+    return {
+      rest,
+      refusal: upstream.refusalOf(caller),
+      loaders: new Loaders(rest, maxPageSize, saved),
+      cursors,
+      maxPageSize,
+      answer,
+    };
+  };
+}

@@ -1,0 +1,138 @@
+import { type GraphQLError, type GraphQLSchema, getVariableValues } from 'graphql';
+import type { CursorCodec } from '../context.ts';
+import { fragmentsOf } from '../look-ahead/selection.ts';
+import { type Bound, boundOf } from '../plan/bound.ts';
+import type { PlannedCall } from '../plan/ledger.ts';
+import { type Plan, planOperation } from '../plan/plan.ts';
+import { OperationCalls } from '../rest/operation-calls.ts';
+import { createAnswerRefusal } from './answer-refusals.ts';
+import type { PreparedOperation } from './document.ts';
+import type { GraphQLParams } from './params.ts';
+import { requestError } from './request-error.ts';
+
+/** What plans are made with, and what an operation may cost. */
+export interface CostsOptions {
+  readonly schema: GraphQLSchema;
+  readonly cursors: CursorCodec;
+  readonly maxPageSize: number;
+  readonly maxUpstreamCalls: number;
+  readonly maxUpstreamRows: number;
+  /** Most JSON objects of an answer. */
+  readonly maxAnswerObjects: number;
+  /** Whether clients may see which REST calls an operation makes. */
+  readonly explain: boolean;
+}
+
+/** What one operation costs, and what its client wants to know of that. */
+export interface Cost {
+  /** Counts the calls that it makes, and stops it at the limit. */
+  readonly calls: OperationCalls;
+  /** Why it is not executed: it may make more calls, ask for more rows, or answer more, than it may. */
+  readonly refusal: GraphQLError | undefined;
+  /** Whether the client wants the plan, and nothing executed. */
+  readonly planOnly: boolean;
+  /** Whether the client wants to know anything of it. */
+  readonly isTold: boolean;
+  /** What the client wants to know beside the answer, once the operation is done. */
+  readonly extensions: () => Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * The cost of an operation, before it runs. One that may make no call, for want of a usable key, is planned only where its
+ * client wants the plan. Throws a GraphQLError where what the client wants to know is unknown.
+ */
+export type Costs = (prepared: PreparedOperation, params: GraphQLParams, mayCall: boolean) => Cost;
+
+/**
+ * Refuses operations that would cost too much. Most cannot, whatever their variables are: those are planned only where
+ * their client wants to know.
+ */
+export function createCosts(options: CostsOptions): Costs {
+  const bounds = new WeakMap<PreparedOperation, Bound>();
+  const refuseAnswer = createAnswerRefusal(options);
+  const knownBoundOf = (prepared: PreparedOperation): Bound => {
+    const known = bounds.get(prepared);
+    if (known !== undefined) return known;
+    const bound = boundOf({ ...options, ...prepared, fragments: fragmentsOf(prepared.document) });
+    bounds.set(prepared, bound);
+    return bound;
+  };
+  return (prepared, params, mayCall) => {
+    const explain = explainOf(params, options);
+    const wantsCost = params.extensions?.['cost'] === true;
+    // Before the plan, which takes longer.
+    const answerRefusal = explain === 'plan' ? undefined : refuseAnswer(prepared, params.variables ?? {});
+    const isDue = (): boolean =>
+      wantsCost || (answerRefusal === undefined && isDear(knownBoundOf(prepared), prepared, options));
+    const isPlanned = explain === 'plan' || (mayCall && isDue());
+    const plan = isPlanned ? planWith(prepared, params.variables ?? {}, options) : undefined;
+    const planOnly = explain === 'plan' && plan !== undefined;
+    const isTold = planOnly || explain === 'trace' || wantsCost;
+    const callRefusal = planOnly || plan === undefined ? undefined : refusalOf(plan, prepared, options);
+    const refusal = callRefusal ?? answerRefusal;
+    const calls = new OperationCalls(options.maxUpstreamCalls, explain === 'trace');
+    const extensions = (): Readonly<Record<string, unknown>> | undefined => {
+      if (!isTold) return undefined;
+      const cost = { requested: plan?.upper ?? 0, actual: calls.made, limit: options.maxUpstreamCalls };
+      return {
+        ...(planOnly && { explain: plan }),
+        ...(explain === 'trace' && { explain: { calls: calls.calls } }),
+        ...(wantsCost && { cost }),
+      };
+    };
+    return { calls, refusal, planOnly, isTold, extensions };
+  };
+}
+
+/** The plan of an operation; undefined where the variables do not fit, and nothing will be executed. */
+function planWith(
+  { document, operation }: PreparedOperation,
+  variables: Readonly<Record<string, unknown>>,
+  { schema, cursors, maxPageSize }: CostsOptions,
+): Plan | undefined {
+  const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
+    maxErrors: 1,
+  });
+  if (variableValues === undefined) return undefined;
+  const fragments = fragmentsOf(document);
+  return planOperation({ schema, fragments, variableValues, operation, cursors, maxPageSize });
+}
+
+/** Throws where clients may not see REST calls, too: who asks for a plan does not expect the operation to run. */
+function explainOf({ extensions }: GraphQLParams, { explain: isAllowed }: CostsOptions): 'plan' | 'trace' | undefined {
+  const explain = extensions?.['explain'] ?? undefined;
+  if (explain === undefined) return undefined;
+  if (isAllowed && (explain === 'plan' || explain === 'trace')) return explain;
+  const expected = isAllowed ? 'to be "plan" or "trace"' : 'to be left out: it is switched off here';
+  throw requestError(`Expected the extension \`explain\` ${expected}.`, { code: 'BAD_USER_INPUT', status: 400 });
+}
+
+/** Whether an operation might make more calls, or ask for more rows, than it may. */
+function isDear({ calls, rows }: Bound, { listed }: PreparedOperation, limits: CostsOptions): boolean {
+  return calls > limits.maxUpstreamCalls || (rows > limits.maxUpstreamRows && !listed);
+}
+
+function refusalOf(plan: Plan, { listed }: PreparedOperation, limits: CostsOptions): GraphQLError | undefined {
+  const { maxUpstreamCalls, maxUpstreamRows } = limits;
+  if (plan.upper > maxUpstreamCalls) return tooDear('calls', plan.upper, maxUpstreamCalls, plan, ({ upper }) => upper);
+  if (plan.rows <= maxUpstreamRows || listed) return undefined;
+  return tooDear('rows', plan.rows, maxUpstreamRows, plan, ({ rows }) => rows);
+}
+
+function tooDear(
+  unit: 'calls' | 'rows',
+  count: number,
+  limit: number,
+  { calls }: Plan,
+  measure: (call: PlannedCall) => number,
+): GraphQLError {
+  const [dearest] = calls.toSorted((a, b) => measure(b) - measure(a));
+  const path = dearest?.paths[0] ?? '';
+  const most = dearest === undefined ? 0 : measure(dearest);
+  const does = unit === 'calls' ? 'make up to' : 'ask for up to';
+  const what = unit === 'calls' ? 'REST calls' : 'rows';
+  return requestError(
+    `The operation may ${does} ${count} ${what}, ${most} of them for \`${path}\`, but the limit is ${limit}.`,
+    { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true, facts: { [unit]: count, limit, path } },
+  );
+}

@@ -1,0 +1,158 @@
+import {
+  type DocumentNode,
+  type GraphQLError,
+  getOperationAST,
+  Kind,
+  NoSchemaIntrospectionCustomRule,
+  type OperationDefinitionNode,
+  specifiedRules,
+  validate,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { CompileBudget } from './compile-budget.ts';
+import { type DocumentLimits, limitErrors } from './document-limits.ts';
+import { createExecution, type Execute, type ExecutionOptions, type Schemas } from './execute.ts';
+import { parseDocument } from './parse-document.ts';
+import { RefusedDocument } from './refused-document.ts';
+import { relocated, requestError } from './request-error.ts';
+import { spreadSize } from './spread-size.ts';
+
+/** An operation that is ready to run: parsed, valid, within the limits. */
+export interface PreparedOperation {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly execute: Execute;
+  /** Whether its owner listed the document in a manifest: of all limits only deadline and number of calls apply. */
+  readonly listed: boolean;
+  /** Tells it from every other prepared operation. */
+  readonly serial: number;
+}
+
+/** Settings of the preparation. `cacheBytes` bounds the memory of the operations that are remembered. */
+export interface PrepareOptions {
+  readonly schemas: Schemas;
+  readonly cacheBytes: number;
+  readonly limits: DocumentLimits;
+  /** Whether clients may read the schema, and get suggestions from it where they misspell a name. */
+  readonly introspection: boolean;
+}
+
+/** Makes operations ready from their text. Throws a RefusedDocument for one that cannot be run. */
+export type Prepare = (query: string, operationName: string | undefined) => PreparedOperation;
+
+/** Prepares each operation once while it is remembered. What is refused is not remembered: it could crowd out the rest. */
+export function createPrepare(options: PrepareOptions): Prepare {
+  const prepared = new LRUCache<string, PreparedOperation>({ maxSize: options.cacheBytes });
+  const budget = new CompileBudget();
+  return (query, operationName) => {
+    const key = operationName === undefined ? query : `${operationName}\n${query}`;
+    const known = prepared.get(key);
+    if (known !== undefined) return known;
+    const operation = prepareOperation({ ...options, budget }, query, operationName, () => {
+      // A size is taken anew only with a new entry.
+      prepared.delete(key);
+      prepared.set(key, operation, { size: sizeOf(key, query, operation) + codeSizeOf(operation) });
+    });
+    prepared.set(key, operation, { size: sizeOf(key, query, operation) });
+    return operation;
+  };
+}
+
+/** Memory of a document and of the code compiled for it: at most, measured over documents of 7 to 2,000 tokens. */
+const bytesPer = { unit: 2, token: 400, codeOfToken: 1600, codeOfSelection: 3000 };
+
+function sizeOf(key: string, text: string, { document }: PreparedOperation): number {
+  // Where the key is more than the text, both are kept.
+  const units = key === text ? text.length : key.length + text.length;
+  return bytesPer.unit * units + bytesPer.token * (document.tokenCount ?? text.length) + 1000;
+}
+
+/** Code has each fragment as often as it is spread. */
+function codeSizeOf({ document }: PreparedOperation): number {
+  return bytesPer.codeOfToken * (document.tokenCount ?? 0) + bytesPer.codeOfSelection * spreadSize(document);
+}
+
+let prepared = 0;
+
+function next(): number {
+  prepared += 1;
+  return prepared;
+}
+
+function prepareOperation(
+  { limits, ...options }: PrepareOptions & ExecutionOptions,
+  query: string,
+  operationName: string | undefined,
+  onCompile: () => void,
+): PreparedOperation {
+  const document = parseDocument(query, limits);
+  // Before validation, which takes longer the more there is.
+  const exceeded = limitErrors(document, limits);
+  if (exceeded.length > 0) throw new RefusedDocument(exceeded);
+  refuseInvalid(document, options);
+  const operation = operationOf(document, operationName);
+  const execute = createExecution(options, document, operation, 'when repeated', onCompile);
+  return { document, operation, execute, listed: false, serial: next() };
+}
+
+/** The operations of a listed document, by name. Throws a RefusedDocument where the name says none. */
+export type ListedOperations = (operationName: string | undefined) => PreparedOperation;
+
+/** Makes all operations of a listed document ready, compiled already. Throws a RefusedDocument for one that cannot run. */
+export type PrepareListed = (query: string) => ListedOperations;
+
+type ListedOptions = Pick<PrepareOptions, 'schemas' | 'introspection'>;
+
+/** Prepares documents that their owner listed: no limit applies, and the first request finds everything done. */
+export function createPrepareListed(options: ListedOptions): PrepareListed {
+  return (query) => {
+    const document = parseDocument(query);
+    refuseInvalid(document, options);
+    const operations = new Map<string | undefined, PreparedOperation>();
+    for (const operation of document.definitions) {
+      if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
+      const execute = createExecution(options, document, operation, 'at once');
+      operations.set(operation.name?.value, { document, operation, execute, listed: true, serial: next() });
+    }
+    const [only] = operations.size === 1 ? operations.values() : [];
+    return (operationName) => {
+      const found = operationName === undefined ? only : operations.get(operationName);
+      if (found !== undefined) return found;
+      throw new RefusedDocument([wrongOperation(operationName)]);
+    };
+  };
+}
+
+function refuseInvalid(document: DocumentNode, { schemas: { schema }, introspection }: ListedOptions): void {
+  const rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
+  const errors = validate(schema, document, rules, { hideSuggestions: !introspection, maxErrors: 20 });
+  if (errors.length > 0) throw new RefusedDocument(errors.map(invalid));
+}
+
+/** graphql stops comparing fields that share a response key when that takes too long, and says no more than that. */
+function invalid(error: GraphQLError): GraphQLError {
+  if (error.message !== 'Validation aborted.') return coded(error, 'GRAPHQL_VALIDATION_FAILED');
+  return requestError('The document exceeds a limit: too many of its fields have the same name to be compared.', {
+    code: 'LIMIT_EXCEEDED',
+    status: 400,
+    lenient: true,
+  });
+}
+
+function operationOf(document: DocumentNode, operationName: string | undefined): OperationDefinitionNode {
+  const operation = getOperationAST(document, operationName);
+  if (operation !== null && operation !== undefined) return operation;
+  throw new RefusedDocument([wrongOperation(operationName)]);
+}
+
+function wrongOperation(operationName: string | undefined): GraphQLError {
+  const message =
+    operationName === undefined
+      ? 'Expected `operationName`, because the document has not exactly one operation.'
+      : `Expected \`operationName\` to be an operation of the document, but got ${JSON.stringify(operationName.slice(0, 100))}.`;
+  return requestError(message, { code: 'BAD_USER_INPUT', status: 400, lenient: true });
+}
+
+function coded(error: GraphQLError, code: string): GraphQLError {
+  return relocated(error, error.message, { code, http: { status: 400, spec: true } });
+}

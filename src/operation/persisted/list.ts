@@ -1,0 +1,87 @@
+import { setImmediate } from 'node:timers/promises';
+import { fingerprint, followFiles } from '../../follow-files.ts';
+import type { PrepareListed } from '../document.ts';
+import { type DocumentSet, noDocuments, prepareSet } from './documents.ts';
+import { readFiles } from './files.ts';
+import { ManifestError, readManifest } from './manifest.ts';
+import type { DocumentUses } from './uses.ts';
+
+/** Hears of what an operator should know. */
+export type Log = (level: 'info' | 'warn' | 'error', message: string, facts?: object) => void;
+
+/** Where the listed documents come from, and what they are made with. */
+export interface DocumentListOptions {
+  /** A path or a glob. */
+  readonly files: string;
+  /** Whether a document that is not valid makes the whole list unusable. */
+  readonly strict: boolean;
+  /** How often the files are looked at, in milliseconds. A change is read when it has stood that long. */
+  readonly pollMs: number;
+  readonly prepare: PrepareListed;
+  readonly uses: DocumentUses;
+  readonly log: Log;
+}
+
+/** The documents of the manifests as they are now. */
+export interface DocumentList {
+  readonly current: () => DocumentSet;
+  /** Reads the manifests again, and swaps the set when all of it is ready. A list that cannot be used changes nothing. */
+  readonly reload: () => Promise<void>;
+  readonly close: () => void;
+}
+
+/** Reads and prepares every listed document, then follows the files. Throws a ManifestError where one cannot be used. */
+export function createDocumentList(options: DocumentListOptions): DocumentList {
+  const { files, pollMs, log, uses } = options;
+  const since = fingerprint([files]);
+  let current = finish(steps(options, noDocuments));
+  report(options, current, 'read');
+  const read = async (): Promise<void> => {
+    try {
+      current = await finishInPieces(steps(options, current));
+      report(options, current, 'read again');
+    } catch (error) {
+      const reason = error instanceof ManifestError ? error.message : String(error);
+      log('error', `persisted documents stay as they were: ${reason}`);
+    } finally {
+      uses.keep(new Set([...current.byId.values()].map(({ id }) => id)));
+    }
+  };
+  const onError = (error: unknown): void => log('error', `persisted documents cannot be followed: ${String(error)}`);
+  const { readAgain, close } = followFiles({ patterns: [files], since, pollMs, read, onError });
+  return { current: () => current, reload: readAgain, close };
+}
+
+function* steps(options: DocumentListOptions, previous: DocumentSet): Generator<void, DocumentSet> {
+  const entries = readFiles(options.files).flatMap(({ file, text }) => readManifest(file, text));
+  const set = yield* prepareSet(entries, { ...options, previous });
+  if (options.strict && set.problems.length > 0) {
+    throw new ManifestError(`documents that are not valid: ${set.problems.join('; ')}`);
+  }
+  return set;
+}
+
+function finish(work: Generator<void, DocumentSet>): DocumentSet {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+  }
+}
+
+/** Lets requests be answered between two documents. */
+async function finishInPieces(work: Generator<void, DocumentSet>): Promise<DocumentSet> {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+    await setImmediate();
+  }
+}
+
+function report({ files, log }: DocumentListOptions, { byId, problems }: DocumentSet, what: string): void {
+  for (const problem of problems) log('warn', `persisted document is not valid: ${problem}`);
+  log('info', `persisted documents ${what}`, {
+    files,
+    documents: new Set(byId.values()).size,
+    invalid: problems.length,
+  });
+}

@@ -1,0 +1,109 @@
+import { createPrepareListed, type Prepare } from '../document.ts';
+import type { Schemas } from '../execute.ts';
+import { noDocuments } from './documents.ts';
+import { createDocumentList, type DocumentList, type Log } from './list.ts';
+import { ManifestError } from './manifest.ts';
+import { createPolicy, type DocumentMode } from './policy.ts';
+import { createRedisStore } from './redis-store.ts';
+import { createResolve, type ResolveDocument } from './resolve.ts';
+import { createLayeredStore, createMemoryStore, type TextStore } from './store.ts';
+import { createDocumentUses, type DocumentUses } from './uses.ts';
+
+/** Settings of persisted documents. */
+export interface PersistedSettings {
+  /** A path or glob of manifests; undefined where there are none. */
+  readonly files: string | undefined;
+  readonly mode: DocumentMode;
+  /** Whether a listed document that is not valid keeps the gateway from starting. */
+  readonly strict: boolean;
+  /** Whether clients may register documents by their hash; undefined: in every mode but `only`. */
+  readonly automatic: boolean | undefined;
+  /** Redis that keeps what clients registered; undefined: memory alone. */
+  readonly redisUrl: string | undefined;
+  /** Certificates, in PEM form, of authorities that are trusted for Redis beside those that Node trusts. */
+  readonly redisAuthorities: string | undefined;
+  /** Keeps what clients registered with any process of this gateway; not asked where there is a Redis. */
+  readonly sharedStore: TextStore | undefined;
+  /** How long a GET by id without errors may be cached by its client, in seconds. */
+  readonly getMaxAge: number;
+  /** How often manifests are looked at, in milliseconds. */
+  readonly pollMs: number;
+}
+
+/** What is used where nothing is set. */
+export const defaultPersistedSettings: PersistedSettings = {
+  files: undefined,
+  mode: 'allow',
+  strict: false,
+  automatic: undefined,
+  redisUrl: undefined,
+  redisAuthorities: undefined,
+  sharedStore: undefined,
+  getMaxAge: 0,
+  pollMs: 500,
+};
+
+/** Collaborators of persisted documents. */
+export interface PersistedOptions extends PersistedSettings {
+  readonly schemas: Schemas;
+  readonly introspection: boolean;
+  readonly prepare: Prepare;
+  readonly log: Log;
+}
+
+/** Persisted documents of one gateway. */
+export interface Persisted {
+  readonly resolve: ResolveDocument;
+  readonly uses: DocumentUses;
+  /** Reads the manifests again; what is wrong with them is logged. */
+  readonly reload: () => Promise<void>;
+  readonly close: () => void;
+}
+
+/** Memory for what clients registered, as large as each process has it. */
+export function createTextMemory(): TextStore {
+  return createMemoryStore({ entries: 10_000, bytes: 32 * 2 ** 20 });
+}
+
+const weekSeconds = 7 * 24 * 3600;
+
+/** Reads the manifests and connects the store. Throws a ManifestError where a manifest cannot be used. */
+export function createPersisted(options: PersistedOptions): Persisted {
+  const uses = createDocumentUses();
+  const list = createList(options, uses);
+  const store = createStore(options, uses);
+  const documents = (): ReturnType<DocumentList['current']> => list?.current() ?? noDocuments;
+  return {
+    resolve: createResolve({
+      documents,
+      prepare: options.prepare,
+      policy: createPolicy(options),
+      store,
+      automatic: uses.automatic,
+    }),
+    uses,
+    reload: async () => list?.reload(),
+    close: () => {
+      list?.close();
+      store?.close();
+    },
+  };
+}
+
+function createList(options: PersistedOptions, uses: DocumentUses): DocumentList | undefined {
+  const { files, mode } = options;
+  if (mode === 'off') return undefined;
+  if (files !== undefined)
+    return createDocumentList({ ...options, files, uses, prepare: createPrepareListed(options) });
+  if (mode === 'allow') return undefined;
+  throw new ManifestError(`PERSISTED_DOCUMENTS_MODE=${mode} needs a manifest: set PERSISTED_DOCUMENTS`);
+}
+
+function createStore(options: PersistedOptions, { redis: use }: DocumentUses): TextStore | undefined {
+  const { mode, automatic = mode !== 'only', redisUrl: url, redisAuthorities: authorities, sharedStore, log } = options;
+  if (!automatic) return undefined;
+  const near = createTextMemory();
+  if (url !== undefined)
+    return createLayeredStore(near, createRedisStore({ url, authorities, ttlSeconds: weekSeconds, log, use }));
+  return sharedStore === undefined ? near : createLayeredStore(near, sharedStore);
+}

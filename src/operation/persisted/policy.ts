@@ -1,0 +1,69 @@
+import type { Prepare, PreparedOperation } from '../document.ts';
+import { shownName } from '../operation-report.ts';
+import type { GraphQLParams } from '../params.ts';
+import { hashOf } from './ids.ts';
+import type { Log } from './list.ts';
+import { documentRequired } from './refusals.ts';
+import type { Policy } from './resolve.ts';
+
+/** What may run beside listed documents. */
+export type DocumentMode =
+  // Manifests are ignored.
+  | 'off'
+  // Any text.
+  | 'allow'
+  // Any text, but what `only` would refuse is logged.
+  | 'log'
+  // Nothing; a listed document may come as text.
+  | 'only';
+
+/** What the policy of a mode needs. */
+export interface PolicyOptions {
+  readonly mode: DocumentMode;
+  readonly introspection: boolean;
+  readonly prepare: Prepare;
+  readonly log: Log;
+}
+
+/** The policy of a mode. */
+export function createPolicy({ mode, introspection, prepare, log }: PolicyOptions): Policy {
+  switch (mode) {
+    case 'off':
+    case 'allow':
+      return { readsText: false, admit: () => undefined };
+    case 'log':
+      return {
+        readsText: true,
+        admit: (text, { operationName }) =>
+          log('warn', 'not a listed document', {
+            operationName: shownName(operationName),
+            documentId: `sha256:${hashOf(text)}`,
+          }),
+      };
+    case 'only':
+      return {
+        readsText: true,
+        admit: (text, params) => {
+          if (!introspection || !asksOnlyForSchema(text, params, prepare)) throw documentRequired();
+        },
+      };
+  }
+}
+
+/** Tools that read the schema send texts of their own. */
+function asksOnlyForSchema(text: string, { operationName }: GraphQLParams, prepare: Prepare): boolean {
+  let prepared: PreparedOperation;
+  try {
+    prepared = prepare(text, operationName);
+  } catch {
+    return false;
+  }
+  const names = prepared.operation.selectionSet.selections.map((node) =>
+    node.kind === 'Field' ? node.name.value : '',
+  );
+  return names.some(readsSchema) && names.every((name) => readsSchema(name) || name === '__typename');
+}
+
+function readsSchema(name: string): boolean {
+  return name === '__schema' || name === '__type';
+}

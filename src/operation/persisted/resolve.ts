@@ -1,0 +1,103 @@
+import type { Prepare, PreparedOperation } from '../document.ts';
+import type { GraphQLParams } from '../params.ts';
+import { requestError } from '../request-error.ts';
+import type { DocumentSet, ListedDocument } from './documents.ts';
+import { isTextOf, listedByText } from './documents.ts';
+import { type DocumentId, documentIdOf, hashOf, isHash } from './ids.ts';
+import { automaticMiss, automaticOff, hashMismatch, textMismatch, unknownDocument } from './refusals.ts';
+import type { TextStore } from './store.ts';
+import type { AutomaticUse, DocumentUse } from './uses.ts';
+
+/** The operation that a request asks for, in whichever way it says so. */
+export interface Resolved {
+  readonly prepared: PreparedOperation;
+  /** Whether the request named the document by an id. */
+  readonly byId: boolean;
+  /** Counters of the listed document that it is; undefined where it is none. */
+  readonly use: DocumentUse | undefined;
+}
+
+/** Finds and prepares what a request asks for. Throws GraphQLErrors and RefusedDocuments, now or later. */
+export type ResolveDocument = (params: GraphQLParams) => Resolved | Promise<Resolved>;
+
+/** Decides what is run beside listed documents. */
+export interface Policy {
+  /** Whether free text that is not listed may run. May say so to others, or throw why not. */
+  readonly admit: (text: string, params: GraphQLParams) => void;
+  /** Whether free text is looked for in the list at all. */
+  readonly readsText: boolean;
+}
+
+/** Collaborators of the look-up. */
+export interface ResolveOptions {
+  readonly documents: () => DocumentSet;
+  readonly prepare: Prepare;
+  readonly policy: Policy;
+  /** What clients registered; undefined where automatic persisted queries are off. */
+  readonly store: TextStore | undefined;
+  readonly automatic: AutomaticUse;
+}
+
+/** Look-up of documents: an id in the manifests first, then among what clients registered; text by the policy. */
+export function createResolve(options: ResolveOptions): ResolveDocument {
+  return (params) => {
+    const id = documentIdOf(params);
+    if (id === undefined) return ofText(requiredText(params), params, options, false);
+    const listed = options.documents().byId.get(id.id);
+    if (listed !== undefined) return ofListed(listed, params);
+    const { query } = params;
+    return query === undefined || query === '' ? ofStored(id, params, options) : ofProven(query, id, params, options);
+  };
+}
+
+function requiredText({ query }: GraphQLParams): string {
+  if (query !== undefined && query !== '') return query;
+  throw requestError('Expected `query` to be a GraphQL document, but there is none.', {
+    code: 'BAD_USER_INPUT',
+    status: 400,
+  });
+}
+
+function ofText(text: string, params: GraphQLParams, options: ResolveOptions, byId: boolean): Resolved {
+  const { policy, documents, prepare } = options;
+  const listed = policy.readsText ? listedByText(documents(), text) : undefined;
+  if (listed !== undefined) return run(listed, params, byId);
+  policy.admit(text, params);
+  return { prepared: prepare(text, params.operationName), byId, use: undefined };
+}
+
+function run({ operations, use }: ListedDocument, { operationName }: GraphQLParams, byId: boolean): Resolved {
+  return { prepared: operations(operationName), byId, use };
+}
+
+/** A text that comes with the id must be the listed one. */
+function ofListed(listed: ListedDocument, params: GraphQLParams): Resolved {
+  const { query } = params;
+  if (query === undefined || query === '' || isTextOf(listed, query)) return run(listed, params, true);
+  throw isHash(listed.id) ? hashMismatch() : textMismatch();
+}
+
+/** A text with its own hash is registered, if it may run at all. */
+function ofProven(text: string, id: DocumentId, params: GraphQLParams, options: ResolveOptions): Resolved {
+  if (!isHash(id.id) && !id.automatic) throw unknownDocument(id.id);
+  if (hashOf(text) !== id.id) throw hashMismatch();
+  const resolved = ofText(text, params, options, true);
+  if (options.store !== undefined && !resolved.prepared.listed) {
+    options.store.set(id.id, text);
+    options.automatic.registrations += 1;
+  }
+  return resolved;
+}
+
+function ofStored(id: DocumentId, params: GraphQLParams, options: ResolveOptions): Resolved | Promise<Resolved> {
+  const { store, automatic } = options;
+  if (store === undefined) throw id.automatic ? automaticOff() : unknownDocument(id.id);
+  const answer = (text: string | undefined): Resolved => {
+    automatic[text === undefined ? 'misses' : 'hits'] += 1;
+    if (text !== undefined) return ofText(text, params, options, true);
+    throw id.automatic ? automaticMiss() : unknownDocument(id.id);
+  };
+  if (!isHash(id.id)) return answer(undefined);
+  const found = store.get(id.id);
+  return found instanceof Promise ? found.then(answer) : answer(found);
+}

@@ -1,0 +1,19 @@
+import type { DocumentNode } from 'graphql';
+import type { PublicError } from './errors.ts';
+
+/** What became of an operation. Without `data` nothing was executed. */
+export interface OperationResult {
+  readonly data?: unknown;
+  readonly errors?: readonly PublicError[] | undefined;
+  readonly extensions?: Readonly<Record<string, unknown>> | undefined;
+  /** How long the client may cache the answer, in seconds; undefined: not at all. */
+  readonly maxAge?: number;
+  /** What was executed; it is not answered. */
+  readonly document?: DocumentNode;
+  /** Whether its document is listed. */
+  readonly listed?: boolean;
+  /** The most bytes that the text of its data can have; undefined for results that are small in any case. */
+  readonly mostBytes?: number;
+  /** Its JSON text, kept once it is made: one result may be the answer of many. */
+  text?: string | undefined;
+}

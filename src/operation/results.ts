@@ -1,0 +1,136 @@
+import type { ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
+import { type AnswerBudget, AnswerLimitError, type ObjectWeight } from '../answer/answer-budget.ts';
+import type { AnswerRoom } from '../answer/answer-room.ts';
+import { rootWeight } from '../look-ahead/object-weight.ts';
+import { fragmentsOf } from '../look-ahead/selection.ts';
+import { noRoomForBodies } from '../rest/errors.ts';
+import type { Lifetime } from '../rest/operation-deadline.ts';
+import { measureJson } from './answer-bytes.ts';
+import { bodyExcessError, excessError, excessOf, toldOf } from './answer-limits.ts';
+import type { Cost } from './cost.ts';
+import type { PreparedOperation } from './document.ts';
+import { causeOf, type PublicError, toPublicErrors } from './errors.ts';
+import { overload } from './refusals.ts';
+import type { OperationResult } from './result.ts';
+import { stringifyResult } from './serialize.ts';
+
+/** What results are made with. */
+export interface ResultsOptions {
+  readonly schema: GraphQLSchema;
+  /** Memory for answers that are being made or not yet taken. */
+  readonly room: AnswerRoom;
+  /** Most bytes of the data of an answer. */
+  readonly maxAnswerBytes: number;
+  /** Most errors that an answer tells. */
+  readonly maxErrors: number;
+  /** Hears of errors that nobody expected. */
+  readonly report: (error: unknown) => void;
+}
+
+/** An operation that has been executed. */
+export interface Execution {
+  readonly data: ExecutionResult['data'];
+  readonly errors: ExecutionResult['errors'] | undefined;
+  readonly prepared: PreparedOperation;
+  readonly cost: Cost;
+  readonly answer: AnswerBudget;
+  /** Tells what the upstream answered. */
+  readonly lifetime: Lifetime;
+}
+
+/** Calls back once an answer has been taken by its client, or that has left. */
+type OnClose = (listener: () => void) => void;
+
+/** Makes the results of operations, and holds them to what an answer may have. */
+export class Results {
+  readonly #options: ResultsOptions;
+  readonly #roots = new WeakMap<PreparedOperation, ObjectWeight>();
+
+  constructor(options: ResultsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the process has no room for a further answer. */
+  get isFull(): boolean {
+    return this.#options.room.isFull;
+  }
+
+  /** The result of an execution. One that exceeds a limit loses its data, and one error says why. */
+  of(execution: Execution): OperationResult {
+    const { data, errors, prepared, cost, answer, lifetime } = execution;
+    const { maxErrors, report } = this.#options;
+    const { document, listed } = prepared;
+    const extensions = cost.extensions();
+    const why = this.#whyDropped(execution);
+    if (why === undefined) {
+      const mostBytes = answer.mostBytes(this.#rootOf(prepared), lifetime.received);
+      const publicErrors = errors && toPublicErrors(errors, maxErrors, report);
+      return { document, listed, data, errors: publicErrors, extensions, text: undefined, mostBytes };
+    }
+    // Below them everything is dropped, the errors too.
+    const ofRoot = errors?.filter((error) => error.path?.length === 1 && !(causeOf(error) instanceof AnswerLimitError));
+    const ofMutations = toPublicErrors(ofRoot ?? [], maxErrors, report);
+    return this.#dropped({ data, errors: ofMutations, extensions }, prepared, why);
+  }
+
+  /** Why the data of an execution is not answered; undefined where it is. */
+  #whyDropped({ data, prepared, answer, lifetime }: Execution): GraphQLError | undefined {
+    const { bodyExcess, ended, received } = lifetime;
+    if (bodyExcess !== undefined) return bodyExcessError(bodyExcess);
+    if (answer.isShed || ended === noRoomForBodies) return overload();
+    if (data === undefined) return undefined;
+    const root = this.#rootOf(prepared);
+    const excess = excessOf({ data, answer, root, received }, this.#options.maxAnswerBytes);
+    return excess && excessError(excess);
+  }
+
+  /** The result with its text made, where that is large enough to be counted, and room taken for it; else why there is none. */
+  withRoom(result: OperationResult, prepared: PreparedOperation, onClose: OnClose): OperationResult {
+    const { mostBytes = 0 } = result;
+    if (mostBytes <= uncounted) return result;
+    const { room, maxAnswerBytes } = this.#options;
+    if (result.text === undefined) {
+      const fits = room.fits(mostBytes) || room.fits(measureJson(result.data, maxAnswerBytes).bytes);
+      if (!fits) return this.#dropped(result, prepared, overload());
+      result.text = stringifyResult(result);
+    }
+    if (result.text.length <= uncounted) return result;
+    const bytes = Buffer.byteLength(result.text);
+    if (!room.take(bytes)) return this.#dropped(result, prepared, overload());
+    onClose(() => room.release(bytes));
+    return result;
+  }
+
+  /** Of a query nothing is left, of a mutation what it did. */
+  #dropped(
+    { data, errors = [], extensions }: OperationResult,
+    { operation }: PreparedOperation,
+    why: ReturnType<typeof overload>,
+  ): OperationResult {
+    const { maxErrors, report } = this.#options;
+    const whys = toPublicErrors([why], maxErrors, report);
+    if (operation.operation !== 'mutation') {
+      // Without data, the status is that of the error.
+      const isRefused = whys.some(({ http }) => http !== undefined);
+      return { errors: whys, extensions, ...(!isRefused && { data: null }) };
+    }
+    return { data: toldOf(data), errors: [...errors.filter(isOfRoot), ...whys], extensions };
+  }
+
+  #rootOf(prepared: PreparedOperation): ObjectWeight {
+    const known = this.#roots.get(prepared);
+    if (known !== undefined) return known;
+    const { schema } = this.#options;
+    const weight = rootWeight(prepared.operation, { schema, fragments: fragmentsOf(prepared.document) });
+    this.#roots.set(prepared, weight);
+    return weight;
+  }
+}
+
+/** Answers up to this size are sent at once, mostly, and none of the room is counted for them; in bytes. */
+const uncounted = 2 ** 14;
+
+/** Errors of mutations that were not done. */
+function isOfRoot({ path }: PublicError): boolean {
+  return path?.length === 1;
+}

@@ -1,0 +1,140 @@
+import { LRUCache } from 'lru-cache';
+import { routeTemplate } from '../routes.ts';
+import { Breaker, type BreakerState, type Verdict } from './breaker.ts';
+
+/** Why a call failed, as far as it says something about the upstream. */
+export type Failure =
+  // Refused, reset, unknown host: nobody's query does that.
+  | { readonly kind: 'network'; readonly tookMs: number }
+  // Status 5xx: one caller's query may do that.
+  | { readonly kind: 'server-error' }
+  // An operation's deadline passed while the call was in flight: one caller's query may do that.
+  | { readonly kind: 'timeout' };
+
+/** Points without an answer in between that trip the upstream's breaker: many, for what fails fast harms little. */
+const enough = 50;
+
+/** A failure that takes its time costs its caller more, and trips sooner. */
+const slowPoints = 10;
+const slowMs = 1000;
+
+/** So many timeouts in a row trip the breaker of one key and route template. */
+const enoughTimeouts = 3;
+
+/** Keys and templates in trouble that are remembered. */
+const mostRoutes = 10_000;
+
+interface Route {
+  readonly breaker: Breaker;
+  timeouts: number;
+}
+
+/** Settings of the circuits. */
+export interface CircuitsOptions {
+  /** A clock in milliseconds that never goes back. */
+  readonly now: () => number;
+  /** The upstream's breaker has found that nothing answers, at first or again. */
+  readonly onOpen: () => void;
+  /** Something answers the upstream's breaker again. */
+  readonly onClose?: () => void;
+}
+
+/**
+ * The breaker of the upstream and, behind it, one for each key and route template in trouble. Server errors and
+ * timeouts count for the upstream only when seen under two keys or two route templates, so that no caller's slow query
+ * closes the way for others. Any answer below 500 is a sign of life.
+ */
+export class Circuits {
+  readonly #now: () => number;
+  readonly #upstream: Breaker;
+  readonly #routes = new LRUCache<string, Route>({ max: mostRoutes });
+  #networkPoints = 0;
+  /** Of the key and template that had trouble first, and of all others. */
+  #firstPoints = 0;
+  #otherPoints = 0;
+  #first: { readonly caller: string; readonly template: string } | undefined;
+
+  constructor({ now, onOpen, onClose }: CircuitsOptions) {
+    this.#now = now;
+    // The routes' trouble came from the same cause.
+    this.#upstream = new Breaker({
+      now,
+      onOpen,
+      onClose: () => {
+        this.#routes.clear();
+        onClose?.();
+      },
+    });
+  }
+
+  get state(): BreakerState {
+    return this.#upstream.state;
+  }
+
+  /** Whether nothing is refused to anybody. */
+  get calm(): boolean {
+    return this.#upstream.state === 'closed' && this.#routes.size === 0;
+  }
+
+  /** What a call may do now. */
+  enter(caller: string, target: string, isWrite: boolean): Verdict {
+    const verdict = this.#upstream.enter(isWrite);
+    if (verdict.kind !== 'pass') return verdict;
+    return this.#routes.get(nameOf(caller, target))?.breaker.enter(isWrite) ?? verdict;
+  }
+
+  /** The upstream answered, whatever it said, with a status below 500. */
+  succeeded(caller: string, target: string): void {
+    if (this.#networkPoints > 0 || this.#first !== undefined) this.#forget();
+    this.#upstream.close();
+    if (this.#routes.size === 0) return;
+    const name = nameOf(caller, target);
+    this.#routes.get(name)?.breaker.close();
+    this.#routes.delete(name);
+  }
+
+  /** A call failed in a way that says something about the upstream. */
+  failed(failure: Failure, caller: string, target: string): void {
+    switch (failure.kind) {
+      case 'network':
+        this.#networkPoints += failure.tookMs >= slowMs ? slowPoints : 1;
+        break;
+      case 'server-error':
+        this.#doubt(1, caller, target);
+        break;
+      case 'timeout':
+        this.#doubt(slowPoints, caller, target);
+        this.#countTimeout(caller, target);
+        break;
+    }
+    // Half of what is needed must have been seen elsewhere: one caller's long trouble and another's one failure are two things.
+    const doubtful = this.#otherPoints === 0 ? 0 : Math.min(this.#firstPoints, enough / 2) + this.#otherPoints;
+    if (this.#networkPoints + doubtful >= enough) this.#upstream.trip();
+  }
+
+  #doubt(points: number, caller: string, target: string): void {
+    const template = routeTemplate(target);
+    this.#first ??= { caller, template };
+    if (this.#first.caller === caller && this.#first.template === template) this.#firstPoints += points;
+    else this.#otherPoints += points;
+  }
+
+  #countTimeout(caller: string, target: string): void {
+    const name = nameOf(caller, target);
+    const route = this.#routes.get(name) ?? { breaker: new Breaker({ now: this.#now }), timeouts: 0 };
+    route.timeouts += 1;
+    this.#routes.set(name, route);
+    if (route.timeouts >= enoughTimeouts) route.breaker.trip();
+  }
+
+  #forget(): void {
+    this.#networkPoints = 0;
+    this.#firstPoints = 0;
+    this.#otherPoints = 0;
+    this.#first = undefined;
+  }
+}
+
+function nameOf(caller: string, target: string): string {
+  return `${caller} ${routeTemplate(target)}`;
+}

@@ -1,0 +1,204 @@
+import { UpstreamError } from '../errors.ts';
+
+/** A call that waits for a slot. It leaves the queue by itself when it starts or is shed. */
+export interface Waiting {
+  /** Resolves when the call has its slot, fails when it is shed. */
+  readonly started: Promise<void>;
+  /** Gives the place in the queue up; `started` fails. */
+  readonly leave: () => void;
+}
+
+/** How long something can wait; it may grow while it waits. */
+export interface Patience {
+  /** On the clock of `performance.now()`, in milliseconds. */
+  readonly lastsUntil: number;
+}
+
+/** Settings of the slots. */
+export interface SlotsOptions {
+  /** Most calls in flight. */
+  readonly most: number;
+  /** The clock that deadlines are on. */
+  readonly now: () => number;
+}
+
+/** So many calls may wait for each that may be in flight. */
+const queueFactor = 4;
+
+/** How often the queue is searched for calls whose time has run out, in milliseconds. */
+const sweepMs = 50;
+
+/** A call that has less time left than this is not worth starting, in milliseconds. */
+const leastMs = 60;
+
+interface Entry {
+  readonly patience: Patience;
+  readonly start: () => void;
+  readonly fail: (error: UpstreamError) => void;
+}
+
+/** What one caller has in flight and in the queue. Gone when it has neither. */
+interface Share {
+  readonly caller: string;
+  inFlight: number;
+  readonly waiting: Set<Entry>;
+}
+
+/**
+ * The cap on calls in flight. Callers take turns: one may use every slot while no other waits and half of them
+ * otherwise, and has at most half of the queue. What cannot start before its deadline is shed.
+ */
+export class Slots {
+  readonly #most: number;
+  readonly #half: number;
+  readonly #longest: number;
+  readonly #now: () => number;
+  readonly #shares = new Map<string, Share>();
+  /** Callers that wait, in the order of their turns. */
+  readonly #turns = new Set<Share>();
+  #inFlight = 0;
+  #queued = 0;
+  #sheds = 0;
+  #meanMs = 0;
+  #sweeper: NodeJS.Timeout | undefined;
+
+  constructor({ most, now }: SlotsOptions) {
+    this.#most = most;
+    this.#half = Math.ceil(most / 2);
+    this.#longest = most * queueFactor;
+    this.#now = now;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  get queued(): number {
+    return this.#queued;
+  }
+
+  /** Calls that were shed so far. */
+  get sheds(): number {
+    return this.#sheds;
+  }
+
+  /** Whether another call of this caller would find no place in the queue. */
+  isFull(caller: string): boolean {
+    if (this.#queued < this.#longest / 2) return false;
+    return this.#queued >= this.#longest || (this.#shares.get(caller)?.waiting.size ?? 0) >= this.#longest / 2;
+  }
+
+  /** Takes a slot if one is free and nobody waits. */
+  take(caller: string): boolean {
+    if (this.#inFlight >= this.#most || this.#queued > 0) return false;
+    this.seize(caller);
+    return true;
+  }
+
+  /** Takes a slot whether or not one is free: calls without an answer must not keep a probe back. */
+  seize(caller: string): void {
+    this.#shareOf(caller).inFlight += 1;
+    this.#inFlight += 1;
+  }
+
+  /** Waits for a slot. Throws where the call would have to be shed. */
+  queue(caller: string, patience: Patience): Waiting {
+    if (this.isFull(caller) || this.#now() + this.#expectedMs(caller) > patience.lastsUntil - leastMs)
+      throw this.#shed();
+    const share = this.#shareOf(caller);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const entry: Entry = { patience, start: resolve, fail: reject };
+    share.waiting.add(entry);
+    this.#turns.add(share);
+    this.#queued += 1;
+    this.#sweeper ??= setInterval(() => this.#sweep(), sweepMs);
+    this.#startWaiting();
+    return { started: promise, leave: () => this.#drop(share, entry, new UpstreamError('OVERLOADED')) };
+  }
+
+  /** Gives a slot back after so many milliseconds. */
+  release(caller: string, tookMs: number): void {
+    const share = this.#shareOf(caller);
+    share.inFlight -= 1;
+    this.#inFlight -= 1;
+    this.#meanMs += (tookMs - this.#meanMs) / 16;
+    if (this.#queued > 0) this.#startWaiting();
+    this.#forgetIdle(share);
+  }
+
+  /** Fails everything that waits. */
+  flush(error: UpstreamError): void {
+    for (const share of [...this.#turns]) for (const entry of [...share.waiting]) this.#drop(share, entry, error);
+  }
+
+  #startWaiting(): void {
+    while (this.#inFlight < this.#most) {
+      const share = this.#next();
+      const [entry] = share?.waiting ?? [];
+      if (share === undefined || entry === undefined) return;
+      // Behind the others.
+      this.#turns.delete(share);
+      this.#turns.add(share);
+      this.#remove(share, entry);
+      share.inFlight += 1;
+      this.#inFlight += 1;
+      entry.start();
+    }
+  }
+
+  #next(): Share | undefined {
+    for (const share of this.#turns) if (this.#turns.size === 1 || share.inFlight < this.#half) return share;
+    return undefined;
+  }
+
+  /** How long one more call of this caller waits until it starts, if calls go on taking as long as they do. */
+  #expectedMs(caller: string): number {
+    const own = this.#shares.get(caller)?.waiting.size ?? 0;
+    const before = Math.min(this.#queued, (own + 1) * (this.#turns.size + 1));
+    return Math.floor(before / this.#most) * this.#meanMs;
+  }
+
+  #sweep(): void {
+    const soon = this.#now() + leastMs;
+    for (const share of [...this.#turns]) {
+      for (const entry of [...share.waiting]) {
+        if (entry.patience.lastsUntil <= soon) this.#drop(share, entry, this.#shed());
+      }
+    }
+  }
+
+  #shed(): UpstreamError {
+    this.#sheds += 1;
+    return new UpstreamError('OVERLOADED', { retryAfter: 1 });
+  }
+
+  #drop(share: Share, entry: Entry, error: UpstreamError): void {
+    if (!share.waiting.has(entry)) return;
+    this.#remove(share, entry);
+    this.#forgetIdle(share);
+    entry.fail(error);
+    // Whoever waited beside this caller may be the only one left, and have every slot.
+    this.#startWaiting();
+  }
+
+  #remove(share: Share, entry: Entry): void {
+    share.waiting.delete(entry);
+    this.#queued -= 1;
+    if (share.waiting.size === 0) this.#turns.delete(share);
+    if (this.#queued > 0) return;
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+  }
+
+  #shareOf(caller: string): Share {
+    const known = this.#shares.get(caller);
+    if (known !== undefined) return known;
+    const share: Share = { caller, inFlight: 0, waiting: new Set() };
+    this.#shares.set(caller, share);
+    return share;
+  }
+
+  #forgetIdle(share: Share): void {
+    if (share.inFlight === 0 && share.waiting.size === 0) this.#shares.delete(share.caller);
+  }
+}

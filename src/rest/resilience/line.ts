@@ -1,0 +1,109 @@
+import { type CallCount, CallCounts, type CallDurations } from '../call-counts.ts';
+import { UpstreamError } from '../errors.ts';
+import type { FailureReason } from '../failure-reasons.ts';
+import type { BodyRoom } from '../transport/body-room.ts';
+import type { Route } from '../transport/pools.ts';
+import { createTransport } from '../transport/transport.ts';
+import type { BreakerState } from './breaker.ts';
+import { Circuits } from './breaker-registry.ts';
+import { Slots } from './concurrency-limiter.ts';
+import type { Line } from './job.ts';
+import { Pauses } from './rate-limit-pauses.ts';
+import { Reachability, type ReachabilityLog, type ReachabilityState } from './reachability.ts';
+import { RetryBudget } from './retry-budget.ts';
+
+/** Settings of the way to the upstream. */
+export interface LineOptions {
+  readonly origin: string;
+  readonly route?: Route | undefined;
+  readonly connections: number;
+  readonly maxInFlight: number;
+  readonly maxBodyBytes: number;
+  readonly room: BodyRoom;
+  /** Hears of how the upstream is doing. */
+  readonly log: ReachabilityLog;
+}
+
+/** How the upstream and the way to it are doing. Counters count since the start. */
+export interface UpstreamHealth {
+  /** Of the upstream's breaker; those of single keys are nobody else's business. */
+  readonly state: BreakerState;
+  readonly inFlight: number;
+  readonly queued: number;
+  /** Reads that were sent a second time. */
+  readonly retries: number;
+  /** Calls refused because there was no room, or no time, for them. */
+  readonly sheds: number;
+  /** Reads that were answered by another's call in flight. */
+  readonly sharedReads: number;
+  readonly calls: readonly CallCount[];
+  /** How long calls took, by route. */
+  readonly durations: ReadonlyMap<string, CallDurations>;
+  /** How often calls failed, by reason. */
+  readonly failures: ReadonlyMap<FailureReason, number>;
+  /** What the last call says of the way to the upstream. */
+  readonly reachability: ReachabilityState;
+}
+
+/** Connections for probes, which do not wait behind calls that are never answered. */
+const spareConnections = 8;
+
+/** The way to the upstream; nothing is sent yet. */
+export function createLine(options: LineOptions): Line {
+  const { origin, route, connections, maxInFlight, maxBodyBytes, room, log } = options;
+  const now = (): number => performance.now();
+  const most = Math.min(maxInFlight, connections);
+  const slots = new Slots({ most, now });
+  const { host } = new URL(origin);
+  const reachability = new Reachability({ host, log, now });
+  const tell = tellBreaker(reachability, host, log);
+  const circuits = new Circuits({
+    now,
+    onOpen: () => {
+      slots.flush(new UpstreamError('UPSTREAM_UNAVAILABLE'));
+      tell.opened();
+    },
+    onClose: tell.closed,
+  });
+  const transport = createTransport({ origin, route, connections: most + spareConnections, maxBodyBytes, room });
+  const pauses = new Pauses(now);
+  const budget = new RetryBudget();
+  return { transport, circuits, slots, pauses, budget, counts: new CallCounts(), reachability, maxBodyBytes, now };
+}
+
+/** A snapshot for metrics and readiness. */
+export function healthOf(line: Line, sharedReads: number): UpstreamHealth {
+  const { circuits, slots, budget, counts, reachability } = line;
+  const { state } = circuits;
+  const { inFlight, queued, sheds } = slots;
+  const { failures, state: last } = reachability;
+  return {
+    ...{ state, inFlight, queued, retries: budget.spent, sheds, sharedReads },
+    calls: counts.all(),
+    durations: counts.durations,
+    failures,
+    reachability: last,
+  };
+}
+
+/** Logs the breaker's opening and closing, each once: it says that it is open after every probe that fails. */
+function tellBreaker(
+  reachability: Reachability,
+  host: string,
+  log: ReachabilityLog,
+): { readonly opened: () => void; readonly closed: () => void } {
+  let isOpen = false;
+  return {
+    opened: () => {
+      if (isOpen) return;
+      isOpen = true;
+      const { state } = reachability;
+      log('warn', 'circuit breaker open', { host, ...(state.kind === 'failing' && { reason: state.reason }) });
+    },
+    closed: () => {
+      if (!isOpen) return;
+      isOpen = false;
+      log('info', 'circuit breaker closed', { host });
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { LRUCache } from 'lru-cache';
+import { surfaceOf } from '../routes.ts';
+
+/** The longest pause in seconds: whoever is told more tries once after it, and is told again. */
+const longestPause = 60;
+
+/** Between two reads that waited, so that they do not come back as one. */
+const staggerMs = 25;
+
+/** More callers than can be paused at once are not remembered. */
+const mostPauses = 10_000;
+
+interface Pause {
+  readonly until: number;
+  waiting: number;
+}
+
+/** The pauses that the upstream asked for (429), each of one key on one of the surfaces that it limits apart. */
+export class Pauses {
+  readonly #now: () => number;
+  readonly #pauses: LRUCache<string, Pause>;
+
+  /** `now` is a clock in milliseconds that never goes back. */
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#pauses = new LRUCache({ max: mostPauses });
+  }
+
+  /** Whether nobody has been paused lately. */
+  get none(): boolean {
+    return this.#pauses.size === 0;
+  }
+
+  /** The upstream told this caller to come back in so many seconds. */
+  begin(callerHash: string, target: string, seconds: number): void {
+    if (seconds <= 0) return;
+    const until = this.#now() + Math.min(seconds, longestPause) * 1000;
+    const name = nameOf(callerHash, target);
+    const running = this.#pauses.get(name);
+    if (running === undefined || running.until < until) this.#pauses.set(name, { until, waiting: 0 });
+  }
+
+  /** Milliseconds until this caller may ask on this surface again; 0 where it may now. */
+  remaining(callerHash: string, target: string): number {
+    if (this.none) return 0;
+    const name = nameOf(callerHash, target);
+    const pause = this.#pauses.get(name);
+    if (pause === undefined) return 0;
+    const milliseconds = pause.until - this.#now();
+    if (milliseconds > 0) return milliseconds;
+    this.#pauses.delete(name);
+    return 0;
+  }
+
+  /** Takes a turn behind the pause: milliseconds to wait for it, at most `limitMs`; undefined where none is left. */
+  takeTurn(callerHash: string, target: string, limitMs: number): number | undefined {
+    const remaining = this.remaining(callerHash, target);
+    const pause = this.#pauses.get(nameOf(callerHash, target));
+    const turn = remaining + (pause?.waiting ?? 0) * staggerMs;
+    if (turn >= limitMs) return undefined;
+    if (pause !== undefined) pause.waiting += 1;
+    return turn;
+  }
+}
+
+function nameOf(callerHash: string, target: string): string {
+  return `${surfaceOf(target)} ${callerHash}`;
+}

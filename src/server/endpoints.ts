@@ -1,0 +1,66 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Gateway } from '../gateway.ts';
+import { answerHeaders } from '../http/response.ts';
+import type { MetricsEndpoint } from './metrics-endpoint.ts';
+import { refusalOfHead } from './request-head.ts';
+
+/** What the endpoints answer with. */
+export interface Endpoints {
+  readonly gateway: Gateway;
+  /** Undefined where metrics have a port of their own. */
+  readonly metrics: MetricsEndpoint | undefined;
+  /** Whether the server takes requests only until every client has gone elsewhere. */
+  readonly isStopping: () => boolean;
+}
+
+/** Answers requests: `/graphql`, `/healthz` (alive), `/readyz` (not stopping), and `/metrics` unless it is elsewhere. */
+export function route(endpoints: Endpoints, request: IncomingMessage, response: ServerResponse): void {
+  const refusal = refusalOfHead(request);
+  if (refusal !== undefined) {
+    const { status, code, message } = refusal;
+    response.setHeader('connection', 'close');
+    return sendJson(response, status, { errors: [{ message, extensions: { code } }] });
+  }
+  // node sends no body in answer to it, whatever is written.
+  if (request.method === 'HEAD') request.method = 'GET';
+  const path = pathOf(request);
+  if (path === '/graphql') endpoints.gateway.handle(request, response);
+  else if (path === '/healthz') sendJson(response, 200, { status: 'alive' });
+  else if (path === '/readyz') sendReadiness(endpoints, response);
+  else if (path === '/metrics' && endpoints.metrics !== undefined) endpoints.metrics(request, response);
+  else if (path === '/') response.writeHead(302, { location: '/graphql', ...answerHeaders }).end();
+  else sendJson(response, 404, { errors: [{ message: 'There is nothing here: the endpoint is /graphql.' }] });
+}
+
+/**
+ * The path of a request; `/graphql/` is `/graphql`, for what comes later, too. Servers have to take the whole URL as well
+ * (RFC 9112 §3.2.2), as clients send it to a proxy.
+ */
+function pathOf(request: IncomingMessage): string {
+  const { url = '' } = request;
+  const origin = url.startsWith('/') ? undefined : /^https?:\/\/[^/?]*/i.exec(url)?.[0];
+  const target = origin === undefined ? url : url.slice(origin.length);
+  const end = target.indexOf('?');
+  const path = end === -1 ? target : target.slice(0, end);
+  if (path === '/graphql/') {
+    request.url = `/graphql${target.slice(path.length)}`;
+    return '/graphql';
+  }
+  if (origin !== undefined) request.url = target;
+  return path;
+}
+
+/** The upstream's state is told, but does not decide: one slow upstream would pull every replica out of service. */
+function sendReadiness({ gateway, isStopping }: Endpoints, response: ServerResponse): void {
+  const { state, reachability } = gateway.upstreamHealth();
+  const { kind, ...reason } = reachability;
+  const upstream = { breaker: state, state: kind, ...reason };
+  const stopping = isStopping();
+  sendJson(response, stopping ? 503 : 200, { status: stopping ? 'stopping' : 'ready', upstream });
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  const text = JSON.stringify(body);
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...answerHeaders };
+  response.writeHead(status, headers).end(text);
+}

@@ -1,0 +1,28 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answerHeaders } from '../http/response.ts';
+import { createSend } from '../http/send.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+/** Answers a scrape. */
+export type MetricsEndpoint = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Scrapes that come together are answered with one text: making it takes milliseconds, and nobody needs a key for it. */
+export function createMetricsEndpoint(
+  metrics: Pick<Metrics, 'contentType' | 'render'>,
+  compression: boolean,
+): MetricsEndpoint {
+  const send = createSend({ compression, vary: 'Accept-Encoding' });
+  let rendering: Promise<string> | undefined;
+  return (request, response) => {
+    rendering ??= metrics.render().finally(() => {
+      rendering = undefined;
+    });
+    rendering.then(
+      (body) => {
+        const headers = { 'content-type': metrics.contentType, ...answerHeaders };
+        send(request, response, { status: 200, headers, body });
+      },
+      () => response.writeHead(500, answerHeaders).end(),
+    );
+  };
+}

@@ -1,0 +1,40 @@
+import type { IncomingMessage } from 'node:http';
+import { headerValues } from '../http/caller.ts';
+
+/** Why the head of a request alone is enough to refuse it. */
+export interface HeadRefusal {
+  readonly status: number;
+  readonly code: 'BAD_USER_INPUT' | 'LIMIT_EXCEEDED';
+  readonly message: string;
+}
+
+/** More header lines than any client or proxy sends. */
+const maximumHeaders = 100;
+
+/** What ends the host of a URL: it would make another URL of the one that is put together from it. */
+const notInHost = /[\s/\\?#@]/;
+
+/**
+ * What is wrong with the head of a request; undefined: nothing. Node's parser refuses most of what is malformed before;
+ * what it lets pass, a proxy in front may have read in another way.
+ */
+export function refusalOfHead({ rawHeaders, headers }: IncomingMessage): HeadRefusal | undefined {
+  if (rawHeaders.length > maximumHeaders * 2) {
+    const message = `Expected at most ${maximumHeaders} headers, but got ${rawHeaders.length / 2}.`;
+    return { status: 431, code: 'LIMIT_EXCEEDED', message };
+  }
+  if (!isHost(headers.host)) return badRequest('Expected `Host` to be a host with or without a port.');
+  if (headerValues(rawHeaders, 'host').length > 1) return badRequest('Expected one `Host` header, but got several.');
+  const coding = headers['transfer-encoding'];
+  if (coding === undefined || coding.toLowerCase() === 'chunked') return undefined;
+  return badRequest('Expected `Transfer-Encoding` to be chunked, where there is one.');
+}
+
+/** HTTP/1.0 needs none, and an empty one is allowed (RFC 9110 §7.2). */
+function isHost(host = ''): boolean {
+  return host === '' || (!notInHost.test(host) && URL.canParse(`http://${host}/`));
+}
+
+function badRequest(message: string): HeadRefusal {
+  return { status: 400, code: 'BAD_USER_INPUT', message };
+}

@@ -1,0 +1,125 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Gateway } from '../gateway.ts';
+import { Connections, closeAfter } from './connections.ts';
+import { type Endpoints, route } from './endpoints.ts';
+import { GracefulStop, type StopTimes } from './graceful-stop.ts';
+import { createRefuseMalformed } from './malformed.ts';
+import { createMetricsEndpoint } from './metrics-endpoint.ts';
+import type { ReaderLimits } from './slow-reader.ts';
+
+/** Where the server listens, and how it stops. */
+export interface ServerOptions extends StopTimes {
+  readonly port: number;
+  readonly host: string;
+  /** Whether metrics are compressed for clients that ask for it; by default they are not. */
+  readonly compression?: boolean;
+  /** Whether `/metrics` is answered here; it is by default. */
+  readonly metrics?: boolean;
+  /** Most connections of clients; by default 10,000. */
+  readonly maxConnections?: number;
+  /** How long clients may take for what is sent to them; by default half a minute, and beyond that 128 KiB a second. */
+  readonly readers?: ReaderLimits;
+}
+
+/** A listening server. */
+export interface GatewayServer {
+  /** Such as `http://127.0.0.1:4000`. */
+  readonly url: string;
+  /** Says that it is not ready, waits, refuses new connections, answers what is in flight, then closes. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Slow and oversized requests end here, before anything of the gateway sees them. Sizes in bytes, times in milliseconds. */
+const httpLimits = {
+  maxHeaderSize: 16_384,
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  connectionsCheckingInterval: 1000,
+  keepAliveTimeout: 65_000,
+  noDelay: true,
+} as const;
+
+/** Each takes some kilobytes, and a file descriptor of those that the connections to the upstream need, too. */
+const mostConnections = 10_000;
+
+/** Most connections of those who read metrics where these have a port of their own. */
+const mostScrapers = 100;
+
+const readerLimits: ReaderLimits = { graceMs: 30_000, bytesPerSecond: 131_072 };
+
+/** Clients that take their answers too slowly are looked for this often within the time that all have. */
+const looksInGrace = 10;
+
+/** Serves a gateway over HTTP. */
+export async function startServer(gateway: Gateway, options: ServerOptions): Promise<GatewayServer> {
+  const { compression = false, metrics = true, readers = readerLimits } = options;
+  const connections = new Connections(readers);
+  const server = createServer(httpLimits);
+  const stop = new GracefulStop(server, connections, options);
+  const endpoints: Endpoints = {
+    gateway,
+    metrics: metrics ? createMetricsEndpoint(gateway.metrics, compression) : undefined,
+    isStopping: () => stop.hasBegun,
+  };
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (!connections.take(request, response)) return;
+    if (stop.hasBegun) closeAfter(response);
+    if (stop.isHolding) stop.hold(() => route(endpoints, request, response));
+    else route(endpoints, request, response);
+  });
+  limitConnections(server, options.maxConnections ?? mostConnections);
+  server.on('connection', (socket) => connections.add(socket));
+  server.on('clientError', createRefuseMalformed(connections));
+  const sweep = setInterval(() => connections.closeSlowReaders(performance.now()), readers.graceMs / looksInGrace);
+  sweep.unref();
+  await listen(server, options.port, options.host);
+  return {
+    url: urlOf(server, options.host),
+    stop: async () => {
+      await stop.run();
+      clearInterval(sweep);
+      await gateway.close();
+    },
+  };
+}
+
+/** Serves `/metrics` alone, on a port of its own; resolves to what closes it. */
+export async function startMetricsServer(
+  metrics: Gateway['metrics'],
+  { port, host, compression = false }: Pick<ServerOptions, 'port' | 'host' | 'compression'>,
+): Promise<() => void> {
+  const endpoint = createMetricsEndpoint(metrics, compression);
+  const server = createServer(httpLimits, (request, response) => {
+    if (request.url === '/metrics') endpoint(request, response);
+    else response.writeHead(404).end();
+  });
+  limitConnections(server, mostScrapers);
+  await listen(server, port, host);
+  return () => {
+    server.close();
+    server.closeAllConnections();
+  };
+}
+
+/** What is beyond the limit is closed at once; those that ask nothing now make room for the next. */
+function limitConnections(server: Server, most: number): void {
+  // Without the second, the first process of several hands them from one worker to the next for ever.
+  Object.assign(server, { maxConnections: most, dropMaxConnection: true });
+  server.on('drop', () => server.closeIdleConnections());
+}
+
+/** Connections that wait to be accepted; beyond it the system drops them, and their clients try again after seconds. */
+const backlog = 4096;
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, host, backlog }, resolve);
+  });
+}
+
+function urlOf(server: Server, host: string): string {
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,152 @@
+import { type Aggregator, collectDefaultMetrics, Registry } from 'prom-client';
+import type { SavedCalls } from '../loaders/saved-calls.ts';
+import type { DocumentUses } from '../operation/persisted/uses.ts';
+import { durationBounds } from '../rest/call-counts.ts';
+import type { UpstreamHealth } from '../rest/resilience/line.ts';
+import { measureBuild } from './build-metrics.ts';
+import { counter, gauge, histogram } from './instruments.ts';
+import { createOperationMetrics, type OperationMetrics } from './operation-metrics.ts';
+
+/** Where counters that others keep are read from. */
+export interface MetricsSources {
+  readonly upstream: () => UpstreamHealth;
+  readonly documents: DocumentUses;
+  readonly runs: { readonly joined: number; readonly savedCalls: number };
+  readonly saved: SavedCalls;
+}
+
+/** Metrics in the Prometheus text format. No label holds a key, an id of an object or a text of a client's. */
+export interface Metrics extends OperationMetrics {
+  readonly contentType: string;
+  readonly render: () => Promise<string>;
+  /** The same as data, which can be added to that of other processes. */
+  readonly snapshot: () => Promise<Snapshot>;
+}
+
+/** Metrics as data. */
+export type Snapshot = readonly Measured[];
+
+/** One metric as data. */
+export interface Measured {
+  readonly name: string;
+  readonly help: string;
+  readonly type: unknown;
+  /** How values of several processes become one. */
+  readonly aggregator: Aggregator;
+  readonly values: readonly { readonly value: number; readonly labels: Readonly<Record<string, unknown>> }[];
+}
+
+/** Makes the metrics of one gateway. */
+export function createMetrics({ upstream, documents, runs, saved }: MetricsSources): Metrics {
+  const registry = new Registry();
+  const operations = createOperationMetrics([registry]);
+  counter([registry], 'gateway_shared_operations_total', 'Operations answered by an equal one under way.', [], () => [
+    [{}, runs.joined],
+  ]);
+  measureUpstream([registry], upstream);
+  counter(
+    [registry],
+    'gateway_rest_calls_saved_total',
+    'REST calls that were not made, at least, by what saved them.',
+    ['by'],
+    () => [
+      [{ by: 'windows' }, saved.windows],
+      [{ by: 'totals' }, saved.totals],
+      [{ by: 'known_rows' }, saved.knownRows],
+      [{ by: 'views' }, saved.views],
+      [{ by: 'shared_reads' }, upstream().sharedReads],
+      [{ by: 'shared_operations' }, runs.savedCalls],
+    ],
+  );
+  measureDocuments([registry], documents);
+  measureBuild([registry]);
+  collectDefaultMetrics({ register: registry });
+  return {
+    ...operations,
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+    snapshot: () => registry.getMetricsAsJSON(),
+  };
+}
+
+function measureUpstream(registers: Registry[], upstream: () => UpstreamHealth): void {
+  counter(
+    registers,
+    'gateway_rest_calls_total',
+    'REST calls sent, by method, route and HTTP status (or why there was none).',
+    ['method', 'route', 'status'],
+    () =>
+      upstream().calls.map(({ method, route, outcome, count }) => [{ method, route, status: String(outcome) }, count]),
+  );
+  histogram(
+    registers,
+    'gateway_rest_call_duration_seconds',
+    'Time from sending a REST call to its end, by route.',
+    'route',
+    durationBounds,
+    () => upstream().durations,
+  );
+  counter(
+    registers,
+    'gateway_upstream_failures_total',
+    'REST calls that got no answer of the API, by reason.',
+    ['reason'],
+    () => [...upstream().failures].map(([reason, count]) => [{ reason }, count]),
+  );
+  measureWay(registers, upstream);
+}
+
+/** How the way to the upstream is doing. */
+function measureWay(registers: Registry[], upstream: () => UpstreamHealth): void {
+  counter(registers, 'gateway_rest_retries_total', 'Reads sent a second time.', [], () => [[{}, upstream().retries]]);
+  counter(registers, 'gateway_rest_sheds_total', 'REST calls refused for want of room or time.', [], () => [
+    [{}, upstream().sheds],
+  ]);
+  counter(registers, 'gateway_rest_shared_reads_total', 'Reads answered by an equal one in flight.', [], () => [
+    [{}, upstream().sharedReads],
+  ]);
+  gauge(registers, 'gateway_rest_calls_in_flight', 'REST calls under way.', () => upstream().inFlight);
+  gauge(registers, 'gateway_rest_calls_queued', 'REST calls that wait for room.', () => upstream().queued);
+  gauge(
+    registers,
+    'gateway_breaker_open',
+    '1 while the circuit breaker of the upstream is open, 0.5 half open.',
+    () => {
+      const { state } = upstream();
+      return state === 'open' ? 1 : state === 'closed' ? 0 : 0.5;
+    },
+    'max',
+  );
+}
+
+function measureDocuments(registers: Registry[], documents: DocumentUses): void {
+  const perDocument = (
+    name: string,
+    help: string,
+    read: (use: { hits: number; errors: number; restCalls: number }) => number,
+  ): void =>
+    counter(registers, name, help, ['document'], () => documents.all().map((use) => [{ document: use.id }, read(use)]));
+  perDocument('gateway_document_hits_total', 'Operations of a listed document.', ({ hits }) => hits);
+  perDocument('gateway_document_errors_total', 'Answers with errors of a listed document.', ({ errors }) => errors);
+  perDocument('gateway_document_rest_calls_total', 'REST calls of a listed document.', ({ restCalls }) => restCalls);
+  gauge(
+    registers,
+    'gateway_documents_unused',
+    'Listed documents that nobody has asked for.',
+    () => documents.unused().length,
+  );
+  counter(
+    registers,
+    'gateway_redis_failures_total',
+    'Commands that Redis refused or did not answer in time.',
+    ['command'],
+    () => Object.entries(documents.redis.failures).map(([command, value]) => [{ command }, value]),
+  );
+  counter(
+    registers,
+    'gateway_automatic_documents_total',
+    'Automatic persisted queries, by what became of them.',
+    ['result'],
+    () => Object.entries(documents.automatic).map(([result, value]: [string, number]) => [{ result }, value]),
+  );
+}

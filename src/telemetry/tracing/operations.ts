@@ -1,0 +1,51 @@
+import { getOperationAST } from 'graphql';
+import type { RunOperation } from '../../operation/pipeline.ts';
+import type { OperationResult } from '../../operation/result.ts';
+import type { CallSpans, TraceContext } from '../../rest/call-spans.ts';
+
+/** A tracing system. */
+export interface Tracing {
+  /** An operation begins; `parent` is the trace context that came with it. */
+  readonly begin: (parent: TraceContext, method: string, requestId: string) => OperationSpan;
+}
+
+/** One operation as a tracing system sees it; its REST calls are its children. */
+export interface OperationSpan extends CallSpans {
+  /** What stands for the operation wherever it calls somebody. */
+  readonly trace: TraceContext;
+  readonly end: (outcome: TracedOutcome) => void;
+}
+
+/** What is told of an operation at its end. Undefined where its document was refused. */
+interface TracedOutcome {
+  readonly type: string | undefined;
+  readonly name: string | undefined;
+  /** Whether its document is listed: then there are few such names. */
+  readonly listed: boolean;
+  /** The code of its first error. */
+  readonly code: string | undefined;
+}
+
+/** Follows every operation with a span. */
+export function traceOperations(run: RunOperation, tracing: Tracing): RunOperation {
+  return async (params, facts) => {
+    const span = tracing.begin(facts.trace, facts.method, facts.requestId);
+    const result = await run(params, { ...facts, trace: span.trace, spans: span });
+    span.end(outcomeOf(result, params.operationName));
+    return result;
+  };
+}
+
+function outcomeOf(
+  { document, listed = false, errors }: OperationResult,
+  operationName: string | undefined,
+): TracedOutcome {
+  const operation = document === undefined ? undefined : getOperationAST(document, operationName);
+  const code = errors?.[0]?.extensions['code'];
+  return {
+    type: operation?.operation,
+    name: operation?.name?.value,
+    listed,
+    code: typeof code === 'string' ? code : undefined,
+  };
+}

@@ -1,0 +1,103 @@
+import {
+  type Attributes,
+  type Context,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { shownName } from '../../operation/operation-report.ts';
+import type { CallSpan, TraceContext } from '../../rest/call-spans.ts';
+import { UpstreamError } from '../../rest/errors.ts';
+import { reasonOf } from '../../rest/failure-reasons.ts';
+import { statusOf } from '../../rest/operation-calls.ts';
+import { routeTemplate } from '../../rest/routes.ts';
+import { TransportError } from '../../rest/transport/transport.ts';
+import type { OperationSpan, Tracing } from './operations.ts';
+
+/**
+ * A span for each operation and, below it, one for each REST call, named and described by OpenTelemetry's semantic
+ * conventions for GraphQL servers and HTTP clients. None holds a key, an id or a text of the upstream's.
+ */
+export function createTracing(tracer: Tracer, upstreamUrl: string): Tracing {
+  const upstream = serverOf(upstreamUrl);
+  return {
+    begin: (parent, method, requestId): OperationSpan => {
+      const attributes = { 'http.request.method': method, 'http.route': '/graphql', 'request.id': requestId };
+      const incoming = propagation.extract(ROOT_CONTEXT, parent);
+      const span = tracer.startSpan('GraphQL Operation', { kind: SpanKind.SERVER, attributes }, incoming);
+      const below = trace.setSpan(ROOT_CONTEXT, span);
+      return {
+        trace: headersOf(span),
+        begin: (verb, target, resends) => beginCall(tracer, below, verb, target, resends, upstream),
+        share: (other) => {
+          const context = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, other));
+          if (context !== undefined) span.addLink({ context });
+        },
+        end: ({ type, name, listed, code }) => {
+          const shown = shownName(name);
+          if (type !== undefined) {
+            // Names of clients' own would be without number.
+            span.updateName(listed && shown !== undefined ? `${type} ${shown}` : type);
+            span.setAttribute('graphql.operation.type', type);
+          }
+          if (shown !== undefined) span.setAttribute('graphql.operation.name', shown);
+          if (code !== undefined) fail(span, code);
+          span.end();
+        },
+      };
+    },
+  };
+}
+
+function beginCall(
+  tracer: Tracer,
+  operation: Context,
+  method: string,
+  target: string,
+  resends: number,
+  upstream: Attributes,
+): CallSpan {
+  const template = routeTemplate(target);
+  const attributes: Attributes = { ...upstream, 'http.request.method': method, 'url.template': template };
+  if (resends > 0) attributes['http.request.resend_count'] = resends;
+  const span = tracer.startSpan(`${method} ${template}`, { kind: SpanKind.CLIENT, attributes }, operation);
+  return {
+    trace: headersOf(span),
+    answered: (status) => span.setAttribute('http.response.status_code', status).end(),
+    failed: (error) => {
+      const status = statusOf(error);
+      if (status !== undefined) span.setAttribute('http.response.status_code', status);
+      fail(span, errorTypeOf(error, status));
+      span.end();
+    },
+  };
+}
+
+/** Why a call failed, in few words: the status that refused it, or what happened to the connection or the body. */
+function errorTypeOf(error: unknown, status = 0): string {
+  if (status >= 400) return String(status);
+  if (error instanceof TransportError) return error.fault === 'aborted' ? error.fault : (reasonOf(error) ?? '_OTHER');
+  return error instanceof UpstreamError ? error.code : '_OTHER';
+}
+
+function fail(span: Span, reason: string): void {
+  span.setAttribute('error.type', reason).setStatus({ code: SpanStatusCode.ERROR, message: reason });
+}
+
+function serverOf(url: string): Attributes {
+  const { hostname, port, protocol } = new URL(url);
+  const usual = protocol === 'https:' ? 443 : 80;
+  return { 'server.address': hostname, 'server.port': port === '' ? usual : Number(port) };
+}
+
+/** A span as `traceparent` and `tracestate` name it (W3C Trace Context §3). */
+function headersOf(span: Span): TraceContext {
+  const { traceId, spanId, traceFlags, traceState } = span.spanContext();
+  const traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+  const tracestate = traceState?.serialize() ?? '';
+  return tracestate === '' ? { traceparent } : { traceparent, tracestate };
+}

@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DiagLogLevel, diag, trace } from '@opentelemetry/api';
+import { startNodeSdk } from '@opentelemetry/sdk-node';
+import { isObject } from '../../rest/values.ts';
+import type { Tracing } from './operations.ts';
+import { createTracing } from './spans.ts';
+
+/** What OpenTelemetry's own SDK has to say: that spans cannot be sent, for example. */
+type Complain = (level: 'warn' | 'error', message: string, details?: readonly unknown[]) => void;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Tracing under way. */
+export interface RunningTracing {
+  readonly tracing: Tracing;
+  /** Sends the spans that are not sent yet. */
+  readonly stop: () => Promise<void>;
+}
+
+/** The longest time that the last spans may take, in milliseconds: a collector must not hold an exit. */
+const stopMs = 3000;
+
+/** Unless the environment names it. */
+const serviceName = 'workspace-graphql-gateway';
+
+/**
+ * Starts OpenTelemetry's SDK as its standard `OTEL_*` variables say, which it reads itself. By default it would export
+ * metrics and logs, too: those are exported only where their variables ask for it.
+ */
+export function startTracing(environment: Environment, upstreamUrl: string, complain: Complain): RunningTracing {
+  const sdk = startNodeSdk({
+    ...(!isNamed(environment) && { resourceAttributes: { 'service.name': serviceName } }),
+    ...(!isSet(environment['OTEL_METRICS_EXPORTER']) && { metricReaders: [] }),
+    ...(!isSet(environment['OTEL_LOGS_EXPORTER']) && { logRecordProcessors: [] }),
+  });
+  const silent = (): void => undefined;
+  const tell = (level: 'warn' | 'error', text: string, more: readonly unknown[]): void => {
+    const told = toldIn(text);
+    complain(level, told.message, [...told.details, ...more]);
+  };
+  diag.setLogger(
+    {
+      error: (message, ...more) => tell('error', message, more),
+      warn: (message, ...more) => tell('warn', message, more),
+      info: silent,
+      debug: silent,
+      verbose: silent,
+    },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+  return {
+    tracing: createTracing(trace.getTracer(serviceName), upstreamUrl),
+    stop: async () => {
+      const shutdown = sdk.shutdown().catch((error: unknown) => complain('error', String(error)));
+      await Promise.race([shutdown, delay(stopMs, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** The SDK tells errors as JSON with their codes and stacks: the message for people, and all of it. */
+function toldIn(text: string): { readonly message: string; readonly details: readonly unknown[] } {
+  try {
+    const error: unknown = JSON.parse(text);
+    if (isObject(error) && typeof error['message'] === 'string') return { message: error['message'], details: [error] };
+  } catch {
+    // Plain words.
+  }
+  return { message: text, details: [] };
+}
+
+function isNamed(environment: Environment): boolean {
+  return (
+    isSet(environment['OTEL_SERVICE_NAME']) || /service\.name=/.test(environment['OTEL_RESOURCE_ATTRIBUTES'] ?? '')
+  );
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== '';
+}
