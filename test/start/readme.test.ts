@@ -57,7 +57,10 @@ test('every path in the layout of the README exists', () => {
 });
 
 test('every error code that the gateway can answer is explained in the README', () => {
-  const sources = globSync('src/{rest,http,graphql}/**/*.ts', { cwd: root, exclude: ['**/generated'] });
+  const sources = globSync('src/{rest,http,operation,server,graphql}/**/*.ts', {
+    cwd: root,
+    exclude: ['**/generated'],
+  });
   const codes = sources.flatMap((file) => {
     const source = readFileSync(new URL(file, root), 'utf8');
     return [...source.matchAll(/(?:^ {2}\| |code: |code = |coded\(error, )'([A-Z][A-Z_]+)'/gm)].map(
