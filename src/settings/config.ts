@@ -29,7 +29,7 @@ import {
 } from './settings.ts';
 import { pemFile } from './tls-settings.ts';
 
-/** Every environment variable, as README and `--help` show it. */
+/** Every environment variable, as docs/settings.md and `--help` show it. */
 export const settings = {
   ...addressSettings,
   WORKERS: workerCount('Processes that serve, one for each core where it is auto', '1'),

@@ -32,6 +32,11 @@ export function runScript(
   return run('npm', ['run', '-s', script, '--', ...args], { folder, environment, detached: true });
 }
 
+/** Runs lines of a shell in a folder. The process group is its own: what they have started ends with them. */
+export function runShell(lines: string, environment: Environment, folder: string): Running {
+  return run('sh', ['-c', lines], { folder, environment, detached: true });
+}
+
 interface RunOptions {
   readonly folder?: string;
   readonly environment: Environment;

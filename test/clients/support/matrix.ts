@@ -6,12 +6,12 @@ const columns = ['text', 'APQ GET', 'APQ POST', 'manifest id', 'mode `only`', 'm
 /** What a run found, by the name of the client and of the test: `yes` or `no`. */
 export type Findings = ReadonlyMap<string, string>;
 
-/** The README with the table that a run found. What no test tries is something that the client has no way to do. */
-export function withMatrix(readme: string, clients: readonly Client[], found: Findings): string {
+/** The page with the table that a run found. What no test tries is something that the client has no way to do. */
+export function withMatrix(page: string, clients: readonly Client[], found: Findings): string {
   const [start, end] = ['<!-- clients -->\n', '<!-- end of clients -->'];
-  const [from, to] = [readme.indexOf(start), readme.indexOf(end)];
-  if (from === -1 || to === -1) throw new Error(`expected ${start.trim()} and ${end} in the README`);
-  return `${readme.slice(0, from + start.length)}\n${table(clients, found)}\n\n${readme.slice(to)}`;
+  const [from, to] = [page.indexOf(start), page.indexOf(end)];
+  if (from === -1 || to === -1) throw new Error(`expected ${start.trim()} and ${end} in the page`);
+  return `${page.slice(0, from + start.length)}\n${table(clients, found)}\n\n${page.slice(to)}`;
 }
 
 function table(clients: readonly Client[], found: Findings): string {

@@ -1,0 +1,99 @@
+import { existsSync, globSync } from 'node:fs';
+import { posix } from 'node:path';
+import { expect, test } from 'vitest';
+import { settings } from '../../src/settings/config.ts';
+import { blocksOf, chapterOf, pages, textOf } from '../support/documentation.ts';
+import { startGateway } from '../support/gateway.ts';
+
+const root = new URL('../../', import.meta.url);
+
+test('the README has at most 200 lines', () => {
+  expect(textOf('README.md').split('\n').length).toBeLessThanOrEqual(201);
+});
+
+test('the two commands of the README are those of the package', () => {
+  const commands = blocksOf('README.md').filter(({ language }) => language === 'sh');
+  expect(commands.slice(0, 2).map(({ text }) => text.trim())).toEqual(['npm ci && npm start', 'npm ci && npm test']);
+});
+
+test.each(pages)('every link of %s leads to a file, and to a heading if it names one', (page) => {
+  const links = [...textOf(page).matchAll(/\]\((?!https?:)([^)\s#]*)(?:#([^)\s]+))?\)/g)];
+  const broken = links.filter(([, path = '', anchor]) => {
+    const file = path === '' ? page : posix.join(posix.dirname(page), path);
+    if (!existsSync(new URL(file, root))) return true;
+    return anchor !== undefined && !anchorsOf(file).includes(anchor);
+  });
+  expect(broken.map(([link]) => link)).toEqual([]);
+});
+
+test('every path in the layout of ARCHITECTURE.md exists', () => {
+  const layout = blocksOf('ARCHITECTURE.md').find(({ language }) => language === '');
+  const paths = [...(layout?.text ?? '').matchAll(/^([\w./]+)\s{2,}/gm)].map(([, path = '']) => path);
+  expect(paths.length).toBeGreaterThan(10);
+  expect(paths.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+});
+
+test('every error code that the gateway can answer is explained', () => {
+  const explained = textOf('docs/settings.md') + textOf('docs/persisted-documents.md');
+  const codes = globSync('src/**/*.ts', { cwd: root, exclude: ['**/generated', 'src/workspace'] }).flatMap((file) =>
+    [...textOf(file).matchAll(/(?:^ {2}\| |code: |code = |coded\(error, )'([A-Z][A-Z_]+)'/gm)].map(
+      ([, code = '']) => code,
+    ),
+  );
+  for (const code of ['UPSTREAM_TIMEOUT', 'GRAPHQL_PARSE_FAILED', 'LIMIT_EXCEEDED', 'INTERNAL_SERVER_ERROR'])
+    expect(codes).toContain(code);
+  expect([...new Set(codes)].filter((code) => !explained.includes(`\`${code}\``))).toEqual([]);
+});
+
+test('the limits that are explained are the settings and their defaults', () => {
+  const limits = chapterOf('docs/settings.md', '## Limits');
+  const rows = [...limits.matchAll(/^\| [^|]+ \| ([\d, ]+) \| (`[A-Z_`, ]+`) \|/gm)];
+  const told = rows.flatMap(([, defaults = '', names = '']) => {
+    const values = defaults.split(', ');
+    return names.split(', ').map((name, at) => [name.replaceAll('`', ''), values[at]] as const);
+  });
+  expect(told.length).toBeGreaterThan(15);
+  const fallbacks = new Map(Object.entries(settings).map(([name, { fallback }]) => [name, fallback]));
+  for (const [name, value] of told) expect([name, fallbacks.get(name)]).toEqual([name, value]);
+  const own = Object.keys(settings).filter((name) => name.startsWith('MAX_'));
+  expect(own.filter((limit) => !told.some(([name]) => name === limit))).toEqual([]);
+});
+
+test('every limit says what it protects', () => {
+  const rows = [...chapterOf('docs/settings.md', '## Limits').matchAll(/^\| (?!Limit )(.*) \|$/gm)];
+  expect(rows.length).toBeGreaterThan(25);
+  const silent = rows.filter(([, row = '']) => (row.split(' | ').at(-1) ?? '').trim() === '');
+  expect(silent).toEqual([]);
+});
+
+test('the metrics that are explained are those that the gateway has', async () => {
+  await using gateway = await startGateway({ url: 'http://127.0.0.1:9' });
+  const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
+  const own = [...metrics.matchAll(/^# TYPE (gateway_\w+) /gm)].map(([, name = '']) => name);
+  const table = chapterOf('docs/operations.md', '## Metrics');
+  const told = [...table.matchAll(/`(gateway_\w+)[{`]/g)].map(([, name = '']) => name);
+  expect(own.length).toBeGreaterThan(15);
+  expect(own.filter((name) => !told.includes(name))).toEqual([]);
+  // Those of the workers come from the process that leads them.
+  expect(told.filter((name) => !own.includes(name) && !name.startsWith('gateway_worker'))).toEqual([]);
+});
+
+test('no command needs another Node than the one that npm ci installs', () => {
+  const commands = [...pages, 'bench/README.md'].flatMap((page) =>
+    blocksOf(page)
+      .filter(({ language }) => language === 'sh' || language === 'console')
+      .flatMap(({ text }) => text.split('\n').map((line) => line.replace(/^\$ /, ''))),
+  );
+  expect(commands).toContain('npm ci && npm start');
+  expect(commands.filter((command) => /(?:^|&& )node /.test(command))).toEqual([]);
+});
+
+/** What links may name in a file: its headings as GitHub writes them. */
+function anchorsOf(file: string): readonly string[] {
+  return [...textOf(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
