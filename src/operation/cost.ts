@@ -4,6 +4,7 @@ import { fragmentsOf } from '../look-ahead/selection.ts';
 import { type Bound, boundOf } from '../plan/bound.ts';
 import type { PlannedCall } from '../plan/ledger.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
+import { mostSteps, PlanLimitError } from '../plan/plan-steps.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import { createAnswerRefusal } from './answer-refusals.ts';
 import type { PreparedOperation } from './document.ts';
@@ -65,10 +66,11 @@ export function createCosts(options: CostsOptions): Costs {
     const isDue = (): boolean =>
       wantsCost || (answerRefusal === undefined && isDear(knownBoundOf(prepared), prepared, options));
     const isPlanned = explain === 'plan' || (mayCall && isDue());
-    const plan = isPlanned ? planWith(prepared, params.variables ?? {}, options) : undefined;
+    const planned = isPlanned ? planWith(prepared, params.variables ?? {}, options) : undefined;
+    const plan = planned instanceof PlanLimitError ? undefined : planned;
     const planOnly = explain === 'plan' && plan !== undefined;
     const isTold = planOnly || explain === 'trace' || wantsCost;
-    const callRefusal = planOnly || plan === undefined ? undefined : refusalOf(plan, prepared, options);
+    const callRefusal = planOnly || planned === undefined ? undefined : refusalOf(planned, prepared, options);
     const refusal = callRefusal ?? answerRefusal;
     const calls = new OperationCalls(options.maxUpstreamCalls, explain === 'trace');
     const extensions = (): Readonly<Record<string, unknown>> | undefined => {
@@ -84,18 +86,24 @@ export function createCosts(options: CostsOptions): Costs {
   };
 }
 
-/** The plan of an operation; undefined where the variables do not fit, and nothing will be executed. */
+/** The plan of an operation, or why it has none; undefined where the variables do not fit, and nothing will be executed. */
 function planWith(
   { document, operation }: PreparedOperation,
   variables: Readonly<Record<string, unknown>>,
-  { schema, cursors, maxPageSize }: CostsOptions,
-): Plan | undefined {
+  { schema, cursors, maxPageSize, maxUpstreamCalls }: CostsOptions,
+): Plan | PlanLimitError | undefined {
   const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
     maxErrors: 1,
   });
   if (variableValues === undefined) return undefined;
   const fragments = fragmentsOf(document);
-  return planOperation({ schema, fragments, variableValues, operation, cursors, maxPageSize });
+  const maxSteps = mostSteps(maxUpstreamCalls);
+  try {
+    return planOperation({ schema, fragments, variableValues, operation, cursors, maxPageSize, maxSteps });
+  } catch (error) {
+    if (error instanceof PlanLimitError) return error;
+    throw error;
+  }
 }
 
 /** Throws where clients may not see REST calls, too: who asks for a plan does not expect the operation to run. */
@@ -112,7 +120,12 @@ function isDear({ calls, rows }: Bound, { listed }: PreparedOperation, limits: C
   return calls > limits.maxUpstreamCalls || (rows > limits.maxUpstreamRows && !listed);
 }
 
-function refusalOf(plan: Plan, { listed }: PreparedOperation, limits: CostsOptions): GraphQLError | undefined {
+function refusalOf(
+  plan: Plan | PlanLimitError,
+  { listed }: PreparedOperation,
+  limits: CostsOptions,
+): GraphQLError | undefined {
+  if (plan instanceof PlanLimitError) return tooManySteps(plan);
   const { maxUpstreamCalls, maxUpstreamRows } = limits;
   if (plan.upper > maxUpstreamCalls) return tooDear('calls', plan.upper, maxUpstreamCalls, plan, ({ upper }) => upper);
   if (plan.rows <= maxUpstreamRows || listed) return undefined;
@@ -136,3 +149,15 @@ function tooDear(
     { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true, facts: { [unit]: count, limit, path } },
   );
 }
+
+/** How many steps it would take is not known: planning ended with the first one too many. */
+function tooManySteps({ limit, path }: PlanLimitError): GraphQLError {
+  const facts = { steps: limit + 1, limit, path: path.slice(0, longestPath) };
+  return requestError(
+    `The operation has more places and relations, those of each id counted, than are planned: the limit is ${limit}.`,
+    { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true, facts },
+  );
+}
+
+/** An alias may be as long as a document. */
+const longestPath = 300;

@@ -19,6 +19,7 @@ import {
   type SelectionScope,
   selectedFields,
 } from '../look-ahead/selection.ts';
+import { Remembered } from './remembered.ts';
 
 /** How many JSON objects an operation answers at most. */
 export interface AnswerSize {
@@ -62,7 +63,9 @@ interface Answered extends Pick<SelectedField, 'responseKey' | 'nodes'> {
 /** A walk over one operation. It counts each field once, so that fragments that spread fragments cannot multiply it. */
 class Walk {
   readonly #request: AnswerSizeRequest;
-  readonly #known = new Map<Selecting, Map<string, number>>();
+  /** By the number of rows in the page that an object is; undefined where it is none. */
+  readonly #known = new Map<number | undefined, Remembered<number>>();
+  readonly #fields = new Remembered<readonly SelectedField[]>();
 
   constructor(request: AnswerSizeRequest) {
     this.#request = request;
@@ -70,14 +73,9 @@ class Walk {
 
   /** How many objects are below one object of a type; `page` is its number of rows, where it is a connection. */
   below(type: GraphQLObjectType, nodes: readonly Selecting[], page: number | undefined): number {
-    const [node] = nodes;
-    if (node === undefined || nodes.length > 1) return this.#countBelow(type, nodes, page);
-    const counts = this.#known.get(node) ?? new Map<string, number>();
-    this.#known.set(node, counts);
-    const name = `${type.name} ${page}`;
-    const count = counts.get(name) ?? this.#countBelow(type, nodes, page);
-    counts.set(name, count);
-    return count;
+    const counts = this.#known.get(page) ?? new Remembered<number>();
+    this.#known.set(page, counts);
+    return counts.of(type, nodes, () => this.#countBelow(type, nodes, page));
   }
 
   /** Follows the field that answers the most objects down to where no further ones are. */
@@ -113,11 +111,7 @@ class Walk {
 
   /** The fields that answer objects. */
   #answers(type: GraphQLObjectType, nodes: readonly Selecting[], page: number | undefined): readonly Answered[] {
-    const { variableValues } = this.#request;
-    const fields =
-      variableValues === undefined
-        ? possibleFields(type, nodes, { ...this.#request, variableValues: { sources: {}, coerced: {} } })
-        : selectedFields(type, nodes, { ...this.#request, variableValues });
+    const fields = this.#fields.of(type, nodes, () => this.#select(type, nodes));
     return fields.flatMap((selected) => {
       const types = this.#typesOf(selected);
       if (types.length === 0) return [];
@@ -129,6 +123,12 @@ class Walk {
       const { responseKey, nodes: own } = selected;
       return [{ responseKey, nodes: own, types, items, page: role === 'list' ? this.#pageOf(selected) : undefined }];
     });
+  }
+
+  #select(type: GraphQLObjectType, nodes: readonly Selecting[]): readonly SelectedField[] {
+    const { variableValues } = this.#request;
+    if (variableValues !== undefined) return selectedFields(type, nodes, { ...this.#request, variableValues });
+    return possibleFields(type, nodes, { ...this.#request, variableValues: { sources: {}, coerced: {} } });
   }
 
   #typesOf({ field }: SelectedField): readonly GraphQLObjectType[] {

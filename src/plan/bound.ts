@@ -1,5 +1,6 @@
 import {
   type GraphQLNamedType,
+  type GraphQLObjectType,
   getNamedType,
   type IntValueNode,
   isObjectType,
@@ -11,6 +12,7 @@ import { listView, suffices, type View } from '../loaders/row-store.ts';
 import { needsOf } from '../look-ahead/needs.ts';
 import { type Role, roleOf } from '../look-ahead/roles.ts';
 import { isConstant, type SelectedField, type SelectionScope, selectedFields } from '../look-ahead/selection.ts';
+import { Remembered } from './remembered.ts';
 
 /** What an operation costs at most, whatever its variables are. */
 export interface Bound {
@@ -37,12 +39,17 @@ export function boundOf({ operation, maxPageSize, schema, fragments }: BoundRequ
   const type = schema.getQueryType();
   if (operation.operation !== 'query' || !isConstant(operation, scope)) return unbounded;
   const fields = isObjectType(type) ? selectedFields(type, [operation], scope) : [];
-  return sum(fields.map((field) => boundOfField({ scope, maxPageSize }, type, field, undefined)));
+  const known = { none: new Remembered<Bound>(), list: new Remembered<Bound>(), detail: new Remembered<Bound>() };
+  const bounding = { scope, maxPageSize, known, fields: new Remembered<readonly SelectedField[]>() };
+  return sum(fields.map((field) => boundOfField(bounding, type, field, undefined)));
 }
 
 interface Bounding {
   readonly scope: SelectionScope;
   readonly maxPageSize: number;
+  /** Bounds of objects, by the view that they come in: fragments that spread fragments would multiply the work. */
+  readonly known: Readonly<Record<View | 'none', Remembered<Bound>>>;
+  readonly fields: Remembered<readonly SelectedField[]>;
 }
 
 /** What a field of objects that come in a view costs each of them. */
@@ -111,14 +118,23 @@ function boundOfList(bounding: Bounding, { endpoint }: Role & { kind: 'list' }, 
 
 /** What is selected on objects that come in a view; undefined for those that are no rows. */
 function boundInside(bounding: Bounding, { field, nodes }: SelectedField, view: View | undefined): Bound {
-  const { scope } = bounding;
   const type = getNamedType(field.type);
   if (!isObjectType(type)) return nothing;
+  return bounding.known[view ?? 'none'].of(type, nodes, () => boundOfObject(bounding, type, nodes, view));
+}
+
+function boundOfObject(
+  bounding: Bounding,
+  type: GraphQLObjectType,
+  nodes: SelectedField['nodes'],
+  view: View | undefined,
+): Bound {
+  const { scope, fields } = bounding;
   if (!nodes.every((node) => isConstant(node, scope))) return unbounded;
   const need = needsOf(type, nodes, scope).view;
   const own = view !== undefined && need !== undefined && !suffices(view, need) ? { calls: 1, rows: 1 } : nothing;
-  const fields = selectedFields(type, nodes, scope);
-  return sum([own, ...fields.map((selected) => boundOfField(bounding, type, selected, view))]);
+  const selected = fields.of(type, nodes, () => selectedFields(type, nodes, scope));
+  return sum([own, ...selected.map((field) => boundOfField(bounding, type, field, view))]);
 }
 
 function sum(parts: readonly Bound[]): Bound {

@@ -1,4 +1,5 @@
 import {
+  type FieldNode,
   GraphQLError,
   type GraphQLObjectType,
   getArgumentValues,
@@ -9,17 +10,22 @@ import {
 import type { CursorCodec } from '../context.ts';
 import type { NodeType } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
+import { answersScopes, type Needs, needsOf } from '../look-ahead/needs.ts';
 import { type SelectedField, type Selecting, type SelectionScope, selectedFields } from '../look-ahead/selection.ts';
 import { Ledger } from './ledger.ts';
 import { ListPlans } from './list-plans.ts';
 import { Schedule } from './moments.ts';
 import type { Place } from './place.ts';
+import { PlanSteps } from './plan-steps.ts';
+import { Remembered } from './remembered.ts';
 import { RowPlans } from './row-plans.ts';
 
 /** What planning reads: where selections are read in, and what arguments are checked with. */
 export interface DraftOptions extends SelectionScope {
   readonly cursors: CursorCodec;
   readonly maxPageSize: number;
+  /** How many steps the planning may take (see `mostSteps`); by default as many as it needs. */
+  readonly maxSteps?: number;
 }
 
 /** A plan in the making. */
@@ -29,14 +35,20 @@ export class Draft {
   readonly ledger = new Ledger();
   readonly lists: ListPlans;
   readonly rows: RowPlans;
+  readonly steps: PlanSteps;
   readonly hints = new Set<string>();
   /** Whether a field that must not be null is refused: then its siblings may not run either. */
   isRefused = false;
   readonly #planObjects: (draft: Draft, place: Place) => void;
+  // Variables may decide about what is selected, but within one plan they are the same.
+  readonly #fields = new Remembered<readonly SelectedField[]>();
+  readonly #needs = new Remembered<Needs>();
+  readonly #scopes = new Remembered<boolean>();
 
   /** `planObjects` plans what is selected on objects of the answer. */
   constructor(options: DraftOptions, planObjects: (draft: Draft, place: Place) => void) {
     this.options = options;
+    this.steps = new PlanSteps(options.maxSteps ?? Number.POSITIVE_INFINITY);
     this.#planObjects = planObjects;
     this.lists = new ListPlans(this.ledger, this.schedule, options.maxPageSize);
     this.rows = new RowPlans(this.ledger, this.schedule, this.lists, options.maxPageSize);
@@ -44,6 +56,7 @@ export class Draft {
 
   /** Plans what is selected on objects that a field answers. */
   plan(place: Place): void {
+    this.steps.take(place.path);
     this.#planObjects(this, place);
   }
 
@@ -72,7 +85,17 @@ export class Draft {
   }
 
   fields(type: GraphQLObjectType, { nodes }: { readonly nodes: readonly Selecting[] }): readonly SelectedField[] {
-    return selectedFields(type, nodes, this.options);
+    return this.#fields.of(type, nodes, () => selectedFields(type, nodes, this.options));
+  }
+
+  /** What is needed of the rows of objects for what nodes select on them. */
+  needs(type: GraphQLObjectType, nodes: readonly FieldNode[]): Needs {
+    return this.#needs.of(type, nodes, () => needsOf(type, nodes, this.options));
+  }
+
+  /** Whether global ids are selected below a connection or a payload (see `answersScopes`). */
+  answersScopes(type: GraphQLObjectType, nodes: readonly FieldNode[]): boolean {
+    return this.#scopes.of(type, nodes, () => answersScopes(type, nodes, this.options));
   }
 
   /** The type of the object or the objects that a field answers; undefined for leaves and interfaces. */

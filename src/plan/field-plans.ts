@@ -22,6 +22,7 @@ export function planField(
 ): void {
   const role = roleOf(type, selected.field);
   const path = pathOf(parentPath, selected);
+  draft.steps.take(path);
   if (role.kind === 'owner') planOwner(draft, selected, parent, path);
   else planStep(role, { draft, selected, parent, moment: parent.moment, certain: parent.certain, path });
 }

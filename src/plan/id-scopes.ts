@@ -1,4 +1,3 @@
-import { answersScopes, needsOf } from '../look-ahead/needs.ts';
 import type { Draft } from './draft.ts';
 import type { Moment } from './moments.ts';
 import { currentProject, isCurrent } from './objects.ts';
@@ -27,18 +26,18 @@ export function planCurrent(
 export function planScopeOfList({ draft, selected, endpoint, parent, moment, certain, path }: Step): void {
   const type = draft.answerOf(selected);
   if (!isCurrent(parent) || endpoint.kind === 'Plugin' || type === undefined) return;
-  if (answersScopes(type, selected.nodes, draft.options)) planCurrent(draft, { moment, certain, path });
+  if (draft.answersScopes(type, selected.nodes)) planCurrent(draft, { moment, certain, path });
 }
 
 /** Plans the scope of the ids of objects below `@current`, each found by its key. */
 export function planScope(draft: Draft, { objects, nodes, path }: Place): void {
   const { owner, type, moment, certain } = objects;
-  if (!isCurrent(owner) || !needsOf(draft.type(type), nodes, draft.options).globalId) return;
+  if (!isCurrent(owner) || !draft.needs(draft.type(type), nodes).globalId) return;
   planCurrent(draft, { moment, certain, path });
 }
 
 /** Plans the scope of the ids of plugins below `@current`, whose rows tell it mostly, once these have come. */
 export function planScopeOfPlugins(draft: Draft, { objects, nodes, path }: Place, moment: Moment): void {
-  if (!isCurrent(objects.owner) || !needsOf(draft.type('Plugin'), nodes, draft.options).globalId) return;
+  if (!isCurrent(objects.owner) || !draft.needs(draft.type('Plugin'), nodes).globalId) return;
   planCurrent(draft, { moment, certain: false, path });
 }

@@ -1,7 +1,7 @@
 import type { Operation } from '../graphql/facts.ts';
 import type { Endpoint } from '../look-ahead/endpoints.ts';
 import type { Moment } from './moments.ts';
-import { most, type Objects } from './objects.ts';
+import type { Objects } from './objects.ts';
 
 /** REST calls of one kind that an operation makes at one point of its run. */
 export interface PlannedCall {
@@ -47,7 +47,7 @@ interface Entry {
 export class Ledger {
   readonly #calls = new Map<string, PlannedCall>();
   /** By what is read of them, the parts of a group that are. */
-  readonly #read = new Map<string, { from: number; to: number }[]>();
+  readonly #read = new Map<string, readonly Part[]>();
 
   get calls(): PlannedCall[] {
     return [...this.#calls.values()];
@@ -62,14 +62,10 @@ export class Ledger {
   claim(fact: string, objects: Objects): number {
     const { from, to, owners } = objects;
     const text = `${fact} ${objects.group}`;
-    const parts = this.#read.get(text);
-    if (parts === undefined) {
-      this.#read.set(text, [{ from, to }]);
-      return most(objects);
-    }
-    const size = sizeOf(parts);
-    parts.push({ from, to });
-    return owners * (sizeOf(parts) - size);
+    const parts = this.#read.get(text) ?? [];
+    const joined = join(parts, { from, to });
+    this.#read.set(text, joined);
+    return owners * (sizeOf(joined) - sizeOf(parts));
   }
 
   add({ endpoint, moment, lower, upper, rows, paths, when }: Entry): void {
@@ -93,15 +89,22 @@ export class Ledger {
   }
 }
 
-/** How many numbers lie in any of the parts. */
-function sizeOf(parts: readonly { readonly from: number; readonly to: number }[]): number {
-  let size = 0;
-  let end = Number.NEGATIVE_INFINITY;
-  for (const { from, to } of parts.toSorted((a, b) => a.from - b.from)) {
-    if (to > end) {
-      size += to - Math.max(from, end);
-      end = to;
-    }
-  }
-  return size;
+/** Numbers from `from` to the one before `to`. */
+interface Part {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Parts that do not touch, and another one: it takes in those that it touches. */
+function join(parts: readonly Part[], part: Part): readonly Part[] {
+  const isTouched = ({ from, to }: Part): boolean => from <= part.to && to >= part.from;
+  const touched = parts.filter(isTouched);
+  const from = Math.min(part.from, ...touched.map((one) => one.from));
+  const to = Math.max(part.to, ...touched.map((one) => one.to));
+  return [...parts.filter((one) => !isTouched(one)), { from, to }];
+}
+
+/** How many numbers lie in parts that do not touch. */
+function sizeOf(parts: readonly Part[]): number {
+  return parts.reduce((size, { from, to }) => size + to - from, 0);
 }

@@ -2,7 +2,6 @@ import type { GraphQLObjectType } from 'graphql';
 import { namesGlobally, parseIdWithOwner, parseOwnerId } from '../graphql/ids.ts';
 import { toRequestBody } from '../graphql/request-body.ts';
 import { type Endpoint, rowEndpoint } from '../look-ahead/endpoints.ts';
-import { answersScopes } from '../look-ahead/needs.ts';
 import { roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
 import { current, type Kind } from '../rest/paths.ts';
@@ -78,7 +77,7 @@ function targetOf(
   const info = { parentType: type, fieldName: selected.field.name };
   toRequestBody(input, info, kind === 'Project' ? id : scope);
   const payload = draft.answerOf(selected);
-  const isTold = payload !== undefined && answersScopes(payload, selected.nodes, draft.options);
+  const isTold = payload !== undefined && draft.answersScopes(payload, selected.nodes);
   const isCompared = text(ownerArgument) === current && namesGlobally(input);
   const isRead = text(ownerArgument) === current && (isTold || isCompared);
   return { id, scope, owner: isRead ? 'read' : 'given', isCompared };

@@ -1,6 +1,6 @@
 import type { GraphQLObjectType } from 'graphql';
 import { suffices, type View } from '../loaders/row-store.ts';
-import { needsOf, ownView } from '../look-ahead/needs.ts';
+import { ownView } from '../look-ahead/needs.ts';
 import { roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
 import type { Kind } from '../rest/paths.ts';
@@ -55,7 +55,7 @@ const unanswered = { when: 'not in the answer' } as const;
 
 /** The view of their own row that the objects are answered with; undefined where the one they come with will do. */
 function viewOf(draft: Draft, kind: Kind, { objects, nodes, known }: Place): View | undefined {
-  const needs = needsOf(draft.type(kind), nodes, draft.options);
+  const needs = draft.needs(draft.type(kind), nodes);
   const own = { type: kind, id: objects.id, scope: objects.owner?.id };
   if (known === 'unknown') return ownView(own, needs, known);
   if (known === 'assumed' || known === 'answered') return ownView(own, needs, 'assumed');
@@ -98,10 +98,14 @@ function planReference(
   }
 }
 
+/** Nobody reads more. */
+const mostHints = 50;
+
 /** Columns for which each of many objects is read, each once and by its own name, whatever its aliases. */
 function addHints(draft: Draft, { objects, nodes, path }: Place): void {
   const count = most(objects);
-  if (count < 2 || (objects.view !== undefined && suffices(objects.view, 'detail'))) return;
+  if (draft.hints.size >= mostHints || count < 2 || (objects.view !== undefined && suffices(objects.view, 'detail')))
+    return;
   const type = draft.type(objects.type);
   for (const { field } of draft.fields(type, { nodes })) {
     const role = roleOf(type, field);

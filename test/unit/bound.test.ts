@@ -1,6 +1,7 @@
 import { Kind, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { fragmentsOf } from '../../src/look-ahead/selection.ts';
+import { answerSizeOf } from '../../src/plan/answer-size.ts';
 import { boundOf } from '../../src/plan/bound.ts';
 import { createSchema } from '../../src/schema.ts';
 import { cursors, planOf } from '../support/plans.ts';
@@ -71,4 +72,19 @@ test.each(operations)('no plan exceeds the bound of its operation: %s', (_name, 
   const plan = planOf(query, variables);
   expect(plan.upper).toBeLessThanOrEqual(bound.calls);
   expect(plan.rows).toBeLessThanOrEqual(bound.rows);
+});
+
+test('fragments that spread fragments, and fields that stand twice, are bounded once', () => {
+  // Each level doubles what is executed: nothing that follows all of it would come to an end.
+  const levels = Array.from(
+    { length: 60 },
+    (_, at) => `fragment F${at} on Project { primaryDashboard { project { ...F${at + 1} } } primaryDashboard { id }
+      event(id: 1) { project { ...F${at + 1} } } event(id: 1) { id } }`,
+  );
+  const document = parse(`{ project(id: 1) { ...F0 } } ${levels.join(' ')} fragment F60 on Project { name }`);
+  const operation = document.definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
+  if (operation === undefined) throw new Error('no operation');
+  const request = { schema, fragments: fragmentsOf(document), operation, maxPageSize: 100 };
+  expect(boundOf(request).calls).toBeGreaterThan(2 ** 60);
+  expect(answerSizeOf({ ...request, variableValues: undefined }).objects).toBe(Number.MAX_SAFE_INTEGER);
 });
