@@ -1,12 +1,10 @@
 import type { GraphQLField, GraphQLInputField, GraphQLNamedType } from 'graphql';
 import type { View } from '../loaders/row-store.ts';
-import { operations, views } from '../rest/generated/views.ts';
+import { views } from '../rest/generated/views.ts';
+import { isRestOperationId, type RestOperationId } from '../rest/operation-ids.ts';
 
 /** The types whose scalar fields are columns of a REST row. */
 export type RowType = keyof typeof views;
-
-/** The `operationId` of a REST operation. */
-export type Operation = keyof typeof operations;
 
 /** What a field of the schema is to the REST API. Said in the SDL by `@column` and `@rest`, and nowhere else. */
 export interface FieldFacts {
@@ -15,7 +13,7 @@ export interface FieldFacts {
   /** The poorest view that has the column. */
   readonly view: View | undefined;
   /** The REST operation that answers the field. */
-  readonly operation: Operation | undefined;
+  readonly operation: RestOperationId | undefined;
 }
 
 const known = new WeakMap<GraphQLField<unknown, unknown>, FieldFacts>();
@@ -35,7 +33,7 @@ function findFacts(type: GraphQLNamedType, field: GraphQLField<unknown, unknown>
   return {
     column: isKnown ? column : undefined,
     view: isKnown && isRowType(type.name) ? viewOfColumn(type.name, column) : undefined,
-    operation: operation !== undefined && isOperation(operation) ? operation : undefined,
+    operation: operation !== undefined && isRestOperationId(operation) ? operation : undefined,
   };
 }
 
@@ -56,10 +54,6 @@ function viewOfColumn(type: RowType, column: string): View {
 
 function has(columns: readonly string[], column: string): boolean {
   return columns.includes(column);
-}
-
-function isOperation(name: string): name is Operation {
-  return Object.hasOwn(operations, name);
 }
 
 /** A name in camelCase as REST spells it. */

@@ -1,10 +1,10 @@
-import type { Operation } from '../graphql/facts.ts';
 import { operations } from '../rest/generated/views.ts';
+import { isRestOperationId, type RestOperationId } from '../rest/operation-ids.ts';
 import type { Kind } from '../rest/paths.ts';
 
 /** What a REST operation is about, as the template of its path says. */
 export interface Endpoint {
-  readonly operation: Operation;
+  readonly operation: RestOperationId;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly kind: Kind;
@@ -20,12 +20,12 @@ const template = /^\/api\/(?:\w+\/\{(?!id\})\w+\}\/)?(?<noun>\w+)\/(?<row>\{id\}
 
 const endpoints = new Map(
   Object.keys(operations)
-    .filter(isOperation)
+    .filter(isRestOperationId)
     .map((name) => [name, toEndpoint(name)]),
 );
 
 /** The endpoint of an operation. */
-export function endpointOf(operation: Operation): Endpoint {
+export function endpointOf(operation: RestOperationId): Endpoint {
   return endpoints.get(operation) ?? toEndpoint(operation);
 }
 
@@ -51,7 +51,7 @@ function isReading({ method, report }: Endpoint): boolean {
   return method === 'GET' && report === '';
 }
 
-function toEndpoint(operation: Operation): Endpoint {
+function toEndpoint(operation: RestOperationId): Endpoint {
   const { method, path } = operations[operation];
   const { noun = '', row, report = '' } = template.exec(path)?.groups ?? {};
   if (!isNoun(noun)) throw new Error(`${path} is about no noun of the schema`);
@@ -60,8 +60,4 @@ function toEndpoint(operation: Operation): Endpoint {
 
 function isNoun(text: string): text is keyof typeof kinds {
   return Object.hasOwn(kinds, text);
-}
-
-function isOperation(name: string): name is Operation {
-  return Object.hasOwn(operations, name);
 }

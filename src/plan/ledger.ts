@@ -1,11 +1,11 @@
-import type { Operation } from '../graphql/facts.ts';
 import type { Endpoint } from '../look-ahead/endpoints.ts';
+import type { RestOperationId } from '../rest/operation-ids.ts';
 import type { Moment } from './moments.ts';
 import type { Objects } from './objects.ts';
 
 /** REST calls of one kind that an operation makes at one point of its run. */
 export interface PlannedCall {
-  readonly operation: Operation;
+  readonly operation: RestOperationId;
   readonly method: Endpoint['method'];
   /** The template of the path. */
   readonly path: string;
