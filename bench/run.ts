@@ -10,7 +10,8 @@
  *   npm run bench -- --report          RESULTS.md and chart.svg once more from results.json
  *
  * More options: --latency or --hot only the operations with a slow upstream or with equal ids, --growth only the series
- * that grow; --seconds, --warm, --start for the lengths of a run, of the warm-up before it and of that of a new process;
+ * that grow; --seconds, --warm, --start for the lengths of a run, of each run of the warm-up before it (it goes on until two in a row
+ * differ by less than 3 %), and of the warm-up of a new process;
  * --quiet for how many CPUs others may use during a run that is not repeated.
  *
  * TAILCALL_LIBS names a folder with a glibc of 2.39 or newer and its loader, for Tailcall on an older system.

@@ -16,7 +16,7 @@ import type { UpstreamOrder, UpstreamReport } from './upstream.ts';
 export interface Timing {
   /** One measured run. */
   readonly seconds: number;
-  /** The warm-up before it, in CPU time of the gateway. */
+  /** Each run of the warm-up before it. */
   readonly warm: number;
   /** The warm-up of a new process, with several scenarios, likewise. */
   readonly start: number;
@@ -91,7 +91,7 @@ async function measure(
 ): Promise<Figures> {
   const { gateway, upstream, point, timing } = what;
   await upstream.ask(point);
-  await warmUp(what, timing.warm);
+  await untilSteady(what, timing.warm);
   let best: Figures | undefined;
   for (let attempts = 0; attempts < 3 && (best === undefined || best.foreign > timing.quiet); attempts += 1) {
     await upstream.ask(point);
@@ -114,6 +114,24 @@ async function measure(
   }
   if (best === undefined) throw new Error('expected a run');
   return best;
+}
+
+/** CPU time of two runs in a row differs by less than this share once a process is warm. */
+const steady = 0.03;
+
+/** Runs of a warm-up at most: on a machine that others use, no two runs may ever be equal. */
+const maximumWarmUps = 12;
+
+/** Goes on until two runs in a row cost the same CPU time an operation. */
+async function untilSteady(what: Run, seconds: number): Promise<void> {
+  let previous = Infinity;
+  for (let runs = 0; runs < maximumWarmUps; runs += 1) {
+    const before = cpuTimeOf(what.gateway.pid);
+    const { operations } = await run({ ...what, seconds });
+    const cpu = (cpuTimeOf(what.gateway.pid) - before) / operations;
+    if (Math.abs(cpu - previous) < steady * cpu) return;
+    previous = cpu;
+  }
 }
 
 /** Goes on until the gateway has had most of that many seconds of CPU time, which takes longer on a busy machine. */
