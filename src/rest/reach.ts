@@ -1,0 +1,61 @@
+import { type Collection, current, type Kind } from './paths.ts';
+
+/** What a tenant may reach of what its key sees: upstream ids. What lies below one of them is reached with it. */
+export interface Reach {
+  /** In the order in which `projects` lists them. */
+  readonly projects: ReadonlySet<string>;
+  /** In small letters. */
+  readonly organizations: ReadonlySet<string>;
+}
+
+/** An object as its key names it: `scope` is the id of the project or organization that owns it, empty for these two. */
+export interface Reachable {
+  readonly kind: Kind | 'Organization';
+  readonly scope: string;
+  readonly id: string;
+}
+
+/** Whether an object is within reach; with no reach given, everything is. What `@current` stands for never is. */
+export function reaches(reach: Reach | undefined, { kind, scope, id }: Reachable): boolean {
+  if (reach === undefined) return true;
+  switch (kind) {
+    case 'Project':
+      return reach.projects.has(id);
+    case 'Organization':
+      return reach.organizations.has(id.toLowerCase());
+    case 'Dashboard':
+    case 'Event':
+      return reach.projects.has(scope);
+    case 'Plugin':
+      return reach.organizations.has(scope.toLowerCase());
+  }
+}
+
+/** Whether new objects may be made in a collection. A new project would be out of every reach. */
+export function reachesCollection(reach: Reach | undefined, { kind, scope }: Collection): boolean {
+  if (reach === undefined) return true;
+  return kind !== 'Project' && reaches(reach, { kind, scope, id: '' });
+}
+
+/** Whether an id is one that each key takes for another object: a narrowed tenant may not ask for it. */
+export function isOutOfAnyReach(reach: Reach | undefined, id: string | null | undefined): boolean {
+  return reach !== undefined && id === current;
+}
+
+/** The project or organization that a path of the API names. */
+const owner = /^\/api\/(?<noun>projects|organizations)\/(?<id>[^/?]+)/;
+
+/** Paths that name neither: a page of all projects. */
+const nameless = /^\/api\/projects\/(?:$|\?)/;
+
+/**
+ * Whether a REST call stays within reach. `target` is path and query. What is not known to be within is outside, so that
+ * a path of a new form is refused until it is given a place here.
+ */
+export function reachesTarget(reach: Reach | undefined, method: string, target: string): boolean {
+  if (reach === undefined) return true;
+  const { noun, id = '' } = owner.exec(target)?.groups ?? {};
+  if (noun === undefined) return method === 'GET' && nameless.test(target);
+  const kind = noun === 'projects' ? 'Project' : 'Organization';
+  return reaches(reach, { kind, scope: '', id });
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { isOutOfAnyReach, reaches, reachesCollection, reachesTarget } from '../../src/rest/reach.ts';
+
+const own = '0188f3c5-7a31-7c11-9d2b-0e5a4c1f6b77';
+const other = '0188f3c5-7a31-7c11-9d2b-0e5a4c1f6b78';
+const reach = { projects: new Set(['1', '2']), organizations: new Set([own]) };
+
+test('a tenant that is not narrowed reaches everything', () => {
+  expect(reaches(undefined, { kind: 'Project', scope: '', id: '9' })).toBe(true);
+  expect(reachesCollection(undefined, { kind: 'Project', scope: '' })).toBe(true);
+  expect(reachesTarget(undefined, 'POST', '/api/projects/')).toBe(true);
+  expect(isOutOfAnyReach(undefined, '@current')).toBe(false);
+});
+
+test('what lies below a project or an organization is reached with it', () => {
+  expect(reaches(reach, { kind: 'Project', scope: '', id: '1' })).toBe(true);
+  expect(reaches(reach, { kind: 'Dashboard', scope: '2', id: '9' })).toBe(true);
+  expect(reaches(reach, { kind: 'Event', scope: '1', id: 'a' })).toBe(true);
+  expect(reaches(reach, { kind: 'Organization', scope: '', id: own.toUpperCase() })).toBe(true);
+  expect(reaches(reach, { kind: 'Plugin', scope: own, id: '1' })).toBe(true);
+});
+
+test('nothing else is', () => {
+  expect(reaches(reach, { kind: 'Project', scope: '', id: '3' })).toBe(false);
+  expect(reaches(reach, { kind: 'Project', scope: '', id: '@current' })).toBe(false);
+  expect(reaches(reach, { kind: 'Dashboard', scope: '@current', id: '1' })).toBe(false);
+  expect(reaches(reach, { kind: 'Event', scope: '3', id: '1' })).toBe(false);
+  expect(reaches(reach, { kind: 'Organization', scope: '', id: other })).toBe(false);
+  expect(reaches(reach, { kind: 'Plugin', scope: other, id: '1' })).toBe(false);
+  expect(reachesCollection(reach, { kind: 'Project', scope: '' })).toBe(false);
+  expect(reachesCollection(reach, { kind: 'Plugin', scope: other })).toBe(false);
+  expect(reachesCollection(reach, { kind: 'Dashboard', scope: '1' })).toBe(true);
+  expect(isOutOfAnyReach(reach, '@current')).toBe(true);
+});
+
+describe('The second lock', () => {
+  test.each([
+    ['GET', '/api/projects/1/'],
+    ['GET', '/api/projects/2/dashboards/?limit=3'],
+    ['PATCH', '/api/projects/1/dashboards/7/move_tile/'],
+    ['GET', `/api/organizations/${own}/plugins/?limit=1`],
+    ['GET', '/api/projects/?limit=100'],
+  ])('lets %s %s pass', (method, target) => {
+    expect(reachesTarget(reach, method, target)).toBe(true);
+  });
+
+  test.each([
+    ['GET', '/api/projects/3/'],
+    ['GET', '/api/projects/@current/'],
+    ['GET', '/api/projects/%31/'],
+    ['GET', '/api/projects/11/'],
+    ['GET', '/api/projects//1/'],
+    ['POST', '/api/projects/'],
+    ['GET', '/api/organizations/@current/plugins/'],
+    ['GET', `/api/organizations/${other}/plugins/`],
+    ['GET', '/api/organizations/'],
+    ['GET', '/api/users/@me/'],
+    ['GET', '/api/projects/all'],
+    ['GET', 'api/projects/1/'],
+  ])('refuses %s %s', (method, target) => {
+    expect(reachesTarget(reach, method, target)).toBe(false);
+  });
+});
