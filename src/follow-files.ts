@@ -19,11 +19,14 @@ export interface FollowOptions {
 export interface FollowedFiles {
   /** Reads the files now, whether they have changed or not. Resolves when they have been read. */
   readonly readAgain: () => Promise<void>;
+  /** Follows these files from now on, as they are when they are looked at next: what was read may name others. */
+  readonly follow: (patterns: readonly string[]) => void;
   readonly close: () => void;
 }
 
 /** Follows files by looking at them, because changes of mounted folders and of links are not announced everywhere. */
-export function followFiles({ patterns, since, pollMs, read, onError }: FollowOptions): FollowedFiles {
+export function followFiles({ since, pollMs, read, onError, ...options }: FollowOptions): FollowedFiles {
+  let { patterns } = options;
   let known = since;
   let last: Promise<void> = Promise.resolve();
   // One after the other: an older reading must not overtake a newer one.
@@ -40,7 +43,13 @@ export function followFiles({ patterns, since, pollMs, read, onError }: FollowOp
   };
   const timer = setInterval(() => void look().catch(onError), pollMs);
   timer.unref();
-  return { readAgain, close: () => clearInterval(timer) };
+  const follow = (others: readonly string[]): void => {
+    if (others.join('\n') === patterns.join('\n')) return;
+    patterns = others;
+    // Of the new ones nothing is known: they are read once more, for one may have changed since it was read.
+    known = '';
+  };
+  return { readAgain, follow, close: () => clearInterval(timer) };
 }
 
 /** A text that is another one as soon as any of the files is. It reads no contents. */

@@ -13,6 +13,7 @@ const layers = [
   ['http'],
   ['telemetry'],
   ['operation', 'schema.ts'],
+  ['auth'],
   ['resolvers'],
   ['plan'],
   ['look-ahead'],

@@ -24,6 +24,11 @@ const forms: Record<NodeType, { readonly accepts: (text: string) => boolean; rea
   Organization: { accepts: (text) => uuid.test(text), form: 'a UUID or @current' },
 };
 
+/** Whether a text is an upstream id of a type, as the gateway writes it: `@current` is none, nor is a UUID in capital letters. */
+export function isUpstreamId(type: NodeType, text: string): boolean {
+  return forms[type].accepts(text) && canonical(type, text) === text;
+}
+
 const scopeTypes: Record<NodeType, 'Project' | 'Organization' | undefined> = {
   Project: undefined,
   Organization: undefined,

@@ -1,0 +1,95 @@
+import { isDeepStrictEqual } from 'node:util';
+import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from 'jose';
+import type { FetchKeySet } from './key-set-source.ts';
+
+/** Hears of what an operator should know. */
+export type AuthLog = (level: 'info' | 'warn' | 'error', message: string, facts?: object) => void;
+
+/** Settings of a key set. Times in milliseconds. */
+export interface KeySetOptions {
+  readonly fetch: FetchKeySet;
+  /** Hears that the keys are others than before: what was verified with them is not known to be valid any more. */
+  readonly onChange: () => void;
+  readonly log: AuthLog;
+  /** A clock that never goes back. */
+  readonly now?: () => number;
+  /** How often the set is fetched whether or not a token needs it. */
+  readonly everyMs?: number;
+  /** The least time between two attempts, failed ones too: tokens that name unknown keys must not be a load on the provider. */
+  readonly apartMs?: number;
+}
+
+/**
+ * The provider's keys, which change now and then. While the provider fails the last set is kept: jose's own remote set
+ * refuses every token once its set is ten minutes old, and asks a failing provider again for each token.
+ */
+export class KeySet {
+  readonly #options: Required<KeySetOptions>;
+  #set: JSONWebKeySet | undefined;
+  #keys: LocalJWKSet | undefined;
+  #attemptedAt = Number.NEGATIVE_INFINITY;
+  #isFailing = false;
+  #underWay: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: KeySetOptions) {
+    this.#options = { now: () => performance.now(), everyMs: 600_000, apartMs: 30_000, ...options };
+  }
+
+  /** Finds the key of a token; undefined before the first set has come. */
+  get keys(): LocalJWKSet | undefined {
+    return this.#keys;
+  }
+
+  /** Whether the last attempt to fetch the set failed. */
+  get isFailing(): boolean {
+    return this.#isFailing;
+  }
+
+  /** Seconds until the set may be fetched again, at least one. */
+  get retryAfter(): number {
+    const { now, apartMs } = this.#options;
+    return Math.max(1, Math.ceil((this.#attemptedAt + apartMs - now()) / 1000));
+  }
+
+  /** Fetches the set now and from time to time. Resolves after the first attempt, whatever becomes of it. */
+  follow(): Promise<void> {
+    this.#timer ??= setInterval(() => void this.renew(), this.#options.everyMs).unref();
+    return this.renew();
+  }
+
+  /** Fetches the set, unless that was tried a moment ago; joins an attempt that is under way. Never rejects. */
+  renew(): Promise<void> {
+    const { now, apartMs } = this.#options;
+    if (this.#underWay !== undefined) return this.#underWay;
+    if (now() - this.#attemptedAt < apartMs) return Promise.resolve();
+    this.#attemptedAt = now();
+    this.#underWay = this.#fetch().finally(() => {
+      this.#underWay = undefined;
+    });
+    return this.#underWay;
+  }
+
+  /** Fetches nothing any more. */
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #fetch(): Promise<void> {
+    const { fetch, log, onChange } = this.#options;
+    try {
+      const set = await fetch();
+      this.#isFailing = false;
+      if (isDeepStrictEqual(set, this.#set)) return;
+      this.#keys = createLocalJWKSet(set);
+      this.#set = set;
+      onChange();
+      log('info', 'keys of the identity provider read', { keys: set.keys.length });
+    } catch (error) {
+      this.#isFailing = true;
+      const reason = error instanceof Error ? error.message : String(error);
+      const kept = this.#set === undefined ? 'no token can be verified' : 'the last ones stay in use';
+      log('error', `keys of the identity provider cannot be read; ${kept}`, { reason });
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/** A file of upstream keys that cannot be used. The message names the place in the file, and quotes no key. */
+export class TenantsError extends Error {
+  override readonly name = 'TenantsError';
+}
+
+/** A place in a file of upstream keys, for messages. */
+export class Place {
+  readonly #file: string;
+  readonly #path: string;
+
+  constructor(file: string, path: string) {
+    this.#file = file;
+    this.#path = path;
+  }
+
+  /** A place within this one: `.member` or `[index]`. */
+  at(member: string): Place {
+    return new Place(this.#file, `${this.#path}${member}`);
+  }
+
+  /** What is expected in this place. */
+  error(expected: string): TenantsError {
+    return new TenantsError(`${this.#file}: ${this.#path}: expected ${expected}`);
+  }
+
+  /** What is expected in this place, and what is there. */
+  unexpected(expected: string, value: unknown): TenantsError {
+    return this.error(`${expected}, but got ${shown(value)}`);
+  }
+}
+
+/** A member as a path has it: `acme`, or `["a name"]` where it is no plain word. */
+export function memberPath(name: string, separator = ''): string {
+  return /^[A-Za-z_][\w-]*$/.test(name) ? `${separator}${name}` : `[${JSON.stringify(name.slice(0, 100))}]`;
+}
+
+/** What a message may tell of a value: a text that might be a key only by its length. */
+export function shown(value: unknown): string {
+  if (typeof value !== 'string') return kindOf(value);
+  const mayBeKey = /^ph[a-z]_/.test(value) || /^[\w-]{24,}$/.test(value) || value.length > 100;
+  return mayBeKey ? `a text of ${value.length} characters` : JSON.stringify(value);
+}
+
+/** What a JSON value is, in a word. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'an object';
+  return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
+}

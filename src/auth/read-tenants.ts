@@ -1,0 +1,167 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { isUpstreamId } from '../graphql/ids.ts';
+import type { Reach } from '../rest/reach.ts';
+import type { Tenant, Tenants } from '../rest/tenants.ts';
+import { isObject, type JsonObject } from '../rest/values.ts';
+import { kindOf, memberPath, Place, shown, TenantsError } from './places.ts';
+
+/** Where the entries of tenants come from. */
+export interface TenantsSource {
+  /** The path of the JSON file. */
+  readonly path: string;
+  /** Where `keyEnv` is looked up. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The names of all mutations of the schema. */
+  readonly mutationNames: readonly string[];
+}
+
+/** What a file of upstream keys says now. */
+export interface TenantsRead {
+  readonly tenants: Tenants;
+  /** The files that it was read from: itself, and those that hold keys. */
+  readonly files: readonly string[];
+}
+
+/** Reads the file, and the keys that it refers to. Throws a TenantsError. */
+export function readTenants(source: TenantsSource): TenantsRead {
+  const { path } = source;
+  const value = parsed(path, contentOf(path, `${path}: expected a file that can be read`));
+  if (!isObject(value)) throw new TenantsError(`${path}: expected an object with a member for each tenant`);
+  const tenants = new Map<string, Tenant>();
+  const files = [path];
+  for (const [name, entry] of Object.entries(value)) {
+    const where = new Place(path, memberPath(name));
+    if (name === '') throw where.unexpected('the name of a tenant', name);
+    if (!isObject(entry)) throw where.error(`an object with a key, a keyFile or a keyEnv, but got ${kindOf(entry)}`);
+    tenants.set(name, tenantOf(name, entry, where, source));
+    if (typeof entry['keyFile'] === 'string') files.push(entry['keyFile']);
+  }
+  return { tenants, files };
+}
+
+const members = ['key', 'keyFile', 'keyEnv', 'projects', 'organizations', 'mutations'];
+
+function tenantOf(name: string, entry: JsonObject, where: Place, source: TenantsSource): Tenant {
+  const unknown = Object.keys(entry).find((member) => !members.includes(member));
+  if (unknown !== undefined) {
+    throw where
+      .at(memberPath(unknown, '.'))
+      .error(`one of the members ${members.join(', ')}, but there is no such member`);
+  }
+  const key = keyOf(entry, where, source);
+  const reach = reachOf(entry, where);
+  const mutations = mutationsOf(entry['mutations'] ?? false, reach !== undefined, where.at('.mutations'), source);
+  const { projects = null, organizations = null } = reach ?? {};
+  const contents = [name, key, projects && [...projects], organizations && [...organizations], [...mutations]];
+  return { name, key, keyHash: sha256(`Bearer ${key}`), entryHash: sha256(JSON.stringify(contents)), reach, mutations };
+}
+
+const keyMembers = ['key', 'keyFile', 'keyEnv'] as const;
+
+function keyOf(entry: JsonObject, where: Place, { environment }: TenantsSource): string {
+  const given = keyMembers.filter((member) => entry[member] !== undefined);
+  const [member] = given;
+  if (member === undefined || given.length > 1) {
+    throw where.error(
+      `exactly one of key, keyFile and keyEnv, but got ${given.length === 0 ? 'none' : given.join(' and ')}`,
+    );
+  }
+  const place = where.at(`.${member}`);
+  const value = entry[member];
+  if (typeof value !== 'string' || value === '') {
+    // Not what it is: it may be a key in the wrong form.
+    throw place.error(`a text, but got ${value === '' ? 'an empty one' : kindOf(value)}`);
+  }
+  if (member === 'key') return checkedKey(value, place, 'it');
+  if (member === 'keyFile') {
+    const content = contentOf(
+      value,
+      place.error(`the path of a file that can be read, but got ${shown(value)}`).message,
+    );
+    return checkedKey(content.trim(), place, 'the content of the file');
+  }
+  const found = environment[value];
+  if (found === undefined || found === '')
+    throw place.unexpected('the name of an environment variable that is set', value);
+  return checkedKey(found, place, 'the value of the variable');
+}
+
+/** What an `Authorization` header takes as a bearer token (RFC 6750 §2.1). */
+function checkedKey(key: string, place: Place, what: string): string {
+  if (/^[\w\-.~+/]{1,4000}=*$/.test(key)) return key;
+  throw place.error(`a personal API key (letters, digits and -._~+/ without spaces), but ${what} is something else`);
+}
+
+/** What the tenant is narrowed to; undefined where it is not. Of two lists one that is left out is empty. */
+function reachOf({ projects, organizations }: JsonObject, where: Place): Reach | undefined {
+  if (projects === undefined && organizations === undefined) return undefined;
+  return {
+    projects: new Set(idsOf(projects ?? [], 'Project', where.at('.projects'))),
+    organizations: new Set(idsOf(organizations ?? [], 'Organization', where.at('.organizations'))),
+  };
+}
+
+const idForms = {
+  Project: 'the id of a project (an integer as text)',
+  Organization: 'the id of an organization (a UUID)',
+};
+
+function idsOf(value: unknown, type: 'Project' | 'Organization', place: Place): readonly string[] {
+  if (!isList(value)) throw place.unexpected('a list of ids', value);
+  return value.map((item, index) => {
+    const id = typeof item === 'string' && type === 'Organization' ? item.toLowerCase() : item;
+    if (typeof id === 'string' && isUpstreamId(type, id)) return id;
+    throw place.at(`[${index}]`).unexpected(idForms[type], item);
+  });
+}
+
+/** A narrowed tenant could not reach the project that it made, so it may make none. */
+const unreachable = 'createProject';
+
+function mutationsOf(
+  value: unknown,
+  isNarrowed: boolean,
+  place: Place,
+  { mutationNames }: TenantsSource,
+): ReadonlySet<string> {
+  if (value === false) return new Set();
+  const allowed = mutationNames.filter((name) => !isNarrowed || name !== unreachable);
+  if (value === true) return new Set(allowed);
+  if (!isList(value)) throw place.unexpected('true, false or a list of names of mutations', value);
+  const names = value.map((name, index) => {
+    if (typeof name === 'string' && allowed.includes(name)) return name;
+    const expected =
+      name === unreachable
+        ? `a mutation other than ${unreachable}, because the tenant has projects or organizations`
+        : `the name of a mutation (${allowed.join(', ')})`;
+    throw place.at(`[${index}]`).unexpected(expected, name);
+  });
+  return new Set(names);
+}
+
+function parsed(path: string, content: string): unknown {
+  try {
+    return JSON.parse(content.replace(/^\uFEFF/, ''));
+  } catch {
+    // Not what the parser says: it quotes.
+    throw new TenantsError(`${path}: expected JSON, but it cannot be parsed`);
+  }
+}
+
+function contentOf(path: string, expected: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'an error';
+    throw new TenantsError(`${expected} (${code})`, { cause: error });
+  }
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+function sha256(text: string): string {
+  return hash('sha256', text, 'base64url');
+}

@@ -1,0 +1,19 @@
+import type { Reach } from './reach.ts';
+
+/** Who shares the keys that the gateway holds: one entry of `UPSTREAM_KEYS`. It never changes: a reload makes another. */
+export interface Tenant {
+  readonly name: string;
+  /** The personal API key that its calls are made with. */
+  readonly key: string;
+  /** SHA-256 of the Authorization value with that key: REST calls are shared and counted by it. */
+  readonly keyHash: string;
+  /** SHA-256 of the whole entry: whole operations are shared by it. */
+  readonly entryHash: string;
+  /** What it may reach; undefined: all that the key sees. */
+  readonly reach: Reach | undefined;
+  /** The names of the mutations that it may run. */
+  readonly mutations: ReadonlySet<string>;
+}
+
+/** All tenants by their names. A map, so that no name finds what every object has. */
+export type Tenants = ReadonlyMap<string, Tenant>;
