@@ -8,6 +8,7 @@ import type { Patience } from './resilience/concurrency-limiter.ts';
 import type { Job, Line } from './resilience/job.ts';
 import type { RejectedKeys } from './resilience/rejected-keys.ts';
 import type { Flight, Flights } from './single-flight.ts';
+import type { Tenant } from './tenants.ts';
 import type { BodyRoom } from './transport/body-room.ts';
 import { type Reply, toDomainError } from './transport/exchange.ts';
 import type { Call } from './transport/transport.ts';
@@ -15,8 +16,12 @@ import type { Call } from './transport/transport.ts';
 /** Who asks: the personal API key, and what stands for it wherever something is shared or counted. */
 export interface Caller {
   readonly key: string;
-  /** SHA-256 of the full Authorization value. */
+  /** SHA-256 of the full Authorization value with that key. */
   readonly hash: string;
+  /** For whom the gateway holds the key; undefined where the caller has sent it. */
+  readonly tenant?: Tenant;
+  /** SHA-256 of the tenant's user; undefined without a tenant. */
+  readonly subject?: string;
 }
 
 /** What REST calls have to know of the operation that makes them. */

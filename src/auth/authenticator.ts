@@ -1,0 +1,139 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Caller } from '../rest/client.ts';
+import type { Tenants } from '../rest/tenants.ts';
+import type { KeySet } from './key-set.ts';
+import { type TokenRules, type VerifiedToken, verifyToken } from './verify.ts';
+
+/** Why a request is refused before its operation is looked at. */
+export type AuthRefusal =
+  | { readonly kind: 'no token' }
+  // Malformed, expired, or not valid for another reason that is not told.
+  | { readonly kind: 'invalid token' }
+  // The token is valid, and names a tenant that `UPSTREAM_KEYS` does not have.
+  | { readonly kind: 'unknown tenant' }
+  // The provider's keys cannot be had. In seconds.
+  | { readonly kind: 'unavailable'; readonly retryAfter: number };
+
+/** Who asks, or why the request is refused. */
+export type Authentication =
+  | { readonly kind: 'accepted'; readonly caller: Caller }
+  | { readonly kind: 'refused'; readonly refusal: AuthRefusal };
+
+/** How requests were authenticated, for metrics. */
+export type AuthResult = AuthRefusal['kind'] | 'accepted';
+
+/** Settings of the authenticator. */
+export interface AuthenticatorOptions {
+  readonly rules: TokenRules;
+  readonly keySet: KeySet;
+  readonly tenants: Tenants;
+  /** The time of day in milliseconds, as `Date.now` tells it. */
+  readonly now?: () => number;
+}
+
+/** RFC 6750 §2.1 with a token in the compact form of RFC 7515 §7.1. */
+const bearer = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
+
+/** Tokens that are remembered, and characters of all of them together: a token may have 8 KiB. */
+const mostTokens = 10_000;
+const mostCharacters = 2 ** 25;
+
+/** A token that was verified. */
+interface Remembered {
+  readonly token: VerifiedToken;
+  /** The tenants of which `answer` was made. */
+  tenants: Tenants;
+  answer: Authentication;
+}
+
+/** Tells who asks from the `Authorization` header. A token is verified once, and then remembered until it expires. */
+export class Authenticator {
+  readonly #options: Required<AuthenticatorOptions>;
+  /** By the whole header value, so that nothing has to be cut out of it. */
+  readonly #known = new LRUCache<string, Remembered>({ max: mostTokens, maxSize: mostCharacters });
+  readonly #counts = new Map<AuthResult, number>();
+  #tenants: Tenants;
+
+  constructor(options: AuthenticatorOptions) {
+    this.#options = { now: () => Date.now(), ...options };
+    this.#tenants = options.tenants;
+  }
+
+  /** How often requests came to each result so far. */
+  get counts(): ReadonlyMap<AuthResult, number> {
+    return this.#counts;
+  }
+
+  /** From now on requests are those of these tenants; operations under way keep the entry that they began with. */
+  takeTenants(tenants: Tenants): void {
+    this.#tenants = tenants;
+  }
+
+  /** Nothing that was verified is known to be valid any more: the provider's keys have changed. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  /** Who sends these values of `Authorization`. A promise only for a token that is not known yet. */
+  authenticate(values: readonly string[]): Authentication | Promise<Authentication> {
+    const [value] = values;
+    if (value === undefined) return this.#counted(noToken);
+    if (values.length > 1) return this.#counted(invalidToken);
+    const known = this.#known.get(value);
+    if (known !== undefined) {
+      if (known.token.expiresAt > this.#options.now()) return this.#counted(this.#answerOf(known));
+      this.#known.delete(value);
+    }
+    return this.#verify(value).then((answer) => this.#counted(answer));
+  }
+
+  async #verify(value: string): Promise<Authentication> {
+    const { keySet, rules } = this.#options;
+    const text = bearer.exec(value)?.[1];
+    if (text === undefined) return invalidToken;
+    const { keys } = keySet;
+    const verdict = await verifyToken(text, keySet, rules);
+    switch (verdict.kind) {
+      case 'invalid':
+        return invalidToken;
+      case 'unverifiable':
+        return refused({ kind: 'unavailable', retryAfter: verdict.retryAfter });
+      case 'verified': {
+        const tenants = this.#tenants;
+        const known = { token: verdict.token, tenants, answer: answerFor(verdict.token, tenants) };
+        // Keys that have come meanwhile may have left out the one of this token.
+        if (keySet.keys === keys) this.#known.set(value, known, { size: value.length });
+        return known.answer;
+      }
+    }
+  }
+
+  #answerOf(known: Remembered): Authentication {
+    if (known.tenants === this.#tenants) return known.answer;
+    known.tenants = this.#tenants;
+    known.answer = answerFor(known.token, this.#tenants);
+    return known.answer;
+  }
+
+  #counted(answer: Authentication): Authentication {
+    const result = answer.kind === 'accepted' ? answer.kind : answer.refusal.kind;
+    this.#counts.set(result, (this.#counts.get(result) ?? 0) + 1);
+    return answer;
+  }
+}
+
+function refused(refusal: AuthRefusal): Authentication {
+  return { kind: 'refused', refusal };
+}
+
+const noToken = refused({ kind: 'no token' });
+const invalidToken = refused({ kind: 'invalid token' });
+const unknownTenant = refused({ kind: 'unknown tenant' });
+
+function answerFor({ tenant: name, subject }: VerifiedToken, tenants: Tenants): Authentication {
+  const tenant = tenants.get(name);
+  if (tenant === undefined) return unknownTenant;
+  const { key, keyHash } = tenant;
+  return { kind: 'accepted', caller: { key, hash: keyHash, tenant, subject: hash('sha256', subject, 'base64url') } };
+}

@@ -1,0 +1,71 @@
+import { open } from 'node:fs/promises';
+import type { JSONWebKeySet } from 'jose';
+import { fetchDocument } from '../rest/transport/fetch-document.ts';
+import type { Route } from '../rest/transport/pools.ts';
+import { isObject } from '../rest/values.ts';
+
+/** Reads the set of keys that tokens are verified with. Rejects with an Error whose message is for an operator. */
+export type FetchKeySet = () => Promise<JSONWebKeySet>;
+
+/** Where a key set comes from. */
+export interface KeySetSource {
+  /** An http or https URL, or the path of a file. */
+  readonly from: string;
+  /** The way to the URL as it is now: a proxy, and whom to trust. */
+  readonly route: () => Route;
+}
+
+/** Far more than any provider's keys take, in bytes. */
+const maxBytes = 65_536;
+
+/** How long a provider has to answer, in milliseconds: requests wait meanwhile if there is no set yet. */
+const timeoutMs = 5000;
+
+/** RFC 7517 §8.5; most providers send plain JSON. */
+const mediaTypes = ['application/json', 'application/jwk-set+json'] as const;
+
+/** Reads the key set from a URL or a file. */
+export function createKeySetSource({ from, route }: KeySetSource): FetchKeySet {
+  if (!isKeySetUrl(from)) return async () => toKeySet(await readSmall(from));
+  return async () => toKeySet(await fetchDocument(from, { route: route(), maxBytes, timeoutMs, mediaTypes }));
+}
+
+/** Whether a key set is fetched, and not read from a file. */
+function isKeySetUrl(from: string): boolean {
+  return /^https?:\/\//i.test(from);
+}
+
+/** The key set in a text. Throws an Error for a text that is none. */
+export function toKeySet(text: string): JSONWebKeySet {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error('expected a JSON Web Key Set, but it is not JSON');
+  }
+  const keys: unknown = isObject(value) ? value['keys'] : undefined;
+  if (!isList(keys) || !keys.every(isKey)) {
+    throw new Error('expected a JSON Web Key Set: an object whose `keys` are objects with a `kty`');
+  }
+  if (keys.some((key) => 'd' in key)) throw new Error('expected public keys, but one of them is private');
+  return { keys: [...keys] };
+}
+
+function isKey(value: unknown): value is JSONWebKeySet['keys'][number] {
+  return isObject(value) && typeof value['kty'] === 'string';
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+async function readSmall(path: string): Promise<string> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes + 1));
+    if (bytesRead > maxBytes) throw new Error(`expected at most ${maxBytes} bytes, but the file is larger`);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

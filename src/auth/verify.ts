@@ -1,0 +1,96 @@
+import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
+import type { KeySet } from './key-set.ts';
+
+/** What a token has to say to be taken. */
+export interface TokenRules {
+  /** The `iss` of every token. */
+  readonly issuer: string;
+  /** What the `aud` of every token is, or has among others. */
+  readonly audience: string;
+  /** The claim that names the tenant. */
+  readonly tenantClaim: string;
+}
+
+/** What is known from a token that was verified. */
+export interface VerifiedToken {
+  readonly tenant: string;
+  /** The `sub`: a user of the identity provider. */
+  readonly subject: string;
+  /** Until when it is good, tolerance included, in milliseconds of `Date.now()`. */
+  readonly expiresAt: number;
+}
+
+/** What verification finds. */
+export type Verdict =
+  | { readonly kind: 'verified'; readonly token: VerifiedToken }
+  // Malformed, of another provider, expired, or signed with a key that the provider does not have.
+  | { readonly kind: 'invalid' }
+  // Whether it is valid cannot be told now: the provider's keys cannot be had. In seconds.
+  | { readonly kind: 'unverifiable'; readonly retryAfter: number };
+
+/** The longest token, in characters. */
+const longest = 8192;
+
+/** How far the clocks of the provider and the gateway may be apart, in seconds. */
+const toleranceSeconds = 30;
+
+/** Of public keys only: who has the key of another kind could sign tokens, too. */
+const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+
+const invalid: Verdict = { kind: 'invalid' };
+
+/**
+ * Verifies a token (RFC 7519) with the provider's keys alone: what a token says of keys itself (`jwk`, `jku`, `x5u`) is
+ * never used. Asks for a new key set where the token names a key that the set does not have.
+ */
+export async function verifyToken(token: string, keySet: KeySet, rules: TokenRules): Promise<Verdict> {
+  if (token.length > longest || !isSignedAsExpected(token)) return invalid;
+  if (keySet.keys === undefined) await keySet.renew();
+  const first = await verifyOnce(token, keySet, rules);
+  if (first !== 'unknown key') return first;
+  await keySet.renew();
+  const second = await verifyOnce(token, keySet, rules);
+  if (second !== 'unknown key') return second;
+  return keySet.isFailing ? unverifiable(keySet) : invalid;
+}
+
+/** Whether the token's header can be read, and names an algorithm that is taken. */
+function isSignedAsExpected(token: string): boolean {
+  try {
+    return algorithms.includes(decodeProtectedHeader(token).alg ?? '');
+  } catch {
+    return false;
+  }
+}
+
+async function verifyOnce(token: string, keySet: KeySet, rules: TokenRules): Promise<Verdict | 'unknown key'> {
+  const { keys } = keySet;
+  if (keys === undefined) return unverifiable(keySet);
+  try {
+    const { payload } = await jwtVerify(token, keys, optionsOf(rules));
+    return verdictOf(payload, rules);
+  } catch (error) {
+    // Whatever else is thrown is about the token, or about a key of the provider that cannot be used.
+    return error instanceof errors.JWKSNoMatchingKey ? 'unknown key' : invalid;
+  }
+}
+
+function optionsOf({ issuer, audience, tenantClaim }: TokenRules): JWTVerifyOptions {
+  const requiredClaims = ['exp', 'sub', tenantClaim];
+  return { algorithms, issuer, audience, requiredClaims, clockTolerance: toleranceSeconds };
+}
+
+function verdictOf(payload: JWTPayload, { tenantClaim }: TokenRules): Verdict {
+  const { sub: subject, exp = 0 } = payload;
+  const tenant = Object.hasOwn(payload, tenantClaim) ? payload[tenantClaim] : undefined;
+  if (!isText(subject) || !isText(tenant)) return invalid;
+  return { kind: 'verified', token: { tenant, subject, expiresAt: (exp + toleranceSeconds) * 1000 } };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function unverifiable({ retryAfter }: KeySet): Verdict {
+  return { kind: 'unverifiable', retryAfter };
+}

@@ -1,0 +1,71 @@
+import { meaningOf, reasonOf } from '../failure-reasons.ts';
+import { BodyRoom } from './body-room.ts';
+import { decodeBody, textOf } from './decode.ts';
+import type { Route } from './pools.ts';
+import { type Answer, createTransport, type TransportError } from './transport.ts';
+
+/** How a document is fetched. */
+export interface FetchOptions {
+  /** The way to it: a proxy, and whom to trust. */
+  readonly route?: Route | undefined;
+  /** The largest document, decoded. */
+  readonly maxBytes: number;
+  /** How long it may take in all, in milliseconds. */
+  readonly timeoutMs: number;
+  /** The media types that it may have; the first is asked for. */
+  readonly mediaTypes: readonly string[];
+}
+
+/** A document that could not be fetched. The message says why in words for an operator, and quotes nothing of it. */
+class FetchError extends Error {
+  override readonly name = 'FetchError';
+}
+
+/**
+ * The text of a small document of another server than the upstream, on a connection of its own that is closed afterwards.
+ * Redirects are not followed. Rejects with a FetchError.
+ */
+export async function fetchDocument(url: string, options: FetchOptions): Promise<string> {
+  const { origin, pathname, search } = new URL(url);
+  const { route, maxBytes } = options;
+  // Twice the size, because a room lets a large body take three quarters of it only.
+  const room = new BodyRoom({ operation: maxBytes, process: 2 * maxBytes });
+  const transport = createTransport({ origin, route, connections: 1, maxBodyBytes: maxBytes, room });
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const headers = { accept: options.mediaTypes.join(', '), 'accept-encoding': 'identity' };
+  const abort = transport.send({ method: 'GET', target: pathname + search, headers }, (error, answer) => {
+    if (answer === undefined) reject(new FetchError(whyNot(error), { cause: error }));
+    else resolve(answer);
+  });
+  const timer = setTimeout(() => {
+    reject(new FetchError(`no answer within ${options.timeoutMs} milliseconds`));
+    abort();
+  }, options.timeoutMs);
+  try {
+    return await documentOf(await promise, options);
+  } finally {
+    clearTimeout(timer);
+    await transport.close();
+  }
+}
+
+function whyNot(error: TransportError | undefined): string {
+  if (error?.fault === 'invalid') return 'the answer is too large, or it is not HTTP';
+  const reason = reasonOf(error) ?? 'OTHER';
+  return `${reason}: ${meaningOf(reason)}`;
+}
+
+async function documentOf({ status, headers, body }: Answer, options: FetchOptions): Promise<string> {
+  if (status >= 300 && status < 400) throw new FetchError(`it redirects (status ${status}), which is not followed`);
+  if (status !== 200) throw new FetchError(`expected status 200, but got ${status}`);
+  const [mediaType = ''] = (headers['content-type'] ?? '').split(';');
+  if (!options.mediaTypes.includes(mediaType.trim().toLowerCase())) {
+    throw new FetchError(`expected the content type ${options.mediaTypes.join(' or ')}, but got another`);
+  }
+  const coding = headers['content-encoding'];
+  try {
+    return coding === undefined ? textOf(body) : await decodeBody(body, coding, options.maxBytes);
+  } catch (error) {
+    throw new FetchError('the answer cannot be decoded, or it is too large', { cause: error });
+  }
+}

@@ -1,0 +1,331 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { type Authentication, Authenticator } from '../../src/auth/authenticator.ts';
+import { KeySet } from '../../src/auth/key-set.ts';
+import { createKeySetSource, toKeySet } from '../../src/auth/key-set-source.ts';
+import type { Caller } from '../../src/rest/client.ts';
+import type { Tenant } from '../../src/rest/tenants.ts';
+import { createFolder } from '../support/persisted.ts';
+import { startProxy } from '../support/proxy.ts';
+import { authority, serverTls } from '../support/tls.ts';
+import {
+  type Algorithm,
+  answerJson,
+  audience,
+  createSigningKey,
+  issuer,
+  type SigningKey,
+  signToken,
+  startProvider,
+  type TokenParts,
+} from '../support/tokens.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const rules = { issuer, audience, tenantClaim: 'tenant' };
+const acme: Tenant = {
+  name: 'acme',
+  key: 'phx_acme',
+  keyHash: 'hash of the key',
+  entryHash: 'hash of the entry',
+  reach: undefined,
+  mutations: new Set(),
+};
+const tenants = new Map([['acme', acme]]);
+const invalid = { kind: 'refused', refusal: { kind: 'invalid token' } };
+
+interface Bench {
+  readonly authenticator: Authenticator;
+  readonly keySet: KeySet;
+  readonly logged: readonly string[];
+  /** Milliseconds that have passed on both clocks beside the real ones. */
+  later: number;
+}
+
+/** An authenticator over the provider's key set; it has fetched the set once. */
+async function start(from: string, { wait = true } = {}): Promise<Bench> {
+  const logged: string[] = [];
+  const bench = { later: 0, logged };
+  const keySet: KeySet = new KeySet({
+    fetch: createKeySetSource({ from, route: () => ({}) }),
+    onChange: () => authenticator.forget(),
+    log: (level, message) => logged.push(`${level}: ${message}`),
+    now: () => performance.now() + bench.later,
+  });
+  const authenticator = new Authenticator({ rules, keySet, tenants, now: () => Date.now() + bench.later });
+  if (wait) await keySet.renew();
+  return Object.assign(bench, { authenticator, keySet });
+}
+
+function ask({ authenticator }: Bench, token: string): Authentication | Promise<Authentication> {
+  return authenticator.authenticate([`Bearer ${token}`]);
+}
+
+/** Who asks, as the token says. Fails where it is refused. */
+async function callerOf(bench: Bench, token: string): Promise<Caller> {
+  const answer = await ask(bench, token);
+  if (answer.kind === 'refused') throw new Error(answer.refusal.kind);
+  return answer.caller;
+}
+
+test.each<Algorithm>(['RS256', 'PS256', 'ES256', 'EdDSA'])(
+  'a token signed with %s tells the tenant and the user',
+  async (alg) => {
+    const key = await createSigningKey('1', alg);
+    await using provider = await startProvider(key);
+    const bench = await start(provider.url);
+    const { subject = '', ...caller } = await callerOf(bench, await signToken(key, 'acme'));
+    expect(caller).toEqual({ key: 'phx_acme', hash: acme.keyHash, tenant: acme });
+    expect(subject).toMatch(/^[\w-]{43}$/);
+  },
+);
+
+describe('Refused is', () => {
+  const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const now = Math.floor(Date.now() / 1000);
+
+  test.each<[string, TokenParts]>([
+    ['another issuer', { claims: { iss: 'https://other.test/' } }],
+    ['no issuer', { claims: { iss: undefined } }],
+    ['another audience', { claims: { aud: ['other'] } }],
+    ['no audience', { claims: { aud: undefined } }],
+    ['no expiry', { claims: { exp: undefined } }],
+    ['an expiry that is a text', { claims: { exp: '9999999999' } }],
+    ['an expiry beyond the tolerance', { claims: { exp: now - 31 } }],
+    ['a token of later', { claims: { nbf: now + 60 } }],
+    ['no user', { claims: { sub: undefined } }],
+    ['an empty user', { claims: { sub: '' } }],
+    ['a user that is a number', { claims: { sub: 1 } }],
+    ['no tenant', { claims: { tenant: undefined } }],
+    ['a tenant that is a list', { claims: { tenant: ['acme'] } }],
+    ['a tenant that is an object', { claims: { tenant: {} } }],
+  ])('%s', async (_name, parts) => {
+    const key = await createSigningKey('1');
+    await using provider = await startProvider(key);
+    expect(await ask(await start(provider.url), await signToken(key, 'acme', parts))).toEqual(invalid);
+  });
+
+  test('a token without a signature, or with one by a shared secret that is the public key', async () => {
+    const key = await createSigningKey('1', 'RS256');
+    await using provider = await startProvider(key);
+    const bench = await start(provider.url);
+    const token = await signToken(key, 'acme');
+    const [, payload = '', signature = ''] = token.split('.');
+    expect(await ask(bench, `${base64({ alg: 'none' })}.${payload}.`)).toEqual(invalid);
+    expect(await ask(bench, `${base64({ alg: 'none', kid: '1' })}.${payload}.${signature}`)).toEqual(invalid);
+    const { createHmac, createPublicKey } = await import('node:crypto');
+    const pem = createPublicKey({ key: key.jwk, format: 'jwk' }).export({ type: 'spki', format: 'pem' });
+    const signed = `${base64({ alg: 'HS256', kid: '1' })}.${payload}`;
+    const forged = createHmac('sha256', pem).update(signed).digest('base64url');
+    expect(await ask(bench, `${signed}.${forged}`)).toEqual(invalid);
+  });
+
+  test('a key that the token brings itself', async () => {
+    const [key, attacker] = await Promise.all([createSigningKey('1'), createSigningKey('1')]);
+    await using provider = await startProvider(key);
+    await using elsewhere = await startProvider(attacker);
+    const bench = await start(provider.url);
+    for (const header of [{ jwk: attacker.jwk }, { jku: elsewhere.url }, { x5u: elsewhere.url }]) {
+      expect(await ask(bench, await signToken(attacker, 'acme', { header }))).toEqual(invalid);
+    }
+    expect([elsewhere.asked, provider.asked]).toEqual([0, 1]);
+  });
+
+  test('no token, two of them, one of another scheme, one that is none, and one that is too long', async () => {
+    const key = await createSigningKey('1');
+    await using provider = await startProvider(key);
+    const { authenticator } = await start(provider.url);
+    const token = await signToken(key, 'acme');
+    expect(authenticator.authenticate([])).toEqual({ kind: 'refused', refusal: { kind: 'no token' } });
+    expect(authenticator.authenticate([`Bearer ${token}`, `Bearer ${token}`])).toEqual(invalid);
+    const long = await signToken(key, 'acme', { claims: { filler: 'x'.repeat(6200) } });
+    expect(long.length).toBeGreaterThan(8192);
+    for (const value of [`Basic ${token}`, token, 'Bearer phx_key', `Bearer ${token}x`, `Bearer ${long}`, '']) {
+      expect(await authenticator.authenticate([value])).toEqual(invalid);
+    }
+    const largest = await signToken(key, 'acme', { claims: { filler: 'x'.repeat(5800) } });
+    expect(await authenticator.authenticate([`Bearer ${largest}`])).toMatchObject({ kind: 'accepted' });
+    expect(Object.fromEntries(authenticator.counts)).toEqual({ 'no token': 1, 'invalid token': 7, accepted: 1 });
+  });
+
+  test('a tenant that has no entry, whatever every object has', async () => {
+    const key = await createSigningKey('1');
+    await using provider = await startProvider(key);
+    const bench = await start(provider.url);
+    for (const name of ['globex', '__proto__', 'constructor', 'ACME']) {
+      expect(await ask(bench, await signToken(key, name))).toEqual({
+        kind: 'refused',
+        refusal: { kind: 'unknown tenant' },
+      });
+    }
+  });
+});
+
+test('clocks may be apart by thirty seconds', async () => {
+  const key = await createSigningKey('1');
+  await using provider = await startProvider(key);
+  const bench = await start(provider.url);
+  const now = Math.floor(Date.now() / 1000);
+  const token = await signToken(key, 'acme', { claims: { exp: now - 20, nbf: now + 20 } });
+  expect(await ask(bench, token)).toMatchObject({ kind: 'accepted' });
+});
+
+test('without a kid the only key of its kind is taken; with two of them the token is refused', async () => {
+  const [one, two] = await Promise.all([createSigningKey('1'), createSigningKey('2')]);
+  const rsa = await createSigningKey('3', 'RS256');
+  await using provider = await startProvider(one, rsa);
+  const token = await signToken(one, 'acme', { header: { kid: undefined } });
+  expect(await ask(await start(provider.url), token)).toMatchObject({ kind: 'accepted' });
+  provider.serve(one, two);
+  expect(await ask(await start(provider.url), token)).toEqual(invalid);
+});
+
+describe('A known token', () => {
+  test('is answered at once, until it expires', async () => {
+    const key = await createSigningKey('1');
+    await using provider = await startProvider(key);
+    const bench = await start(provider.url);
+    const token = await signToken(key, 'acme');
+    const first = await ask(bench, token);
+    expect(ask(bench, token)).toBe(first);
+    bench.later = 331_000;
+    expect(ask(bench, token)).toBeInstanceOf(Promise);
+  });
+
+  test('is of the entry that its tenant has now', async () => {
+    const key = await createSigningKey('1');
+    await using provider = await startProvider(key);
+    const bench = await start(provider.url);
+    const token = await signToken(key, 'acme');
+    const before = await callerOf(bench, token);
+    bench.authenticator.takeTenants(new Map([['acme', { ...acme, key: 'phx_new' }]]));
+    expect(ask(bench, token)).toMatchObject({ caller: { key: 'phx_new' } });
+    expect(before.key).toBe('phx_acme');
+    bench.authenticator.takeTenants(new Map());
+    expect(ask(bench, token)).toMatchObject({ refusal: { kind: 'unknown tenant' } });
+  });
+
+  test('goes when its key does', async () => {
+    const [old, next] = await Promise.all([createSigningKey('1'), createSigningKey('2')]);
+    await using provider = await startProvider(old);
+    const bench = await start(provider.url);
+    const token = await signToken(old, 'acme');
+    expect(await ask(bench, token)).toMatchObject({ kind: 'accepted' });
+    provider.serve(next);
+    bench.later = 30_000;
+    expect(await ask(bench, await signToken(next, 'acme'))).toMatchObject({ kind: 'accepted' });
+    expect(await ask(bench, token)).toEqual(invalid);
+  });
+});
+
+describe('The provider', () => {
+  test('is asked again for an unknown key, but not twice within thirty seconds', async () => {
+    const [one, two, three] = await Promise.all(['1', '2', '3'].map((kid) => createSigningKey(kid)));
+    if (one === undefined || two === undefined || three === undefined) throw new Error('expected three keys');
+    await using provider = await startProvider(one);
+    const bench = await start(provider.url);
+    provider.serve(one, two);
+    expect(await ask(bench, await signToken(two, 'acme'))).toEqual(invalid);
+    expect(provider.asked).toBe(1);
+    bench.later = 30_000;
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => signToken(two, 'acme')));
+    const answers = await Promise.all(tokens.map(async (token) => ask(bench, token)));
+    expect(new Set(answers.map(({ kind }) => kind))).toEqual(new Set(['accepted']));
+    expect(provider.asked).toBe(2);
+    expect(await ask(bench, await signToken(three, 'acme'))).toEqual(invalid);
+    expect(provider.asked).toBe(2);
+  });
+
+  test('that fails leaves the last keys in use; what they do not know cannot be told', async () => {
+    const [known, unknown] = await Promise.all([createSigningKey('1'), createSigningKey('2')]);
+    await using provider = await startProvider(known);
+    const bench = await start(provider.url);
+    provider.answerWith((response) => void response.writeHead(500).end());
+    bench.later = 3_600_000;
+    const unavailable = { kind: 'refused', refusal: { kind: 'unavailable', retryAfter: 30 } };
+    const late = { claims: { exp: Math.floor(Date.now() / 1000) + 7200 } };
+    expect(await ask(bench, await signToken(unknown, 'acme', late))).toEqual(unavailable);
+    expect(await ask(bench, await signToken(known, 'acme', late))).toMatchObject({ kind: 'accepted' });
+    expect(provider.asked).toBe(2);
+    bench.later += 10_000;
+    expect(await ask(bench, await signToken(unknown, 'acme', late))).toMatchObject({ refusal: { retryAfter: 20 } });
+    expect(provider.asked).toBe(2);
+    expect(bench.logged.at(-1)).toBe('error: keys of the identity provider cannot be read; the last ones stay in use');
+  });
+
+  test('that has not answered yet is waited for; a token that cannot be valid is refused meanwhile', async () => {
+    const key = await createSigningKey('1');
+    await using provider = await startProvider(key);
+    const waiting: (() => void)[] = [];
+    provider.answerWith((response) => waiting.push(() => answerJson(response, { keys: [key.jwk] })));
+    const bench = await start(provider.url, { wait: false });
+    const answer = ask(bench, await signToken(key, 'acme'));
+    expect(await ask(bench, 'a.b.c')).toEqual(invalid);
+    while (waiting.length === 0) await setTimeout(1);
+    for (const go of waiting) go();
+    expect(await answer).toMatchObject({ kind: 'accepted' });
+    expect(provider.asked).toBe(1);
+  });
+
+  test.each<[string, Parameters<Awaited<ReturnType<typeof startProvider>>['answerWith']>[0]]>([
+    ['redirects', (response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
+    [
+      'answers another content type',
+      (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('{"keys":[]}'),
+    ],
+    ['answers more than 64 KiB', (response) => answerJson(response, { keys: [], filler: 'x'.repeat(65_536) })],
+    ['answers no key set', (response) => answerJson(response, { keys: {} })],
+    [
+      'answers a private key',
+      (response) => answerJson(response, { keys: [{ kty: 'OKP', crv: 'Ed25519', x: 'AA', d: 'AA' }] }),
+    ],
+    ['answers no JSON', (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('<')],
+    ['closes the connection', (response) => void response.destroy()],
+  ])('that %s leaves the gateway without keys', async (_name, answer) => {
+    const key = await createSigningKey('1');
+    await using provider = await startProvider(key);
+    provider.answerWith(answer);
+    const bench = await start(provider.url);
+    expect(await ask(bench, await signToken(key, 'acme'))).toMatchObject({ refusal: { kind: 'unavailable' } });
+    expect(bench.logged).toEqual(['error: keys of the identity provider cannot be read; no token can be verified']);
+  });
+
+  test('whose set has a key that cannot be used is not trusted with it, and its other keys are good', async () => {
+    const key = await createSigningKey('1');
+    await using provider = await startProvider(key);
+    const broken: SigningKey = { ...key, kid: '2' };
+    provider.answerWith((response) =>
+      answerJson(response, { keys: [key.jwk, { kty: 'EC', crv: 'P-256', x: '!', y: '!', kid: '2' }] }),
+    );
+    const bench = await start(provider.url);
+    expect(await ask(bench, await signToken(broken, 'acme'))).toEqual(invalid);
+    expect(await ask(bench, await signToken(key, 'acme'))).toMatchObject({ kind: 'accepted' });
+  });
+
+  test('is asked on the route that is configured', async () => {
+    const key = await createSigningKey('1');
+    const body = { keys: [key.jwk] };
+    await using upstream = await startUpstream(() => body, { tls: serverTls });
+    upstream.release();
+    await using proxy = await startProxy();
+    const fetch = createKeySetSource({
+      from: `${upstream.url}/keys`,
+      route: () => ({ proxy: proxy.url, authorities: authority }),
+    });
+    expect(await fetch()).toEqual(body);
+    expect(proxy.requests).toEqual([`CONNECT ${new URL(upstream.url).host}`]);
+    expect(upstream.records.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+    await expect(createKeySetSource({ from: `${upstream.url}/keys`, route: () => ({}) })()).rejects.toThrow(
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    );
+  });
+});
+
+test('a key set may be a file, which is held to the same rules', async () => {
+  using folder = createFolder();
+  const key = await createSigningKey('1');
+  const path = folder.write('keys.json', { keys: [key.jwk] });
+  expect(await ask(await start(path), await signToken(key, 'acme'))).toMatchObject({ kind: 'accepted' });
+  const large = createKeySetSource({ from: folder.write('large.json', 'x'.repeat(70_000)), route: () => ({}) });
+  await expect(large()).rejects.toThrow('expected at most 65536 bytes, but the file is larger');
+  expect(() => toKeySet('{}')).toThrow('expected a JSON Web Key Set');
+});
