@@ -4,18 +4,18 @@ import { AnswerRoom } from './answer/answer-room.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { BodyBudget } from './http/body-budget.ts';
 import { createCors } from './http/cors.ts';
-import { type BodyLimits, createLane } from './http/fast-path.ts';
+import { type BodyLimits, createFastPath } from './http/fast-path.ts';
 import { createGraphiql } from './http/graphiql/graphiql.ts';
 import { createSend } from './http/send.ts';
 import { createYogaHandler } from './http/yoga.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
+import type { Log } from './log.ts';
 import { createRefuseArguments } from './operation/argument-sizes.ts';
 import { createContexts } from './operation/contexts.ts';
 import { createCosts } from './operation/cost.ts';
 import { createPrepare } from './operation/document.ts';
 import type { DocumentLimits } from './operation/document-limits.ts';
 import type { Schemas } from './operation/execute.ts';
-import type { Log } from './operation/persisted/list.ts';
 import {
   createPersisted,
   defaultPersistedSettings,
@@ -25,7 +25,7 @@ import {
 import type { DocumentUses } from './operation/persisted/uses.ts';
 import { createRunOperation, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
 import { Results } from './operation/results.ts';
-import { Runs } from './operation/shared-operations.ts';
+import { SharedOperations } from './operation/shared-operations.ts';
 import type { UpstreamHealth } from './rest/resilience/line.ts';
 import { bodyLimitsFor } from './rest/transport/body-room.ts';
 import type { Route } from './rest/transport/pools.ts';
@@ -75,7 +75,7 @@ export interface GatewayOptions {
   /** Whether answers are compressed for clients that ask for it; by default they are not. */
   readonly compression?: boolean;
   /** Whether common requests go around Yoga, as they do by default: off only to compare the two ways. */
-  readonly fastLane?: boolean;
+  readonly fastPath?: boolean;
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
   /** Persisted documents; what is left out is as in `defaultPersistedSettings`. */
@@ -119,10 +119,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   const cursors = createCursorCodec(options.cursorSecret);
   const persisted = createPersistedDocuments(options, createSchemas(schema));
   const tls = followTls({ files, route, reroute: upstream.reroute, log });
-  const runs = new Runs(options.operationDeadlineMs);
+  const shared = new SharedOperations(options.operationDeadlineMs);
   const room = new AnswerRoom();
   const saved = new SavedCalls();
-  const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses, runs, saved });
+  const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses, shared, saved });
   const watch = watchWith(metrics, options);
   const plain = createRunOperation({
     resolve: persisted.resolve,
@@ -132,7 +132,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     costs: createCosts({ schema, cursors, ...options }),
     refusalOf: upstream.refusalOf,
     isOverloaded: upstream.overloaded,
-    runs,
+    shared,
     results: new Results({ schema, room, ...options, ...watch }),
     maxErrors: options.maxErrors,
     ...watch,
@@ -160,18 +160,18 @@ function createHandler(
   run: RunOperation,
   report: (error: unknown) => void,
 ): Gateway['handle'] {
-  const { bodyLimits, compression = false, fastLane = true, corsOrigins: origins, corsHeaders: headers = [] } = options;
+  const { bodyLimits, compression = false, fastPath = true, corsOrigins: origins, corsHeaders: headers = [] } = options;
   const { log = () => undefined } = options;
   const vary = varyOf(options);
   const send = createSend({ compression, vary });
   const graphiql = options.graphiql ? createGraphiql({ ...options, compression, vary }) : undefined;
   const cors = createCors({ origins, headers, vary, log });
   const bodyBudget = new BodyBudget(bodyLimits.bytes);
-  const lane = createLane({ run, bodyLimits, bodyBudget, send, report });
+  const takeFastPath = createFastPath({ run, bodyLimits, bodyBudget, send, report });
   const yoga = createYogaHandler({ schema, run, bodyLimits, bodyBudget, compression, vary, report });
   return (request, response) => {
     if (cors(request, response) || graphiql?.(request, response) === true) return;
-    if (!fastLane || !lane(request, response)) yoga(request, response);
+    if (!fastPath || !takeFastPath(request, response)) yoga(request, response);
   };
 }
 

@@ -5,7 +5,7 @@ import { startWorkers } from './cluster/primary.ts';
 import { Link } from './cluster/worker.ts';
 import { failureOf, hearUncaught, listening, stopOnSignal } from './exit.ts';
 import { createGateway, type Gateway } from './gateway.ts';
-import type { Log } from './operation/persisted/list.ts';
+import type { Log } from './log.ts';
 import { createTextMemory } from './operation/persisted/persisted.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
 import type { Config } from './settings/config-types.ts';
@@ -150,7 +150,7 @@ function drainMsOf({ stopDelayMs }: Config): number {
 }
 
 function logWith(log: Logger): Log {
-  return (level, message, facts) => log[level](facts ?? {}, message);
+  return (level, message, fields) => log[level](fields ?? {}, message);
 }
 
 /** Loaded where it is asked for only: OpenTelemetry's SDK takes longer to load than the rest of the gateway. */

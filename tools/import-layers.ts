@@ -23,6 +23,7 @@ const layers = [
   ['loaders'],
   ['follow-files.ts'],
   ['rest'],
+  ['log.ts'],
 ];
 
 /** A service of its own beside the gateway: neither knows the other, only main.ts starts it. */

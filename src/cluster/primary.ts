@@ -1,4 +1,4 @@
-import type { Log } from '../operation/persisted/list.ts';
+import type { Log } from '../log.ts';
 import type { TextStore } from '../operation/persisted/store.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
 import { JointStop } from './joint-stop.ts';

@@ -2,17 +2,17 @@ import { AggregatorRegistry } from 'prom-client';
 import type { Measured, Snapshot } from '../telemetry/metrics.ts';
 
 /** What the primary knows of its workers. */
-export interface GroupFacts {
+export interface WorkerCounts {
   readonly running: number;
   /** Since the start. */
   readonly restarts: number;
 }
 
 /** The metrics of all workers as one text; `retired` is what stays of those that have ended. */
-export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot, facts: GroupFacts): Promise<string> {
+export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot, workers: WorkerCounts): Promise<string> {
   const unused = gauge(unusedDocuments, 'Listed documents that nobody has asked for.', unusedIn(snapshots));
   const parts = snapshots.map((snapshot) => snapshot.filter(({ name }) => name !== unusedDocuments));
-  return AggregatorRegistry.aggregate([...parts, retired, [unused], groupMetrics(facts)]).metrics();
+  return AggregatorRegistry.aggregate([...parts, retired, [unused], workerMetrics(workers)]).metrics();
 }
 
 /**
@@ -38,7 +38,7 @@ function unusedIn(snapshots: readonly Snapshot[]): number {
   return [...hits.values()].filter((count) => count === 0).length;
 }
 
-function groupMetrics({ running, restarts }: GroupFacts): Snapshot {
+function workerMetrics({ running, restarts }: WorkerCounts): Snapshot {
   return [
     gauge('gateway_workers', 'Workers that serve now.', running),
     {

@@ -57,7 +57,7 @@ export function worstPlan(options: WorstCaseOptions): Plan | undefined {
       // One without calls was refused: the value is of another sort than the operation takes.
       if (plan === undefined || plan.upper === 0) continue;
       lower = Math.min(lower, plan.lower);
-      if (worst !== undefined && !isDearer(plan, worst)) continue;
+      if (worst !== undefined && !costsMore(plan, worst)) continue;
       worst = plan;
       variables = tried;
     }
@@ -66,7 +66,7 @@ export function worstPlan(options: WorstCaseOptions): Plan | undefined {
 }
 
 /** Rows decide between plans of as many calls. */
-function isDearer(plan: Plan, other: Plan): boolean {
+function costsMore(plan: Plan, other: Plan): boolean {
   return plan.upper > other.upper || (plan.upper === other.upper && plan.rows > other.rows);
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Log } from '../operation/persisted/list.ts';
+import type { Log } from '../log.ts';
 import { answerHeaders } from './response.ts';
 
 /**

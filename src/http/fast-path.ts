@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toPublicError } from '../operation/errors.ts';
 import type { GraphQLParams } from '../operation/params.ts';
-import type { RequestFacts, RunOperation } from '../operation/pipeline.ts';
+import type { RequestContext, RunOperation } from '../operation/pipeline.ts';
 import type { OperationResult } from '../operation/result.ts';
 import { readBody } from './body.ts';
 import type { BodyBudget, BodyClaim } from './body-budget.ts';
@@ -19,8 +19,8 @@ export interface BodyLimits {
   readonly jsonDepth: number;
 }
 
-/** Settings of the lane. */
-export interface LaneOptions {
+/** Settings of the fast path. */
+export interface FastPathOptions {
   readonly run: RunOperation;
   readonly bodyLimits: BodyLimits;
   readonly bodyBudget: BodyBudget;
@@ -29,13 +29,13 @@ export interface LaneOptions {
 }
 
 /** Answers a request if it is a common one; false: it is left untouched for somebody else. */
-export type Lane = (request: IncomingMessage, response: ServerResponse) => boolean;
+export type FastPath = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /**
  * The short way of the common request: POST with a JSON body, or a GET with parameters, answered as one JSON document.
  * It goes around the conversion to and from WHATWG requests, which costs more than a small operation.
  */
-export function createLane(options: LaneOptions): Lane {
+export function createFastPath(options: FastPathOptions): FastPath {
   return (request, response) => {
     const mediaType = negotiate(request.headers.accept);
     if (mediaType === undefined || !isCommon(request)) return false;
@@ -59,7 +59,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   mediaType: MediaType,
-  { run, bodyLimits, bodyBudget, send, report }: LaneOptions,
+  { run, bodyLimits, bodyBudget, send, report }: FastPathOptions,
 ): Promise<void> {
   const sendResult = (result: OperationResult, requestId: string): void => {
     const complete = toAnswer(result, mediaType);
@@ -70,10 +70,10 @@ async function answer(
   try {
     const params = await readParams(request, bodyLimits, claim);
     if (params === undefined) return;
-    const facts = factsOf(request, response);
-    sendResult(await run(params, facts), facts.requestId);
+    const context = contextOf(request, response);
+    sendResult(await run(params, context), context.requestId);
   } catch (error) {
-    sendResult({ errors: [toPublicError(error, report)] }, factsOf(request, response).requestId);
+    sendResult({ errors: [toPublicError(error, report)] }, contextOf(request, response).requestId);
   } finally {
     claim.release();
   }
@@ -90,7 +90,7 @@ export function readParams(
 }
 
 /** What the operation may know of a request of node's. */
-export function factsOf(request: IncomingMessage, response: ServerResponse): RequestFacts {
+export function contextOf(request: IncomingMessage, response: ServerResponse): RequestContext {
   const headers = (name: string): readonly string[] => headerValues(request.rawHeaders, name);
   return {
     method: request.method ?? '',

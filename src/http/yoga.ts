@@ -3,17 +3,17 @@ import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Plugin, YogaServerInstance } from 'graphql-yoga';
 import { type PublicError, toPublicError } from '../operation/errors.ts';
 import type { GraphQLParams } from '../operation/params.ts';
-import type { RequestFacts, RunOperation } from '../operation/pipeline.ts';
+import type { RequestContext, RunOperation } from '../operation/pipeline.ts';
 import { requestError } from '../operation/request-error.ts';
 import type { OperationResult } from '../operation/result.ts';
 import { isObject } from '../rest/values.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { compressed } from './compression.ts';
-import { type BodyLimits, factsOf, isJson, readParams } from './fast-path.ts';
+import { type BodyLimits, contextOf, isJson, readParams } from './fast-path.ts';
 import { negotiate } from './negotiation.ts';
 import { answerHeaders, toAnswer } from './response.ts';
 
-/** What Yoga needs to answer what the lane leaves: streams, and requests that are no GraphQL. */
+/** What Yoga needs to answer what the fast path leaves: streams, and requests that are no GraphQL. */
 export interface YogaOptions {
   readonly schema: GraphQLSchema;
   readonly run: RunOperation;
@@ -30,10 +30,10 @@ export interface YogaOptions {
 interface NodeContext {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  readonly facts: RequestFacts;
+  readonly asked: RequestContext;
 }
 
-/** Answers any request to the GraphQL endpoint. Operations take the same path as in the lane. */
+/** Answers any request to the GraphQL endpoint. Operations take the same path as in the fast path. */
 export function createYogaHandler(options: YogaOptions): (request: IncomingMessage, response: ServerResponse) => void {
   const { schema, run, compression, vary, report } = options;
   const paramsOf: ParamsOf = new WeakMap();
@@ -62,10 +62,10 @@ export function createYogaHandler(options: YogaOptions): (request: IncomingMessa
   let yoga: ReturnType<typeof create> | undefined;
   return (request, response) => {
     yoga ??= create();
-    const facts = factsOf(request, response);
-    response.setHeader('x-request-id', facts.requestId);
+    const asked = contextOf(request, response);
+    response.setHeader('x-request-id', asked.requestId);
     response.setHeader('vary', vary);
-    yoga.then((handle) => handle(request, response, { facts }), report);
+    yoga.then((handle) => handle(request, response, { asked }), report);
   };
 }
 
@@ -94,7 +94,7 @@ function refusalOf(headers: Headers): GraphQLError | undefined {
   return coding === 'identity' ? undefined : refuse('without a content coding', { 'accept-encoding': 'identity' });
 }
 
-/** Reads parameters as the lane does, and refuses every body but JSON. */
+/** Reads parameters as the fast path does, and refuses every body but JSON. */
 function useParams(paramsOf: ParamsOf, { bodyLimits, bodyBudget, report }: YogaOptions): Plugin<object, NodeContext> {
   return {
     onRequestParse: ({ request, setRequestParser, endResponse, fetchAPI, serverContext: { req, res } }) => {
@@ -102,8 +102,8 @@ function useParams(paramsOf: ParamsOf, { bodyLimits, bodyBudget, report }: YogaO
       const refusal = request.method === 'POST' ? refusalOf(request.headers) : undefined;
       if (refusal !== undefined) {
         // Whatever the client accepts: it may be no GraphQL client at all.
-        const { body, ...facts } = toAnswer({ errors: [toPublicError(refusal, report)] }, 'application/json');
-        endResponse(new fetchAPI.Response(body, facts));
+        const { body, ...head } = toAnswer({ errors: [toPublicError(refusal, report)] }, 'application/json');
+        endResponse(new fetchAPI.Response(body, head));
         return;
       }
       if (!isAcceptable(request.headers.get('accept') ?? undefined)) {
@@ -127,13 +127,13 @@ function isAcceptable(accept: string | undefined): boolean {
   return negotiate(accept) !== undefined || /text\/event-stream|multipart\/mixed/i.test(accept ?? '');
 }
 
-/** Runs operations as the lane does. */
+/** Runs operations as the fast path does. */
 function useOperations(run: RunOperation, paramsOf: ParamsOf, results: Results): Plugin<object, NodeContext> {
   return {
-    onParams: async ({ request, setResult, context: { facts } }) => {
+    onParams: async ({ request, setResult, context: { asked } }) => {
       const params = paramsOf.get(request);
       if (params === undefined) return;
-      const result = await run(params, facts);
+      const result = await run(params, asked);
       results.set(request, result);
       // For streams, which Yoga writes itself.
       const { data, errors } = result;
@@ -160,7 +160,7 @@ function useStreamHeaders(): Plugin {
   };
 }
 
-/** Answers as the lane does, where the client takes what the lane answers. */
+/** Answers as the fast path does, where the client takes what the fast path answers. */
 function useAnswers(
   results: Results,
   compression: boolean,

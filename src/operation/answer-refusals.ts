@@ -63,7 +63,7 @@ function refusalWith(
 function tooManyObjects({ objects, path, objectsThere }: AnswerSize, limit: number): GraphQLError {
   return requestError(
     `The operation may answer up to ${objects} objects, ${objectsThere} of them for \`${path}\`, but the limit is ${limit}.`,
-    { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true, facts: { objects, limit, path } },
+    { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true, details: { objects, limit, path } },
   );
 }
 
@@ -71,6 +71,6 @@ function tooMuchOfSchema({ bytes, path }: IntrospectionSize): GraphQLError {
   const limit = mostIntrospectionBytes;
   return requestError(
     `The operation would answer ${bytes} bytes about the schema, most of them for \`${path}\`, but the limit is ${limit}.`,
-    { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true, facts: { bytes, limit, path } },
+    { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true, details: { bytes, limit, path } },
   );
 }

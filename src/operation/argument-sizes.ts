@@ -76,8 +76,8 @@ function refuseField({ path, all, query }: FieldArguments, texts: ReadonlyMap<st
 }
 
 function tooLarge(what: string, limit: number, path: string, bytes: number): GraphQLError {
-  const facts = { bytes, limit, path };
-  return requestError(`${what}, but the limit is ${limit}.`, { code: 'LIMIT_EXCEEDED', status: 400, facts });
+  const details = { bytes, limit, path };
+  return requestError(`${what}, but the limit is ${limit}.`, { code: 'LIMIT_EXCEEDED', status: 400, details });
 }
 
 function sizeOf(

@@ -64,7 +64,7 @@ export function createCosts(options: CostsOptions): Costs {
     // Before the plan, which takes longer.
     const answerRefusal = explain === 'plan' ? undefined : refuseAnswer(prepared, params.variables ?? {});
     const isDue = (): boolean =>
-      wantsCost || (answerRefusal === undefined && isDear(knownBoundOf(prepared), prepared, options));
+      wantsCost || (answerRefusal === undefined && isExpensive(knownBoundOf(prepared), prepared, options));
     const isPlanned = explain === 'plan' || (mayCall && isDue());
     const planned = isPlanned ? planWith(prepared, params.variables ?? {}, options) : undefined;
     const plan = planned instanceof PlanLimitError ? undefined : planned;
@@ -116,7 +116,7 @@ function explainOf({ extensions }: GraphQLParams, { explain: isAllowed }: CostsO
 }
 
 /** Whether an operation might make more calls, or ask for more rows, than it may. */
-function isDear({ calls, rows }: Bound, { listed }: PreparedOperation, limits: CostsOptions): boolean {
+function isExpensive({ calls, rows }: Bound, { listed }: PreparedOperation, limits: CostsOptions): boolean {
   return calls > limits.maxUpstreamCalls || (rows > limits.maxUpstreamRows && !listed);
 }
 
@@ -127,35 +127,36 @@ function refusalOf(
 ): GraphQLError | undefined {
   if (plan instanceof PlanLimitError) return tooManySteps(plan);
   const { maxUpstreamCalls, maxUpstreamRows } = limits;
-  if (plan.upper > maxUpstreamCalls) return tooDear('calls', plan.upper, maxUpstreamCalls, plan, ({ upper }) => upper);
+  if (plan.upper > maxUpstreamCalls)
+    return tooExpensive('calls', plan.upper, maxUpstreamCalls, plan, ({ upper }) => upper);
   if (plan.rows <= maxUpstreamRows || listed) return undefined;
-  return tooDear('rows', plan.rows, maxUpstreamRows, plan, ({ rows }) => rows);
+  return tooExpensive('rows', plan.rows, maxUpstreamRows, plan, ({ rows }) => rows);
 }
 
-function tooDear(
+function tooExpensive(
   unit: 'calls' | 'rows',
   count: number,
   limit: number,
   { calls }: Plan,
   measure: (call: PlannedCall) => number,
 ): GraphQLError {
-  const [dearest] = calls.toSorted((a, b) => measure(b) - measure(a));
-  const path = dearest?.paths[0] ?? '';
-  const most = dearest === undefined ? 0 : measure(dearest);
+  const [mostExpensive] = calls.toSorted((a, b) => measure(b) - measure(a));
+  const path = mostExpensive?.paths[0] ?? '';
+  const most = mostExpensive === undefined ? 0 : measure(mostExpensive);
   const does = unit === 'calls' ? 'make up to' : 'ask for up to';
   const what = unit === 'calls' ? 'REST calls' : 'rows';
   return requestError(
     `The operation may ${does} ${count} ${what}, ${most} of them for \`${path}\`, but the limit is ${limit}.`,
-    { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true, facts: { [unit]: count, limit, path } },
+    { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true, details: { [unit]: count, limit, path } },
   );
 }
 
 /** How many steps it would take is not known: planning ended with the first one too many. */
 function tooManySteps({ limit, path }: PlanLimitError): GraphQLError {
-  const facts = { steps: limit + 1, limit, path: path.slice(0, longestPath) };
+  const details = { steps: limit + 1, limit, path: path.slice(0, longestPath) };
   return requestError(
     `The operation has more places and relations, those of each id counted, than are planned: the limit is ${limit}.`,
-    { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true, facts },
+    { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true, details },
   );
 }
 

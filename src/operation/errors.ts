@@ -2,7 +2,7 @@ import { GraphQLError, type SourceLocation } from 'graphql';
 import { UserInputError } from '../graphql/input-error.ts';
 import { inputPathOf } from '../graphql/input-names.ts';
 import { UpstreamError, type UpstreamFacts } from '../rest/errors.ts';
-import { type HttpFacts, httpFactsOf } from './request-error.ts';
+import { type HttpExtension, httpExtensionOf } from './request-error.ts';
 
 /** An error as a client sees it; `extensions.code` is always there. `http` says what it means for the HTTP response. */
 export interface PublicError {
@@ -10,7 +10,7 @@ export interface PublicError {
   readonly locations: readonly SourceLocation[] | undefined;
   readonly path: readonly (string | number)[] | undefined;
   readonly extensions: Readonly<Record<string, unknown>>;
-  readonly http: HttpFacts | undefined;
+  readonly http: HttpExtension | undefined;
 }
 
 /** Longer messages only repeat input: graphql quotes invalid values whole. */
@@ -87,7 +87,10 @@ function isRequestError(error: GraphQLError): boolean {
 /** Errors without a code of their own are variables that do not fit: the caller's input. */
 function requestErrorOf(error: GraphQLError): PublicError {
   const { http: _http, ...extensions } = extensionsOf(error);
-  return { ...publicError(error, error.message, { code: 'BAD_USER_INPUT', ...extensions }), http: httpFactsOf(error) };
+  return {
+    ...publicError(error, error.message, { code: 'BAD_USER_INPUT', ...extensions }),
+    http: httpExtensionOf(error),
+  };
 }
 
 /** graphql-jit leaves extensions out where there are none. */

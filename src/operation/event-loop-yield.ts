@@ -8,7 +8,7 @@ const perTurn = 8;
  * Keeps operations that all come at once from having the event loop to themselves: those that do not begin within a
  * while wait for its next turns, so that health checks, answers of the upstream and new connections come in between.
  */
-export class Turns {
+export class EventLoopYield {
   readonly #waiting: (() => void)[] = [];
   /** When operations that come in this turn have to wait. */
   #until = 0;

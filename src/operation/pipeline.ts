@@ -9,7 +9,7 @@ import type { RefuseArguments } from './argument-sizes.ts';
 import type { Cost, Costs } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { toPublicErrors } from './errors.ts';
-import { Turns } from './event-loop-yield.ts';
+import { EventLoopYield } from './event-loop-yield.ts';
 import { type OnOperation, type OperationProgress, reportOf } from './operation-report.ts';
 import type { GraphQLParams } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
@@ -18,11 +18,11 @@ import { overload, refuseMutationByGet } from './refusals.ts';
 import { RefusedDocument } from './refused-document.ts';
 import type { OperationResult } from './result.ts';
 import type { Results } from './results.ts';
-import type { Runs, Start } from './shared-operations.ts';
+import type { SharedOperations, Start } from './shared-operations.ts';
 import { keepDeclared, nameOf, textOf } from './variables.ts';
 
 /** What an operation may know of the request that brought it, whichever transport that was. */
-export interface RequestFacts {
+export interface RequestContext {
   readonly method: string;
   /** Names the request in logs and in its answer. */
   readonly requestId: string;
@@ -39,14 +39,14 @@ export interface RequestFacts {
 /** Collaborators and settings of the operations. */
 export interface OperationsOptions {
   readonly resolve: ResolveDocument;
-  readonly createContext: (facts: RequestFacts, lifetime: Lifetime, calls: OperationCalls) => GatewayContext;
+  readonly createContext: (request: RequestContext, lifetime: Lifetime, calls: OperationCalls) => GatewayContext;
   readonly costs: Costs;
   readonly refuseArguments: RefuseArguments;
   /** Why no REST call of this caller can succeed; undefined where it may. */
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** Whether an operation of this caller would find no room for its calls. */
   readonly isOverloaded: (caller: Caller | undefined) => boolean;
-  readonly runs: Runs;
+  readonly shared: SharedOperations;
   readonly results: Results;
   /** Most errors that an answer tells. */
   readonly maxErrors: number;
@@ -59,28 +59,28 @@ export interface OperationsOptions {
 }
 
 /** Runs one operation from its parameters. Never rejects: whatever happens becomes a result. */
-export type RunOperation = (params: GraphQLParams, facts: RequestFacts) => Promise<OperationResult>;
+export type RunOperation = (params: GraphQLParams, request: RequestContext) => Promise<OperationResult>;
 
 /** The one path that every operation takes, whichever transport brought it. */
 export function createRunOperation(options: OperationsOptions): RunOperation {
-  const turns = new Turns();
-  return async (params, facts) => {
+  const eventLoop = new EventLoopYield();
+  return async (params, request) => {
     const startedAt = performance.now();
     const known: OperationProgress = {};
     options.onBegin();
-    const turn = turns.take(startedAt);
+    const turn = eventLoop.take(startedAt);
     if (turn !== undefined) await turn;
     let result: OperationResult;
     // One function for all that is awaited: each further one costs a small operation a percent.
     try {
       const found = options.resolve(params);
       const resolved = found instanceof Promise ? await found : found;
-      const running = begin(resolved, params, facts, options, known);
-      result = finished(running instanceof Promise ? await running : running, resolved, facts, options, known);
+      const running = begin(resolved, params, request, options, known);
+      result = finished(running instanceof Promise ? await running : running, resolved, request, options, known);
     } catch (error) {
       result = failed(error, options, known);
     }
-    options.onEnd(reportOf(params, facts, known, result, performance.now() - startedAt));
+    options.onEnd(reportOf(params, request, known, result, performance.now() - startedAt));
     return result;
   };
 }
@@ -89,24 +89,24 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
 function begin(
   { prepared, use }: Resolved,
   params: GraphQLParams,
-  facts: RequestFacts,
+  request: RequestContext,
   options: OperationsOptions,
   known: OperationProgress,
 ): Promise<OperationResult> | OperationResult {
   known.prepared = prepared;
   known.use = use;
   keepDeclared(params, prepared.operation);
-  refuseMutationByGet(prepared, facts);
+  refuseMutationByGet(prepared, request);
   const variablesText = textOf(params.variables);
   options.refuseArguments(prepared, params.variables, variablesText);
-  const cost = options.costs(prepared, params, options.refusalOf(facts.caller) === undefined);
+  const cost = options.costs(prepared, params, options.refusalOf(request.caller) === undefined);
   known.cost = cost;
   if (cost.refusal !== undefined) throw cost.refusal;
   if (cost.planOnly) return { data: null, extensions: cost.extensions() ?? {} };
-  if (options.isOverloaded(facts.caller) || options.results.isFull) throw overload();
-  const running = start(prepared, params, variablesText, facts, cost, options);
+  if (options.isOverloaded(request.caller) || options.results.isFull) throw overload();
+  const running = start(prepared, params, variablesText, request, cost, options);
   if (running instanceof Promise) {
-    facts.onLeave(() => {
+    request.onLeave(() => {
       known.left = true;
     });
   }
@@ -117,14 +117,14 @@ function begin(
 function finished(
   made: OperationResult,
   resolved: Resolved,
-  facts: RequestFacts,
+  request: RequestContext,
   options: OperationsOptions,
   { cost }: OperationProgress,
 ): OperationResult {
   const { use, prepared } = resolved;
-  const result = options.results.withRoom(made, prepared, facts.onClose);
+  const result = options.results.withRoom(made, prepared, request.onClose);
   if (use !== undefined && cost !== undefined && !cost.planOnly) countUse(use, result, cost);
-  return isCacheable(resolved, facts, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
+  return isCacheable(resolved, request, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
 }
 
 /** Nothing was executed, which counts as well, and costs nothing. */
@@ -144,32 +144,32 @@ function start(
   prepared: PreparedOperation,
   params: GraphQLParams,
   variablesText: string,
-  facts: RequestFacts,
+  request: RequestContext,
   cost: Cost,
   options: OperationsOptions,
 ): Promise<OperationResult> | OperationResult {
-  const { runs } = options;
-  const run: Start = (lifetime) => execute(prepared, params, facts, cost, lifetime, options);
-  const { caller } = facts;
-  if (caller === undefined) return runs.alone(facts, run);
+  const { shared } = options;
+  const run: Start = (lifetime) => execute(prepared, params, request, cost, lifetime, options);
+  const { caller } = request;
+  if (caller === undefined) return shared.startUnshared(request, run);
   if (prepared.operation.operation === 'query') {
-    if (cost.isTold) return runs.alone(facts, run);
-    return runs.take(caller.hash, `${prepared.serial} ${nameOf(variablesText)}`, facts, run, cost.calls);
+    if (cost.isTold) return shared.startUnshared(request, run);
+    return shared.joinOrStart(caller.hash, `${prepared.serial} ${nameOf(variablesText)}`, request, run, cost.calls);
   }
-  runs.ground(caller.hash);
-  const written = runs.alone(facts, run);
-  return written instanceof Promise ? written.finally(() => runs.ground(caller.hash)) : written;
+  shared.invalidate(caller.hash);
+  const written = shared.startUnshared(request, run);
+  return written instanceof Promise ? written.finally(() => shared.invalidate(caller.hash)) : written;
 }
 
 function execute(
   prepared: PreparedOperation,
   { variables }: GraphQLParams,
-  facts: RequestFacts,
+  request: RequestContext,
   cost: Cost,
   lifetime: Lifetime,
   options: OperationsOptions,
 ): Promise<OperationResult> | OperationResult {
-  const context = options.createContext(facts, lifetime, cost.calls);
+  const context = options.createContext(request, lifetime, cost.calls);
   const { answer } = context;
   const executed = prepared.execute(context, variables);
   const end = ({ data, errors }: ExecutionResult): OperationResult => {
@@ -194,7 +194,7 @@ function countUse(use: DocumentUse, { errors }: OperationResult, cost: Cost | un
 /** A URL that names its document by an id stands for the same question always. */
 function isCacheable(
   { byId }: Resolved,
-  { method }: RequestFacts,
+  { method }: RequestContext,
   { errors }: OperationResult,
   { getMaxAge }: OperationsOptions,
 ): boolean {

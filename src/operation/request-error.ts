@@ -11,16 +11,16 @@ interface RequestErrorOptions {
   readonly lenient?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
   /** What else a client may want to read, beside the message. */
-  readonly facts?: Readonly<Record<string, unknown>>;
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /** An error of the request itself: nothing was executed. `extensions.http` never reaches the client. */
 export function requestError(
   message: string,
-  { code, status, lenient = false, headers, facts }: RequestErrorOptions,
+  { code, status, lenient = false, headers, details }: RequestErrorOptions,
 ): GraphQLError {
   return new GraphQLError(message, {
-    extensions: { code, ...facts, http: { status, spec: lenient, ...(headers !== undefined && { headers }) } },
+    extensions: { code, ...details, http: { status, spec: lenient, ...(headers !== undefined && { headers }) } },
   });
 }
 
@@ -31,7 +31,7 @@ export function relocated(error: GraphQLError, message: string, extensions: Grap
 }
 
 /** The HTTP side of an error, as `requestError` and Yoga attach it. */
-export interface HttpFacts {
+export interface HttpExtension {
   readonly status?: number;
   /** Whether it is `lenient`, see above: the name is Yoga's. */
   readonly spec?: boolean;
@@ -39,7 +39,7 @@ export interface HttpFacts {
 }
 
 /** What an error says about the HTTP response; undefined where it says nothing. */
-export function httpFactsOf({ extensions }: GraphQLError): HttpFacts | undefined {
-  const facts = extensions['http'];
-  return typeof facts === 'object' ? facts : undefined;
+export function httpExtensionOf({ extensions }: GraphQLError): HttpExtension | undefined {
+  const http = extensions['http'];
+  return typeof http === 'object' ? http : undefined;
 }

@@ -3,32 +3,32 @@ import type { OperationCalls } from '../rest/operation-calls.ts';
 import { Lifetime } from '../rest/operation-deadline.ts';
 import type { OperationResult } from './result.ts';
 
-/** Executes an operation within a lifetime; the result comes at once where nothing had to be read. */
+/** Executes an operation before its deadline; the result comes at once if nothing had to be read. */
 export type Start = (lifetime: Lifetime) => Promise<OperationResult> | OperationResult;
 
-/** Who waits for a run. */
-export interface Waiting {
+/** A request that waits for an operation. */
+export interface Waiter {
   /** Calls back when the client leaves before it is answered. */
   readonly onLeave: (listener: () => void) => void;
   /** What stands for its operation in traces. */
   readonly trace?: TraceContext;
-  /** Hears that it is answered by another's run, where somebody traces. */
+  /** Hears that it is answered by another request's operation; undefined without tracing. */
   readonly spans?: Pick<CallSpans, 'share'>;
 }
 
 /**
- * Nobody joins a run that has been under way for so long, in milliseconds: its deadline is that of the first, and who
- * comes later has a later one. The reads of those can still be shared.
+ * An operation is not joined once it has been under way for so long, in milliseconds: its deadline is that of the first
+ * request, and one that comes later has a later one. The reads of both can still be shared.
  */
-const boardingMs = 100;
+const joinWindowMs = 100;
 
 /**
- * Equal queries under way under the same caller are one run: it is executed once, and everybody who waits gets its
- * result. It ends early when the last of them has left; its deadline is that of the first.
+ * Equal queries under way under the same caller are executed once, and each of their requests gets the result. The shared
+ * operation ends early when its last client has left; its deadline is that of the first.
  */
-export class Runs {
+export class SharedOperations {
   readonly #deadlineMs: number;
-  readonly #byCaller = new Map<string, Map<string, Run>>();
+  readonly #byCaller = new Map<string, Map<string, SharedOperation>>();
   #joined = 0;
   #savedCalls = 0;
 
@@ -37,90 +37,90 @@ export class Runs {
     this.#deadlineMs = deadlineMs;
   }
 
-  /** How often a run was joined so far. */
+  /** How often an operation was joined so far. */
   get joined(): number {
     return this.#joined;
   }
 
-  /** REST calls that those who joined a run would have made at least, so far. */
+  /** REST calls that the requests that joined an operation would have made at least, so far. */
   get savedCalls(): number {
     return this.#savedCalls;
   }
 
-  /** Joins the run of (caller, name), or starts it; `calls` are those of the one who starts it. */
-  take(
+  /** Joins the operation of (caller, name), or starts it; `calls` are those of the request that starts it. */
+  joinOrStart(
     caller: string,
     name: string,
-    waiting: Waiting,
+    waiter: Waiter,
     start: Start,
     calls: Pick<OperationCalls, 'made'>,
   ): Promise<OperationResult> | OperationResult {
-    const running = this.#byCaller.get(caller)?.get(name)?.join(waiting);
-    if (running !== undefined) {
+    const joined = this.#byCaller.get(caller)?.get(name)?.join(waiter);
+    if (joined !== undefined) {
       this.#joined += 1;
-      return running;
+      return joined;
     }
     const lifetime = new Lifetime(this.#deadlineMs);
     const result = start(lifetime);
     if (!(result instanceof Promise)) return result;
-    const run = new Run(result, lifetime, waiting);
-    const runs = this.#byCaller.get(caller);
-    if (runs === undefined) this.#byCaller.set(caller, new Map([[name, run]]));
-    else runs.set(name, run);
+    const operation = new SharedOperation(result, lifetime, waiter);
+    const operations = this.#byCaller.get(caller);
+    if (operations === undefined) this.#byCaller.set(caller, new Map([[name, operation]]));
+    else operations.set(name, operation);
     const forget = (): void => {
-      run.end();
-      this.#savedCalls += run.joined * calls.made;
-      this.#forget(caller, name, run);
+      operation.end();
+      this.#savedCalls += operation.joined * calls.made;
+      this.#forget(caller, name, operation);
     };
     result.then(forget, forget);
     return result;
   }
 
-  /** Executes what must not be shared. */
-  alone({ onLeave }: Waiting, start: Start): Promise<OperationResult> | OperationResult {
+  /** Executes an operation that must not be shared. */
+  startUnshared({ onLeave }: Waiter, start: Start): Promise<OperationResult> | OperationResult {
     const lifetime = new Lifetime(this.#deadlineMs);
     const result = start(lifetime);
     if (result instanceof Promise) onLeave(() => lifetime.end('left'));
     return result;
   }
 
-  /** Nobody joins a run of this caller that began before now: a caller reads its own writes. */
-  ground(caller: string): void {
+  /** No operation of this caller that began before now is joined any more: a caller reads its own writes. */
+  invalidate(caller: string): void {
     this.#byCaller.delete(caller);
   }
 
-  #forget(caller: string, name: string, run: Run): void {
-    const runs = this.#byCaller.get(caller);
-    if (runs?.get(name) !== run) return;
-    runs.delete(name);
-    if (runs.size === 0) this.#byCaller.delete(caller);
+  #forget(caller: string, name: string, operation: SharedOperation): void {
+    const operations = this.#byCaller.get(caller);
+    if (operations?.get(name) !== operation) return;
+    operations.delete(name);
+    if (operations.size === 0) this.#byCaller.delete(caller);
   }
 }
 
-/** An operation under way, and how many wait for it. */
-class Run {
+/** An operation under way, and how many requests wait for it. */
+class SharedOperation {
   readonly #startedAt = performance.now();
   readonly #lifetime: Lifetime;
   readonly #trace: TraceContext | undefined;
   // Let go at the end: a map that has grown keeps entries that were deleted before alive for a while.
   #result: Promise<OperationResult> | undefined;
-  #waiting = 0;
+  #waiters = 0;
   /** How often it was joined. */
   joined = 0;
 
-  constructor(result: Promise<OperationResult>, lifetime: Lifetime, first: Waiting) {
+  constructor(result: Promise<OperationResult>, lifetime: Lifetime, first: Waiter) {
     this.#result = result;
     this.#lifetime = lifetime;
     this.#trace = first.trace;
-    this.#seat(first);
+    this.#add(first);
   }
 
-  /** The result, with one more who waits for it; undefined where it is too late to join. */
-  join(waiting: Waiting): Promise<OperationResult> | undefined {
-    if (this.#waiting === 0 || performance.now() - this.#startedAt >= boardingMs) return undefined;
-    this.#seat(waiting);
+  /** The result, with one more waiter; undefined if it is too late to join. */
+  join(waiter: Waiter): Promise<OperationResult> | undefined {
+    if (this.#waiters === 0 || performance.now() - this.#startedAt >= joinWindowMs) return undefined;
+    this.#add(waiter);
     this.joined += 1;
-    if (waiting.spans !== undefined && this.#trace !== undefined) waiting.spans.share(this.#trace);
+    if (waiter.spans !== undefined && this.#trace !== undefined) waiter.spans.share(this.#trace);
     return this.#result;
   }
 
@@ -129,13 +129,13 @@ class Run {
     this.#result = undefined;
   }
 
-  #seat({ onLeave }: Waiting): void {
-    this.#waiting += 1;
-    this.#lifetime.operations = this.#waiting;
+  #add({ onLeave }: Waiter): void {
+    this.#waiters += 1;
+    this.#lifetime.operations = this.#waiters;
     onLeave(() => {
-      this.#waiting -= 1;
-      this.#lifetime.operations = this.#waiting;
-      if (this.#waiting === 0) this.#lifetime.end('left');
+      this.#waiters -= 1;
+      this.#lifetime.operations = this.#waiters;
+      if (this.#waiters === 0) this.#lifetime.end('left');
     });
   }
 }

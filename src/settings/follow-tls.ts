@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fingerprint, followFiles } from '../follow-files.ts';
-import type { Log } from '../operation/persisted/list.ts';
+import type { Log } from '../log.ts';
 import type { Route } from '../rest/transport/pools.ts';
 import { readTls, type TlsFiles } from './tls-settings.ts';
 

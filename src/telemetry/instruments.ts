@@ -63,18 +63,18 @@ interface Sample {
 
 /** prom-client's own makes an object and a text for each value; this one asks for what others have counted. */
 class KeptHistogram extends Histogram {
-  readonly #facts: { readonly name: string; readonly help: string };
+  readonly #described: { readonly name: string; readonly help: string };
   readonly #read: () => readonly Sample[];
 
   constructor(config: HistogramConfiguration<string>, read: () => readonly Sample[]) {
     super(config);
-    this.#facts = { name: config.name, help: config.help };
+    this.#described = { name: config.name, help: config.help };
     this.#read = read;
   }
 
   /** Where prom-client takes text and data from; its declarations leave it out. */
   getForPromString(): Promise<unknown> {
-    return Promise.resolve({ ...this.#facts, type: 'histogram', aggregator: 'sum', values: this.#read() });
+    return Promise.resolve({ ...this.#described, type: 'histogram', aggregator: 'sum', values: this.#read() });
   }
 }
 

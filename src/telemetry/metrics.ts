@@ -11,7 +11,7 @@ import { createOperationMetrics, type OperationMetrics } from './operation-metri
 export interface MetricsSources {
   readonly upstream: () => UpstreamHealth;
   readonly documents: DocumentUses;
-  readonly runs: { readonly joined: number; readonly savedCalls: number };
+  readonly shared: { readonly joined: number; readonly savedCalls: number };
   readonly saved: SavedCalls;
 }
 
@@ -37,11 +37,11 @@ export interface Measured {
 }
 
 /** Makes the metrics of one gateway. */
-export function createMetrics({ upstream, documents, runs, saved }: MetricsSources): Metrics {
+export function createMetrics({ upstream, documents, shared, saved }: MetricsSources): Metrics {
   const registry = new Registry();
   const operations = createOperationMetrics([registry]);
   counter([registry], 'gateway_shared_operations_total', 'Operations answered by an equal one under way.', [], () => [
-    [{}, runs.joined],
+    [{}, shared.joined],
   ]);
   measureUpstream([registry], upstream);
   counter(
@@ -55,7 +55,7 @@ export function createMetrics({ upstream, documents, runs, saved }: MetricsSourc
       [{ by: 'known_rows' }, saved.knownRows],
       [{ by: 'views' }, saved.views],
       [{ by: 'shared_reads' }, upstream().sharedReads],
-      [{ by: 'shared_operations' }, runs.savedCalls],
+      [{ by: 'shared_operations' }, shared.savedCalls],
     ],
   );
   measureDocuments([registry], documents);

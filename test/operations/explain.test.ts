@@ -144,11 +144,11 @@ describe('The extension explain', () => {
       using folder = createFolder();
       const files = folder.write('manifest.json', { q1: query, m1: mutation });
       await using upstream = await startUpstream(workspace);
-      await using lane = await startGateway(upstream, { explain: false, persisted: { files } });
-      await using yoga = await startGateway(upstream, { explain: false, persisted: { files }, fastLane: false });
+      await using fast = await startGateway(upstream, { explain: false, persisted: { files } });
+      await using yoga = await startGateway(upstream, { explain: false, persisted: { files }, fastPath: false });
       const extensions = { explain };
       const get = { method: 'GET' } as const;
-      for (const { url } of [lane, yoga]) {
+      for (const { url } of [fast, yoga]) {
         for (const [params, wire] of [
           [{ query, extensions }, {}],
           [{ query: mutation, extensions }, {}],

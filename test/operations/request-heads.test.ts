@@ -70,7 +70,7 @@ test.each([
 });
 
 describe('requests that people make by hand', () => {
-  test('/graphql/ is /graphql, with and without a query, in the lane and in Yoga', async () => {
+  test('/graphql/ is /graphql, with and without a query, on the fast path and in Yoga', async () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
     for (const accept of ['application/json', 'text/event-stream']) {

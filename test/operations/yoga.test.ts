@@ -1,5 +1,5 @@
-/** What the fast lane does not share with Yoga, Yoga does as well: the same tests without the lane. */
-process.env['TEST_FAST_LANE'] = 'off';
+/** What the fast path does not share with Yoga, Yoga does as well: the same tests without the fast path. */
+process.env['TEST_FAST_PATH'] = 'off';
 
 await import('./graphql-over-http.test.ts');
 await import('./persisted.test.ts');

@@ -32,7 +32,7 @@ function seen({ status, headers, body }: BinaryResponse): { readonly status: num
   };
 }
 
-test(`the lane and Yoga answer alike (seed ${seed})`, { timeout: 3_600_000 }, async () => {
+test(`the fast path and Yoga answer alike (seed ${seed})`, { timeout: 3_600_000 }, async () => {
   await using upstream = await startUpstream(
     {
       'GET /api/projects/1/': rows.project(1),
@@ -52,19 +52,19 @@ test(`the lane and Yoga answer alike (seed ${seed})`, { timeout: 3_600_000 }, as
     bodyLimits: { bytes: 4096, jsonDepth: 20 },
     persisted: { getMaxAge: 60 },
   };
-  await using lane = await startGateway(upstream, { ...options, fastLane: true });
-  await using yoga = await startGateway(upstream, { ...options, fastLane: false });
+  await using fast = await startGateway(upstream, { ...options, fastPath: true });
+  await using yoga = await startGateway(upstream, { ...options, fastPath: false });
   const statuses = new Set<number>();
   const ask = (url: string, request: RawRequest) => sendForBytes(url, request).then(seen);
   await assert(
     asyncProperty(requests, async (request) => {
-      const [byLane, byYoga] = await Promise.all([ask(lane.url, request), ask(yoga.url, request)]);
-      statuses.add(byLane.status);
-      expect(byLane).toEqual(byYoga);
+      const [byFast, byYoga] = await Promise.all([ask(fast.url, request), ask(yoga.url, request)]);
+      statuses.add(byFast.status);
+      expect(byFast).toEqual(byYoga);
     }),
     { numRuns, seed },
   );
-  expect(yoga.reported).toEqual(lane.reported);
+  expect(yoga.reported).toEqual(fast.reported);
   // Short runs may miss one.
   if (numRuns < 2000) return;
   expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 204, 400, 404, 405, 406, 413, 415]);

@@ -73,7 +73,7 @@ const defaults = {
   corsOrigins: [],
   compression: true,
   // `yoga.test.ts` turns it off.
-  fastLane: process.env['TEST_FAST_LANE'] !== 'off',
+  fastPath: process.env['TEST_FAST_PATH'] !== 'off',
 } satisfies Partial<GatewayOptions>;
 
 /** Starts a gateway over an upstream, and serves it. */

@@ -60,7 +60,7 @@ function processWith(...ids: readonly string[]): Process {
   });
   return {
     documents,
-    metrics: createMetrics({ upstream, documents, runs: { joined: 0, savedCalls: 8 }, saved: new SavedCalls() }),
+    metrics: createMetrics({ upstream, documents, shared: { joined: 0, savedCalls: 8 }, saved: new SavedCalls() }),
   };
 }
 

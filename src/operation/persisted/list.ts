@@ -1,13 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { fingerprint, followFiles } from '../../follow-files.ts';
+import type { Log } from '../../log.ts';
 import type { PrepareListed } from '../document.ts';
 import { type DocumentSet, noDocuments, prepareSet } from './documents.ts';
 import { readFiles } from './files.ts';
 import { ManifestError, readManifest } from './manifest.ts';
 import type { DocumentUses } from './uses.ts';
-
-/** Hears of what an operator should know. */
-export type Log = (level: 'info' | 'warn' | 'error', message: string, facts?: object) => void;
 
 /** Where the listed documents come from, and what they are made with. */
 export interface DocumentListOptions {

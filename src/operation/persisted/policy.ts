@@ -1,8 +1,8 @@
+import type { Log } from '../../log.ts';
 import type { Prepare, PreparedOperation } from '../document.ts';
 import { shownName } from '../operation-report.ts';
 import type { GraphQLParams } from '../params.ts';
 import { hashOf } from './ids.ts';
-import type { Log } from './list.ts';
 import { documentRequired } from './refusals.ts';
 import type { Policy } from './resolve.ts';
 

@@ -1,7 +1,7 @@
 import { getCACertificates } from 'node:tls';
 import { Redis, ReplyError } from 'ioredis';
+import type { Log } from '../../log.ts';
 import { hashOf } from './ids.ts';
-import type { Log } from './list.ts';
 import type { TextStore } from './store.ts';
 import type { RedisCommand, RedisUse } from './uses.ts';
 

@@ -28,9 +28,9 @@ interface TracedOutcome {
 
 /** Follows every operation with a span. */
 export function traceOperations(run: RunOperation, tracing: Tracing): RunOperation {
-  return async (params, facts) => {
-    const span = tracing.begin(facts.trace, facts.method, facts.requestId);
-    const result = await run(params, { ...facts, trace: span.trace, spans: span });
+  return async (params, request) => {
+    const span = tracing.begin(request.trace, request.method, request.requestId);
+    const result = await run(params, { ...request, trace: span.trace, spans: span });
     span.end(outcomeOf(result, params.operationName));
     return result;
   };

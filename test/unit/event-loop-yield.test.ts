@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Turns } from '../../src/operation/event-loop-yield.ts';
+import { EventLoopYield } from '../../src/operation/event-loop-yield.ts';
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
@@ -8,17 +8,17 @@ function nextTurn(): Promise<void> {
 }
 
 test('operations begin at once for 20 milliseconds of a turn, those that come later wait for the next ones', async () => {
-  const turns = new Turns();
-  expect(turns.take(1000)).toBeUndefined();
-  expect(turns.take(1019)).toBeUndefined();
+  const eventLoop = new EventLoopYield();
+  expect(eventLoop.take(1000)).toBeUndefined();
+  expect(eventLoop.take(1019)).toBeUndefined();
   const begun: number[] = [];
-  for (let index = 0; index < 20; index += 1) void turns.take(1021 + index)?.then(() => begun.push(index));
+  for (let index = 0; index < 20; index += 1) void eventLoop.take(1021 + index)?.then(() => begun.push(index));
   await Promise.resolve();
   expect(begun).toEqual([]);
   await nextTurn();
   expect(begun).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-  // Nobody overtakes those that wait.
-  const late = turns.take(5000)?.then(() => begun.push(20));
+  // Those that wait come first.
+  const late = eventLoop.take(5000)?.then(() => begun.push(20));
   await nextTurn();
   expect(begun).toHaveLength(16);
   await late;
@@ -26,9 +26,9 @@ test('operations begin at once for 20 milliseconds of a turn, those that come la
 });
 
 test('each turn of the event loop has its own time', async () => {
-  const turns = new Turns();
-  expect(turns.take(0)).toBeUndefined();
+  const eventLoop = new EventLoopYield();
+  expect(eventLoop.take(0)).toBeUndefined();
   await nextTurn();
-  expect(turns.take(1000)).toBeUndefined();
-  expect(turns.take(1010)).toBeUndefined();
+  expect(eventLoop.take(1000)).toBeUndefined();
+  expect(eventLoop.take(1010)).toBeUndefined();
 });
