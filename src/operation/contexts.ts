@@ -19,9 +19,9 @@ export interface ContextOptions extends AnswerLimits {
 /** Makes the context of each operation. */
 export function createContexts(options: ContextOptions): OperationsOptions['createContext'] {
   const { maxPageSize, cursors, upstream, room, saved } = options;
-  return ({ caller, trace, spans }, lifetime, calls) => {
-    const rest = new ClientApi(upstream.clientFor(caller, { lifetime, calls, trace, spans }));
-    const answer = new AnswerBudget(options, room, () => lifetime.end('limit'));
+  return ({ caller, trace, spans }, deadline, calls) => {
+    const rest = new ClientApi(upstream.clientFor(caller, { deadline, calls, trace, spans }));
+    const answer = new AnswerBudget(options, room, () => deadline.end('limit'));
     return {
       rest,
       refusal: upstream.refusalOf(caller),

@@ -1,7 +1,7 @@
 import { GraphQLError, type SourceLocation } from 'graphql';
 import { UserInputError } from '../graphql/input-error.ts';
 import { inputPathOf } from '../graphql/input-names.ts';
-import { UpstreamError, type UpstreamFacts } from '../rest/errors.ts';
+import { UpstreamError, type UpstreamErrorDetails } from '../rest/errors.ts';
 import { type HttpExtension, httpExtensionOf } from './request-error.ts';
 
 /** An error as a client sees it; `extensions.code` is always there. `http` says what it means for the HTTP response. */
@@ -36,7 +36,7 @@ export function toPublicError(error: unknown, report: (error: unknown) => void):
 }
 
 /** The fields that the upstream rejected, by the names that they have in inputs. */
-function toPublicFacts({ errors, ...facts }: UpstreamFacts): UpstreamFacts {
+function toPublicFacts({ errors, ...facts }: UpstreamErrorDetails): UpstreamErrorDetails {
   if (errors === undefined) return facts;
   const named = errors.map(({ field, message }) => ({ field: field === null ? null : inputPathOf(field), message }));
   return { ...facts, errors: named };

@@ -4,7 +4,7 @@ import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/client.ts';
 import type { UpstreamError } from '../rest/errors.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
-import type { Lifetime } from '../rest/operation-deadline.ts';
+import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { RefuseArguments } from './argument-sizes.ts';
 import type { Cost, Costs } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
@@ -39,7 +39,11 @@ export interface RequestContext {
 /** Collaborators and settings of the operations. */
 export interface OperationsOptions {
   readonly resolve: ResolveDocument;
-  readonly createContext: (request: RequestContext, lifetime: Lifetime, calls: OperationCalls) => GatewayContext;
+  readonly createContext: (
+    request: RequestContext,
+    deadline: OperationDeadline,
+    calls: OperationCalls,
+  ) => GatewayContext;
   readonly costs: Costs;
   readonly refuseArguments: RefuseArguments;
   /** Why no REST call of this caller can succeed; undefined where it may. */
@@ -149,7 +153,7 @@ function start(
   options: OperationsOptions,
 ): Promise<OperationResult> | OperationResult {
   const { shared } = options;
-  const run: Start = (lifetime) => execute(prepared, params, request, cost, lifetime, options);
+  const run: Start = (deadline) => execute(prepared, params, request, cost, deadline, options);
   const { caller } = request;
   if (caller === undefined) return shared.startUnshared(request, run);
   if (prepared.operation.operation === 'query') {
@@ -166,20 +170,20 @@ function execute(
   { variables }: GraphQLParams,
   request: RequestContext,
   cost: Cost,
-  lifetime: Lifetime,
+  deadline: OperationDeadline,
   options: OperationsOptions,
 ): Promise<OperationResult> | OperationResult {
-  const context = options.createContext(request, lifetime, cost.calls);
+  const context = options.createContext(request, deadline, cost.calls);
   const { answer } = context;
   const executed = prepared.execute(context, variables);
   const end = ({ data, errors }: ExecutionResult): OperationResult => {
-    lifetime.finish();
+    deadline.finish();
     answer.finish();
-    return options.results.of({ data, errors, prepared, cost, answer, lifetime });
+    return options.results.of({ data, errors, prepared, cost, answer, deadline });
   };
   if (!(executed instanceof Promise)) return end(executed);
   return executed.then(end, (error: unknown) => {
-    lifetime.finish();
+    deadline.finish();
     answer.finish();
     throw error;
   });

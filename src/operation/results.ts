@@ -4,7 +4,7 @@ import type { AnswerRoom } from '../answer/answer-room.ts';
 import { rootWeight } from '../look-ahead/object-weight.ts';
 import { fragmentsOf } from '../look-ahead/selection.ts';
 import { noRoomForBodies } from '../rest/errors.ts';
-import type { Lifetime } from '../rest/operation-deadline.ts';
+import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import { measureJson } from './answer-bytes.ts';
 import { bodyExcessError, excessError, excessOf, toldOf } from './answer-limits.ts';
 import type { Cost } from './cost.ts';
@@ -35,7 +35,7 @@ export interface Execution {
   readonly cost: Cost;
   readonly answer: AnswerBudget;
   /** Tells what the upstream answered. */
-  readonly lifetime: Lifetime;
+  readonly deadline: OperationDeadline;
 }
 
 /** Calls back once an answer has been taken by its client, or that has left. */
@@ -57,13 +57,13 @@ export class Results {
 
   /** The result of an execution. One that exceeds a limit loses its data, and one error says why. */
   of(execution: Execution): OperationResult {
-    const { data, errors, prepared, cost, answer, lifetime } = execution;
+    const { data, errors, prepared, cost, answer, deadline } = execution;
     const { maxErrors, report } = this.#options;
     const { document, listed } = prepared;
     const extensions = cost.extensions();
     const why = this.#whyDropped(execution);
     if (why === undefined) {
-      const mostBytes = answer.mostBytes(this.#rootOf(prepared), lifetime.received);
+      const mostBytes = answer.mostBytes(this.#rootOf(prepared), deadline.received);
       const publicErrors = errors && toPublicErrors(errors, maxErrors, report);
       return { document, listed, data, errors: publicErrors, extensions, text: undefined, mostBytes };
     }
@@ -74,8 +74,8 @@ export class Results {
   }
 
   /** Why the data of an execution is not answered; undefined where it is. */
-  #whyDropped({ data, prepared, answer, lifetime }: Execution): GraphQLError | undefined {
-    const { bodyExcess, ended, received } = lifetime;
+  #whyDropped({ data, prepared, answer, deadline }: Execution): GraphQLError | undefined {
+    const { bodyExcess, ended, received } = deadline;
     if (bodyExcess !== undefined) return bodyExcessError(bodyExcess);
     if (answer.isShed || ended === noRoomForBodies) return overload();
     if (data === undefined) return undefined;

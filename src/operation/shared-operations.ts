@@ -1,10 +1,10 @@
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
-import { Lifetime } from '../rest/operation-deadline.ts';
+import { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { OperationResult } from './result.ts';
 
 /** Executes an operation before its deadline; the result comes at once if nothing had to be read. */
-export type Start = (lifetime: Lifetime) => Promise<OperationResult> | OperationResult;
+export type Start = (deadline: OperationDeadline) => Promise<OperationResult> | OperationResult;
 
 /** A request that waits for an operation. */
 export interface Waiter {
@@ -60,10 +60,10 @@ export class SharedOperations {
       this.#joined += 1;
       return joined;
     }
-    const lifetime = new Lifetime(this.#deadlineMs);
-    const result = start(lifetime);
+    const deadline = new OperationDeadline(this.#deadlineMs);
+    const result = start(deadline);
     if (!(result instanceof Promise)) return result;
-    const operation = new SharedOperation(result, lifetime, waiter);
+    const operation = new SharedOperation(result, deadline, waiter);
     const operations = this.#byCaller.get(caller);
     if (operations === undefined) this.#byCaller.set(caller, new Map([[name, operation]]));
     else operations.set(name, operation);
@@ -78,9 +78,9 @@ export class SharedOperations {
 
   /** Executes an operation that must not be shared. */
   startUnshared({ onLeave }: Waiter, start: Start): Promise<OperationResult> | OperationResult {
-    const lifetime = new Lifetime(this.#deadlineMs);
-    const result = start(lifetime);
-    if (result instanceof Promise) onLeave(() => lifetime.end('left'));
+    const deadline = new OperationDeadline(this.#deadlineMs);
+    const result = start(deadline);
+    if (result instanceof Promise) onLeave(() => deadline.end('left'));
     return result;
   }
 
@@ -100,7 +100,7 @@ export class SharedOperations {
 /** An operation under way, and how many requests wait for it. */
 class SharedOperation {
   readonly #startedAt = performance.now();
-  readonly #lifetime: Lifetime;
+  readonly #deadline: OperationDeadline;
   readonly #trace: TraceContext | undefined;
   // Let go at the end: a map that has grown keeps entries that were deleted before alive for a while.
   #result: Promise<OperationResult> | undefined;
@@ -108,9 +108,9 @@ class SharedOperation {
   /** How often it was joined. */
   joined = 0;
 
-  constructor(result: Promise<OperationResult>, lifetime: Lifetime, first: Waiter) {
+  constructor(result: Promise<OperationResult>, deadline: OperationDeadline, first: Waiter) {
     this.#result = result;
-    this.#lifetime = lifetime;
+    this.#deadline = deadline;
     this.#trace = first.trace;
     this.#add(first);
   }
@@ -131,11 +131,11 @@ class SharedOperation {
 
   #add({ onLeave }: Waiter): void {
     this.#waiters += 1;
-    this.#lifetime.operations = this.#waiters;
+    this.#deadline.operations = this.#waiters;
     onLeave(() => {
       this.#waiters -= 1;
-      this.#lifetime.operations = this.#waiters;
-      if (this.#waiters === 0) this.#lifetime.end('left');
+      this.#deadline.operations = this.#waiters;
+      if (this.#waiters === 0) this.#deadline.end('left');
     });
   }
 }

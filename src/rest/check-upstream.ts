@@ -2,7 +2,7 @@ import { type FailureReason, meaningOf, reasonOf } from './failure-reasons.ts';
 import { wantsCertificate } from './failures.ts';
 import type { Line } from './resilience/job.ts';
 import { decodeBody, textOf } from './transport/decode.ts';
-import type { Answer } from './transport/transport.ts';
+import type { RawResponse } from './transport/transport.ts';
 
 /** How long the upstream has to answer, in milliseconds. */
 const checkMs = 5000;
@@ -40,7 +40,7 @@ function askOnce({ transport, maxBodyBytes }: Line, prefix: string): Promise<Fai
 }
 
 async function judge(
-  { status, headers, body, release }: Answer,
+  { status, headers, body, release }: RawResponse,
   maxBodyBytes: number,
 ): Promise<FailureReason | undefined> {
   release();

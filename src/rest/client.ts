@@ -2,15 +2,15 @@ import type { CallSpans, TraceContext } from './call-spans.ts';
 import { csvOf, jsonOf, writtenJson } from './decoded-response.ts';
 import { isUnauthenticated, noRoomForBodies, UpstreamError } from './errors.ts';
 import { type OnEnd, type OperationCalls, statusOf } from './operation-calls.ts';
-import { isOverdue, type Lifetime } from './operation-deadline.ts';
+import { isOverdue, type OperationDeadline } from './operation-deadline.ts';
 import { Attempts } from './resilience/attempts.ts';
-import type { Patience } from './resilience/concurrency-limiter.ts';
+import type { Deadline } from './resilience/concurrency-limiter.ts';
 import type { Job, Line } from './resilience/job.ts';
 import type { RejectedKeys } from './resilience/rejected-keys.ts';
-import type { Flight, Flights } from './single-flight.ts';
+import type { SharedCall, SingleFlight } from './single-flight.ts';
 import type { Tenant } from './tenants.ts';
 import type { BodyRoom } from './transport/body-room.ts';
-import { type Reply, toDomainError } from './transport/exchange.ts';
+import { type DecodedResponse, toDomainError } from './transport/send.ts';
 import type { Call } from './transport/transport.ts';
 
 /** Who asks: the personal API key, and what stands for it wherever something is shared or counted. */
@@ -25,8 +25,8 @@ export interface Caller {
 }
 
 /** What REST calls have to know of the operation that makes them. */
-export interface OperationFacts {
-  readonly lifetime: Lifetime;
+export interface CallingOperation {
+  readonly deadline: OperationDeadline;
   readonly calls: OperationCalls;
   readonly trace?: TraceContext;
   /** Where somebody traces. */
@@ -36,7 +36,7 @@ export interface OperationFacts {
 /** The methods of calls that have an effect. */
 export type WriteMethod = 'POST' | 'PATCH' | 'DELETE' | 'GET';
 
-/** REST calls in the name of one caller, within one operation's lifetime. All fail with an UpstreamError. */
+/** REST calls in the name of one caller, within one operation's deadline. All fail with an UpstreamError. */
 export interface RestClient {
   /** The JSON that a GET answers. `target` is the path with its query. Equal reads in flight are one call. */
   readonly getJson: (target: string) => Promise<unknown>;
@@ -51,8 +51,8 @@ export interface Shared {
   readonly line: Line;
   readonly bodies: BodyRoom;
   readonly prefix: string;
-  readonly json: Flights<unknown>;
-  readonly csv: Flights<string>;
+  readonly json: SingleFlight<unknown>;
+  readonly csv: SingleFlight<string>;
   readonly rejected: RejectedKeys;
 }
 
@@ -62,12 +62,12 @@ const json = 'application/json';
 export class CallerClient implements RestClient {
   readonly #shared: Shared;
   readonly #caller: Caller;
-  readonly #operation: OperationFacts;
+  readonly #operation: CallingOperation;
   #jsonHeaders: Record<string, string> | undefined;
   /** Whether a call of the operation has succeeded: then a 401 is about what was asked for, and not about the key. */
   #isProven = false;
 
-  constructor(shared: Shared, caller: Caller, operation: OperationFacts) {
+  constructor(shared: Shared, caller: Caller, operation: CallingOperation) {
     this.#shared = shared;
     this.#caller = caller;
     this.#operation = operation;
@@ -82,42 +82,47 @@ export class CallerClient implements RestClient {
   }
 
   write(method: WriteMethod, target: string, body?: unknown): Promise<unknown> {
-    const { lifetime, calls } = this.#operation;
-    if (lifetime.ended !== undefined) return Promise.reject(lifetime.ended);
-    if (!calls.grant()) return Promise.reject(new UpstreamError('COST_LIMIT_EXCEEDED'));
+    const { deadline, calls } = this.#operation;
+    if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
+    if (!calls.reserve()) return Promise.reject(new UpstreamError('COST_LIMIT_EXCEEDED'));
     const headers = this.#headers(json);
     if (body !== undefined) headers['content-type'] = 'application/json';
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     // A connection that was kept open may be closed by the upstream just now, and the write be lost with it.
     const call: Call = { method, target: this.#shared.prefix + target, headers, ...content, fresh: true };
-    const job = this.#jobOf(call, target, { lastsUntil: lifetime.endsAt }, true);
-    return write(this.#shared, job, lifetime, (error) => this.#heed(error));
+    const job = this.#jobOf(call, target, { endsAt: deadline.endsAt }, true);
+    return write(this.#shared, job, deadline, (error) => this.#noteKeyStatus(error));
   }
 
-  #read<T>(flights: Flights<T>, target: string, accept: string, decode: (reply: Reply) => T): Promise<T> {
+  #read<T>(
+    reads: SingleFlight<T>,
+    target: string,
+    accept: string,
+    decode: (response: DecodedResponse) => T,
+  ): Promise<T> {
     const { hash } = this.#caller;
-    const { lifetime, calls, spans } = this.#operation;
-    if (lifetime.ended !== undefined) return Promise.reject(lifetime.ended);
-    const boarding = flights.boarding(hash, target);
-    if (boarding !== undefined) {
-      const answer = flights.join(boarding, lifetime);
-      hear(answer, calls.share(target));
-      if (spans !== undefined && boarding.trace !== undefined) spans.share(boarding.trace);
+    const { deadline, calls, spans } = this.#operation;
+    if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
+    const running = reads.joinable(hash, target);
+    if (running !== undefined) {
+      const answer = reads.join(running, deadline);
+      reportEnd(answer, calls.share(target));
+      if (spans !== undefined && running.trace !== undefined) spans.share(running.trace);
       return answer;
     }
-    if (!calls.grant()) return Promise.reject(new UpstreamError('COST_LIMIT_EXCEEDED'));
-    return flights.start(hash, target, lifetime, (flight) => {
+    if (!calls.reserve()) return Promise.reject(new UpstreamError('COST_LIMIT_EXCEEDED'));
+    return reads.start(hash, target, deadline, (read) => {
       const call: Call = { method: 'GET', target: this.#shared.prefix + target, headers: this.#readHeaders(accept) };
-      const attempts = new Attempts(this.#shared.line, this.#jobOf(call, target, flight, false));
+      const attempts = new Attempts(this.#shared.line, this.#jobOf(call, target, read, false));
       attempts.read({
-        succeed: (reply) => {
-          this.#heed(undefined);
-          land(flight, reply, decode, this.#shared.bodies);
+        succeed: (response) => {
+          this.#noteKeyStatus(undefined);
+          settle(read, response, decode, this.#shared.bodies);
         },
         fail: (error) => {
           const failure = toDomainError(error);
-          this.#heed(failure);
-          flight.crash(failure);
+          this.#noteKeyStatus(failure);
+          read.reject(failure);
         },
       });
       return attempts;
@@ -125,7 +130,7 @@ export class CallerClient implements RestClient {
   }
 
   /** Takes note of what an answer says about the key; undefined: it succeeded. */
-  #heed(failure: unknown): void {
+  #noteKeyStatus(failure: unknown): void {
     const { rejected } = this.#shared;
     if (failure === undefined) {
       this.#isProven = true;
@@ -149,26 +154,31 @@ export class CallerClient implements RestClient {
     };
   }
 
-  #jobOf(call: Call, target: string, patience: Patience, isWrite: boolean): Job {
+  #jobOf(call: Call, target: string, deadline: Deadline, isWrite: boolean): Job {
     const { key, hash } = this.#caller;
     const { calls, spans } = this.#operation;
-    return { call, target, patience, isWrite, key, callerHash: hash, calls, spans };
+    return { call, target, deadline, isWrite, key, callerHash: hash, calls, spans };
   }
 }
 
-function land<T>(flight: Flight<T>, reply: Reply, decode: (reply: Reply) => T, bodies: BodyRoom): void {
-  const body = bodies.keep(reply.text);
-  if (body === undefined) return flight.crash(noRoomForBodies);
+function settle<T>(
+  read: SharedCall<T>,
+  response: DecodedResponse,
+  decode: (response: DecodedResponse) => T,
+  bodies: BodyRoom,
+): void {
+  const body = bodies.keep(response.text);
+  if (body === undefined) return read.reject(noRoomForBodies);
   try {
-    if (flight.keep(body, bodies.limits.operation)) flight.land(decode(reply), reply.text.length);
+    if (read.keep(body, bodies.limits.operation)) read.resolve(decode(response), response.text.length);
   } catch (error) {
-    flight.crash(error);
+    read.reject(error);
   } finally {
     body.letGo();
   }
 }
 
-function hear(answer: Promise<unknown>, ended: OnEnd): void {
+function reportEnd(answer: Promise<unknown>, ended: OnEnd): void {
   answer.then(
     () => ended(200),
     (error: unknown) => ended(statusOf(error)),
@@ -176,12 +186,13 @@ function hear(answer: Promise<unknown>, ended: OnEnd): void {
 }
 
 /** Reads that began before a write, or during it, are shared with none that comes after it. */
-async function write(shared: Shared, job: Job, lifetime: Lifetime, heed: (failure: unknown) => void): Promise<unknown> {
-  const ground = (): void => {
-    shared.json.ground(job.callerHash);
-    shared.csv.ground(job.callerHash);
-  };
-  ground();
+async function write(
+  shared: Shared,
+  job: Job,
+  deadline: OperationDeadline,
+  note: (failure: unknown) => void,
+): Promise<unknown> {
+  invalidate(shared, job.callerHash);
   const attempts = new Attempts(shared.line, job);
   const end = Promise.withResolvers<never>();
   const listener = {
@@ -192,23 +203,28 @@ async function write(shared: Shared, job: Job, lifetime: Lifetime, heed: (failur
       attempts.cancel();
     },
   };
-  lifetime.onEnd(listener);
+  deadline.onEnd(listener);
   try {
-    const reply = await Promise.race([attempts.write(), end.promise]);
-    heed(undefined);
-    lifetime.received += reply.text.length;
-    const body = shared.bodies.keepWritten(reply.text);
-    lifetime.keep(body, Number.POSITIVE_INFINITY);
+    const response = await Promise.race([attempts.write(), end.promise]);
+    note(undefined);
+    deadline.received += response.text.length;
+    const body = shared.bodies.keepWritten(response.text);
+    deadline.keep(body, Number.POSITIVE_INFINITY);
     body.letGo();
-    return writtenJson(job.call, reply);
+    return writtenJson(job.call, response);
   } catch (error) {
     const failure = toDomainError(error);
-    heed(failure);
+    note(failure);
     listener.settled = true;
-    if (isUnauthenticated(failure)) lifetime.fail(failure);
+    if (isUnauthenticated(failure)) deadline.fail(failure);
     throw failure;
   } finally {
     listener.settled = true;
-    ground();
+    invalidate(shared, job.callerHash);
   }
+}
+
+function invalidate({ json: reads, csv: tables }: Shared, callerHash: string): void {
+  reads.invalidate(callerHash);
+  tables.invalidate(callerHash);
 }

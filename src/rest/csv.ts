@@ -1,5 +1,5 @@
 /** What is read of a CSV text (RFC 4180): how many records follow the line of names, and cells of the first of them. */
-export interface CsvFacts {
+export interface CsvTable {
   /** Records without the line of names; empty lines are none. */
   readonly rows: number;
   /** The cell of the first record in the column of a name; undefined where there is none. */
@@ -7,7 +7,7 @@ export interface CsvFacts {
 }
 
 /** Reads the facts of a CSV text in one pass. Line breaks within quotes end no record. */
-export function csvFactsOf(text: string): CsvFacts {
+export function readCsv(text: string): CsvTable {
   const first: string[] = [];
   let records = 0;
   for (const record of recordsOf(text)) {

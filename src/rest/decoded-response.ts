@@ -1,13 +1,13 @@
 import { UpstreamError } from './errors.ts';
 import { parseJson, refuseMany } from './json.ts';
-import type { Reply } from './transport/exchange.ts';
+import type { DecodedResponse } from './transport/send.ts';
 import type { Call } from './transport/transport.ts';
 
-/** Most objects, lists and members of objects in a reply: parsing more would keep everybody waiting. */
+/** Most objects, lists and members of objects in a response: parsing more would keep everybody waiting. */
 const mostParts = 250_000;
 
-/** The JSON that a reply holds. */
-export function jsonOf({ status, contentType, text }: Reply): unknown {
+/** The JSON that a response holds. */
+export function jsonOf({ status, contentType, text }: DecodedResponse): unknown {
   if (/^text\/csv\b/i.test(contentType)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   try {
     refuseMany(text, mostParts);
@@ -17,14 +17,14 @@ export function jsonOf({ status, contentType, text }: Reply): unknown {
   }
 }
 
-/** The table that a reply holds. A proxy's error page with status 200 must not pass for one. */
-export function csvOf(reply: Reply): string {
-  const { status, contentType, text } = reply;
-  if (/json/i.test(contentType) || isMarkup(reply)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
+/** The table that a response holds. A proxy's error page with status 200 must not pass for one. */
+export function csvOf(response: DecodedResponse): string {
+  const { status, contentType, text } = response;
+  if (/json/i.test(contentType) || isMarkup(response)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   return text;
 }
 
-function isMarkup({ contentType, text }: Reply): boolean {
+function isMarkup({ contentType, text }: DecodedResponse): boolean {
   return /html|xml/i.test(contentType) || text.trimStart().startsWith('<');
 }
 
@@ -32,13 +32,13 @@ function isMarkup({ contentType, text }: Reply): boolean {
  * What a write answered, undefined where it answered nothing. A delete's answer says nothing but its status; known
  * deployments send it with and without a body. A proxy's page with status 200 says nothing of a delete.
  */
-export function writtenJson(call: Call, reply: Reply): unknown {
-  if (reply.status === 204 || reply.text === '') return undefined;
-  if (call.method !== 'DELETE') return jsonOf(reply);
+export function writtenJson(call: Call, response: DecodedResponse): unknown {
+  if (response.status === 204 || response.text === '') return undefined;
+  if (call.method !== 'DELETE') return jsonOf(response);
   try {
-    return jsonOf(reply);
+    return jsonOf(response);
   } catch (error) {
-    if (isMarkup(reply)) throw error;
+    if (isMarkup(response)) throw error;
     return undefined;
   }
 }

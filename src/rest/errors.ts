@@ -18,7 +18,7 @@ export type UpstreamErrorCode =
   | 'COST_LIMIT_EXCEEDED';
 
 /** What of an upstream's error may reach a client (`extensions.upstream`). `retryAfter` is in seconds. */
-export interface UpstreamFacts {
+export interface UpstreamErrorDetails {
   readonly status?: number;
   readonly code?: string;
   readonly attr?: string;
@@ -50,9 +50,9 @@ export const upstreamErrorCodes: readonly string[] = Object.keys(messages);
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly code: UpstreamErrorCode;
-  readonly upstream: UpstreamFacts | undefined;
+  readonly upstream: UpstreamErrorDetails | undefined;
 
-  constructor(code: UpstreamErrorCode, upstream?: UpstreamFacts, cause?: unknown) {
+  constructor(code: UpstreamErrorCode, upstream?: UpstreamErrorDetails, cause?: unknown) {
     super(messages[code], cause === undefined ? undefined : { cause });
     this.code = code;
     this.upstream = upstream;

@@ -4,7 +4,7 @@ import {
   noRoomForBodies,
   UpstreamError,
   type UpstreamErrorCode,
-  type UpstreamFacts,
+  type UpstreamErrorDetails,
 } from './errors.ts';
 import { type Rejection, rejectionsOf } from './rejections.ts';
 import type { TransportError } from './transport/transport.ts';
@@ -31,7 +31,7 @@ export function toUpstreamError(
   const isApi = text === '' || json !== undefined || isCut;
   const errorCode = codeOf(status, told, isApi);
   const errors = errorCode === 'BAD_USER_INPUT' || errorCode === 'CONFLICT' ? rejectionsIn(json, key) : [];
-  const facts: UpstreamFacts = {
+  const facts: UpstreamErrorDetails = {
     status,
     ...(code !== undefined && { code }),
     ...(attr !== undefined && { attr }),

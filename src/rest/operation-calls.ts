@@ -25,7 +25,7 @@ export class OperationCalls {
   readonly #maximum: number;
   readonly #isTraced: boolean;
   readonly #calls: MadeCall[] = [];
-  #granted = 0;
+  #reserved = 0;
   #made = 0;
   /** The latest wave of which a call has ended. */
   #ended = 0;
@@ -46,9 +46,9 @@ export class OperationCalls {
   }
 
   /** Whether the operation may make one more call; if so, it is counted as granted. */
-  grant(): boolean {
-    if (this.#granted >= this.#maximum) return false;
-    this.#granted += 1;
+  reserve(): boolean {
+    if (this.#reserved >= this.#maximum) return false;
+    this.#reserved += 1;
     return true;
   }
 

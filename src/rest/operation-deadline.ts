@@ -17,17 +17,17 @@ export interface BodyExcess {
 }
 
 /** Wants to know when an operation ends before it has what it waits for. */
-export interface LifetimeListener {
+export interface EndListener {
   /** Whether it has it: then the end is none of its business. */
   readonly settled: boolean;
   readonly ended: (error: UpstreamError) => void;
 }
 
 /**
- * How long one operation may go on: a total deadline, retries and waiting included, and the client's patience.
+ * How long one operation may go on: until its total deadline, retries and waiting included, or until its client leaves.
  * Calls listen to it and stop when it ends. Call `finish` when the answer is ready, or its timer lives on.
  */
-export class Lifetime {
+export class OperationDeadline {
   /** On the clock of `performance.now()`, in milliseconds. */
   readonly endsAt: number;
   /** How many operations end with it: equal ones may be one. Each of them is a witness of a deadline that passes. */
@@ -41,7 +41,7 @@ export class Lifetime {
   readonly #milliseconds: number;
   /** Runs from the first listener on: without one there is nothing to end. */
   #timer: NodeJS.Timeout | undefined;
-  readonly #listeners: LifetimeListener[] = [];
+  readonly #listeners: EndListener[] = [];
   #ended: UpstreamError | undefined;
 
   constructor(milliseconds: number) {
@@ -55,7 +55,7 @@ export class Lifetime {
   }
 
   /** Calls back once if the operation ends before the listener is settled. */
-  onEnd(listener: LifetimeListener): void {
+  onEnd(listener: EndListener): void {
     this.#listeners.push(listener);
     this.#timer ??= setTimeout(endByDeadline, this.#milliseconds, this);
   }
@@ -106,11 +106,11 @@ function errorOf(reason: EndReason): UpstreamError {
   return new UpstreamError(reason === 'limit' ? 'COST_LIMIT_EXCEEDED' : 'UPSTREAM_TIMEOUT', undefined, reason);
 }
 
-function endByDeadline(lifetime: Lifetime): void {
-  lifetime.end('deadline');
+function endByDeadline(deadline: OperationDeadline): void {
+  deadline.end('deadline');
 }
 
-/** Whether an error of a lifetime's end says that its deadline passed, rather than that its client left. */
+/** Whether an error of a deadline's end says that its deadline passed, rather than that its client left. */
 export function isOverdue({ cause }: UpstreamError): boolean {
   return cause === ('deadline' satisfies EndReason);
 }

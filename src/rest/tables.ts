@@ -1,4 +1,4 @@
-import { csvFactsOf } from './csv.ts';
+import { readCsv } from './csv.ts';
 import { UpstreamError } from './errors.ts';
 import { secondAfter } from './instants.ts';
 import type { ListRef } from './pages.ts';
@@ -34,7 +34,7 @@ export function toRowsPage(body: unknown, at: At): TablePage<readonly unknown[]>
  * end before the second after its newest row, so that events captured since then move no row to another page.
  */
 export function toCsvPage(text: string, { filter }: ListRef, at: At): TablePage<string> {
-  const { rows, firstCell } = csvFactsOf(text);
+  const { rows, firstCell } = readCsv(text);
   const isBound = (at.before ?? filter?.before ?? filter?.select) !== undefined || at.offset > 0;
   const before = isBound ? at.before : secondAfter(firstCell('timestamp'));
   return { content: text, end: behind({ offset: at.offset, before }, rows), hasNext: rows > 0 };

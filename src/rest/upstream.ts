@@ -1,10 +1,10 @@
 import { checkUpstream } from './check-upstream.ts';
-import { type Caller, CallerClient, type OperationFacts, type RestClient, type Shared } from './client.ts';
+import { type Caller, CallerClient, type CallingOperation, type RestClient, type Shared } from './client.ts';
 import { UpstreamError } from './errors.ts';
 import { createLine, healthOf, type UpstreamHealth } from './resilience/line.ts';
 import type { ReachabilityLog } from './resilience/reachability.ts';
 import { RejectedKeys } from './resilience/rejected-keys.ts';
-import { Flights } from './single-flight.ts';
+import { SingleFlight } from './single-flight.ts';
 import { type BodyLimits, BodyRoom } from './transport/body-room.ts';
 import type { Route } from './transport/pools.ts';
 
@@ -24,7 +24,7 @@ export interface UpstreamOptions {
 
 /** The REST API, shared by all operations. */
 export interface Upstream {
-  readonly clientFor: (caller: Caller | undefined, operation: OperationFacts) => RestClient;
+  readonly clientFor: (caller: Caller | undefined, operation: CallingOperation) => RestClient;
   /** Why no call of this caller can succeed, as far as that is known before one is made: there is no usable key. */
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** Whether a call of this caller would be shed at once: then its operation need not begin. */
@@ -46,16 +46,16 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     line,
     bodies,
     prefix: pathname.replace(/\/+$/, ''),
-    json: new Flights(),
-    csv: new Flights(),
+    json: new SingleFlight(),
+    csv: new SingleFlight(),
     rejected: new RejectedKeys(line.now),
   };
   return {
     clientFor: (caller, operation) =>
-      caller === undefined ? strangersClient : new CallerClient(shared, caller, operation),
+      caller === undefined ? anonymousClient : new CallerClient(shared, caller, operation),
     refusalOf: (caller) =>
       caller === undefined ? new UpstreamError('UNAUTHENTICATED') : shared.rejected.errorOf(caller.hash),
-    overloaded: (caller) => caller !== undefined && line.slots.isFull(caller.hash),
+    overloaded: (caller) => caller !== undefined && line.limiter.isFull(caller.hash),
     health: () => healthOf(line, shared.json.joined + shared.csv.joined),
     check: () => checkUpstream(line, shared.prefix),
     reroute: (route) => line.transport.reroute(route),
@@ -64,7 +64,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 }
 
 /** Without a well-formed key nothing is sent. */
-const strangersClient: RestClient = {
+const anonymousClient: RestClient = {
   getJson: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
   getCsv: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
   write: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),

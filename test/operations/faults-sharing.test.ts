@@ -138,7 +138,7 @@ describe('single flight', () => {
     expect((await next).data).toEqual(named);
   });
 
-  test('does not outlive the deadline of one passenger for that one, and does for the others', async () => {
+  test('does not outlive the deadline of one waiter for that one, and does for the others', async () => {
     await using upstream = await startHolding();
     await using gateway = await startGateway(upstream, { operationDeadlineMs: 2000 });
     const impatient = gateway.ask(one);

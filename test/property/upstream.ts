@@ -68,7 +68,7 @@ export class Upstream {
   readonly #pace: Pace;
   readonly #random: () => number;
   /** Reads in flight under one key are one, as in src/rest/single-flight.ts. */
-  readonly #flights = new Map<string, Promise<unknown>>();
+  readonly #inFlight = new Map<string, Promise<unknown>>();
   #waiting: (() => void)[] = [];
   #rounds = 0;
 
@@ -93,16 +93,16 @@ export class Upstream {
   };
 
   #get(target: string): Promise<unknown> {
-    const flying = this.#flights.get(target);
-    if (flying !== undefined) return flying;
+    const running = this.#inFlight.get(target);
+    if (running !== undefined) return running;
     this.calls.push(target);
     const answer = this.#arrival().then(() => {
       this.#refuse(target);
       return answerOf(this.#world, target);
     });
-    this.#flights.set(target, answer);
-    const land = (): unknown => this.#flights.delete(target);
-    answer.then(land, land);
+    this.#inFlight.set(target, answer);
+    const forget = (): unknown => this.#inFlight.delete(target);
+    answer.then(forget, forget);
     return answer;
   }
 

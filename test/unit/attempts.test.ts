@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { CallCounts } from '../../src/rest/call-counts.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { Attempts } from '../../src/rest/resilience/attempts.ts';
-import { Circuits } from '../../src/rest/resilience/breaker-registry.ts';
-import { Slots } from '../../src/rest/resilience/concurrency-limiter.ts';
+import { BreakerRegistry } from '../../src/rest/resilience/breaker-registry.ts';
+import { ConcurrencyLimiter } from '../../src/rest/resilience/concurrency-limiter.ts';
 import type { Line } from '../../src/rest/resilience/job.ts';
-import { Pauses } from '../../src/rest/resilience/rate-limit-pauses.ts';
+import { RateLimitPauses } from '../../src/rest/resilience/rate-limit-pauses.ts';
 import { Reachability } from '../../src/rest/resilience/reachability.ts';
 import { RetryBudget } from '../../src/rest/resilience/retry-budget.ts';
 import { TransportError } from '../../src/rest/transport/transport.ts';
@@ -22,9 +22,9 @@ function createSilentLine(): Line {
       reroute: () => undefined,
       close: () => Promise.resolve(),
     },
-    circuits: new Circuits({ now, onOpen: () => undefined }),
-    slots: new Slots({ most: 1, now }),
-    pauses: new Pauses(now),
+    breakers: new BreakerRegistry({ now, onOpen: () => undefined }),
+    limiter: new ConcurrencyLimiter({ most: 1, now }),
+    pauses: new RateLimitPauses(now),
     budget: new RetryBudget(),
     counts: new CallCounts(),
     reachability: new Reachability({ host: 'upstream.test', log: () => undefined, now }),
@@ -40,34 +40,34 @@ function readOf(line: Line): Attempts {
     key: 'phx_test',
     callerHash: 'hash',
     isWrite: false,
-    patience: { lastsUntil: now() + 5000 },
+    deadline: { endsAt: now() + 5000 },
     calls: new OperationCalls(10),
   });
 }
 
 test.each([0, 1, 2, 3, 4])('a call given up %i turns after its slot came keeps no slot', async (turns) => {
   const line = createSilentLine();
-  line.slots.take('another');
+  line.limiter.take('another');
   const attempts = readOf(line);
   const ended = new Promise((resolve) => attempts.read({ succeed: resolve, fail: resolve }));
-  line.slots.release('another', 1);
+  line.limiter.release('another', 1);
   for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
   attempts.cancel();
   await ended;
-  expect(line.slots.inFlight).toBe(0);
+  expect(line.limiter.inFlight).toBe(0);
 });
 
 test.each([0, 1, 2, 3, 4])(
   'a probe given up %i turns after it was let in keeps no slot and no other probe back',
   async (turns) => {
     const line = createSilentLine();
-    while (line.circuits.state === 'closed') line.circuits.failed({ kind: 'network', tookMs: 0 }, 'hash', target);
+    while (line.breakers.state === 'closed') line.breakers.failed({ kind: 'network', tookMs: 0 }, 'hash', target);
     const attempts = readOf(line);
     const ended = new Promise((resolve) => attempts.read({ succeed: resolve, fail: resolve }));
     for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
     attempts.cancel();
     await ended;
-    expect(line.slots.inFlight).toBe(0);
-    expect(line.circuits.enter('c', target, false).kind).toBe('probe');
+    expect(line.limiter.inFlight).toBe(0);
+    expect(line.breakers.enter('c', target, false).kind).toBe('probe');
   },
 );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Lifetime } from '../../src/rest/operation-deadline.ts';
+import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 import { BodyRoom } from '../../src/rest/transport/body-room.ts';
 
 const limits = { operation: 2 ** 20, process: 2 ** 21 };
@@ -7,9 +7,9 @@ const text = JSON.stringify('x'.repeat(600_000));
 
 test('a body that operations share takes its room once, until the last of them has finished', () => {
   const room = new BodyRoom(limits);
-  const [first, second] = [new Lifetime(1000), new Lifetime(1000)];
+  const [first, second] = [new OperationDeadline(1000), new OperationDeadline(1000)];
   const body = room.keep(text);
-  for (const lifetime of [first, second]) expect(body && lifetime.keep(body, limits.operation)).toBe(true);
+  for (const deadline of [first, second]) expect(body && deadline.keep(body, limits.operation)).toBe(true);
   body?.letGo();
   expect(room.taken).toBe(body?.bytes);
   first.finish();
@@ -21,16 +21,16 @@ test('a body that operations share takes its room once, until the last of them h
 
 test('an operation that would keep more than it may ends, and gives back what it has when it finishes', () => {
   const room = new BodyRoom(limits);
-  const lifetime = new Lifetime(1000);
+  const deadline = new OperationDeadline(1000);
   for (const isKept of [true, false]) {
     const body = room.keep(text);
-    expect(body && lifetime.keep(body, limits.operation)).toBe(isKept);
+    expect(body && deadline.keep(body, limits.operation)).toBe(isKept);
     body?.letGo();
   }
-  expect(lifetime.ended).toMatchObject({ code: 'COST_LIMIT_EXCEEDED' });
-  expect(lifetime.bodyExcess).toEqual({ count: 2 * 600_002, limit: limits.operation });
+  expect(deadline.ended).toMatchObject({ code: 'COST_LIMIT_EXCEEDED' });
+  expect(deadline.bodyExcess).toEqual({ count: 2 * 600_002, limit: limits.operation });
   expect(room.taken).toBe(600_002);
-  lifetime.finish();
+  deadline.finish();
   expect(room.taken).toBe(0);
 });
 

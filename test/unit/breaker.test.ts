@@ -1,28 +1,28 @@
 import { expect, test } from 'vitest';
 import { Breaker } from '../../src/rest/resilience/breaker.ts';
-import { Circuits } from '../../src/rest/resilience/breaker-registry.ts';
+import { BreakerRegistry } from '../../src/rest/resilience/breaker-registry.ts';
 
 let now = 0;
 const clock = (): number => now;
 
 /** What a call is told: whether it may go. */
-function asks(gate: Breaker | Circuits, caller = 'a', target = '/api/projects/1/', isWrite = false): string {
+function asks(gate: Breaker | BreakerRegistry, caller = 'a', target = '/api/projects/1/', isWrite = false): string {
   return gate instanceof Breaker ? gate.enter(isWrite).kind : gate.enter(caller, target, isWrite).kind;
 }
 
-function createCircuits(): Circuits {
+function createCircuits(): BreakerRegistry {
   now = 0;
-  return new Circuits({ now: clock, onOpen: () => undefined });
+  return new BreakerRegistry({ now: clock, onOpen: () => undefined });
 }
 
 function fail(
-  circuits: Circuits,
+  breakers: BreakerRegistry,
   times: number,
   kind: 'timeout' | 'server-error',
   caller: string,
   target: string,
 ): void {
-  for (let time = 0; time < times; time += 1) circuits.failed({ kind }, caller, target);
+  for (let time = 0; time < times; time += 1) breakers.failed({ kind }, caller, target);
 }
 
 test('the first call after the trip tries, and those beside it wait for what becomes of it', async () => {
@@ -72,53 +72,53 @@ test('a write tries only where no read has for a second', () => {
 });
 
 test("one key's timeouts on one route close the way to that route for that key alone", () => {
-  const circuits = createCircuits();
-  fail(circuits, 100, 'timeout', 'a', '/api/projects/1/events/?limit=2');
-  expect(circuits.state).toBe('closed');
-  expect(asks(circuits, 'a', '/api/projects/2/events/')).toBe('probe');
-  expect(asks(circuits, 'a', '/api/projects/2/events/')).toBe('wait');
-  expect(asks(circuits, 'a', '/api/projects/1/')).toBe('pass');
-  expect(asks(circuits, 'b', '/api/projects/1/events/')).toBe('pass');
+  const breakers = createCircuits();
+  fail(breakers, 100, 'timeout', 'a', '/api/projects/1/events/?limit=2');
+  expect(breakers.state).toBe('closed');
+  expect(asks(breakers, 'a', '/api/projects/2/events/')).toBe('probe');
+  expect(asks(breakers, 'a', '/api/projects/2/events/')).toBe('wait');
+  expect(asks(breakers, 'a', '/api/projects/1/')).toBe('pass');
+  expect(asks(breakers, 'b', '/api/projects/1/events/')).toBe('pass');
 });
 
 test('server errors and timeouts of one key on one route never trip the breaker of all', () => {
-  const circuits = createCircuits();
-  fail(circuits, 1000, 'server-error', 'a', '/api/projects/1/');
+  const breakers = createCircuits();
+  fail(breakers, 1000, 'server-error', 'a', '/api/projects/1/');
   // Not even beside another's single failure.
-  fail(circuits, 1, 'timeout', 'b', '/api/projects/1/');
-  expect(circuits.state).toBe('closed');
+  fail(breakers, 1, 'timeout', 'b', '/api/projects/1/');
+  expect(breakers.state).toBe('closed');
 });
 
 test.each([
   ['two keys', 'b', '/api/projects/1/'],
   ['two route templates', 'a', '/api/projects/1/events/'],
 ])('timeouts seen under %s do', (_name, caller, target) => {
-  const circuits = createCircuits();
-  fail(circuits, 3, 'timeout', 'a', '/api/projects/1/');
-  fail(circuits, 3, 'timeout', caller, target);
-  expect(circuits.state).toBe('half-open');
+  const breakers = createCircuits();
+  fail(breakers, 3, 'timeout', 'a', '/api/projects/1/');
+  fail(breakers, 3, 'timeout', caller, target);
+  expect(breakers.state).toBe('half-open');
 });
 
 test('network errors do, slow ones sooner; an answer in between begins the count again', () => {
-  const circuits = createCircuits();
+  const breakers = createCircuits();
   const fails = (times: number, tookMs: number): void => {
-    for (let time = 0; time < times; time += 1) circuits.failed({ kind: 'network', tookMs }, 'a', '/api/projects/');
+    for (let time = 0; time < times; time += 1) breakers.failed({ kind: 'network', tookMs }, 'a', '/api/projects/');
   };
   fails(49, 1);
-  circuits.succeeded('a', '/api/projects/');
+  breakers.succeeded('a', '/api/projects/');
   fails(49, 1);
-  expect(circuits.state).toBe('closed');
+  expect(breakers.state).toBe('closed');
   fails(1, 1);
-  expect(circuits.state).toBe('half-open');
-  circuits.succeeded('b', '/api/projects/1/');
+  expect(breakers.state).toBe('half-open');
+  breakers.succeeded('b', '/api/projects/1/');
   fails(5, 5000);
-  expect(circuits.state).toBe('half-open');
+  expect(breakers.state).toBe('half-open');
 });
 
 test('when the upstream answers again, no route stays closed', () => {
-  const circuits = createCircuits();
-  for (const caller of ['a', 'b', 'c']) fail(circuits, 3, 'timeout', caller, '/api/projects/');
-  expect(circuits.state).toBe('half-open');
-  circuits.succeeded('d', '/api/projects/1/');
-  expect(circuits.calm).toBe(true);
+  const breakers = createCircuits();
+  for (const caller of ['a', 'b', 'c']) fail(breakers, 3, 'timeout', caller, '/api/projects/');
+  expect(breakers.state).toBe('half-open');
+  breakers.succeeded('d', '/api/projects/1/');
+  expect(breakers.calm).toBe(true);
 });

@@ -1,15 +1,15 @@
 import { UpstreamError } from '../errors.ts';
 import { TransportError } from '../transport/transport.ts';
 import type { Breaker } from './breaker.ts';
-import type { Circuits } from './breaker-registry.ts';
-import type { Patience, Slots } from './concurrency-limiter.ts';
-import type { Pauses } from './rate-limit-pauses.ts';
+import type { BreakerRegistry } from './breaker-registry.ts';
+import type { ConcurrencyLimiter, Deadline } from './concurrency-limiter.ts';
+import type { RateLimitPauses } from './rate-limit-pauses.ts';
 
 /** What decides whether and when a call may go to the upstream; shared by all calls. */
 export interface Gates {
-  readonly circuits: Circuits;
-  readonly slots: Slots;
-  readonly pauses: Pauses;
+  readonly breakers: BreakerRegistry;
+  readonly limiter: ConcurrencyLimiter;
+  readonly pauses: RateLimitPauses;
   /** The clock that deadlines are on, in milliseconds. */
   readonly now: () => number;
 }
@@ -20,7 +20,7 @@ export interface Applicant {
   /** Path and query. */
   readonly target: string;
   readonly isWrite: boolean;
-  readonly patience: Patience;
+  readonly deadline: Deadline;
 }
 
 /** One call's way through the gates. Whoever got in has a slot, and gives it back. */
@@ -51,9 +51,9 @@ export class Admission {
 
   /** Undefined where the call may start at once, which is nearly always. Fails where it may not start in time. */
   enter(): Promise<void> | undefined {
-    const { pauses, circuits, slots } = this.#gates;
-    if (!this.#left && pauses.none && circuits.calm && slots.take(this.#applicant.callerHash)) return undefined;
-    return this.#enterInTurn();
+    const { pauses, breakers, limiter } = this.#gates;
+    if (!this.#left && pauses.none && breakers.calm && limiter.take(this.#applicant.callerHash)) return undefined;
+    return this.#enterSlowly();
   }
 
   /** Waits, unless the call is given up meanwhile. */
@@ -75,19 +75,19 @@ export class Admission {
     this.#wake?.();
   }
 
-  async #enterInTurn(): Promise<void> {
-    const { circuits, slots } = this.#gates;
+  async #enterSlowly(): Promise<void> {
+    const { breakers, limiter } = this.#gates;
     const { callerHash, target, isWrite } = this.#applicant;
     for (;;) {
       await this.#waitOutPause();
       this.#refuseLeft();
-      const verdict = circuits.enter(callerHash, target, isWrite);
+      const verdict = breakers.enter(callerHash, target, isWrite);
       switch (verdict.kind) {
         case 'pass':
-          return slots.take(callerHash) ? undefined : this.#queue();
+          return limiter.take(callerHash) ? undefined : this.#queue();
         case 'probe':
           this.#probed = verdict.breaker;
-          slots.seize(callerHash);
+          limiter.seize(callerHash);
           return;
         case 'wait':
           await verdict.trial;
@@ -101,24 +101,24 @@ export class Admission {
   /** Reads wait where the pause ends in time; a write is its caller's to repeat. */
   async #waitOutPause(): Promise<void> {
     const { pauses, now } = this.#gates;
-    const { callerHash, target, isWrite, patience } = this.#applicant;
+    const { callerHash, target, isWrite, deadline } = this.#applicant;
     for (;;) {
       const remaining = pauses.remaining(callerHash, target);
       if (remaining === 0) return;
-      const turn = isWrite ? undefined : pauses.takeTurn(callerHash, target, patience.lastsUntil - now());
-      if (turn === undefined) throw new UpstreamError('RATE_LIMITED', { retryAfter: Math.ceil(remaining / 1000) });
-      await this.sleep(turn);
+      const delayMs = isWrite ? undefined : pauses.reserveDelay(callerHash, target, deadline.endsAt - now());
+      if (delayMs === undefined) throw new UpstreamError('RATE_LIMITED', { retryAfter: Math.ceil(remaining / 1000) });
+      await this.sleep(delayMs);
     }
   }
 
   async #queue(): Promise<void> {
-    const { callerHash, patience } = this.#applicant;
-    const { started, leave } = this.#gates.slots.queue(callerHash, patience);
+    const { callerHash, deadline } = this.#applicant;
+    const { started, leave } = this.#gates.limiter.queue(callerHash, deadline);
     this.#wake = leave;
     await started;
     this.#wake = undefined;
     if (!this.#left) return;
-    this.#gates.slots.release(callerHash, 0);
+    this.#gates.limiter.release(callerHash, 0);
     this.#refuseLeft();
   }
 

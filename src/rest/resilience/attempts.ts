@@ -1,10 +1,10 @@
 import type { CallSpan, TraceContext } from '../call-spans.ts';
 import { UpstreamError } from '../errors.ts';
 import { statusOf } from '../operation-calls.ts';
-import { exchange, type Outcome, type Reply } from '../transport/exchange.ts';
+import { type DecodedResponse, type Outcome, send } from '../transport/send.ts';
 import { type Abort, TransportError } from '../transport/transport.ts';
 import { Admission } from './admission.ts';
-import { type Breaker, probePatienceMs } from './breaker.ts';
+import { type Breaker, probeWaitMs } from './breaker.ts';
 import type { Job, Line } from './job.ts';
 import { type Retry, retryOf } from './retry.ts';
 
@@ -30,7 +30,7 @@ export class Attempts {
   }
 
   /** Sends a write, exactly once. */
-  async write(): Promise<Reply> {
+  async write(): Promise<DecodedResponse> {
     await this.#admission.enter();
     return this.#sendAgain();
   }
@@ -57,7 +57,7 @@ export class Attempts {
   overdue(): void {
     if (this.#abort === undefined) return;
     this.#line.reachability.failedFor('TIMEOUT');
-    this.#line.circuits.failed({ kind: 'timeout' }, this.#job.callerHash, this.#job.target);
+    this.#line.breakers.failed({ kind: 'timeout' }, this.#job.callerHash, this.#job.target);
     this.#takeProbed()?.fail();
   }
 
@@ -66,7 +66,7 @@ export class Attempts {
     return this.#span?.trace;
   }
 
-  async #repeat(failure: unknown, once: boolean): Promise<Reply> {
+  async #repeat(failure: unknown, once: boolean): Promise<DecodedResponse> {
     this.#failure = failure;
     const retry = retryOf(failure);
     const free = retry.kind === 'free' && this.#mayBeStale;
@@ -86,18 +86,18 @@ export class Attempts {
     }
   }
 
-  #sendAgain(): Promise<Reply> {
+  #sendAgain(): Promise<DecodedResponse> {
     return new Promise((succeed, fail) => this.#sendPatiently({ succeed, fail }));
   }
 
   /** Takes a retry out of the budget where there is one, the upstream can bear it, and it would start in time. */
   #mayRetry(retry: Retry): boolean {
-    const { budget, circuits, slots, pauses, now } = this.#line;
-    const { callerHash, target, patience } = this.#job;
-    if (circuits.state !== 'closed' || slots.queued > 0) return false;
+    const { budget, breakers, limiter, pauses, now } = this.#line;
+    const { callerHash, target, deadline } = this.#job;
+    if (breakers.state !== 'closed' || limiter.queued > 0) return false;
     const delayMs = retry.kind === 'once' ? retry.delayMs : 0;
     const startsAt = now() + delayMs + pauses.remaining(callerHash, target);
-    return startsAt < patience.lastsUntil && this.#job.calls.grant() && budget.spend();
+    return startsAt < deadline.endsAt && this.#job.calls.reserve() && budget.spend();
   }
 
   /**
@@ -115,15 +115,15 @@ export class Attempts {
       probed.overdue();
       if (this.#job.isWrite) return;
       isAwaited = false;
-      setTimeout(() => this.cancel(), this.#job.patience.lastsUntil - this.#line.now()).unref();
+      setTimeout(() => this.cancel(), this.#job.deadline.endsAt - this.#line.now()).unref();
       outcome.fail(new UpstreamError('UPSTREAM_UNAVAILABLE'));
-    }, probePatienceMs);
+    }, probeWaitMs);
     const end = (tell: () => void): void => {
       clearTimeout(timer);
       if (isAwaited) tell();
     };
     this.#send({
-      succeed: (reply) => end(() => outcome.succeed(reply)),
+      succeed: (response) => end(() => outcome.succeed(response)),
       fail: (error) => end(() => outcome.fail(error)),
     });
   }
@@ -131,7 +131,7 @@ export class Attempts {
   /** Given up between its slot and its start: sent now, nothing would ever end it. */
   #turnBack(probed: Breaker | undefined, { fail }: Outcome): void {
     probed?.abandon();
-    this.#line.slots.release(this.#job.callerHash, 0);
+    this.#line.limiter.release(this.#job.callerHash, 0);
     fail(new TransportError('aborted'));
   }
 
@@ -145,17 +145,17 @@ export class Attempts {
     this.#span = span;
     const traced = span === undefined ? call : { ...call, headers: { ...call.headers, ...span.trace } };
     const sent = this.#mayBeStale ? traced : { ...traced, fresh: true };
-    this.#abort = exchange(transport, sent, key, maxBodyBytes, {
-      succeed: (reply) => {
-        ended(reply.status);
-        span?.answered(reply.status);
+    this.#abort = send(transport, sent, key, maxBodyBytes, {
+      succeed: (response) => {
+        ended(response.status);
+        span?.answered(response.status);
         const tookMs = now() - startedAt;
-        this.#line.counts.add(call.method, target, reply.status, tookMs);
+        this.#line.counts.add(call.method, target, response.status, tookMs);
         this.#answered();
         // A proxy's or another server's page; the API never sends one.
-        if (reply.contentType.startsWith('text/html')) this.#line.reachability.failedFor('NOT_THE_API');
+        if (response.contentType.startsWith('text/html')) this.#line.reachability.failedFor('NOT_THE_API');
         this.#release(tookMs);
-        succeed(reply);
+        succeed(response);
       },
       fail: (error) => {
         ended(statusOf(error));
@@ -170,18 +170,18 @@ export class Attempts {
 
   #release(tookMs: number): void {
     this.#abort = undefined;
-    this.#line.slots.release(this.#job.callerHash, tookMs);
+    this.#line.limiter.release(this.#job.callerHash, tookMs);
   }
 
   #answered(): void {
     this.#line.reachability.answered();
-    this.#line.circuits.succeeded(this.#job.callerHash, this.#job.target);
+    this.#line.breakers.succeeded(this.#job.callerHash, this.#job.target);
     this.#takeProbed()?.close();
   }
 
   /** Tells the breakers and the pauses what a failure means to them. */
   #failed(error: unknown, tookMs: number): void {
-    const { circuits, pauses } = this.#line;
+    const { breakers, pauses } = this.#line;
     const { callerHash, target } = this.#job;
     const { status = 0, retryAfter = 0 } = (error instanceof UpstreamError ? error.upstream : undefined) ?? {};
     if (status === 429) pauses.begin(callerHash, target, retryAfter);
@@ -191,7 +191,7 @@ export class Attempts {
       this.#takeProbed()?.abandon();
     } else if (status >= 500 || fault === 'network' || fault === 'stale-socket') {
       this.#line.reachability.failed(error);
-      circuits.failed(status >= 500 ? { kind: 'server-error' } : { kind: 'network', tookMs }, callerHash, target);
+      breakers.failed(status >= 500 ? { kind: 'server-error' } : { kind: 'network', tookMs }, callerHash, target);
       this.#takeProbed()?.fail();
     } else {
       this.#answered();

@@ -29,8 +29,8 @@ interface Route {
   timeouts: number;
 }
 
-/** Settings of the circuits. */
-export interface CircuitsOptions {
+/** Settings of the breakers. */
+export interface BreakerRegistryOptions {
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
   /** The upstream's breaker has found that nothing answers, at first or again. */
@@ -44,7 +44,7 @@ export interface CircuitsOptions {
  * timeouts count for the upstream only when seen under two keys or two route templates, so that no caller's slow query
  * closes the way for others. Any answer below 500 is a sign of life.
  */
-export class Circuits {
+export class BreakerRegistry {
   readonly #now: () => number;
   readonly #upstream: Breaker;
   readonly #routes = new LRUCache<string, Route>({ max: mostRoutes });
@@ -54,7 +54,7 @@ export class Circuits {
   #otherPoints = 0;
   #first: { readonly caller: string; readonly template: string } | undefined;
 
-  constructor({ now, onOpen, onClose }: CircuitsOptions) {
+  constructor({ now, onOpen, onClose }: BreakerRegistryOptions) {
     this.#now = now;
     // The routes' trouble came from the same cause.
     this.#upstream = new Breaker({

@@ -12,7 +12,7 @@ export type Verdict =
   | { readonly kind: 'pass' }
   // This call tries the upstream: whoever sends it tells the breaker what became of it.
   | { readonly kind: 'probe'; readonly breaker: Breaker }
-  // Another call tries at this moment: ask again when `trial` settles, which it does within the probe's patience.
+  // Another call tries at this moment: ask again when `trial` settles, which it does within `probeWaitMs`.
   | { readonly kind: 'wait'; readonly trial: Promise<void> }
   | { readonly kind: 'refuse' };
 
@@ -27,7 +27,7 @@ const longestPauseMs = 500;
 const probeMs = 1000;
 
 /** How long the caller of a probe, and those that wait for it, are kept waiting: less than a second. */
-export const probePatienceMs = 750;
+export const probeWaitMs = 750;
 
 /** A write tries only where no read has for so long: nobody knows what became of a write without an answer. */
 const writesLaterMs = 1000;
@@ -93,7 +93,7 @@ export class Breaker {
     this.#open();
   }
 
-  /** The probe has no answer within its patience; it may still come. */
+  /** The probe has no answer within `probeWaitMs`; one may still come. */
   overdue(): void {
     this.#open();
   }

@@ -9,13 +9,13 @@ export interface Waiting {
 }
 
 /** How long something can wait; it may grow while it waits. */
-export interface Patience {
+export interface Deadline {
   /** On the clock of `performance.now()`, in milliseconds. */
-  readonly lastsUntil: number;
+  readonly endsAt: number;
 }
 
-/** Settings of the slots. */
-export interface SlotsOptions {
+/** Settings of the limiter. */
+export interface ConcurrencyLimiterOptions {
   /** Most calls in flight. */
   readonly most: number;
   /** The clock that deadlines are on. */
@@ -32,7 +32,7 @@ const sweepMs = 50;
 const leastMs = 60;
 
 interface Entry {
-  readonly patience: Patience;
+  readonly deadline: Deadline;
   readonly start: () => void;
   readonly fail: (error: UpstreamError) => void;
 }
@@ -48,21 +48,21 @@ interface Share {
  * The cap on calls in flight. Callers take turns: one may use every slot while no other waits and half of them
  * otherwise, and has at most half of the queue. What cannot start before its deadline is shed.
  */
-export class Slots {
+export class ConcurrencyLimiter {
   readonly #most: number;
   readonly #half: number;
   readonly #longest: number;
   readonly #now: () => number;
   readonly #shares = new Map<string, Share>();
-  /** Callers that wait, in the order of their turns. */
-  readonly #turns = new Set<Share>();
+  /** Callers that wait, in the order in which they are served. */
+  readonly #queue = new Set<Share>();
   #inFlight = 0;
   #queued = 0;
   #sheds = 0;
   #meanMs = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
-  constructor({ most, now }: SlotsOptions) {
+  constructor({ most, now }: ConcurrencyLimiterOptions) {
     this.#most = most;
     this.#half = Math.ceil(most / 2);
     this.#longest = most * queueFactor;
@@ -102,14 +102,13 @@ export class Slots {
   }
 
   /** Waits for a slot. Throws where the call would have to be shed. */
-  queue(caller: string, patience: Patience): Waiting {
-    if (this.isFull(caller) || this.#now() + this.#expectedMs(caller) > patience.lastsUntil - leastMs)
-      throw this.#shed();
+  queue(caller: string, deadline: Deadline): Waiting {
+    if (this.isFull(caller) || this.#now() + this.#expectedMs(caller) > deadline.endsAt - leastMs) throw this.#shed();
     const share = this.#shareOf(caller);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const entry: Entry = { patience, start: resolve, fail: reject };
+    const entry: Entry = { deadline, start: resolve, fail: reject };
     share.waiting.add(entry);
-    this.#turns.add(share);
+    this.#queue.add(share);
     this.#queued += 1;
     this.#sweeper ??= setInterval(() => this.#sweep(), sweepMs);
     this.#startWaiting();
@@ -128,7 +127,7 @@ export class Slots {
 
   /** Fails everything that waits. */
   flush(error: UpstreamError): void {
-    for (const share of [...this.#turns]) for (const entry of [...share.waiting]) this.#drop(share, entry, error);
+    for (const share of [...this.#queue]) for (const entry of [...share.waiting]) this.#drop(share, entry, error);
   }
 
   #startWaiting(): void {
@@ -137,8 +136,8 @@ export class Slots {
       const [entry] = share?.waiting ?? [];
       if (share === undefined || entry === undefined) return;
       // Behind the others.
-      this.#turns.delete(share);
-      this.#turns.add(share);
+      this.#queue.delete(share);
+      this.#queue.add(share);
       this.#remove(share, entry);
       share.inFlight += 1;
       this.#inFlight += 1;
@@ -147,22 +146,22 @@ export class Slots {
   }
 
   #next(): Share | undefined {
-    for (const share of this.#turns) if (this.#turns.size === 1 || share.inFlight < this.#half) return share;
+    for (const share of this.#queue) if (this.#queue.size === 1 || share.inFlight < this.#half) return share;
     return undefined;
   }
 
   /** How long one more call of this caller waits until it starts, if calls go on taking as long as they do. */
   #expectedMs(caller: string): number {
     const own = this.#shares.get(caller)?.waiting.size ?? 0;
-    const before = Math.min(this.#queued, (own + 1) * (this.#turns.size + 1));
+    const before = Math.min(this.#queued, (own + 1) * (this.#queue.size + 1));
     return Math.floor(before / this.#most) * this.#meanMs;
   }
 
   #sweep(): void {
     const soon = this.#now() + leastMs;
-    for (const share of [...this.#turns]) {
+    for (const share of [...this.#queue]) {
       for (const entry of [...share.waiting]) {
-        if (entry.patience.lastsUntil <= soon) this.#drop(share, entry, this.#shed());
+        if (entry.deadline.endsAt <= soon) this.#drop(share, entry, this.#shed());
       }
     }
   }
@@ -184,7 +183,7 @@ export class Slots {
   #remove(share: Share, entry: Entry): void {
     share.waiting.delete(entry);
     this.#queued -= 1;
-    if (share.waiting.size === 0) this.#turns.delete(share);
+    if (share.waiting.size === 0) this.#queue.delete(share);
     if (this.#queued > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;

@@ -5,10 +5,10 @@ import type { BodyRoom } from '../transport/body-room.ts';
 import type { Route } from '../transport/pools.ts';
 import { createTransport } from '../transport/transport.ts';
 import type { BreakerState } from './breaker.ts';
-import { Circuits } from './breaker-registry.ts';
-import { Slots } from './concurrency-limiter.ts';
+import { BreakerRegistry } from './breaker-registry.ts';
+import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import type { Line } from './job.ts';
-import { Pauses } from './rate-limit-pauses.ts';
+import { RateLimitPauses } from './rate-limit-pauses.ts';
 import { Reachability, type ReachabilityLog, type ReachabilityState } from './reachability.ts';
 import { RetryBudget } from './retry-budget.ts';
 
@@ -53,29 +53,29 @@ export function createLine(options: LineOptions): Line {
   const { origin, route, connections, maxInFlight, maxBodyBytes, room, log } = options;
   const now = (): number => performance.now();
   const most = Math.min(maxInFlight, connections);
-  const slots = new Slots({ most, now });
+  const limiter = new ConcurrencyLimiter({ most, now });
   const { host } = new URL(origin);
   const reachability = new Reachability({ host, log, now });
   const tell = tellBreaker(reachability, host, log);
-  const circuits = new Circuits({
+  const breakers = new BreakerRegistry({
     now,
     onOpen: () => {
-      slots.flush(new UpstreamError('UPSTREAM_UNAVAILABLE'));
+      limiter.flush(new UpstreamError('UPSTREAM_UNAVAILABLE'));
       tell.opened();
     },
     onClose: tell.closed,
   });
   const transport = createTransport({ origin, route, connections: most + spareConnections, maxBodyBytes, room });
-  const pauses = new Pauses(now);
+  const pauses = new RateLimitPauses(now);
   const budget = new RetryBudget();
-  return { transport, circuits, slots, pauses, budget, counts: new CallCounts(), reachability, maxBodyBytes, now };
+  return { transport, breakers, limiter, pauses, budget, counts: new CallCounts(), reachability, maxBodyBytes, now };
 }
 
 /** A snapshot for metrics and readiness. */
 export function healthOf(line: Line, sharedReads: number): UpstreamHealth {
-  const { circuits, slots, budget, counts, reachability } = line;
-  const { state } = circuits;
-  const { inFlight, queued, sheds } = slots;
+  const { breakers, limiter, budget, counts, reachability } = line;
+  const { state } = breakers;
+  const { inFlight, queued, sheds } = limiter;
   const { failures, state: last } = reachability;
   return {
     ...{ state, inFlight, queued, retries: budget.spent, sheds, sharedReads },

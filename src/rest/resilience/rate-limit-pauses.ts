@@ -16,7 +16,7 @@ interface Pause {
 }
 
 /** The pauses that the upstream asked for (429), each of one key on one of the surfaces that it limits apart. */
-export class Pauses {
+export class RateLimitPauses {
   readonly #now: () => number;
   readonly #pauses: LRUCache<string, Pause>;
 
@@ -52,14 +52,14 @@ export class Pauses {
     return 0;
   }
 
-  /** Takes a turn behind the pause: milliseconds to wait for it, at most `limitMs`; undefined where none is left. */
-  takeTurn(callerHash: string, target: string, limitMs: number): number | undefined {
+  /** Reserves a start behind the pause: milliseconds to wait for it, less than `limitMs`; undefined if there is none in time. */
+  reserveDelay(callerHash: string, target: string, limitMs: number): number | undefined {
     const remaining = this.remaining(callerHash, target);
     const pause = this.#pauses.get(nameOf(callerHash, target));
-    const turn = remaining + (pause?.waiting ?? 0) * staggerMs;
-    if (turn >= limitMs) return undefined;
+    const delayMs = remaining + (pause?.waiting ?? 0) * staggerMs;
+    if (delayMs >= limitMs) return undefined;
     if (pause !== undefined) pause.waiting += 1;
-    return turn;
+    return delayMs;
   }
 }
 

@@ -47,8 +47,8 @@ export async function decodeBody(body: Buffer, contentEncoding: string, limit: n
     .map((coding) => coding.trim())
     .filter((coding) => coding !== '' && coding !== 'identity');
   if (codings.length > maximumCodings) throw new Error('too many content codings');
-  const turn = enter();
-  if (turn !== undefined) await turn;
+  const place = enter();
+  if (place !== undefined) await place;
   try {
     let bytes = body;
     for (const coding of codings.toReversed()) {

@@ -2,7 +2,7 @@ import { meaningOf, reasonOf } from '../failure-reasons.ts';
 import { BodyRoom } from './body-room.ts';
 import { decodeBody, textOf } from './decode.ts';
 import type { Route } from './pools.ts';
-import { type Answer, createTransport, type TransportError } from './transport.ts';
+import { createTransport, type RawResponse, type TransportError } from './transport.ts';
 
 /** How a document is fetched. */
 export interface FetchOptions {
@@ -31,7 +31,7 @@ export async function fetchDocument(url: string, options: FetchOptions): Promise
   // Twice the size, because a room lets a large body take three quarters of it only.
   const room = new BodyRoom({ operation: maxBytes, process: 2 * maxBytes });
   const transport = createTransport({ origin, route, connections: 1, maxBodyBytes: maxBytes, room });
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
   const headers = { accept: options.mediaTypes.join(', '), 'accept-encoding': 'identity' };
   const abort = transport.send({ method: 'GET', target: pathname + search, headers }, (error, answer) => {
     if (answer === undefined) reject(new FetchError(whyNot(error), { cause: error }));
@@ -55,7 +55,7 @@ function whyNot(error: TransportError | undefined): string {
   return `${reason}: ${meaningOf(reason)}`;
 }
 
-async function documentOf({ status, headers, body }: Answer, options: FetchOptions): Promise<string> {
+async function documentOf({ status, headers, body }: RawResponse, options: FetchOptions): Promise<string> {
   if (status >= 300 && status < 400) throw new FetchError(`it redirects (status ${status}), which is not followed`);
   if (status !== 200) throw new FetchError(`expected status 200, but got ${status}`);
   const [mediaType = ''] = (headers['content-type'] ?? '').split(';');

@@ -15,7 +15,7 @@ export interface Call {
 }
 
 /** One HTTP response, its body complete and still encoded. The body has room taken for it until `release` is called. */
-export interface Answer {
+export interface RawResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -52,7 +52,7 @@ export type Abort = () => void;
 /** Sends requests to one upstream. */
 export interface Transport {
   /** Calls back exactly once, never before it returned. */
-  send(call: Call, done: (error: TransportError | undefined, answer: Answer | undefined) => void): Abort;
+  send(call: Call, done: (error: TransportError | undefined, answer: RawResponse | undefined) => void): Abort;
   /** From now on calls take this route, on connections of its own. Those in flight end as they began. */
   reroute(route: Route): void;
   close(): Promise<void>;
@@ -73,9 +73,9 @@ export function createTransport({ route = {}, maxBodyBytes, room, ...options }: 
   return {
     send: (call, done) => {
       const { target: path, method, headers, body = null, fresh = false } = call;
-      const exchange = new Exchange(done, { maxBodyBytes, room, isWrite: method !== 'GET' }, pools);
-      pools.dispatch({ path, method, headers, body }, fresh, exchange);
-      return () => exchange.abort();
+      const reader = new ResponseReader(done, { maxBodyBytes, room, isWrite: method !== 'GET' }, pools);
+      pools.dispatch({ path, method, headers, body }, fresh, reader);
+      return () => reader.abort();
     },
     reroute: (next) => {
       const previous = pools;
@@ -87,8 +87,8 @@ export function createTransport({ route = {}, maxBodyBytes, room, ...options }: 
 }
 
 /** Collects one response; undici calls its methods. */
-class Exchange implements Dispatcher.DispatchHandler {
-  readonly #done: (error: TransportError | undefined, answer: Answer | undefined) => void;
+class ResponseReader implements Dispatcher.DispatchHandler {
+  readonly #done: (error: TransportError | undefined, answer: RawResponse | undefined) => void;
   readonly #maxBytes: number;
   readonly #room: BodyRoom;
   /** What a write has done is told whatever room there is. */
@@ -101,7 +101,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #settled = false;
 
   constructor(
-    done: (error: TransportError | undefined, answer: Answer | undefined) => void,
+    done: (error: TransportError | undefined, answer: RawResponse | undefined) => void,
     { maxBodyBytes, room, isWrite }: Pick<TransportOptions, 'maxBodyBytes' | 'room'> & { readonly isWrite: boolean },
     pools: Pools,
   ) {

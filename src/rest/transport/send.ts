@@ -1,21 +1,21 @@
 import { UpstreamError } from '../errors.ts';
 import { fromTransport, toUpstreamError } from '../failures.ts';
 import { decodeBody, textOf } from './decode.ts';
-import { type Abort, type Answer, type Call, type Transport, TransportError } from './transport.ts';
+import { type Abort, type Call, type RawResponse, type Transport, TransportError } from './transport.ts';
 
 /** What became of a call: its HTTP status and its decoded body, empty where there was none. */
-export interface Reply {
+export interface DecodedResponse {
   readonly status: number;
   readonly contentType: string;
   readonly text: string;
 }
 
 /**
- * What hears how something ended: a reply, or why there is none. A call back and not a promise, because each promise on
+ * What hears how something ended: a response, or why there is none. A call back and not a promise, because each promise on
  * the way of every call costs more than what happens in it.
  */
 export interface Outcome {
-  readonly succeed: (reply: Reply) => void;
+  readonly succeed: (response: DecodedResponse) => void;
   readonly fail: (error: unknown) => void;
 }
 
@@ -23,10 +23,10 @@ export interface Outcome {
  * Sends a call once. Fails with an UpstreamError for every status but 2xx, with a TransportError without a response;
  * never before this has returned.
  */
-export function exchange(transport: Transport, call: Call, key: string, maxBodyBytes: number, outcome: Outcome): Abort {
+export function send(transport: Transport, call: Call, key: string, maxBodyBytes: number, outcome: Outcome): Abort {
   return transport.send(call, (error, answer) => {
     if (answer === undefined) outcome.fail(error ?? new TransportError('network'));
-    else readAnswer(answer, key, maxBodyBytes, outcome);
+    else decode(answer, key, maxBodyBytes, outcome);
   });
 }
 
@@ -35,7 +35,7 @@ export function toDomainError(error: unknown): unknown {
   return error instanceof TransportError ? fromTransport(error) : error;
 }
 
-function readAnswer(answer: Answer, key: string, maxBodyBytes: number, outcome: Outcome): void {
+function decode(answer: RawResponse, key: string, maxBodyBytes: number, outcome: Outcome): void {
   const { headers, body } = answer;
   const coding = headers['content-encoding'];
   if (coding === undefined || body.length === 0) settle(answer, textIn(body), key, outcome);
@@ -47,20 +47,20 @@ function readAnswer(answer: Answer, key: string, maxBodyBytes: number, outcome: 
   }
 }
 
-/** Whatever is thrown on the way to a reply is how the call failed: undici would swallow it, and nobody be answered. */
-function settle(answer: Answer, text: string | undefined, key: string, outcome: Outcome): void {
-  let reply: Reply;
+/** Whatever is thrown on the way to a response is how the call failed: undici would swallow it, and nobody be answered. */
+function settle(answer: RawResponse, text: string | undefined, key: string, outcome: Outcome): void {
+  let response: DecodedResponse;
   answer.release();
   try {
-    reply = replyOf(answer, text, key);
+    response = toDecoded(answer, text, key);
   } catch (error) {
     return outcome.fail(error);
   }
-  outcome.succeed(reply);
+  outcome.succeed(response);
 }
 
 /** `text` is undefined where the body could not be decoded. */
-function replyOf({ status, headers }: Answer, text: string | undefined, key: string): Reply {
+function toDecoded({ status, headers }: RawResponse, text: string | undefined, key: string): DecodedResponse {
   if (status < 200 || status > 299) throw toUpstreamError(status, headers, text ?? '', key);
   if (text === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   return { status, contentType: headers['content-type'] ?? '', text };
