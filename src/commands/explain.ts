@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { type DocumentNode, getOperationAST, getVariableValues, type OperationDefinitionNode } from 'graphql';
 import { fragmentsOf } from '../look-ahead/selection.ts';
-import type { Condition, PlannedCall } from '../plan/ledger.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
+import type { Condition, PlannedCall } from '../plan/planned-calls.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { createSchema } from '../schema.ts';
 import type { Config } from '../settings/config-types.ts';

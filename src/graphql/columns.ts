@@ -2,7 +2,7 @@ import { type GraphQLField, type GraphQLObjectType, type GraphQLSchema, isObject
 import { UpstreamError } from '../rest/errors.ts';
 import { current } from '../rest/paths.ts';
 import { idText } from '../rest/values.ts';
-import { factsOf, isRowType } from './facts.ts';
+import { isRowType, mappingOf } from './field-mapping.ts';
 import { columnGetters } from './generated/columns.ts';
 import { toGlobalId } from './ids.ts';
 import { type RowRecord, recordClasses } from './records.ts';
@@ -34,7 +34,7 @@ function getterOf(
   const isNode = type.name !== 'User';
   if (isNode && field.name === 'id') return globalIdOf;
   if (isNode && field.name === 'upstreamId') return upstreamIdOf;
-  const { column, operation } = factsOf(type, field);
+  const { column, operation } = mappingOf(type, field);
   const getter = getters[field.name];
   if (column === undefined || operation !== undefined || getter === undefined) {
     throw new Error(`${type.name}.${field.name} has neither a resolver nor a REST column`);
@@ -46,7 +46,7 @@ function globalIdOf(this: RowRecord): string | Error {
   const id = upstreamIdOf.call(this);
   if (typeof id !== 'string') return id;
   const scope = this.idScope ?? this.scope;
-  return typeof scope === 'string' ? toGlobalId({ type: this.kind, scope, id }) : scope;
+  return typeof scope === 'string' ? toGlobalId({ type: this.noun, scope, id }) : scope;
 }
 
 /** Executors take an Error for a failed field. */

@@ -28,8 +28,8 @@ export interface ConnectionArguments {
   readonly before?: string | null | undefined;
 }
 
-/** Which stretch of a list a connection asks for: a window, or the last rows from an offset on. */
-export type Stretch =
+/** Which range of a list a connection asks for: a window, or the last rows from an offset on. */
+export type ListRange =
   | { readonly kind: 'window'; readonly offset: number; readonly limit: number }
   | { readonly kind: 'tail'; readonly from: number; readonly limit: number };
 
@@ -48,12 +48,12 @@ export function pageSizeOf(
   throw new UserInputError(`Expected \`${argument}\` to be from ${minimum} to ${maximum}, but got ${size}.`);
 }
 
-/** The stretch that connection arguments ask for, after the Relay cursor connections specification §4.4. */
-export function stretchOf(
+/** The range that connection arguments ask for, after the Relay cursor connections specification §4.4. */
+export function rangeOf(
   { first, after, last, before }: ConnectionArguments,
   offsetBehind: (argument: 'after' | 'before', cursor: string) => number,
   maximum: number,
-): Stretch {
+): ListRange {
   if (isGiven(first) && isGiven(last)) {
     throw new UserInputError('Expected either `first` or `last`, but got both.');
   }
@@ -74,13 +74,13 @@ export type Wanted =
   | 'rows'
   | 'page';
 
-/** What has to be read for a stretch: any page where no row of it is wanted, else a window of one row at least. */
-export function readingOf(stretch: Stretch, wanted: Wanted): Stretch | { readonly kind: 'any' } {
-  if (wanted === 'count' || (stretch.limit === 0 && wanted === 'rows')) return { kind: 'any' };
-  if (stretch.kind === 'tail' && stretch.limit > 0) return stretch;
-  const offset = stretch.kind === 'window' ? stretch.offset : stretch.from;
-  // Whether the list goes on behind an empty stretch is part of the answer.
-  return { kind: 'window', offset, limit: Math.max(stretch.limit, 1) };
+/** What has to be read for a range: any page where no row of it is wanted, else a window of one row at least. */
+export function readingOf(range: ListRange, wanted: Wanted): ListRange | { readonly kind: 'any' } {
+  if (wanted === 'count' || (range.limit === 0 && wanted === 'rows')) return { kind: 'any' };
+  if (range.kind === 'tail' && range.limit > 0) return range;
+  const offset = range.kind === 'window' ? range.offset : range.from;
+  // Whether the list goes on behind an empty range is part of the answer.
+  return { kind: 'window', offset, limit: Math.max(range.limit, 1) };
 }
 
 /** A connection over a list that is walked by offset. */
@@ -95,19 +95,19 @@ export function fetchConnection(
     if (isStuck === true && argument === 'after') throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
     return offset;
   };
-  const stretch = stretchOf(args, offsetBehind, maxPageSize);
-  const reading = readingOf(stretch, wanted);
+  const range = rangeOf(args, offsetBehind, maxPageSize);
+  const reading = readingOf(range, wanted);
   switch (reading.kind) {
     case 'any':
       return windows
         .load({ list, at: start, limit: 1, countOnly: true })
-        .then((page) => emptySource(list, page, stretch.kind));
+        .then((page) => emptySource(list, page, range.kind));
     case 'tail':
       return windows.loadTail(list, reading.from, reading.limit).then((page) => toSource(list, page));
     case 'window':
       return windows
         .load({ list, at: { offset: reading.offset }, limit: reading.limit })
-        .then((page) => (stretch.limit === 0 ? emptySource(list, page, stretch.kind) : toSource(list, page)));
+        .then((page) => (range.limit === 0 ? emptySource(list, page, range.kind) : toSource(list, page)));
   }
 }
 
@@ -157,7 +157,7 @@ class PageSource implements ConnectionSource {
 }
 
 /** No rows were asked for; the one that was read tells whether there are any on the side that was asked about. */
-function emptySource(list: ListRef, probe: ListPage, kind: Stretch['kind']): ConnectionSource {
+function emptySource(list: ListRef, probe: ListPage, kind: ListRange['kind']): ConnectionSource {
   const found = probe.rows.length > 0;
   const before = hasRowsBefore(probe);
   const { rows, segments, count } = slicePage(probe, 0, 0);

@@ -10,7 +10,7 @@ import {
 import { requestColumns } from '../rest/generated/views.ts';
 import { idText, isObject } from '../rest/values.ts';
 import { isEnumRestValue } from './enums.ts';
-import { factsOf, isRowType, restNameOf, snakeCase } from './facts.ts';
+import { isRowType, mappingOf, restNameOf, snakeCase } from './field-mapping.ts';
 import { quoted, UserInputError } from './input-error.ts';
 import { inputFieldsOf, type MutationInfo } from './mutation-inputs.ts';
 
@@ -116,7 +116,7 @@ function isColumn(name: string, noun: GraphQLObjectType): boolean {
 
 /** The names that stand for a column; none for a field that is no column. */
 function columnNames(noun: GraphQLObjectType, field: GraphQLField<unknown, unknown>): string[] {
-  const { column } = factsOf(noun, field);
+  const { column } = mappingOf(noun, field);
   if (column === undefined) return field.name === 'upstreamId' ? [field.name] : [];
   return [column, field.name];
 }

@@ -1,8 +1,8 @@
-import { type Collection, current, isEventId, type Key, type Kind } from '../rest/paths.ts';
+import { type Collection, current, isEventId, type Key, type Noun } from '../rest/paths.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
 /** The types that a global id can name. */
-export type NodeType = Kind | 'Organization';
+export type NodeType = Noun | 'Organization';
 
 /** What a global id names: `scope` is the id of the owning project or organization, empty where there is none. */
 export interface NodeId {
@@ -71,20 +71,20 @@ export function parseOwnerId(type: 'Project' | 'Organization', text: string, arg
  * The key of an object of a known project or organization, from its upstream id or its global id. In a collection of
  * `@current` a global id keeps its own scope: `@current` has to be read to know whether it is that one.
  */
-export function parseIdWithin({ kind, scope }: Collection, text: string, argument: string): Key {
+export function parseIdWithin({ noun, scope }: Collection, text: string, argument: string): Key {
   const nodeId = decode(text);
   if (nodeId === undefined) {
-    if (!forms[kind].accepts(text)) throw malformed(kind, text, argument);
-    return { kind, scope, id: text };
+    if (!forms[noun].accepts(text)) throw malformed(noun, text, argument);
+    return { noun, scope, id: text };
   }
-  if (nodeId.type !== kind) throw malformed(kind, text, argument);
-  if (nodeId.scope !== scope && scope !== current) throw foreign(kind, argument);
-  return { kind, scope: nodeId.scope, id: nodeId.id };
+  if (nodeId.type !== noun) throw malformed(noun, text, argument);
+  if (nodeId.scope !== scope && scope !== current) throw foreign(noun, argument);
+  return { noun, scope: nodeId.scope, id: nodeId.id };
 }
 
 /** The refusal of an object that belongs to another project or organization than the one given. */
-export function foreign(kind: Kind, argument: string): UserInputError {
-  return new UserInputError(`The ${kind} given as \`${argument}\` belongs to another ${scopeTypes[kind]}.`);
+export function foreign(noun: Noun, argument: string): UserInputError {
+  return new UserInputError(`The ${noun} given as \`${argument}\` belongs to another ${scopeTypes[noun]}.`);
 }
 
 /** Whether an input names an object by a global id, whose scope has to be compared with that of the mutation. */
@@ -95,29 +95,29 @@ export function namesGlobally(input: object): boolean {
 
 /** The key of an object from its global id, or from its upstream id beside the id of its owner. */
 export function parseIdWithOwner(
-  kind: Kind,
+  noun: Noun,
   text: string,
   ownerText: string | null | undefined,
   ownerArgument: string,
 ): Key {
-  const owner = scopeTypes[kind];
-  if (owner === undefined) return { kind, scope: '', id: parseOwnerId('Project', text, 'id') };
+  const owner = scopeTypes[noun];
+  if (owner === undefined) return { noun, scope: '', id: parseOwnerId('Project', text, 'id') };
   if (ownerText !== null && ownerText !== undefined) {
-    return parseIdWithin({ kind, scope: parseOwnerId(owner, ownerText, ownerArgument) }, text, 'id');
+    return parseIdWithin({ noun, scope: parseOwnerId(owner, ownerText, ownerArgument) }, text, 'id');
   }
   const nodeId = decode(text);
-  if (nodeId?.type === kind) return { kind, scope: nodeId.scope, id: nodeId.id };
-  if (nodeId !== undefined) throw malformed(kind, text, 'id');
+  if (nodeId?.type === noun) return { noun, scope: nodeId.scope, id: nodeId.id };
+  if (nodeId !== undefined) throw malformed(noun, text, 'id');
   throw new UserInputError(
-    `Expected \`id\` to be the global id of ${article(kind)} ${kind}, or an upstream id beside \`${ownerArgument}\`, but got ${quoted(text)}.`,
+    `Expected \`id\` to be the global id of ${article(noun)} ${noun}, or an upstream id beside \`${ownerArgument}\`, but got ${quoted(text)}.`,
   );
 }
 
 /** An id that refers to an object whose owner is not known to the gateway: the upstream id, whichever form was given. */
-export function parseReference(kind: Kind, text: string, argument: string): string {
+export function parseReference(noun: Noun, text: string, argument: string): string {
   const nodeId = decode(text);
-  if (nodeId?.type === kind) return nodeId.id;
-  if (nodeId !== undefined || !forms[kind].accepts(text)) throw malformed(kind, text, argument);
+  if (nodeId?.type === noun) return nodeId.id;
+  if (nodeId !== undefined || !forms[noun].accepts(text)) throw malformed(noun, text, argument);
   return text;
 }
 

@@ -1,7 +1,7 @@
 import type { View } from '../loaders/row-store.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';
-import type { Collection, Key, Kind } from '../rest/paths.ts';
+import type { Collection, Key, Noun } from '../rest/paths.ts';
 import type { TablePage } from '../rest/tables.ts';
 import { idText, type Row } from '../rest/values.ts';
 
@@ -25,7 +25,7 @@ export interface RecordParts {
  * needs. The fields that are columns are getters of the classes below, put there by `attachColumns`.
  */
 export class RowRecord {
-  readonly kind: Kind;
+  readonly noun: Noun;
   /** The id of the owning project or organization; empty for projects. */
   readonly scope: string;
   readonly row: Row;
@@ -37,8 +37,8 @@ export class RowRecord {
   readonly knownId: string | undefined;
   readonly idScope: string | Error | undefined;
 
-  constructor({ kind, scope }: Collection, { id, row = noColumns, view, failure, started, idScope }: RecordParts) {
-    this.kind = kind;
+  constructor({ noun, scope }: Collection, { id, row = noColumns, view, failure, started, idScope }: RecordParts) {
+    this.noun = noun;
     this.scope = scope;
     this.row = row;
     this.view = view;
@@ -52,7 +52,7 @@ export class RowRecord {
   get key(): Key {
     const id = this.knownId ?? idText(this.row['id']);
     if (id === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
-    return { kind: this.kind, scope: this.scope, id };
+    return { noun: this.noun, scope: this.scope, id };
   }
 }
 
@@ -79,7 +79,7 @@ export const recordClasses = { Project, Dashboard, Event, Plugin, User: UserReco
 
 /** The record of an object of a collection. */
 export function toRecord(collection: Collection, parts: RecordParts): RowRecord {
-  return new recordClasses[collection.kind](collection, parts);
+  return new recordClasses[collection.noun](collection, parts);
 }
 
 /** The same record with the scope for its global id. */
@@ -90,7 +90,7 @@ export function withIdScope(record: RowRecord, idScope: string | Error): RowReco
 
 /** An organization is known by its id alone. */
 export interface OrganizationRecord {
-  readonly kind: 'Organization';
+  readonly noun: 'Organization';
   readonly id: string;
   /** Where it is known: null if nobody tells it. */
   readonly name?: string | null;

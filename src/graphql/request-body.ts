@@ -3,7 +3,7 @@ import { exactNumber } from '../rest/json.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { enumRestValue } from './enums.ts';
 import { extraEntries } from './extra.ts';
-import { restNameOf } from './facts.ts';
+import { restNameOf } from './field-mapping.ts';
 import { parseIdWithin, parseReference } from './ids.ts';
 import { quoted, UserInputError } from './input-error.ts';
 import { inputFieldsOf, type MutationInfo } from './mutation-inputs.ts';
@@ -43,7 +43,7 @@ function toRestValue(field: GraphQLInputField, value: unknown, projectId: string
   if (isEnumType(type)) return enumRestValue(type.name, text) ?? refuseUnknown(field.name);
   if (field.name === 'tileId') return exactNumber(checkedTileId(text));
   if (projectId === undefined) return exactNumber(parseReference('Dashboard', text, field.name));
-  return exactNumber(parseIdWithin({ kind: 'Dashboard', scope: projectId }, text, field.name).id);
+  return exactNumber(parseIdWithin({ noun: 'Dashboard', scope: projectId }, text, field.name).id);
 }
 
 function refuseUnknown(name: string): never {

@@ -17,31 +17,31 @@ export interface Reader {
 
 /**
  * Reads `limit` rows from a position. An upstream that answers fewer than `filled` of them and names a `next` is asked
- * on until those are there, at most ten times; then, or when one of those calls fails, the page is what has come, and
- * goes on at `next`. Fails where that leads nowhere, or nothing at all has come: a client could not go on.
+ * on until those are there, at most ten times; then, or when one of those calls fails, the page is what has arrived, and
+ * goes on at `next`. Fails where that leads nowhere, or nothing at all has arrived: a client could not go on.
  */
-export function fetchFilled(reader: Reader, at: Position, limit: number, filled: number): Promise<ListPage> {
+export function fetchFilledPage(reader: Reader, at: Position, limit: number, required: number): Promise<ListPage> {
   const { asked, rows } = requestFor(reader, at, limit);
   return reader.api.fetchPage(reader.list, asked, rows).then((restPage) => {
     const page = new WholePage(restPage, asked);
-    return page.rows.length === limit ? page : fill(reader, page, limit, filled);
+    return page.rows.length === limit ? page : fill(reader, page, limit, required);
   });
 }
 
-async function fill(reader: Reader, first: WholePage, limit: number, filled: number): Promise<ListPage> {
+async function fill(reader: Reader, first: WholePage, limit: number, required: number): Promise<ListPage> {
   let page: ListPage = first;
   let last = first;
   for (let calls = 0; calls < maximumFurtherCalls; calls += 1) {
-    if (page.rows.length >= filled || page.next === undefined) break;
+    if (page.rows.length >= required || page.next === undefined) break;
     const at = page.rows.length === 0 ? page.next : positionAfter(page, page.rows.length - 1);
-    const further = await fetchFurther(reader, page, at, filled - page.rows.length);
+    const further = await fetchFurther(reader, page, at, required - page.rows.length);
     if (further === undefined) break;
     const joined = joinPages(page, further);
     if (joined.rows.length === page.rows.length && repeats(further, last)) throw leadsNowhere();
     page = joined;
     last = further;
   }
-  if (page.rows.length === 0 && filled > 0 && page.next !== undefined) throw leadsNowhere();
+  if (page.rows.length === 0 && required > 0 && page.next !== undefined) throw leadsNowhere();
   return page.rows.length > limit ? slicePage(page, 0, limit) : page;
 }
 
@@ -83,7 +83,7 @@ function leadsNowhere(): UpstreamError {
   return new UpstreamError('UPSTREAM_INVALID_RESPONSE');
 }
 
-/** One REST page as a stretch of its list, without the rows that were answered before. */
+/** One REST page as a range of its list, without the rows that were answered before. */
 class WholePage implements ListPage {
   readonly rows: readonly Row[];
   readonly segments: readonly Segment[];

@@ -45,7 +45,7 @@ export class Loaders {
    * of the project an operation. NOT_FOUND if there is none.
    */
   async fetchCurrentId(type: 'Project' | 'Organization'): Promise<string> {
-    const known = await this.rows.load({ kind: 'Project', scope: '', id: current }, 'list');
+    const known = await this.rows.load({ noun: 'Project', scope: '', id: current }, 'list');
     if (known === undefined) throw new UpstreamError('NOT_FOUND');
     const id = idText(known.row[type === 'Project' ? 'id' : 'organization']);
     if (id === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');

@@ -7,7 +7,7 @@ export interface Segment {
   readonly at: Position;
 }
 
-/** A stretch of a list, put together from one REST page or several. */
+/** A range of a list, put together from one REST page or several. */
 export interface ListPage {
   readonly rows: readonly Row[];
   /** At least one, also for an empty page: it tells where the page stands. */

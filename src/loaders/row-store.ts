@@ -1,4 +1,4 @@
-import { type Collection, type Key, type Kind, keyText } from '../rest/paths.ts';
+import { type Collection, type Key, keyText, type Noun } from '../rest/paths.ts';
 import { idText, type Row } from '../rest/values.ts';
 
 /** Which columns a row has: those of a list, or all. */
@@ -10,9 +10,9 @@ export interface KnownRow {
   readonly view: View;
 }
 
-/** The view in which a list answers rows of a kind. Rows of events and plugins have every column in a list, too. */
-export function listView(kind: Kind): View {
-  return kind === 'Event' || kind === 'Plugin' ? 'detail' : 'list';
+/** The view in which a list answers rows of a noun. Rows of events and plugins have every column in a list, too. */
+export function listView(noun: Noun): View {
+  return noun === 'Event' || noun === 'Plugin' ? 'detail' : 'list';
 }
 
 /** Whether a row of one view has the columns of another. */
@@ -66,7 +66,7 @@ export class RowStore {
     for (const { collection, rows } of this.#pages) {
       for (const row of rows) {
         const id = idText(row['id']);
-        if (id !== undefined) this.learn({ ...collection, id }, { row, view: listView(collection.kind) });
+        if (id !== undefined) this.learn({ ...collection, id }, { row, view: listView(collection.noun) });
       }
     }
     this.#pages = [];

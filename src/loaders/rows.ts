@@ -11,12 +11,12 @@ import type { WindowLoader } from './windows.ts';
 type Found = Promise<KnownRow | undefined>;
 
 /** Whether a page was read for rows by key alone, and none of them was counted as its cost yet. */
-interface Price {
-  isOwed: boolean;
+interface PageCharge {
+  isDue: boolean;
 }
 
 /** So many rows of one list, wanted at once in the list view, are looked for in a page of the list first. */
-export const substitutionThreshold = 3;
+export const pageFirstThreshold = 3;
 
 /** Rows by key for one operation; never share it: it caches. */
 export class RowLoader {
@@ -48,16 +48,16 @@ export class RowLoader {
       this.#saved[known.view === 'list' ? 'views' : 'knownRows'] += 1;
       return Promise.resolve(known);
     }
-    const isInLists = suffices(listView(key.kind), need) && key.id !== current;
+    const isInLists = suffices(listView(key.noun), need) && key.id !== current;
     const found = isInLists ? this.#find(key) : this.#readById(key);
     this.#loading.push({ collection: key, found });
     return found;
   }
 
   /** Waits for the rows and the pages of a collection that are wanted by now; false where there are none new. */
-  async come(collection: Collection): Promise<boolean> {
+  async settlePending(collection: Collection): Promise<boolean> {
     await this.#windows().wanted();
-    const pages = this.#windows().underWay(collection);
+    const pages = this.#windows().inFlight(collection);
     const text = collectionText(collection);
     const rows = this.#loading.filter((one) => collectionText(one.collection) === text).map(({ found }) => found);
     if (pages === undefined && rows.length === 0) return false;
@@ -88,35 +88,35 @@ export class RowLoader {
 
   /** Rows that are wanted together and for which a page of their list would do. */
   #findAll(keys: readonly Key[]): Found[] {
-    const pages = new Map<string, Promise<Price>>();
+    const pages = new Map<string, Promise<PageCharge>>();
     for (const [text, [first, ...others]] of Map.groupBy(keys, collectionText)) {
       if (first !== undefined) pages.set(text, this.#readPages(first, [first, ...others]));
     }
     return keys.map(async (key) => {
-      const price = await pages.get(collectionText(key));
+      const charge = await pages.get(collectionText(key));
       const known = this.#store.find(key, 'list');
       if (known === undefined) return this.#readById(key);
       // The page cost what the first of its rows would have cost.
-      if (price?.isOwed === true) price.isOwed = false;
+      if (charge?.isDue === true) charge.isDue = false;
       else this.#saved.views += 1;
       return known;
     });
   }
 
   /** Reads a page of a list where enough rows of it are wanted, and waits for every page that may hold one of them. */
-  async #readPages({ kind, scope }: Collection, keys: readonly Key[]): Promise<Price> {
-    const before = this.#windows().underWay({ kind, scope });
+  async #readPages({ noun, scope }: Collection, keys: readonly Key[]): Promise<PageCharge> {
+    const before = this.#windows().inFlight({ noun, scope });
     if (before !== undefined) await before;
     // Asked for at once, so that a window of the same list that is wanted now becomes part of the page.
-    const isOwed = this.#unknown(keys).length >= substitutionThreshold;
-    if (isOwed) await this.#readPage({ kind, scope });
+    const isDue = this.#unknown(keys).length >= pageFirstThreshold;
+    if (isDue) await this.#readPage({ noun, scope });
     while (this.#unknown(keys).length > 0) {
       await this.#windows().wanted();
-      const pages = this.#windows().underWay({ kind, scope });
+      const pages = this.#windows().inFlight({ noun, scope });
       if (pages === undefined) break;
       await pages;
     }
-    return { isOwed };
+    return { isDue };
   }
 
   /** One page of the list, capped or not. Its failure is nobody's: each key is read by id then. */
@@ -157,6 +157,6 @@ export class RowLoader {
   }
 }
 
-function collectionText({ kind, scope }: Collection): string {
-  return `${kind}:${scope}`;
+function collectionText({ noun, scope }: Collection): string {
+  return `${noun}:${scope}`;
 }

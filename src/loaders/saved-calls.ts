@@ -1,8 +1,8 @@
 /** A page that was read, and whether its call is counted as the cost of one of those whom it answers. */
-export interface PaidPage {
+export interface ChargedPage {
   /** Whether it was read for a count alone. */
   readonly isForCount: boolean;
-  isPaid: boolean;
+  isCharged: boolean;
 }
 
 /** REST calls that loaders did not make, by what made them needless. Never more than would have been made without it. */
@@ -17,9 +17,9 @@ export class SavedCalls {
   views = 0;
 
   /** A page answers a window, or a count, for which so many wait: all but the one that pays for it saved a call. */
-  share(kind: 'windows' | 'totals', waiting: number, page: PaidPage): void {
-    const pays = !page.isPaid && page.isForCount === (kind === 'totals');
-    if (pays) page.isPaid = true;
+  share(kind: 'windows' | 'totals', waiting: number, page: ChargedPage): void {
+    const pays = !page.isCharged && page.isForCount === (kind === 'totals');
+    if (pays) page.isCharged = true;
     this[kind] += pays ? waiting - 1 : waiting;
   }
 }

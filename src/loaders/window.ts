@@ -1,7 +1,7 @@
 import { type ListRef, listText } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
 
-/** A stretch of a list that somebody wants: `limit` rows from a position, or only the count of the whole list. */
+/** A range of a list that somebody wants: `limit` rows from a position, or only the count of the whole list. */
 export interface Window {
   readonly list: ListRef;
   readonly at: Position;
@@ -18,7 +18,7 @@ export function isEqual(
 ): boolean {
   if (limit !== same.limit || countOnly !== same.countOnly || onePage !== same.onePage) return false;
   if (!isPlain(at) || !isPlain(same.at)) return false;
-  const sameList = one.kind === other.kind && one.scope === other.scope;
+  const sameList = one.noun === other.noun && one.scope === other.scope;
   return sameList && at.offset === same.at.offset && one.filter === undefined && other.filter === undefined;
 }
 

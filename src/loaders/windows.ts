@@ -1,15 +1,15 @@
 import type { RestApi } from '../rest/api.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
-import { fetchFilled } from './fill.ts';
-import { filledOf, type Hull, hullsOf } from './hulls.ts';
+import { fetchFilledPage } from './fill.ts';
+import { type MergedPage, mergedPagesOf, requiredRowsOf } from './merged-pages.ts';
 import { joinPages, type ListPage, positionOf, slicePage, tailOf } from './page.ts';
 import type { RowStore } from './row-store.ts';
-import { type PaidPage, SavedCalls } from './saved-calls.ts';
+import { type ChargedPage, SavedCalls } from './saved-calls.ts';
 import { baseText, isEqual, type Window } from './window.ts';
 
 /** A window that somebody waits for, and what it has in common with those that it may share pages with. */
-interface Wish {
+interface PendingWindow {
   readonly window: Window;
   readonly base: string;
   readonly page: Promise<ListPage>;
@@ -20,11 +20,11 @@ interface Wish {
 }
 
 /** A page that was read or is being read. */
-interface Reading extends Hull, PaidPage {
+interface Reading extends MergedPage, ChargedPage {
   /** So many of its rows are asked for again and again, until they have come. */
-  readonly filled: number;
+  readonly required: number;
   /** So many of its rows it can answer: all that were asked for, until it turns out that the upstream caps its pages. */
-  reach: number;
+  available: number;
   readonly collection: Collection;
   readonly page: Promise<ListPage>;
   settled: boolean;
@@ -35,7 +35,7 @@ const maximumTailPages = 10;
 
 /**
  * Windows of lists for one operation; never share it: it caches. Windows of one list that are wanted at once are read
- * as few pages as their hulls allow, and a window within a page that was read already costs nothing.
+ * as few merged pages as hold them all, and a window within a page that was read already costs nothing.
  */
 export class WindowLoader {
   readonly #api: RestApi;
@@ -44,7 +44,7 @@ export class WindowLoader {
   readonly #saved: SavedCalls;
   readonly #readings = new Map<string, Reading[]>();
   // Not a DataLoader: its batch answers as one, and no window may wait for the page of another list.
-  #wishes: Wish[] = [];
+  #pending: PendingWindow[] = [];
 
   /** `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made. */
   constructor(api: RestApi, store: RowStore, maxPageSize: number, saved = new SavedCalls()) {
@@ -56,7 +56,7 @@ export class WindowLoader {
 
   /** The page of a window; for a count, any page of its list. */
   load(window: Window): Promise<ListPage> {
-    const last = this.#wishes.at(-1);
+    const last = this.#pending.at(-1);
     // As for the rows of a list that have the same owner.
     if (last !== undefined && isEqual(last.window, window)) {
       last.waiting += 1;
@@ -66,8 +66,8 @@ export class WindowLoader {
     try {
       // A list whose path is refused fails here, alone, and not with the others of its batch.
       const base = baseText(window);
-      if (last === undefined) afterLoads(() => process.nextTick(() => this.#grant()));
-      this.#wishes.push({ window, base, page, resolve, reject, waiting: 1 });
+      if (last === undefined) afterLoads(() => process.nextTick(() => this.#dispatch()));
+      this.#pending.push({ window, base, page, resolve, reject, waiting: 1 });
     } catch (error) {
       reject(error);
     }
@@ -102,10 +102,10 @@ export class WindowLoader {
   }
 
   /** Settles when no page of a collection, filtered or not, is under way any more; undefined where none is. */
-  underWay(collection: Collection): Promise<unknown> | undefined {
-    const { kind, scope } = collection;
+  inFlight(collection: Collection): Promise<unknown> | undefined {
+    const { noun, scope } = collection;
     const underWay = [...this.#readings.values()].flat().filter(({ settled }) => !settled);
-    const pages = underWay.filter((one) => one.collection.kind === kind && one.collection.scope === scope);
+    const pages = underWay.filter((one) => one.collection.noun === noun && one.collection.scope === scope);
     return pages.length === 0 ? undefined : Promise.allSettled(pages.map(({ page }) => page));
   }
 
@@ -115,39 +115,39 @@ export class WindowLoader {
   }
 
   /** Reads what is wanted by now. */
-  #grant(): void {
-    const wishes = this.#wishes;
-    this.#wishes = [];
-    for (const [base, together] of Map.groupBy(wishes, (wish) => wish.base)) {
+  #dispatch(): void {
+    const pending = this.#pending;
+    this.#pending = [];
+    for (const [base, together] of Map.groupBy(pending, (one) => one.base)) {
       try {
         this.#readMissing(base, together);
       } catch (error) {
         // Thrown on from here it would be nobody's, and end the process.
-        for (const wish of together) wish.reject(error);
+        for (const one of together) one.reject(error);
       }
     }
-    for (const wish of wishes) this.#answer(wish);
+    for (const one of pending) this.#answer(one);
   }
 
   /** Reads what windows of one list need and nobody reads yet. */
-  #readMissing(base: string, together: readonly Wish[]): void {
-    const missing = together.filter((wish) => this.#readingFor(wish) === undefined).map(({ window }) => window);
+  #readMissing(base: string, together: readonly PendingWindow[]): void {
+    const missing = together.filter((one) => this.#readingFor(one) === undefined).map(({ window }) => window);
     const [first] = missing;
     if (first === undefined) return;
     const isForCount = missing.every(({ countOnly }) => countOnly === true);
-    for (const hull of hullsOf(missing, this.#maxPageSize))
-      this.#read(base, first, hull, filledOf(hull, missing), isForCount);
+    for (const page of mergedPagesOf(missing, this.#maxPageSize))
+      this.#read(base, first, page, requiredRowsOf(page, missing), isForCount);
   }
 
-  #answer(wish: Wish): void {
-    const { resolve, reject } = wish;
-    const reading = this.#readingFor(wish);
-    if (reading === undefined) return reject(new Error('a window was left out of every hull'));
-    reading.page.then((page) => resolve(this.#cut(page, wish, reading)), reject);
+  #answer(one: PendingWindow): void {
+    const { resolve, reject } = one;
+    const reading = this.#readingFor(one);
+    if (reading === undefined) return reject(new Error('a window was left out of every merged page'));
+    reading.page.then((page) => resolve(this.#cut(page, one, reading)), reject);
   }
 
   /** What a window has of the page of a reading. */
-  #cut(page: ListPage, { window, waiting }: Wish, reading: Reading): ListPage | Promise<ListPage> {
+  #cut(page: ListPage, { window, waiting }: PendingWindow, reading: Reading): ListPage | Promise<ListPage> {
     if (window.countOnly === true) {
       this.#saved.share('totals', waiting, reading);
       return page;
@@ -163,15 +163,21 @@ export class WindowLoader {
     return this.load(window);
   }
 
-  #read(base: string, { list, at }: Window, { offset, limit }: Hull, filled: number, isForCount: boolean): void {
+  #read(
+    base: string,
+    { list, at }: Window,
+    { offset, limit }: MergedPage,
+    required: number,
+    isForCount: boolean,
+  ): void {
     const from = at.offset === offset ? at : { ...at, offset };
     const reader = { api: this.#api, list, maximum: this.#maxPageSize };
-    const page = fetchFilled(reader, from, limit, filled);
-    const stretch = { offset, limit, filled, reach: limit, collection: list };
-    const reading: Reading = { ...stretch, page, settled: false, isForCount, isPaid: false };
+    const page = fetchFilledPage(reader, from, limit, required);
+    const range = { offset, limit, required, available: limit, collection: list };
+    const reading: Reading = { ...range, page, settled: false, isForCount, isCharged: false };
     page.then(
       ({ rows, next }) => {
-        if (next !== undefined) reading.reach = rows.length;
+        if (next !== undefined) reading.available = rows.length;
         this.#store.learnPage(list, rows);
         reading.settled = true;
       },
@@ -185,20 +191,20 @@ export class WindowLoader {
   }
 
   /** The reading that answers a window: any page for a count, one that holds the whole window for rows. */
-  #readingFor({ base, window }: Wish): Reading | undefined {
+  #readingFor({ base, window }: PendingWindow): Reading | undefined {
     const readings = this.#readings.get(base);
     const { at, limit, countOnly } = window;
     if (countOnly === true) return readings?.[0];
     return readings?.find((reading) => {
-      const { offset, reach } = reading;
-      return (offset <= at.offset && at.offset + limit <= offset + reach) || isFilledFor(window, reading);
+      const { offset, available } = reading;
+      return (offset <= at.offset && at.offset + limit <= offset + available) || isFilledFor(window, reading);
     });
   }
 }
 
 /** Whether a reading that begins with a window has what the window gets alone, be it less than was asked for. */
 function isFilledFor({ at, limit, onePage }: Window, reading: Reading): boolean {
-  return reading.offset === at.offset && limit <= (onePage === true ? reading.limit : reading.filled);
+  return reading.offset === at.offset && limit <= (onePage === true ? reading.limit : reading.required);
 }
 
 /** Calls back when everything that is resolved by now has asked for what it needs, as DataLoader's own schedule does. */

@@ -1,6 +1,6 @@
 import { type FieldNode, type GraphQLObjectType, getNamedType, isLeafType, isObjectType } from 'graphql';
 import type { Wanted } from '../graphql/connections.ts';
-import { factsOf, isRowType } from '../graphql/facts.ts';
+import { isRowType, mappingOf } from '../graphql/field-mapping.ts';
 import type { View } from '../loaders/row-store.ts';
 import { current } from '../rest/paths.ts';
 import { isConstant, type SelectedField, type SelectionScope, selectedFields } from './selection.ts';
@@ -43,10 +43,10 @@ function findNeeds(type: GraphQLObjectType, fields: readonly SelectedField[]): N
   let view: View | undefined;
   const relations: Relation[] = [];
   for (const selected of fields) {
-    const facts = factsOf(type, selected.field);
-    if (facts.column !== undefined && selected.field.name !== 'id') {
-      if (view !== 'detail') view = facts.view;
-    } else if (facts.operation !== undefined) {
+    const mapping = mappingOf(type, selected.field);
+    if (mapping.column !== undefined && selected.field.name !== 'id') {
+      if (view !== 'detail') view = mapping.view;
+    } else if (mapping.operation !== undefined) {
       relations.push({ ...selected, proves: !isOwner(selected) });
     }
   }

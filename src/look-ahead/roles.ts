@@ -7,7 +7,7 @@ import {
   isLeafType,
   isObjectType,
 } from 'graphql';
-import { factsOf, isRowType } from '../graphql/facts.ts';
+import { isRowType, mappingOf } from '../graphql/field-mapping.ts';
 import type { View } from '../loaders/row-store.ts';
 import { type Endpoint, endpointOf } from './endpoints.ts';
 
@@ -48,7 +48,7 @@ export function roleOf(type: GraphQLObjectType, field: GraphQLField<unknown, unk
 }
 
 function findRole(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): Role {
-  const { column, view, operation } = factsOf(type, field);
+  const { column, view, operation } = mappingOf(type, field);
   const answer = getNamedType(field.type);
   if (operation === undefined) {
     if (column !== undefined && view !== undefined && field.name !== 'id') {

@@ -11,7 +11,7 @@ import {
 import { AnswerBudget } from '../answer/answer-budget.ts';
 import { AnswerRoom } from '../answer/answer-room.ts';
 import type { GatewayContext } from '../context.ts';
-import { factsOf } from '../graphql/facts.ts';
+import { mappingOf } from '../graphql/field-mapping.ts';
 import type { RowRecord, Started } from '../graphql/records.ts';
 import type { Relation } from './needs.ts';
 import { type SelectedField, type SelectionScope, scopeOf, selectedFields } from './selection.ts';
@@ -75,8 +75,8 @@ export function startBelow(
   info: GraphQLResolveInfo,
 ): void {
   const scope = scopeOf(info);
-  const dear = relations.filter((relation) => costsBelow(relation, scope));
-  if (dear.length === 0) return;
+  const expensive = relations.filter((relation) => costsBelow(relation, scope));
+  if (expensive.length === 0) return;
   let isAwaited = true;
   const end = (): void => {
     isAwaited = false;
@@ -84,7 +84,7 @@ export function startBelow(
   awaited.then(end, end);
   // The executor counts what it answers of that.
   const uncounted = { ...context, answer: new AnswerBudget(unlimited, endless, ignore) };
-  for (const relation of dear) {
+  for (const relation of expensive) {
     const goOn = (value: unknown): Promise<void> | undefined =>
       isAwaited ? startFields(relation, value, uncounted, info) : undefined;
     started.get(relation.responseKey)?.then(goOn).catch(ignore);
@@ -117,7 +117,7 @@ async function startFields(
 
 /** Whether a field, or anything selected below it, may cost a call. */
 function costs(type: GraphQLObjectType, selected: SelectedField, scope: SelectionScope): boolean {
-  const { operation, view } = factsOf(type, selected.field);
+  const { operation, view } = mappingOf(type, selected.field);
   return operation !== undefined || view === 'detail' || costsBelow(selected, scope);
 }
 
@@ -139,7 +139,7 @@ export function attachStarted(schema: GraphQLSchema): void {
     if (!isObjectType(type)) continue;
     for (const field of Object.values(type.getFields())) {
       const { resolve } = field;
-      const isRelation = factsOf(type, field).operation !== undefined && !isRoot(schema, type);
+      const isRelation = mappingOf(type, field).operation !== undefined && !isRoot(schema, type);
       if (isRelation && resolve !== undefined) field.resolve = preferStarted(resolve);
     }
   }

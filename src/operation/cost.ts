@@ -2,9 +2,9 @@ import { type GraphQLError, type GraphQLSchema, getVariableValues } from 'graphq
 import type { CursorCodec } from '../context.ts';
 import { fragmentsOf } from '../look-ahead/selection.ts';
 import { type Bound, boundOf } from '../plan/bound.ts';
-import type { PlannedCall } from '../plan/ledger.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-steps.ts';
+import type { PlannedCall } from '../plan/planned-calls.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import { createAnswerRefusal } from './answer-refusals.ts';
 import type { PreparedOperation } from './document.ts';

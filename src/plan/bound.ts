@@ -7,7 +7,7 @@ import {
   Kind,
   type OperationDefinitionNode,
 } from 'graphql';
-import { isRowType } from '../graphql/facts.ts';
+import { isRowType } from '../graphql/field-mapping.ts';
 import { listView, suffices, type View } from '../loaders/row-store.ts';
 import { needsOf } from '../look-ahead/needs.ts';
 import { type Role, roleOf } from '../look-ahead/roles.ts';
@@ -112,7 +112,7 @@ function boundOfList(bounding: Bounding, { endpoint }: Role & { kind: 'list' }, 
   // Behind a cursor, one page may reach from another window of the list to this one.
   const read = has('after') || has('before') ? maxPageSize : size;
   const page = has('last') ? { calls: 2, rows: maxPageSize + read } : { calls: 1, rows: read };
-  const { calls, rows } = boundInside(bounding, selected, listView(endpoint.kind));
+  const { calls, rows } = boundInside(bounding, selected, listView(endpoint.noun));
   return sum([page, { calls: size * calls, rows: size * rows }]);
 }
 

@@ -4,17 +4,17 @@ import { type Role, roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
 import { current, type Key } from '../rest/paths.ts';
 import { planList } from './connection-plans.ts';
-import { type Arguments, type Draft, pathOf } from './draft.ts';
 import { planCurrent } from './id-scopes.ts';
-import { after } from './moments.ts';
 import { collectionText, isCurrent, isOwnerKnown, keyed, type Objects, textOf, toObjects } from './objects.ts';
+import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
+import { collectionOf, ownersOf, type PlanField, type PlannedField } from './planned-field.ts';
 import { planRead } from './reads.ts';
-import { collectionOf, ownersOf, type PlanStep, type Step } from './step.ts';
+import { after } from './schedule.ts';
 import { planTable } from './table-plans.ts';
 
 /** Plans a field of objects that is in no row: what it reads, and what is selected below it. */
 export function planField(
-  draft: Draft,
+  builder: PlanBuilder,
   type: GraphQLObjectType,
   selected: SelectedField,
   parent: Objects,
@@ -22,19 +22,19 @@ export function planField(
 ): void {
   const role = roleOf(type, selected.field);
   const path = pathOf(parentPath, selected);
-  draft.steps.take(path);
-  if (role.kind === 'owner') planOwner(draft, selected, parent, path);
-  else planStep(role, { draft, selected, parent, moment: parent.moment, certain: parent.certain, path });
+  builder.steps.take(path);
+  if (role.kind === 'owner') planOwner(builder, selected, parent, path);
+  else planByRole(role, { builder, selected, parent, stage: parent.stage, certain: parent.certain, path });
 }
 
 /** Plans a field that a read of its own answers. */
-export function planStep(role: Role, step: Omit<Step, 'endpoint'>): void {
+export function planByRole(role: Role, planned: Omit<PlannedField, 'endpoint'>): void {
   const plan = plans[role.kind];
   if (plan === undefined || !('endpoint' in role)) return;
-  step.draft.withArguments(step.selected, (args) => plan({ ...step, endpoint: role.endpoint }, args));
+  planned.builder.withArguments(planned.selected, (args) => plan({ ...planned, endpoint: role.endpoint }, args));
 }
 
-const plans: Partial<Record<Role['kind'], PlanStep>> = {
+const plans: Partial<Record<Role['kind'], PlanField>> = {
   byId: planById,
   list: planList,
   anyRow: planAnyRow,
@@ -43,85 +43,90 @@ const plans: Partial<Record<Role['kind'], PlanStep>> = {
   report: planReport,
 };
 
-function planOwner(draft: Draft, { nodes }: SelectedField, { owner, moment, certain }: Objects, path: string): void {
-  if (owner !== undefined) draft.plan({ objects: { ...owner, moment, certain }, nodes, path, known: 'assumed' });
+function planOwner(
+  builder: PlanBuilder,
+  { nodes }: SelectedField,
+  { owner, stage, certain }: Objects,
+  path: string,
+): void {
+  if (owner !== undefined) builder.plan({ objects: { ...owner, stage, certain }, nodes, path, known: 'assumed' });
 }
 
-function planById(step: Step, args: Arguments): void {
-  const { draft, selected, path } = step;
+function planById(planned: PlannedField, args: Arguments): void {
+  const { builder, selected, path } = planned;
   const { nodes } = selected;
-  withObjects(step, args, (objects) => draft.plan({ objects, nodes, path, known: 'unknown' }));
+  withObjects(planned, args, (objects) => builder.plan({ objects, nodes, path, known: 'unknown' }));
 }
 
 /** An object that is answered as one value, read by itself. */
-function planText(step: Step, args: Arguments): void {
-  const { draft, endpoint, path } = step;
-  withObjects(step, args, (objects) => {
-    const { moment, certain } = objects;
-    const count = draft.ledger.claim(`${endpoint.operation} as text`, objects);
-    draft.ledger.add({ endpoint, moment, lower: certain ? count : 0, upper: count, rows: count, paths: [path] });
+function planText(planned: PlannedField, args: Arguments): void {
+  const { builder, endpoint, path } = planned;
+  withObjects(planned, args, (objects) => {
+    const { stage, certain } = objects;
+    const count = builder.calls.claim(`${endpoint.operation} as text`, objects);
+    builder.calls.add({ endpoint, stage, lower: certain ? count : 0, upper: count, rows: count, paths: [path] });
   });
 }
 
 /** Plans what is done with the objects that the argument `id` names. */
-function withObjects(step: Step, args: Arguments, plan: (objects: Objects) => void): void {
-  const { draft, path, moment, certain, parent } = step;
-  const objects = objectsById(step, args.text('id') ?? '');
+function withObjects(planned: PlannedField, args: Arguments, plan: (objects: Objects) => void): void {
+  const { builder, path, stage, certain, parent } = planned;
+  const objects = objectsById(planned, args.text('id') ?? '');
   const isClaimed = isCurrent(parent) && objects.owner !== undefined && !isCurrent(objects.owner);
   if (!isClaimed) return plan(objects);
   // A global id below `@current` is followed once it is known to be of that project or organization.
-  planCurrent(draft, { moment, certain, path }, (come) => plan({ ...objects, moment: come, certain: false }));
+  planCurrent(builder, { stage, certain, path }, (arrival) => plan({ ...objects, stage: arrival, certain: false }));
 }
 
 /** The objects that an argument names: one, or one at each owner whose own id is not known. */
-function objectsById({ endpoint: { kind }, parent, moment, certain }: Step, id: string): Objects {
-  if (parent === undefined || kind === 'Project') {
-    return keyed({ kind: 'Project', scope: '', id: parseOwnerId('Project', id, 'id') }, moment, certain);
+function objectsById({ endpoint: { noun }, parent, stage, certain }: PlannedField, id: string): Objects {
+  if (parent === undefined || noun === 'Project') {
+    return keyed({ noun: 'Project', scope: '', id: parseOwnerId('Project', id, 'id') }, stage, certain);
   }
-  const key: Key = parseIdWithin({ kind, scope: parent.id ?? current }, id, 'id');
-  if (parent.id === key.scope) return { ...keyed(key, moment, certain), owner: parent };
-  if (parent.id !== undefined) return keyed(key, moment, certain);
-  const group = `${collectionText(kind, parent)} ${key.id}`;
-  return toObjects({ type: kind, group, id: key.id, owner: parent, moment });
+  const key: Key = parseIdWithin({ noun, scope: parent.id ?? current }, id, 'id');
+  if (parent.id === key.scope) return { ...keyed(key, stage, certain), owner: parent };
+  if (parent.id !== undefined) return keyed(key, stage, certain);
+  const group = `${collectionText(noun, parent)} ${key.id}`;
+  return toObjects({ type: noun, group, id: key.id, owner: parent, stage });
 }
 
 /** A value that the row of any page holds, and a page of one row where there is none. */
-function planAnyRow(step: Step): void {
-  const { draft, endpoint, moment, certain, path } = step;
-  const collection = collectionOf(step);
-  draft.lists.want({
-    kind: endpoint.kind,
+function planAnyRow(planned: PlannedField): void {
+  const { builder, endpoint, stage, certain, path } = planned;
+  const collection = collectionOf(planned);
+  builder.lists.want({
+    noun: endpoint.noun,
     collection,
-    isKnown: isOwnerKnown(step.parent),
+    isKnown: isOwnerKnown(planned.parent),
     list: collection,
-    owners: ownersOf(step),
+    owners: ownersOf(planned),
     offset: 0,
     limit: 1,
     countOnly: false,
     anyRow: true,
     certain,
-    moment,
+    stage,
     path,
     done: () => undefined,
   });
 }
 
-function planReport(step: Step, args: Arguments): void {
+function planReport(planned: PlannedField, args: Arguments): void {
   const cursor = args.text('after');
-  if (cursor !== undefined) step.draft.options.cursors.decodeQuery('activity', cursor, 'after');
+  if (cursor !== undefined) planned.builder.options.cursors.decodeQuery('activity', cursor, 'after');
   const given = Object.entries(args.all).filter(([, value]) => value !== null);
-  const fact = `${step.selected.field.name} ${JSON.stringify(given)}`;
-  planRead(step, { fact, rows: 0 });
-  const { draft, selected, parent, endpoint, moment, path } = step;
-  if (parent === undefined || draft.answerOf(selected)?.name !== endpoint.kind) return;
+  const fact = `${planned.selected.field.name} ${JSON.stringify(given)}`;
+  planRead(planned, { fact, rows: 0 });
+  const { builder, selected, parent, endpoint, stage, path } = planned;
+  if (parent === undefined || builder.answerOf(selected)?.name !== endpoint.noun) return;
   // A report that names rows: only its answer tells how many; so many at most are planned.
   const objects = toObjects({
-    type: endpoint.kind,
+    type: endpoint.noun,
     group: `${endpoint.operation} of ${textOf(parent)}`,
-    to: draft.options.maxPageSize,
+    to: builder.options.maxPageSize,
     owner: parent,
-    owners: ownersOf(step),
-    moment: after(moment),
+    owners: ownersOf(planned),
+    stage: after(stage),
   });
-  draft.plan({ objects, nodes: selected.nodes, path, known: 'assumed' });
+  builder.plan({ objects, nodes: selected.nodes, path, known: 'assumed' });
 }

@@ -1,43 +1,47 @@
-import type { Draft } from './draft.ts';
-import type { Moment } from './moments.ts';
 import { currentProject, isCurrent } from './objects.ts';
-import type { Place } from './place.ts';
-import type { Step } from './step.ts';
+import type { PlanBuilder } from './plan-builder.ts';
+import type { PlannedField } from './planned-field.ts';
+import type { Stage } from './schedule.ts';
+import type { SelectedObjects } from './selected-objects.ts';
 
 // What `resolvers/id-scopes.ts` reads, so that global ids name real projects and organizations.
 
 /** Where something asks what `@current` stands for. */
 interface Asking {
-  readonly moment: Moment;
+  readonly stage: Stage;
   readonly certain: boolean;
   readonly path: string;
 }
 
 /** Plans the read of the project that tells what `@current` stands for: one for an operation. */
 export function planCurrent(
-  draft: Draft,
-  { moment, certain, path }: Asking,
-  done: (come: Moment) => void = () => undefined,
+  builder: PlanBuilder,
+  { stage, certain, path }: Asking,
+  done: (arrival: Stage) => void = () => undefined,
 ): void {
-  draft.rows.want({ kind: 'Project', objects: currentProject(moment, certain), view: 'list', path, done });
+  builder.rows.want({ noun: 'Project', objects: currentProject(stage, certain), view: 'list', path, done });
 }
 
 /** Plans the scope of the ids of listed rows below `@current`, which is read beside their page. */
-export function planScopeOfList({ draft, selected, endpoint, parent, moment, certain, path }: Step): void {
-  const type = draft.answerOf(selected);
-  if (!isCurrent(parent) || endpoint.kind === 'Plugin' || type === undefined) return;
-  if (draft.answersScopes(type, selected.nodes)) planCurrent(draft, { moment, certain, path });
+export function planScopeOfList({ builder, selected, endpoint, parent, stage, certain, path }: PlannedField): void {
+  const type = builder.answerOf(selected);
+  if (!isCurrent(parent) || endpoint.noun === 'Plugin' || type === undefined) return;
+  if (builder.answersScopes(type, selected.nodes)) planCurrent(builder, { stage, certain, path });
 }
 
 /** Plans the scope of the ids of objects below `@current`, each found by its key. */
-export function planScope(draft: Draft, { objects, nodes, path }: Place): void {
-  const { owner, type, moment, certain } = objects;
-  if (!isCurrent(owner) || !draft.needs(draft.type(type), nodes).globalId) return;
-  planCurrent(draft, { moment, certain, path });
+export function planScope(builder: PlanBuilder, { objects, nodes, path }: SelectedObjects): void {
+  const { owner, type, stage, certain } = objects;
+  if (!isCurrent(owner) || !builder.needs(builder.type(type), nodes).globalId) return;
+  planCurrent(builder, { stage, certain, path });
 }
 
 /** Plans the scope of the ids of plugins below `@current`, whose rows tell it mostly, once these have come. */
-export function planScopeOfPlugins(draft: Draft, { objects, nodes, path }: Place, moment: Moment): void {
-  if (!isCurrent(objects.owner) || !draft.needs(draft.type('Plugin'), nodes).globalId) return;
-  planCurrent(draft, { moment, certain: false, path });
+export function planScopeOfPlugins(
+  builder: PlanBuilder,
+  { objects, nodes, path }: SelectedObjects,
+  stage: Stage,
+): void {
+  if (!isCurrent(objects.owner) || !builder.needs(builder.type('Plugin'), nodes).globalId) return;
+  planCurrent(builder, { stage, certain: false, path });
 }

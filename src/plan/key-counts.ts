@@ -1,8 +1,8 @@
-import type { Kind } from '../rest/paths.ts';
+import type { Noun } from '../rest/paths.ts';
 
 /** A collection of which rows are wanted by key. */
 export interface KeyedCollection {
-  readonly kind: Kind;
+  readonly noun: Noun;
   readonly collection: string;
   /** Whether it is known whose collection it is. */
   readonly isKnown: boolean;
@@ -13,7 +13,7 @@ interface Count extends KeyedCollection {
   readonly rows: Map<string, number>;
 }
 
-/** How many rows of collections are wanted by key at moments of which nobody knows whether they are one. */
+/** How many rows of collections are wanted by key at stages that may turn out to be one. */
 export class KeyCounts {
   readonly #counts = new Map<string, Count>();
 
@@ -39,5 +39,5 @@ export class KeyCounts {
 
 /** Whether two collections may turn out to be the same. */
 export function mayBeOne(one: KeyedCollection, other: KeyedCollection): boolean {
-  return one.collection === other.collection || (one.kind === other.kind && !(one.isKnown && other.isKnown));
+  return one.collection === other.collection || (one.noun === other.noun && !(one.isKnown && other.isKnown));
 }

@@ -1,11 +1,11 @@
-import { type Hull, hullsOf } from '../loaders/hulls.ts';
+import { type MergedPage, mergedPagesOf } from '../loaders/merged-pages.ts';
 import { listEndpoint } from '../look-ahead/endpoints.ts';
 import { type KeyedCollection, mayBeOne } from './key-counts.ts';
-import type { Condition, Ledger } from './ledger.ts';
-import { after, isBefore, type Moment, type Schedule } from './moments.ts';
+import type { Condition, PlannedCalls } from './planned-calls.ts';
+import { after, isBefore, type Schedule, type Stage } from './schedule.ts';
 
 /** Rows of a list that somebody wants, at each owner that has such a list. */
-export interface ListWish extends KeyedCollection {
+export interface WantedWindow extends KeyedCollection {
   /** Equal for windows that may share pages: the collection, its filter, and the instant that offsets count from. */
   readonly list: string;
   readonly owners: number;
@@ -17,49 +17,49 @@ export interface ListWish extends KeyedCollection {
   /** Any row will do, of any window. */
   readonly anyRow?: boolean;
   readonly certain: boolean;
-  readonly moment: Moment;
+  readonly stage: Stage;
   readonly path: string;
   readonly when?: Condition;
-  readonly done: (moment: Moment) => void;
+  readonly done: (stage: Stage) => void;
 }
 
 /** The end of a list, which is read if the first page is not it: tails of one first page share the jump there. */
-interface Jump extends Pick<ListWish, 'kind' | 'list' | 'owners' | 'limit' | 'moment' | 'path'> {
+interface Jump extends Pick<WantedWindow, 'noun' | 'list' | 'owners' | 'limit' | 'stage' | 'path'> {
   /** The offset of the first page. */
   readonly offset: number;
 }
 
-/** A page that is read: what was wished of it, when it was asked for, and when it has come. */
+/** A page that is read: the windows it answers, when it is asked for, and when it arrives. */
 interface Reading {
-  readonly hull: Hull;
-  readonly wishes: readonly ListWish[];
-  readonly asked: Moment;
-  readonly come: Moment;
+  readonly page: MergedPage;
+  readonly windows: readonly WantedWindow[];
+  readonly asked: Stage;
+  readonly arrival: Stage;
 }
 
-/** Plans the pages of lists as WindowLoader reads them: windows that are wanted at one moment share pages. */
+/** Plans the pages of lists as WindowLoader reads them: windows that are wanted at one stage share pages. */
 export class ListPlans {
-  readonly #ledger: Ledger;
+  readonly #calls: PlannedCalls;
   readonly #schedule: Schedule;
   readonly #maxPageSize: number;
   readonly #readings = new Map<string, Reading[]>();
-  readonly #collections = new Map<string, ListWish>();
+  readonly #collections = new Map<string, WantedWindow>();
   /** Collections whose end may be read after their first page. */
   readonly #jumps = new Set<string>();
   /** Lists of which a page of one row may be read for any row. */
   readonly #anyRows = new Set<string>();
-  #pending: ListWish[] = [];
+  #pending: WantedWindow[] = [];
   #pendingJumps: Jump[] = [];
 
-  constructor(ledger: Ledger, schedule: Schedule, maxPageSize: number) {
-    this.#ledger = ledger;
+  constructor(calls: PlannedCalls, schedule: Schedule, maxPageSize: number) {
+    this.#calls = calls;
     this.#schedule = schedule;
     this.#maxPageSize = maxPageSize;
   }
 
-  want(wish: ListWish): void {
-    this.#pending.push(wish);
-    if (wish.anyRow !== true) this.#collections.set(wish.collection, wish);
+  want(window: WantedWindow): void {
+    this.#pending.push(window);
+    if (window.anyRow !== true) this.#collections.set(window.collection, window);
   }
 
   /** The end of a list may be read after its first page. */
@@ -67,7 +67,7 @@ export class ListPlans {
     this.#jumps.add(collection);
   }
 
-  /** Plans the jump to the end of a list, once its first page has come. */
+  /** Plans the jump to the end of a list, once its first page has arrived. */
   wantEnd(jump: Jump): void {
     this.#pendingJumps.push(jump);
   }
@@ -99,86 +99,86 @@ export class ListPlans {
     const pending = this.#pending;
     if (pending.length === 0) return;
     this.#pending = [];
-    for (const wishes of Map.groupBy(pending.filter(isWindow), ({ list }) => list).values()) {
-      for (const [moment, together] of Map.groupBy(wishes, (wish) => wish.moment)) this.#readAll(moment, together);
+    for (const windows of Map.groupBy(pending.filter(isWindow), ({ list }) => list).values()) {
+      for (const [stage, together] of Map.groupBy(windows, (window) => window.stage)) this.#readAll(stage, together);
     }
-    for (const wish of pending) if (!isWindow(wish)) this.#readAnyRow(wish, readsRows(wish.collection));
+    for (const window of pending) if (!isWindow(window)) this.#readAnyRow(window, readsRows(window.collection));
   }
 
   #settleJumps(): void {
     const jumps = this.#pendingJumps;
     this.#pendingJumps = [];
     for (const ends of Map.groupBy(jumps, ({ list, offset }) => `${list} ${offset}`).values()) {
-      for (const [moment, together] of Map.groupBy(ends, (jump) => jump.moment)) this.#readEnd(moment, together);
+      for (const [stage, together] of Map.groupBy(ends, (jump) => jump.stage)) this.#readEnd(stage, together);
     }
   }
 
-  #readEnd(moment: Moment, [jump, ...others]: readonly Jump[]): void {
+  #readEnd(stage: Stage, [jump, ...others]: readonly Jump[]): void {
     if (jump === undefined) return;
     const jumps = [jump, ...others];
     const owners = Math.max(...jumps.map((one) => one.owners));
     const paths = jumps.map(({ path }) => path);
     const rows = owners * Math.max(...jumps.map(({ limit }) => limit));
-    const endpoint = listEndpoint(jump.kind);
-    this.#ledger.add({ endpoint, moment, lower: 0, upper: owners, rows, paths, when: 'long list' });
+    const endpoint = listEndpoint(jump.noun);
+    this.#calls.add({ endpoint, stage, lower: 0, upper: owners, rows, paths, when: 'long list' });
   }
 
-  #readAll(moment: Moment, wishes: readonly ListWish[]): void {
-    const missing = wishes.filter((wish) => !this.#answer(wish));
-    const windows = missing.map(({ offset, limit, countOnly }) => ({ at: { offset }, limit, countOnly }));
-    const hulls = hullsOf(windows, this.#maxPageSize);
-    for (const hull of hulls) {
-      const within = missing.filter((wish) => (wish.countOnly ? hull === hulls[0] : contains(hull, wish)));
+  #readAll(stage: Stage, windows: readonly WantedWindow[]): void {
+    const missing = windows.filter((window) => !this.#answer(window));
+    const parts = missing.map(({ offset, limit, countOnly }) => ({ at: { offset }, limit, countOnly }));
+    const pages = mergedPagesOf(parts, this.#maxPageSize);
+    for (const page of pages) {
+      const within = missing.filter((window) => (window.countOnly ? page === pages[0] : contains(page, window)));
       this.#read(
-        hull,
-        moment,
+        page,
+        stage,
         within,
         within.some(({ certain }) => certain),
       );
     }
   }
 
-  #read(hull: Hull, asked: Moment, wishes: readonly ListWish[], certain: boolean): void {
-    const [wish] = wishes;
-    if (wish === undefined) return;
-    const owners = Math.max(...wishes.map((one) => one.owners));
-    const come = after(asked);
-    const overlap = Math.max(...wishes.map((one) => one.overlap ?? 0));
-    this.#ledger.add({
-      endpoint: listEndpoint(wish.kind),
-      moment: asked,
+  #read(page: MergedPage, asked: Stage, windows: readonly WantedWindow[], certain: boolean): void {
+    const [window] = windows;
+    if (window === undefined) return;
+    const owners = Math.max(...windows.map((one) => one.owners));
+    const arrival = after(asked);
+    const overlap = Math.max(...windows.map((one) => one.overlap ?? 0));
+    this.#calls.add({
+      endpoint: listEndpoint(window.noun),
+      stage: asked,
       lower: certain ? 1 : 0,
       upper: owners,
-      rows: owners * Math.min(hull.limit + overlap, this.#maxPageSize),
-      paths: wishes.map(({ path }) => path),
-      when: wish.when,
+      rows: owners * Math.min(page.limit + overlap, this.#maxPageSize),
+      paths: windows.map(({ path }) => path),
+      when: window.when,
     });
-    const readings = this.#readings.get(wish.list) ?? [];
-    this.#readings.set(wish.list, [...readings, { hull, wishes, asked, come }]);
-    for (const { done } of wishes) this.#schedule.at(come, () => done(come));
+    const readings = this.#readings.get(window.list) ?? [];
+    this.#readings.set(window.list, [...readings, { page, windows, asked, arrival }]);
+    for (const { done } of windows) this.#schedule.at(arrival, () => done(arrival));
   }
 
-  /** Answers a wish with a page that was surely read for another; false where there may be none. */
-  #answer(wish: ListWish): boolean {
-    const reading = this.#readings.get(wish.list)?.find((one) => surelyAnswers(one, wish));
+  /** Answers a window with a page that was surely read for another; false where there may be none. */
+  #answer(window: WantedWindow): boolean {
+    const reading = this.#readings.get(window.list)?.find((one) => surelyAnswers(one, window));
     if (reading === undefined) return false;
-    const { done, moment } = wish;
-    const come = reading.come.wave > moment.wave ? reading.come : moment;
-    this.#schedule.at(come, () => done(come));
+    const { done, stage } = window;
+    const arrival = reading.arrival.wave > stage.wave ? reading.arrival : stage;
+    this.#schedule.at(arrival, () => done(arrival));
     return true;
   }
 
   /** A row that other pages and rows may hold; else a page of one row is read for it, once they are there. */
-  #readAnyRow(wish: ListWish, readsRows: boolean): void {
-    if (this.#answer(wish) || this.#anyRows.has(wish.list)) return;
-    this.#anyRows.add(wish.list);
-    const isAlone = !readsRows && !this.reads(wish.collection);
-    const asked = isAlone ? wish.moment : after(wish.moment, Math.max(1, this.wavesOf(wish)));
-    this.#read({ offset: 0, limit: 1 }, asked, [wish], wish.certain && isAlone);
+  #readAnyRow(window: WantedWindow, readsRows: boolean): void {
+    if (this.#answer(window) || this.#anyRows.has(window.list)) return;
+    this.#anyRows.add(window.list);
+    const isAlone = !readsRows && !this.reads(window.collection);
+    const asked = isAlone ? window.stage : after(window.stage, Math.max(1, this.wavesOf(window)));
+    this.#read({ offset: 0, limit: 1 }, asked, [window], window.certain && isAlone);
   }
 }
 
-function isWindow({ anyRow }: ListWish): boolean {
+function isWindow({ anyRow }: WantedWindow): boolean {
   return anyRow !== true;
 }
 
@@ -186,12 +186,12 @@ function isWindow({ anyRow }: ListWish): boolean {
  * Pages that the loaders put together differ with what is wanted at once, which is certain only where everything
  * begins. Later on, only a window that was itself wanted before is sure to lie in one page.
  */
-function surelyAnswers({ hull, wishes, asked }: Reading, wish: ListWish): boolean {
-  if (!isBefore(asked, wish.moment)) return false;
-  if (wish.countOnly || (asked.earlier === undefined && contains(hull, wish))) return true;
-  return wishes.some((one) => !one.countOnly && contains(one, wish));
+function surelyAnswers({ page, windows, asked }: Reading, window: WantedWindow): boolean {
+  if (!isBefore(asked, window.stage)) return false;
+  if (window.countOnly || (asked.earlier === undefined && contains(page, window))) return true;
+  return windows.some((one) => !one.countOnly && contains(one, window));
 }
 
-function contains(hull: Hull, { offset, limit }: Hull): boolean {
-  return hull.offset <= offset && offset + limit <= hull.offset + hull.limit;
+function contains(page: MergedPage, { offset, limit }: MergedPage): boolean {
+  return page.offset <= offset && offset + limit <= page.offset + page.limit;
 }

@@ -4,49 +4,49 @@ import { toRequestBody } from '../graphql/request-body.ts';
 import { type Endpoint, rowEndpoint } from '../look-ahead/endpoints.ts';
 import { roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
-import { current, type Kind } from '../rest/paths.ts';
+import { current, type Noun } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
-import { type Arguments, type Draft, pathOf } from './draft.ts';
-import type { Moment } from './moments.ts';
 import { keyed, type Objects, toObjects } from './objects.ts';
+import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
+import type { Stage } from './schedule.ts';
 
 /** Plans mutations: one write each, one after the other, and nothing that was read before one is true after it. */
-export function planMutations(draft: Draft, type: GraphQLObjectType, fields: readonly SelectedField[]): void {
+export function planMutations(builder: PlanBuilder, type: GraphQLObjectType, fields: readonly SelectedField[]): void {
   for (const selected of fields) {
     const role = roleOf(type, selected.field);
     if (role.kind !== 'write') continue;
-    draft.withArguments(selected, (args) => planWrite(draft, type, selected, role.endpoint, args));
-    draft.run();
-    draft.forget();
+    builder.withArguments(selected, (args) => planWrite(builder, type, selected, role.endpoint, args));
+    builder.run();
+    builder.forget();
   }
 }
 
 function planWrite(
-  draft: Draft,
+  builder: PlanBuilder,
   type: GraphQLObjectType,
   selected: SelectedField,
   endpoint: Endpoint,
   args: Arguments,
 ): void {
-  const payload = draft.answerOf(selected);
+  const payload = builder.answerOf(selected);
   if (payload === undefined) return;
-  const target = targetOf(draft, endpoint, type, selected, args);
-  const wave = Math.max(0, ...draft.ledger.calls.map((call) => call.wave));
+  const target = targetOf(builder, endpoint, type, selected, args);
+  const wave = Math.max(0, ...builder.calls.all.map((call) => call.wave));
   const path = selected.responseKey;
   const one = { upper: 1, rows: 1, paths: [path] };
   if (target.owner === 'read') {
-    draft.ledger.add({ ...one, endpoint: rowEndpoint('Project'), moment: { wave, earlier: undefined }, lower: 1 });
+    builder.calls.add({ ...one, endpoint: rowEndpoint('Project'), stage: { wave, earlier: undefined }, lower: 1 });
   }
   const asked = target.owner === 'read' ? wave + 1 : wave;
   const lower = target.isCompared ? 0 : 1;
-  draft.ledger.add({ ...one, endpoint, moment: { wave: asked, earlier: undefined }, lower });
-  const moment: Moment = { wave: asked + 1, earlier: undefined };
+  builder.calls.add({ ...one, endpoint, stage: { wave: asked, earlier: undefined }, lower });
+  const stage: Stage = { wave: asked + 1, earlier: undefined };
   const isAnything = payload.getFields()['body'] !== undefined;
-  const objects = writtenObjects(endpoint, target, moment, isAnything);
+  const objects = writtenObjects(endpoint, target, stage, isAnything);
   const known = isAnything ? 'answered' : 'listed';
-  for (const field of draft.fields(payload, selected)) {
-    if (draft.answerOf(field)?.name !== endpoint.kind) continue;
-    draft.schedule.at(moment, () => draft.plan({ objects, nodes: field.nodes, path: pathOf(path, field), known }));
+  for (const field of builder.fields(payload, selected)) {
+    if (builder.answerOf(field)?.name !== endpoint.noun) continue;
+    builder.schedule.at(stage, () => builder.plan({ objects, nodes: field.nodes, path: pathOf(path, field), known }));
   }
 }
 
@@ -63,52 +63,52 @@ interface Target {
 
 /** Throws where the resolver would refuse the input, before any call. */
 function targetOf(
-  draft: Draft,
-  { kind, isRow }: Endpoint,
+  builder: PlanBuilder,
+  { noun, isRow }: Endpoint,
   type: GraphQLObjectType,
   selected: SelectedField,
   args: Arguments,
 ): Target {
   const given = args.all['input'];
   const input = isObject(given) ? given : {};
-  const ownerArgument = kind === 'Project' ? 'id' : kind === 'Plugin' ? 'organizationId' : 'projectId';
+  const ownerArgument = noun === 'Project' ? 'id' : noun === 'Plugin' ? 'organizationId' : 'projectId';
   const text = (name: string): string | undefined => (typeof input[name] === 'string' ? input[name] : undefined);
-  const { id, scope } = keyOf(kind, isRow, text, ownerArgument);
+  const { id, scope } = keyOf(noun, isRow, text, ownerArgument);
   const info = { parentType: type, fieldName: selected.field.name };
-  toRequestBody(input, info, kind === 'Project' ? id : scope);
-  const payload = draft.answerOf(selected);
-  const isTold = payload !== undefined && draft.answersScopes(payload, selected.nodes);
+  toRequestBody(input, info, noun === 'Project' ? id : scope);
+  const payload = builder.answerOf(selected);
+  const isTold = payload !== undefined && builder.answersScopes(payload, selected.nodes);
   const isCompared = text(ownerArgument) === current && namesGlobally(input);
   const isRead = text(ownerArgument) === current && (isTold || isCompared);
   return { id, scope, owner: isRead ? 'read' : 'given', isCompared };
 }
 
 function keyOf(
-  kind: Kind,
+  noun: Noun,
   isRow: boolean,
   text: (name: string) => string | undefined,
   ownerArgument: string,
 ): { readonly id: string | undefined; readonly scope: string } {
-  if (isRow) return parseIdWithOwner(kind, text('id') ?? '', text(ownerArgument), ownerArgument);
-  if (kind === 'Project') return { id: undefined, scope: '' };
-  const ownerType = kind === 'Plugin' ? 'Organization' : 'Project';
+  if (isRow) return parseIdWithOwner(noun, text('id') ?? '', text(ownerArgument), ownerArgument);
+  if (noun === 'Project') return { id: undefined, scope: '' };
+  const ownerType = noun === 'Plugin' ? 'Organization' : 'Project';
   return { id: undefined, scope: parseOwnerId(ownerType, text(ownerArgument) ?? '', ownerArgument) };
 }
 
 /** The object that a write answers, with all its columns unless the answer may be anything. */
 function writtenObjects(
-  { kind, method }: Endpoint,
+  { noun, method }: Endpoint,
   { id = '', scope, owner: from, isCompared }: Target,
-  moment: Moment,
+  stage: Stage,
   isAnything: boolean,
 ): Objects {
   // A write that is planned succeeds; what was deleted is mostly not answered.
   const certain = method !== 'DELETE' && !isCompared;
-  const { owner } = keyed({ kind, scope, id }, moment, certain);
+  const { owner } = keyed({ noun, scope, id }, stage, certain);
   const real =
-    from === 'read' && owner !== undefined ? toObjects({ type: owner.type, group: realOwner, moment }) : owner;
+    from === 'read' && owner !== undefined ? toObjects({ type: owner.type, group: realOwner, stage }) : owner;
   const view = isAnything ? undefined : 'detail';
-  return toObjects({ type: kind, group: `the ${kind} that was written`, owner: real, view, moment, certain });
+  return toObjects({ type: noun, group: `the ${noun} that was written`, owner: real, view, stage, certain });
 }
 
 /** The project or organization that `@current` turned out to be: no key of the operation tells it. */

@@ -3,60 +3,60 @@ import { suffices, type View } from '../loaders/row-store.ts';
 import { ownView } from '../look-ahead/needs.ts';
 import { roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
-import type { Kind } from '../rest/paths.ts';
-import { type Draft, pathOf } from './draft.ts';
+import type { Noun } from '../rest/paths.ts';
 import { planField } from './field-plans.ts';
 import { planCurrent, planScope, planScopeOfPlugins } from './id-scopes.ts';
-import { after, type Moment } from './moments.ts';
 import { isCurrent, most, type Objects, textOf, toObjects } from './objects.ts';
-import type { Place } from './place.ts';
+import { type PlanBuilder, pathOf } from './plan-builder.ts';
+import { after, type Stage } from './schedule.ts';
+import type { SelectedObjects } from './selected-objects.ts';
 
 /** Plans what is selected on objects of the answer, as the resolvers read it. */
-export function planObjects(draft: Draft, place: Place): void {
-  const { type } = place.objects;
-  if (type === 'Organization') planOrganization(draft, place);
-  else planRow(draft, type, place);
+export function planObjects(builder: PlanBuilder, selection: SelectedObjects): void {
+  const { type } = selection.objects;
+  if (type === 'Organization') planOrganization(builder, selection);
+  else planRow(builder, type, selection);
 }
 
 /** An organization is known by its id alone. The name of one that a plugin names comes with the plugin's row. */
-function planOrganization(draft: Draft, { objects, nodes, path, known }: Place): void {
-  const type = draft.type('Organization');
-  const { moment, certain } = objects;
-  for (const selected of draft.fields(type, { nodes })) {
+function planOrganization(builder: PlanBuilder, { objects, nodes, path, known }: SelectedObjects): void {
+  const type = builder.type('Organization');
+  const { stage, certain } = objects;
+  for (const selected of builder.fields(type, { nodes })) {
     const { kind } = roleOf(type, selected.field);
     const isNamed = known === 'named' && kind === 'anyRow';
-    if (isCurrent(objects) && kind === 'free') planCurrent(draft, { moment, certain, path });
-    if (!isNamed) planField(draft, type, selected, objects, path);
+    if (isCurrent(objects) && kind === 'free') planCurrent(builder, { stage, certain, path });
+    if (!isNamed) planField(builder, type, selected, objects, path);
   }
 }
 
-function planRow(draft: Draft, kind: Kind, place: Place): void {
-  const { objects, path, known } = place;
-  const type = draft.type(kind);
+function planRow(builder: PlanBuilder, noun: Noun, selection: SelectedObjects): void {
+  const { objects, path, known } = selection;
+  const type = builder.type(noun);
   const inRow: SelectedField[] = [];
-  for (const selected of draft.fields(type, place)) {
+  for (const selected of builder.fields(type, selection)) {
     const role = roleOf(type, selected.field).kind;
     if (role === 'reference' || role === 'organizationOf') inRow.push(selected);
-    else if (role !== 'column' && role !== 'free') planField(draft, type, selected, objects, path);
+    else if (role !== 'column' && role !== 'free') planField(builder, type, selected, objects, path);
   }
-  const view = viewOf(draft, kind, place);
-  const planReferences = (moment: Moment): void => {
-    if (kind === 'Plugin') planScopeOfPlugins(draft, place, moment);
-    for (const selected of inRow) planReference(draft, type, selected, { ...objects, moment }, path);
+  const view = viewOf(builder, noun, selection);
+  const planReferences = (stage: Stage): void => {
+    if (noun === 'Plugin') planScopeOfPlugins(builder, selection, stage);
+    for (const selected of inRow) planReference(builder, type, selected, { ...objects, stage }, path);
   };
-  if (view === undefined) planReferences(objects.moment);
-  else draft.rows.want({ ...(known === 'answered' && unanswered), kind, objects, view, path, done: planReferences });
-  if (kind !== 'Plugin' && known !== 'listed') planScope(draft, place);
-  if (view === 'detail') addHints(draft, place);
-  if (view === undefined && known === 'unknown') planProof(draft, kind, place);
+  if (view === undefined) planReferences(objects.stage);
+  else builder.rows.want({ ...(known === 'answered' && unanswered), noun, objects, view, path, done: planReferences });
+  if (noun !== 'Plugin' && known !== 'listed') planScope(builder, selection);
+  if (view === 'detail') addHints(builder, selection);
+  if (view === undefined && known === 'unknown') planProof(builder, noun, selection);
 }
 
 const unanswered = { when: 'not in the answer' } as const;
 
 /** The view of their own row that the objects are answered with; undefined where the one they come with will do. */
-function viewOf(draft: Draft, kind: Kind, { objects, nodes, known }: Place): View | undefined {
-  const needs = draft.needs(draft.type(kind), nodes);
-  const own = { type: kind, id: objects.id, scope: objects.owner?.id };
+function viewOf(builder: PlanBuilder, noun: Noun, { objects, nodes, known }: SelectedObjects): View | undefined {
+  const needs = builder.needs(builder.type(noun), nodes);
+  const own = { type: noun, id: objects.id, scope: objects.owner?.id };
   if (known === 'unknown') return ownView(own, needs, known);
   if (known === 'assumed' || known === 'answered') return ownView(own, needs, 'assumed');
   const isThere = needs.view === undefined || objects.view === undefined || suffices(objects.view, needs.view);
@@ -64,14 +64,14 @@ function viewOf(draft: Draft, kind: Kind, { objects, nodes, known }: Place): Vie
 }
 
 /** Where all relations answer 404, one read of the row decides whether the object exists. */
-function planProof(draft: Draft, kind: Kind, { objects, path }: Place): void {
-  const later = { ...objects, moment: after(objects.moment), certain: false };
-  draft.rows.wantIfAbsent({ kind, objects: later, view: 'list', path, when: 'absent', done: () => undefined });
+function planProof(builder: PlanBuilder, noun: Noun, { objects, path }: SelectedObjects): void {
+  const later = { ...objects, stage: after(objects.stage), certain: false };
+  builder.rows.wantIfAbsent({ noun, objects: later, view: 'list', path, when: 'absent', done: () => undefined });
 }
 
 /** Plans the objects that a column refers to, one at most of each. */
 function planReference(
-  draft: Draft,
+  builder: PlanBuilder,
   type: GraphQLObjectType,
   selected: SelectedField,
   objects: Objects,
@@ -80,21 +80,21 @@ function planReference(
   const role = roleOf(type, selected.field);
   const { nodes, field } = selected;
   const path = pathOf(parentPath, selected);
-  const { moment, owner } = objects;
-  const parts = { group: `${textOf(objects)}.${field.name}`, owners: most(objects), moment };
+  const { stage, owner } = objects;
+  const parts = { group: `${textOf(objects)}.${field.name}`, owners: most(objects), stage };
   if (role.kind === 'organizationOf') {
     const isPlugin = type.name === 'Plugin';
     // A plugin that names no organization is of the one that lists it.
-    if (isPlugin && isCurrent(owner)) planCurrent(draft, { moment, certain: false, path });
+    if (isPlugin && isCurrent(owner)) planCurrent(builder, { stage, certain: false, path });
     const known = isPlugin ? 'named' : 'assumed';
-    draft.plan({ objects: toObjects({ ...parts, type: 'Organization' }), nodes, path, known });
+    builder.plan({ objects: toObjects({ ...parts, type: 'Organization' }), nodes, path, known });
   } else if (role.kind === 'reference') {
-    const { kind } = role.endpoint;
+    const { noun } = role.endpoint;
     // Dashboards refer to dashboards of their own project, projects to dashboards of their own.
-    const isSibling = kind === objects.type;
+    const isSibling = noun === objects.type;
     const [owners, to] = isSibling ? [objects.owners, objects.to - objects.from] : [most(objects), 1];
-    const referred = toObjects({ ...parts, type: kind, owner: isSibling ? owner : objects, owners, to });
-    draft.plan({ objects: referred, nodes, path, known: 'assumed' });
+    const referred = toObjects({ ...parts, type: noun, owner: isSibling ? owner : objects, owners, to });
+    builder.plan({ objects: referred, nodes, path, known: 'assumed' });
   }
 }
 
@@ -102,14 +102,14 @@ function planReference(
 const mostHints = 50;
 
 /** Columns for which each of many objects is read, each once and by its own name, whatever its aliases. */
-function addHints(draft: Draft, { objects, nodes, path }: Place): void {
+function addHints(builder: PlanBuilder, { objects, nodes, path }: SelectedObjects): void {
   const count = most(objects);
-  if (draft.hints.size >= mostHints || count < 2 || (objects.view !== undefined && suffices(objects.view, 'detail')))
+  if (builder.hints.size >= mostHints || count < 2 || (objects.view !== undefined && suffices(objects.view, 'detail')))
     return;
-  const type = draft.type(objects.type);
-  for (const { field } of draft.fields(type, { nodes })) {
+  const type = builder.type(objects.type);
+  for (const { field } of builder.fields(type, { nodes })) {
     const role = roleOf(type, field);
     const isDetail = (role.kind === 'column' || role.kind === 'reference') && role.view === 'detail';
-    if (isDetail) draft.hints.add(`\`${field.name}\` of ${path} is in the detail view only: up to ${count} calls`);
+    if (isDetail) builder.hints.add(`\`${field.name}\` of ${path} is in the detail view only: up to ${count} calls`);
   }
 }

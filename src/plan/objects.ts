@@ -1,7 +1,7 @@
 import type { NodeType } from '../graphql/ids.ts';
 import type { View } from '../loaders/row-store.ts';
-import { current, type Key, type Kind } from '../rest/paths.ts';
-import type { Moment } from './moments.ts';
+import { current, type Key, type Noun } from '../rest/paths.ts';
+import type { Stage } from './schedule.ts';
 
 /** Objects that an operation may come upon in one place of its answer. */
 export interface Objects {
@@ -20,11 +20,11 @@ export interface Objects {
   /** The view of the row that they come with. */
   readonly view: View | undefined;
   /** When their keys are known. */
-  readonly moment: Moment;
+  readonly stage: Stage;
 }
 
 /** What objects can be made of. */
-type Parts = Pick<Objects, 'type' | 'group' | 'moment'> & Partial<Objects>;
+type Parts = Pick<Objects, 'type' | 'group' | 'stage'> & Partial<Objects>;
 
 /** One object at each owner, unless `from` and `to` say otherwise. */
 export function toObjects(parts: Parts): Objects {
@@ -33,19 +33,19 @@ export function toObjects(parts: Parts): Objects {
 }
 
 /** The object with a key, and its owner by its scope. */
-export function keyed({ kind, scope, id }: Key, moment: Moment, certain: boolean): Objects {
-  const owner = scope === '' ? undefined : ownerOf(kind, scope, moment, certain);
-  return toObjects({ type: kind, group: `${kind}:${scope}:${id}`, id, owner, owners: 1, moment, certain });
+export function keyed({ noun, scope, id }: Key, stage: Stage, certain: boolean): Objects {
+  const owner = scope === '' ? undefined : ownerOf(noun, scope, stage, certain);
+  return toObjects({ type: noun, group: `${noun}:${scope}:${id}`, id, owner, owners: 1, stage, certain });
 }
 
 /** An organization by its id. */
-export function keyedOrganization(id: string, moment: Moment, certain: boolean): Objects {
-  return toObjects({ type: 'Organization', group: `Organization:${id}`, id, moment, certain });
+export function keyedOrganization(id: string, stage: Stage, certain: boolean): Objects {
+  return toObjects({ type: 'Organization', group: `Organization:${id}`, id, stage, certain });
 }
 
-function ownerOf(kind: Kind, scope: string, moment: Moment, certain: boolean): Objects {
-  if (kind === 'Plugin') return keyedOrganization(scope, moment, certain);
-  return keyed({ kind: 'Project', scope: '', id: scope }, moment, certain);
+function ownerOf(noun: Noun, scope: string, stage: Stage, certain: boolean): Objects {
+  if (noun === 'Plugin') return keyedOrganization(scope, stage, certain);
+  return keyed({ noun: 'Project', scope: '', id: scope }, stage, certain);
 }
 
 /** How many objects these are at most. */
@@ -58,9 +58,9 @@ export function textOf({ group, from, to }: Objects): string {
   return from === 0 && to === 1 ? group : `${group}[${from},${to})`;
 }
 
-/** The collection of a kind at an owner as text. */
-export function collectionText(kind: Kind, owner: Objects | undefined): string {
-  return owner === undefined ? kind : `${kind} of ${textOf(owner)}`;
+/** The collection of a noun at an owner as text. */
+export function collectionText(noun: Noun, owner: Objects | undefined): string {
+  return owner === undefined ? noun : `${noun} of ${textOf(owner)}`;
 }
 
 /** Whether the owner of objects is known by its id; if not, it may be one that is known otherwise. */
@@ -74,6 +74,6 @@ export function isCurrent(objects: Objects | undefined): boolean {
 }
 
 /** The project whose row tells what `@current` stands for. */
-export function currentProject(moment: Moment, certain: boolean): Objects {
-  return keyed({ kind: 'Project', scope: '', id: current }, moment, certain);
+export function currentProject(stage: Stage, certain: boolean): Objects {
+  return keyed({ noun: 'Project', scope: '', id: current }, stage, certain);
 }

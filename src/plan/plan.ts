@@ -3,14 +3,14 @@ import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import { roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
 import { answerSizeOf } from './answer-size.ts';
-import { type Arguments, Draft, type DraftOptions } from './draft.ts';
-import { planStep } from './field-plans.ts';
+import { planByRole } from './field-plans.ts';
 import { introspectionSize } from './introspection-size.ts';
-import type { PlannedCall } from './ledger.ts';
-import type { Moment } from './moments.ts';
 import { planMutations } from './mutation-plans.ts';
 import { planObjects } from './object-plans.ts';
 import { keyed, keyedOrganization } from './objects.ts';
+import { type Arguments, PlanBuilder, type PlanOptions } from './plan-builder.ts';
+import type { PlannedCall } from './planned-calls.ts';
+import type { Stage } from './schedule.ts';
 
 /** What an operation will do: the REST calls that it makes if nothing fails, retries and page filling left out. */
 export interface Plan {
@@ -29,7 +29,7 @@ export interface Plan {
 }
 
 /** What is planned: an operation of a valid document, with its coerced variables. */
-export interface PlanRequest extends DraftOptions {
+export interface PlanRequest extends PlanOptions {
   readonly operation: OperationDefinitionNode;
 }
 
@@ -39,54 +39,54 @@ export function planOperation(request: PlanRequest): Plan {
 }
 
 function planCalls({ operation, ...options }: PlanRequest): Omit<Plan, 'objects'> {
-  const draft = new Draft(options, planObjects);
+  const builder = new PlanBuilder(options, planObjects);
   const type = options.schema.getRootType(operation.operation);
-  if (type === null || type === undefined) return planOf(draft);
-  const fields = draft.fields(type, { nodes: [operation] });
-  if (operation.operation === 'mutation') planMutations(draft, type, fields);
-  else planQuery(draft, type, fields);
-  return planOf(draft);
+  if (type === null || type === undefined) return planOf(builder);
+  const fields = builder.fields(type, { nodes: [operation] });
+  if (operation.operation === 'mutation') planMutations(builder, type, fields);
+  else planQuery(builder, type, fields);
+  return planOf(builder);
 }
 
-const start: Moment = { wave: 0, earlier: undefined };
+const start: Stage = { wave: 0, earlier: undefined };
 
-function planQuery(draft: Draft, type: GraphQLObjectType, fields: readonly SelectedField[]): void {
+function planQuery(builder: PlanBuilder, type: GraphQLObjectType, fields: readonly SelectedField[]): void {
   for (const selected of fields) {
     const role = roleOf(type, selected.field);
     const path = selected.responseKey;
-    if (role.kind === 'node') draft.withArguments(selected, (args) => planNodes(draft, selected, args));
+    if (role.kind === 'node') builder.withArguments(selected, (args) => planNodes(builder, selected, args));
     else if (role.kind === 'organization')
-      draft.withArguments(selected, (args) => planOrganization(draft, selected, args));
-    else planStep(role, { draft, selected, parent: undefined, moment: start, certain: true, path });
+      builder.withArguments(selected, (args) => planOrganization(builder, selected, args));
+    else planByRole(role, { builder, selected, parent: undefined, stage: start, certain: true, path });
   }
-  draft.run();
+  builder.run();
 }
 
-function planNodes(draft: Draft, { nodes, responseKey: path }: SelectedField, args: Arguments): void {
+function planNodes(builder: PlanBuilder, { nodes, responseKey: path }: SelectedField, args: Arguments): void {
   const single = args.text('id');
-  const ids = single === undefined ? checkedIds(args.texts('ids'), draft.options.maxPageSize) : [single];
+  const ids = single === undefined ? checkedIds(args.texts('ids'), builder.options.maxPageSize) : [single];
   for (const id of new Set(ids)) {
-    draft.attempt(() => {
+    builder.attempt(() => {
       const { type, ...key } = parseGlobalId(id, 'id');
       const isOrganization = type === 'Organization';
       const objects = isOrganization
         ? keyedOrganization(key.id, start, true)
-        : keyed({ kind: type, ...key }, start, true);
-      draft.plan({ objects, nodes, path, known: 'unknown' });
+        : keyed({ noun: type, ...key }, start, true);
+      builder.plan({ objects, nodes, path, known: 'unknown' });
     });
   }
 }
 
-function planOrganization(draft: Draft, { nodes, responseKey: path }: SelectedField, args: Arguments): void {
+function planOrganization(builder: PlanBuilder, { nodes, responseKey: path }: SelectedField, args: Arguments): void {
   const id = parseOwnerId('Organization', args.text('id') ?? '', 'id');
-  draft.plan({ objects: keyedOrganization(id, start, true), nodes, path, known: 'unknown' });
+  builder.plan({ objects: keyedOrganization(id, start, true), nodes, path, known: 'unknown' });
 }
 
-function planOf({ ledger: { calls }, hints, isRefused }: Draft): Omit<Plan, 'objects'> {
-  const sum = (of: (call: PlannedCall) => number): number => calls.reduce((total, call) => total + of(call), 0);
-  const usual = calls.filter(({ when }) => when !== 'absent');
+function planOf({ calls: { all }, hints, isRefused }: PlanBuilder): Omit<Plan, 'objects'> {
+  const sum = (of: (call: PlannedCall) => number): number => all.reduce((total, call) => total + of(call), 0);
+  const usual = all.filter(({ when }) => when !== 'absent');
   return {
-    calls: calls.toSorted((a, b) => a.wave - b.wave),
+    calls: all.toSorted((a, b) => a.wave - b.wave),
     lower: isRefused ? 0 : sum(({ lower }) => lower),
     upper: sum(({ upper }) => upper),
     rows: sum(({ rows }) => rows),

@@ -1,4 +1,4 @@
-import type { Step } from './step.ts';
+import type { PlannedField } from './planned-field.ts';
 
 /** A read that answers a field as a whole. */
 export interface Read {
@@ -12,11 +12,11 @@ export interface Read {
 
 /** One read for each object of the field; equal ones are one. */
 export function planRead(
-  { draft, endpoint, parent, moment, certain, path }: Step,
+  { builder, endpoint, parent, stage, certain, path }: PlannedField,
   { fact, rows, atMost = Number.POSITIVE_INFINITY }: Read,
 ): void {
   if (parent === undefined) return;
-  const count = Math.min(draft.ledger.claim(fact, parent), atMost);
+  const count = Math.min(builder.calls.claim(fact, parent), atMost);
   const lower = certain ? count : 0;
-  draft.ledger.add({ endpoint, moment, lower, upper: count, rows: rows * count, paths: [path] });
+  builder.calls.add({ endpoint, stage, lower, upper: count, rows: rows * count, paths: [path] });
 }

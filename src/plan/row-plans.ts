@@ -1,56 +1,56 @@
 import { listView, suffices, type View } from '../loaders/row-store.ts';
-import { substitutionThreshold } from '../loaders/rows.ts';
+import { pageFirstThreshold } from '../loaders/rows.ts';
 import { rowEndpoint } from '../look-ahead/endpoints.ts';
-import type { Kind } from '../rest/paths.ts';
+import type { Noun } from '../rest/paths.ts';
 import { KeyCounts, type KeyedCollection } from './key-counts.ts';
-import type { Condition, Ledger } from './ledger.ts';
 import type { ListPlans } from './list-plans.ts';
-import { after, type Moment, type Schedule } from './moments.ts';
 import { collectionText, isCurrent, isOwnerKnown, most, type Objects, textOf } from './objects.ts';
+import type { Condition, PlannedCalls } from './planned-calls.ts';
+import { after, type Schedule, type Stage } from './schedule.ts';
 
 /** Rows that somebody wants, each by its key. */
-export interface RowWish {
-  readonly kind: Kind;
+export interface WantedRow {
+  readonly noun: Noun;
   readonly objects: Objects;
   readonly view: View;
   readonly path: string;
   readonly when?: Condition;
-  readonly done: (moment: Moment) => void;
+  readonly done: (stage: Stage) => void;
 }
 
 /** Plans the rows that are read by key as RowLoader reads them. */
 export class RowPlans {
-  readonly #ledger: Ledger;
+  readonly #calls: PlannedCalls;
   readonly #schedule: Schedule;
   readonly #lists: ListPlans;
   readonly #maxPageSize: number;
-  /** When rows that are read by id have come. */
-  readonly #come = new Map<string, Moment>();
+  /** When rows that are read by id have arrived. */
+  readonly #arrivals = new Map<string, Stage>();
   readonly #collections = new Set<string>();
-  /** How many rows of a collection are wanted in the list view at moments that may turn out to be one. */
+  /** How many rows of a collection are wanted in the list view at stages that may turn out to be one. */
   readonly #later = new KeyCounts();
   /** Collections of which a page stands in for rows. */
   readonly #paged = new Set<string>();
-  #pending: RowWish[] = [];
-  #ifAbsent: RowWish[] = [];
+  #pending: WantedRow[] = [];
+  #ifAbsent: WantedRow[] = [];
 
-  constructor(ledger: Ledger, schedule: Schedule, lists: ListPlans, maxPageSize: number) {
-    this.#ledger = ledger;
+  constructor(calls: PlannedCalls, schedule: Schedule, lists: ListPlans, maxPageSize: number) {
+    this.#calls = calls;
     this.#schedule = schedule;
     this.#lists = lists;
     this.#maxPageSize = maxPageSize;
   }
 
-  want(wish: RowWish): void {
-    const { objects, view, done } = wish;
-    if (objects.view !== undefined && suffices(objects.view, view)) done(objects.moment);
-    else if (!this.#answer(wish)) this.#pending.push(wish);
+  want(row: WantedRow): void {
+    const { objects, view, done } = row;
+    if (objects.view !== undefined && suffices(objects.view, view)) done(objects.stage);
+    else if (!this.#answer(row)) this.#pending.push(row);
   }
 
   /** A row that is read only where all relations of its object answer 404. */
-  wantIfAbsent(wish: RowWish): void {
-    this.#ifAbsent.push(wish);
-    if (isInLists(wish)) this.#later.add(collectionOf(wish), textOf(wish.objects), 1);
+  wantIfAbsent(row: WantedRow): void {
+    this.#ifAbsent.push(row);
+    if (isInLists(row)) this.#later.add(collectionOf(row), textOf(row.objects), 1);
   }
 
   /** Whether rows of a collection are read by id. */
@@ -59,126 +59,126 @@ export class RowPlans {
   }
 
   forget(): void {
-    this.#come.clear();
+    this.#arrivals.clear();
     this.#collections.clear();
     this.#later.clear();
     this.#paged.clear();
   }
 
-  /** Turns what is wanted into calls; pages that stand in for rows are wished of the lists. */
+  /** Turns what is wanted into calls; pages that stand in for rows are wanted of the lists. */
   settle(): void {
     const pending = this.#pending;
     if (pending.length === 0) return;
     this.#pending = [];
-    for (const wish of pending) if (!isInLists(wish)) this.#readById(wish, isCertain(wish), after(wish.objects.moment));
-    const others = pending.filter((wish) => isInLists(wish) && !this.#answer(wish));
-    for (const wishes of Map.groupBy(others, (wish) => collectionOf(wish).collection).values()) {
-      for (const together of Map.groupBy(wishes, isFirst).values()) this.#readInLists(together);
+    for (const row of pending) if (!isInLists(row)) this.#readById(row, isCertain(row), after(row.objects.stage));
+    const others = pending.filter((row) => isInLists(row) && !this.#answer(row));
+    for (const rows of Map.groupBy(others, (row) => collectionOf(row).collection).values()) {
+      for (const together of Map.groupBy(rows, isFirst).values()) this.#readInLists(together);
     }
   }
 
   /** Rows that nobody else wanted, for objects that may not exist. */
   settleAbsence(): void {
-    const wishes = this.#ifAbsent.filter(({ objects }) => !this.#come.has(textOf(objects)));
+    const rows = this.#ifAbsent.filter(({ objects }) => !this.#arrivals.has(textOf(objects)));
     this.#ifAbsent = [];
-    for (const wish of wishes) {
-      if (isInLists(wish) && this.#later.of(collectionOf(wish)) >= substitutionThreshold) this.#wantPage(wish);
-      this.#readById(wish, false, after(wish.objects.moment));
+    for (const row of rows) {
+      if (isInLists(row) && this.#later.of(collectionOf(row)) >= pageFirstThreshold) this.#wantPage(row);
+      this.#readById(row, false, after(row.objects.stage));
     }
   }
 
   /** Rows for which a page of their list would do: from three on it is read first, and fewer wait for one under way. */
-  #readInLists(wishes: readonly RowWish[]): void {
-    const [first] = wishes;
+  #readInLists(rows: readonly WantedRow[]): void {
+    const [first] = rows;
     if (first === undefined) return;
     const collection = collectionOf(first);
-    const isSubstituted = this.#countKeys(collection, wishes) >= substitutionThreshold;
-    if (isSubstituted) this.#wantPage(first);
-    const mayBeKnown = isSubstituted || this.#lists.reads(collection.collection);
+    const isPageFirst = this.#countKeys(collection, rows) >= pageFirstThreshold;
+    if (isPageFirst) this.#wantPage(first);
+    const mayBeKnown = isPageFirst || this.#lists.reads(collection.collection);
     const waits = this.#lists.wavesOf(collection);
-    for (const wish of wishes) {
-      const certain = isCertain(wish) && !mayBeKnown;
+    for (const row of rows) {
+      const certain = isCertain(row) && !mayBeKnown;
       const when = mayBeKnown ? 'not in the page' : undefined;
-      const come = after(wish.objects.moment, 1 + waits);
-      this.#readById({ ...(when !== undefined && { when }), ...wish }, certain, come);
+      const arrival = after(row.objects.stage, 1 + waits);
+      this.#readById({ ...(when !== undefined && { when }), ...row }, certain, arrival);
     }
   }
 
-  /** How many rows of a collection may be wanted at once: at moments other than the first nobody knows which are one. */
-  #countKeys(collection: KeyedCollection, wishes: readonly RowWish[]): number {
-    const keys = new Map(wishes.map(({ objects }) => [textOf(objects), objects.to - objects.from]));
+  /** How many rows of a collection may be wanted at once: stages other than the first may turn out to be one. */
+  #countKeys(collection: KeyedCollection, rows: readonly WantedRow[]): number {
+    const keys = new Map(rows.map(({ objects }) => [textOf(objects), objects.to - objects.from]));
     const count = [...keys.values()].reduce((sum, each) => sum + each, 0);
-    if (wishes.every(isFirst)) return count;
-    for (const [text, rows] of keys) this.#later.add(collection, text, rows);
+    if (rows.every(isFirst)) return count;
+    for (const [text, size] of keys) this.#later.add(collection, text, size);
     return this.#later.of(collection);
   }
 
   /** One page at most stands in for rows. Where not all begins, it may be wanted together with any window or none. */
-  #wantPage(wish: RowWish): void {
-    const { kind, collection, isKnown } = collectionOf(wish);
+  #wantPage(row: WantedRow): void {
+    const { noun, collection, isKnown } = collectionOf(row);
     if (this.#paged.has(collection)) return;
     this.#paged.add(collection);
-    const { path, objects, when } = wish;
+    const { path, objects, when } = row;
     this.#lists.want({
       ...(when !== undefined && { when }),
-      kind,
+      noun,
       collection,
       isKnown,
-      list: isFirst(wish) ? collection : `a page of ${collection}`,
+      list: isFirst(row) ? collection : `a page of ${collection}`,
       owners: objects.owner === undefined ? 1 : most(objects.owner),
       offset: 0,
       limit: this.#maxPageSize,
       countOnly: false,
       certain: objects.certain,
-      moment: objects.moment,
+      stage: objects.stage,
       path,
       done: () => undefined,
     });
   }
 
-  #readById({ kind, objects, path, when, done }: RowWish, certain: boolean, come: Moment): void {
-    const count = this.#ledger.claim('row', objects);
-    const { moment } = objects;
-    this.#ledger.add({
-      endpoint: rowEndpoint(kind),
-      moment: { ...come, wave: come.wave - 1 },
+  #readById({ noun, objects, path, when, done }: WantedRow, certain: boolean, arrival: Stage): void {
+    const count = this.#calls.claim('row', objects);
+    const { stage } = objects;
+    this.#calls.add({
+      endpoint: rowEndpoint(noun),
+      stage: { ...arrival, wave: arrival.wave - 1 },
       lower: certain ? count : 0,
       upper: count,
       rows: count,
       paths: [path],
       when,
     });
-    this.#collections.add(collectionText(kind, objects.owner));
+    this.#collections.add(collectionText(noun, objects.owner));
     const text = textOf(objects);
-    const known = this.#come.get(text) ?? come;
-    this.#come.set(text, known);
-    const at = known.wave > moment.wave ? known : moment;
+    const known = this.#arrivals.get(text) ?? arrival;
+    this.#arrivals.set(text, known);
+    const at = known.wave > stage.wave ? known : stage;
     this.#schedule.at(at, () => done(at));
   }
 
-  /** Answers a wish with a row that is read by id anyway. */
-  #answer({ objects, done }: RowWish): boolean {
-    const come = this.#come.get(textOf(objects));
-    if (come === undefined) return false;
-    const { moment } = objects;
-    if (come.wave > moment.wave) this.#schedule.at(come, () => done(come));
-    else done(moment);
+  /** Answers what is wanted with a row that is read by id anyway. */
+  #answer({ objects, done }: WantedRow): boolean {
+    const arrival = this.#arrivals.get(textOf(objects));
+    if (arrival === undefined) return false;
+    const { stage } = objects;
+    if (arrival.wave > stage.wave) this.#schedule.at(arrival, () => done(arrival));
+    else done(stage);
     return true;
   }
 }
 
-function isInLists({ kind, view, objects }: RowWish): boolean {
-  return suffices(listView(kind), view) && !isCurrent(objects);
+function isInLists({ noun, view, objects }: WantedRow): boolean {
+  return suffices(listView(noun), view) && !isCurrent(objects);
 }
 
-function isFirst({ objects: { moment } }: RowWish): boolean {
-  return moment.earlier === undefined;
+function isFirst({ objects: { stage } }: WantedRow): boolean {
+  return stage.earlier === undefined;
 }
 
-function isCertain({ objects, when }: RowWish): boolean {
+function isCertain({ objects, when }: WantedRow): boolean {
   return objects.certain && when === undefined;
 }
 
-function collectionOf({ kind, objects: { owner } }: RowWish): KeyedCollection {
-  return { kind, collection: collectionText(kind, owner), isKnown: isOwnerKnown(owner) };
+function collectionOf({ noun, objects: { owner } }: WantedRow): KeyedCollection {
+  return { noun, collection: collectionText(noun, owner), isKnown: isOwnerKnown(owner) };
 }

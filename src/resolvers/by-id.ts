@@ -23,7 +23,7 @@ export function fetchRecord(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
-  const type = objectType(key.kind, info);
+  const type = objectType(key.noun, info);
   const scope = scopeOf(info);
   context.answer.take(1, weightOf(type, info.fieldNodes, scope), info.path, key.scope.length + key.id.length);
   const needs = needsOf(type, info.fieldNodes, scope);
@@ -55,7 +55,7 @@ function fetchNeeded(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
-  const view = ownView({ ...key, type: key.kind }, needs, existence);
+  const view = ownView({ ...key, type: key.noun }, needs, existence);
   const row = view === undefined ? undefined : context.loaders.rows.load(key, view);
   const started = startRelations(type, needs.relations, toRecord(key, key), context, info);
   if (row !== undefined) {
@@ -80,8 +80,8 @@ export function listedRecords(
   info: GraphQLResolveInfo,
   page = rows,
 ): (RowRecord | Promise<RowRecord>)[] {
-  const view = listView(collection.kind);
-  const type = objectType(collection.kind, info);
+  const view = listView(collection.noun);
+  const type = objectType(collection.noun, info);
   const needs = needsOf(type, info.fieldNodes, scopeOf(info));
   const isListed = needs.view === undefined || suffices(view, needs.view);
   const records = rows.map((row) => {
@@ -99,7 +99,7 @@ export function answeredRecord(
   info: GraphQLResolveInfo,
 ): RowRecord | null | Promise<RowRecord> {
   if (record?.scope !== current) return record ?? null;
-  const { globalId } = needsOf(objectType(record.kind, info), info.fieldNodes, scopeOf(info));
+  const { globalId } = needsOf(objectType(record.noun, info), info.fieldNodes, scopeOf(info));
   return globalId ? withRealScope(record, [record.row], context) : record;
 }
 
@@ -168,9 +168,9 @@ async function hasAnswer(started: Started): Promise<boolean> {
   return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== null);
 }
 
-/** The type of the objects of a kind. */
-export function objectType(kind: NodeType, info: GraphQLResolveInfo): GraphQLObjectType {
-  const type = info.schema.getType(kind);
-  if (!isObjectType(type)) throw new Error(`the schema has no object type ${kind}`);
+/** The type of the objects of a noun. */
+export function objectType(noun: NodeType, info: GraphQLResolveInfo): GraphQLObjectType {
+  const type = info.schema.getType(noun);
+  if (!isObjectType(type)) throw new Error(`the schema has no object type ${noun}`);
   return type;
 }

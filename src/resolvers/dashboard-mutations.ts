@@ -50,7 +50,7 @@ async function create(
 ): Promise<{ dashboard: RowRecord }> {
   const make = (id: string | null | undefined) => {
     const scope = parseOwnerId('Project', id ?? '', 'projectId');
-    return { collection: { kind: 'Dashboard', scope } as const, body: toRequestBody(input, info, scope) };
+    return { collection: { noun: 'Dashboard', scope } as const, body: toRequestBody(input, info, scope) };
   };
   const { collection, body } = await addressed({ type: 'Project', id: input.projectId, input }, make, context, info);
   return { dashboard: await writeRow(collection, context, () => context.rest.createRow(collection, body, action)) };

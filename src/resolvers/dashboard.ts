@@ -5,7 +5,7 @@ import { fetchReferred } from './references.ts';
 /** What a dashboard refers to; its own fields are columns. */
 export const Dashboard: DashboardResolvers = {
   project: ({ scope }, _args, context, info) =>
-    fetchRecord({ kind: 'Project', scope: '', id: scope }, 'assumed', context, info),
+    fetchRecord({ noun: 'Project', scope: '', id: scope }, 'assumed', context, info),
   useDashboard: (dashboard, _args, context, info) =>
-    fetchReferred(dashboard, 'use_dashboard', { kind: 'Dashboard', scope: dashboard.scope }, context, info),
+    fetchReferred(dashboard, 'use_dashboard', { noun: 'Dashboard', scope: dashboard.scope }, context, info),
 };

@@ -12,8 +12,8 @@ import type { Row } from '../rest/values.ts';
  * Starts to read what `@current` stands for, for ids of objects of the collection. Plugins name their organization
  * themselves, mostly.
  */
-export function startIdScope({ kind, scope }: Collection, { loaders }: GatewayContext): void {
-  if (scope !== current || kind === 'Plugin') return;
+export function startIdScope({ noun, scope }: Collection, { loaders }: GatewayContext): void {
+  if (scope !== current || noun === 'Plugin') return;
   loaders.fetchCurrentId('Project').catch(() => undefined);
 }
 
@@ -24,7 +24,7 @@ export async function withRealScope(
   { loaders }: GatewayContext,
 ): Promise<RowRecord> {
   try {
-    const isPlugin = record.kind === 'Plugin';
+    const isPlugin = record.noun === 'Plugin';
     const told = isPlugin ? rows.map(ownerIn).find((id) => id !== undefined) : undefined;
     return withIdScope(record, told ?? (await loaders.fetchCurrentId(isPlugin ? 'Organization' : 'Project')));
   } catch (error) {
@@ -38,7 +38,7 @@ function ownerIn({ organization_id: owner, is_global: isGlobal }: Row): string |
 }
 
 /** Refuses an object, named by its global id, that is not of the project or organization that `@current` stands for. */
-export async function confirmScope({ kind, scope }: Key, argument: string, { loaders }: GatewayContext): Promise<void> {
-  const real = await loaders.fetchCurrentId(kind === 'Plugin' ? 'Organization' : 'Project');
-  if (real !== scope) throw foreign(kind, argument);
+export async function confirmScope({ noun, scope }: Key, argument: string, { loaders }: GatewayContext): Promise<void> {
+  const real = await loaders.fetchCurrentId(noun === 'Plugin' ? 'Organization' : 'Project');
+  if (real !== scope) throw foreign(noun, argument);
 }

@@ -49,7 +49,7 @@ function globalIdOf(id: string): string {
 }
 
 function plugins(organizationId: string): Collection {
-  return { kind: 'Plugin', scope: organizationId };
+  return { noun: 'Plugin', scope: organizationId };
 }
 
 /** Only plugins tell the name of their organization: any row of them will do, and a page of one if there is none. */
@@ -67,7 +67,7 @@ async function fetchName(
   do {
     const name = nameAtHand();
     if (name !== undefined) return name;
-  } while (await loaders.rows.come(collection));
+  } while (await loaders.rows.settlePending(collection));
   await loaders.windows.load({ list: collection, at: { offset: 0 }, limit: 1 });
   return nameAtHand() ?? null;
 }

@@ -30,7 +30,7 @@ export const pluginMutations: Pick<MutationResolvers, PluginMutation> = {
   createPlugin: async (_root, { input }, context, info) => {
     const make = (id: string | null | undefined) => {
       const scope = parseOwnerId('Organization', id ?? '', 'organizationId');
-      return { collection: { kind: 'Plugin', scope } as const, body: toRequestBody(input, info) };
+      return { collection: { noun: 'Plugin', scope } as const, body: toRequestBody(input, info) };
     };
     const owner = { type: 'Organization', id: input.organizationId, input } as const;
     const { collection, body } = await addressed(owner, make, context, info);

@@ -8,7 +8,7 @@ export const Plugin: PluginResolvers = {
   organization: (plugin) => {
     const { id } = organizationIn(plugin, 'organization_id') ?? { id: plugin.scope };
     const name = plugin.row['organization_name'];
-    return { kind: 'Organization', id, name: typeof name === 'string' ? name : null };
+    return { noun: 'Organization', id, name: typeof name === 'string' ? name : null };
   },
   source: async ({ key }, _args, { loaders, answer }, info) => {
     answer.take(1, answeredWeight(info), info.path);

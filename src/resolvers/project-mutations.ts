@@ -8,7 +8,7 @@ import type { Collection, Key } from '../rest/paths.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { addressed, deletedId, write, writeRow } from './writes.ts';
 
-const projects: Collection = { kind: 'Project', scope: '' };
+const projects: Collection = { noun: 'Project', scope: '' };
 
 /** The mutations of projects. Ids are checked, and the body made, before anything is sent. */
 export const projectMutations: Pick<MutationResolvers, 'createProject' | 'updateProject' | 'deleteProject'> = {

@@ -34,9 +34,9 @@ export const Project: ProjectResolvers = {
 };
 
 function dashboards({ key }: RowRecord): Collection {
-  return { kind: 'Dashboard', scope: key.id };
+  return { noun: 'Dashboard', scope: key.id };
 }
 
 function events({ key }: RowRecord, filter?: EventQuery): ListRef {
-  return { kind: 'Event', scope: key.id, filter };
+  return { noun: 'Event', scope: key.id, filter };
 }

@@ -13,10 +13,10 @@ import { listConnection } from './lists.ts';
 export const Query: QueryResolvers = {
   node: (_root, { id }, context, info) => fetchNode(id, 'id', context, info),
   nodes: (_root, { ids }, context, info) => fetchNodes(checkedIds(ids, context.maxPageSize), context, info),
-  projects: (_root, args, context, info) => listConnection({ kind: 'Project', scope: '' }, args, context, info),
+  projects: (_root, args, context, info) => listConnection({ noun: 'Project', scope: '' }, args, context, info),
   project: (_root, { id }, context, info) =>
-    fetchRecord({ kind: 'Project', scope: '', id: parseOwnerId('Project', id, 'id') }, 'unknown', context, info),
-  organization: (_root, { id }) => ({ kind: 'Organization', id: parseOwnerId('Organization', id, 'id') }),
+    fetchRecord({ noun: 'Project', scope: '', id: parseOwnerId('Project', id, 'id') }, 'unknown', context, info),
+  organization: (_root, { id }) => ({ noun: 'Organization', id: parseOwnerId('Organization', id, 'id') }),
 };
 
 type NodeRecord = RowRecord | OrganizationRecord;
@@ -46,8 +46,8 @@ function countedAgain<T extends NodeRecord | Error | null>(
   info: GraphQLResolveInfo,
 ): T {
   if (node === null || node instanceof Error) return node;
-  const owner = node.kind === 'Organization' ? node.id.length : node.scope.length + (node.knownId?.length ?? 0);
-  context.answer.take(1, weightOf(objectType(node.kind, info), info.fieldNodes, scopeOf(info)), info.path, owner);
+  const owner = node.noun === 'Organization' ? node.id.length : node.scope.length + (node.knownId?.length ?? 0);
+  context.answer.take(1, weightOf(objectType(node.noun, info), info.fieldNodes, scopeOf(info)), info.path, owner);
   return node;
 }
 
@@ -60,7 +60,7 @@ async function fetchNode(
   const { type, scope, id } = parseGlobalId(globalId, argument);
   if (type === 'Organization') {
     context.answer.take(1, weightOf(objectType(type, info), info.fieldNodes, scopeOf(info)), info.path, id.length);
-    return { kind: type, id };
+    return { noun: type, id };
   }
-  return fetchRecord({ kind: type, scope, id }, 'unknown', context, info);
+  return fetchRecord({ noun: type, scope, id }, 'unknown', context, info);
 }

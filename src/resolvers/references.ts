@@ -8,7 +8,7 @@ import { fetchRecord } from './by-id.ts';
 /** The organization that a column of a row names; null where it names none. Costs no call. */
 export function organizationIn(record: RowRecord, column: string): OrganizationRecord | null {
   const id = referredId(record, column);
-  return id === undefined ? null : { kind: 'Organization', id: id.toLowerCase() };
+  return id === undefined ? null : { noun: 'Organization', id: id.toLowerCase() };
 }
 
 /** The object of a collection that a column of a row names; null where it names none. */

@@ -19,7 +19,7 @@ export const resolvers: Resolvers = {
   JSON: JSONValue,
   TimeZone,
   UUID,
-  Node: { __resolveType: ({ kind }) => kind },
+  Node: { __resolveType: ({ noun }) => noun },
   Query,
   Mutation: { ...projectMutations, ...dashboardMutations, ...pluginMutations },
   Project,

@@ -54,7 +54,7 @@ export async function addressed<T>(
 }
 
 /** The global id of an object that was deleted; null where its owner was not read since nothing asks for it. */
-export function deletedId({ kind, scope, id }: Key): string | null {
+export function deletedId({ noun, scope, id }: Key): string | null {
   if (scope === current || id === current) return null;
-  return toGlobalId({ type: kind, scope, id });
+  return toGlobalId({ type: noun, scope, id });
 }

@@ -94,7 +94,7 @@ export class ClientApi implements RestApi {
   }
 
   async fetchPluginsReport(organizationId: string, report: PluginsReport, query = ''): Promise<unknown> {
-    const path = `${collectionPath({ kind: 'Plugin', scope: organizationId })}${report}/${query}`;
+    const path = `${collectionPath({ noun: 'Plugin', scope: organizationId })}${report}/${query}`;
     return withoutHosts(await this.#client.getJson(path));
   }
 
@@ -118,7 +118,7 @@ export class ClientApi implements RestApi {
 }
 
 function valuesTarget(projectId: string, { key, event_name: name }: ValuesQuery, format?: 'csv'): string {
-  const path = `${collectionPath({ kind: 'Event', scope: projectId })}values/`;
+  const path = `${collectionPath({ noun: 'Event', scope: projectId })}values/`;
   return target(path, [
     ['key', key],
     ['event_name', name],

@@ -36,8 +36,8 @@ export interface RestPage {
 }
 
 /** The list as a short text: equal for equal lists. Cursors are bound to it. */
-export function listText({ kind, scope, filter, table }: ListRef): string {
-  const path = collectionPath({ kind, scope });
+export function listText({ noun, scope, filter, table }: ListRef): string {
+  const path = collectionPath({ noun, scope });
   const text = filter === undefined ? path : path + filterText(filter);
   return table === undefined ? text : `${text} ${table}`;
 }

@@ -1,18 +1,18 @@
 import { UpstreamError } from './errors.ts';
 
 /** The nouns that the REST API has rows of. An organization is no row: it is only its id. */
-export type Kind = 'Project' | 'Dashboard' | 'Event' | 'Plugin';
+export type Noun = 'Project' | 'Dashboard' | 'Event' | 'Plugin';
 
 /** What one row is addressed by: the project or organization that owns it (empty for projects) and its own id. */
 export interface Key {
-  readonly kind: Kind;
+  readonly noun: Noun;
   readonly scope: string;
   readonly id: string;
 }
 
 /** The collection that a row belongs to. */
 export interface Collection {
-  readonly kind: Kind;
+  readonly noun: Noun;
   readonly scope: string;
 }
 
@@ -21,12 +21,12 @@ export const current = '@current';
 
 /** `Key` as text, to compare and look up. */
 export function keyText(key: Key): string {
-  return `${key.kind}:${key.scope}:${key.id}`;
+  return `${key.noun}:${key.scope}:${key.id}`;
 }
 
 /** The path of a collection, with its trailing slash. */
-export function collectionPath({ kind, scope }: Collection): string {
-  switch (kind) {
+export function collectionPath({ noun, scope }: Collection): string {
+  switch (noun) {
     case 'Project':
       return '/api/projects/';
     case 'Dashboard':
@@ -40,7 +40,7 @@ export function collectionPath({ kind, scope }: Collection): string {
 
 /** The path of one row, with its trailing slash. */
 export function rowPath(key: Key): string {
-  return `${collectionPath(key)}${key.kind === 'Event' ? eventSegment(key.id) : segment(key.id)}/`;
+  return `${collectionPath(key)}${key.noun === 'Event' ? eventSegment(key.id) : segment(key.id)}/`;
 }
 
 /** A path with the query parameters that have a value, in the order given, each name and value encoded once. */

@@ -1,4 +1,4 @@
-import { type Collection, current, type Kind } from './paths.ts';
+import { type Collection, current, type Noun } from './paths.ts';
 
 /** What a tenant may reach of what its key sees: upstream ids. What lies below one of them is reached with it. */
 export interface Reach {
@@ -10,15 +10,15 @@ export interface Reach {
 
 /** An object as its key names it: `scope` is the id of the project or organization that owns it, empty for these two. */
 export interface Reachable {
-  readonly kind: Kind | 'Organization';
+  readonly noun: Noun | 'Organization';
   readonly scope: string;
   readonly id: string;
 }
 
 /** Whether an object is within reach; with no reach given, everything is. What `@current` stands for never is. */
-export function reaches(reach: Reach | undefined, { kind, scope, id }: Reachable): boolean {
+export function reaches(reach: Reach | undefined, { noun, scope, id }: Reachable): boolean {
   if (reach === undefined) return true;
-  switch (kind) {
+  switch (noun) {
     case 'Project':
       return reach.projects.has(id);
     case 'Organization':
@@ -32,9 +32,9 @@ export function reaches(reach: Reach | undefined, { kind, scope, id }: Reachable
 }
 
 /** Whether new objects may be made in a collection. A new project would be out of every reach. */
-export function reachesCollection(reach: Reach | undefined, { kind, scope }: Collection): boolean {
+export function reachesCollection(reach: Reach | undefined, { noun, scope }: Collection): boolean {
   if (reach === undefined) return true;
-  return kind !== 'Project' && reaches(reach, { kind, scope, id: '' });
+  return noun !== 'Project' && reaches(reach, { noun, scope, id: '' });
 }
 
 /** Whether an id is one that each key takes for another object: a narrowed tenant may not ask for it. */
@@ -43,7 +43,7 @@ export function isOutOfAnyReach(reach: Reach | undefined, id: string | null | un
 }
 
 /** The project or organization that a path of the API names. */
-const owner = /^\/api\/(?<noun>projects|organizations)\/(?<id>[^/?]+)/;
+const owner = /^\/api\/(?<word>projects|organizations)\/(?<id>[^/?]+)/;
 
 /** Paths that name neither: a page of all projects. */
 const nameless = /^\/api\/projects\/(?:$|\?)/;
@@ -54,8 +54,8 @@ const nameless = /^\/api\/projects\/(?:$|\?)/;
  */
 export function reachesTarget(reach: Reach | undefined, method: string, target: string): boolean {
   if (reach === undefined) return true;
-  const { noun, id = '' } = owner.exec(target)?.groups ?? {};
-  if (noun === undefined) return method === 'GET' && nameless.test(target);
-  const kind = noun === 'projects' ? 'Project' : 'Organization';
-  return reaches(reach, { kind, scope: '', id });
+  const { word, id = '' } = owner.exec(target)?.groups ?? {};
+  if (word === undefined) return method === 'GET' && nameless.test(target);
+  const noun = word === 'projects' ? 'Project' : 'Organization';
+  return reaches(reach, { noun, scope: '', id });
 }

@@ -1,9 +1,9 @@
 import type { ListRef } from '../../src/rest/pages.ts';
-import type { Kind } from '../../src/rest/paths.ts';
+import type { Noun } from '../../src/rest/paths.ts';
 
 /** The path of the collection of a kind. */
-export function pathOf(kind: Kind, scope: string): string {
-  switch (kind) {
+export function pathOf(noun: Noun, scope: string): string {
+  switch (noun) {
     case 'Project':
       return '/api/projects/';
     case 'Dashboard':
@@ -16,22 +16,22 @@ export function pathOf(kind: Kind, scope: string): string {
 }
 
 /** The column that answers a field, by the words of rest-api.md. */
-export function columnOf(kind: Kind, field: string): string {
-  if (field === 'organizationId') return kind === 'Project' ? 'organization' : 'organization_id';
+export function columnOf(noun: Noun, field: string): string {
+  if (field === 'organizationId') return noun === 'Project' ? 'organization' : 'organization_id';
   const plain = field.endsWith('DashboardId') ? field.slice(0, -'Id'.length) : field;
   return plain.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** Of the columns that are selected in properties, those that lists do not have. */
-export function isDetail(kind: Kind, column: string): boolean {
-  if (kind === 'Project') return column === 'anonymize_ips' || column === 'primary_dashboard';
-  return kind === 'Dashboard' && ['tiles', 'use_template', 'use_dashboard'].includes(column);
+export function isDetail(noun: Noun, column: string): boolean {
+  if (noun === 'Project') return column === 'anonymize_ips' || column === 'primary_dashboard';
+  return noun === 'Dashboard' && ['tiles', 'use_template', 'use_dashboard'].includes(column);
 }
 
 /** The path and query of a page. */
-export function pageTarget({ kind, scope, filter }: ListRef, offset: number, limit: number): string {
+export function pageTarget({ noun, scope, filter }: ListRef, offset: number, limit: number): string {
   const event = filter?.event === undefined ? '' : `&event=${filter.event}`;
-  return `${pathOf(kind, scope)}?limit=${limit}${offset === 0 ? '' : `&offset=${offset}`}${event}`;
+  return `${pathOf(noun, scope)}?limit=${limit}${offset === 0 ? '' : `&offset=${offset}`}${event}`;
 }
 
 const reports: Readonly<Record<string, string>> = {
@@ -44,7 +44,7 @@ const reports: Readonly<Record<string, string>> = {
 
 /** What a field reads that is neither a row nor a page; undefined for fields that are. */
 export function reportTarget(
-  { kind, scope, id }: { readonly kind: Kind | 'Organization'; readonly scope: string; readonly id: string },
+  { noun, scope, id }: { readonly noun: Noun | 'Organization'; readonly scope: string; readonly id: string },
   field: string,
   args: Readonly<Record<string, unknown>>,
 ): string | undefined {
@@ -59,5 +59,5 @@ export function reportTarget(
   if (field === 'eventRows') return `${page}${select}`;
   const report = reports[field];
   if (report === undefined) return undefined;
-  return kind === 'Plugin' ? `${pathOf(kind, scope)}${id}/${report}` : `${pathOf('Plugin', id)}${report}`;
+  return noun === 'Plugin' ? `${pathOf(noun, scope)}${id}/${report}` : `${pathOf('Plugin', id)}${report}`;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Kind } from '../../src/rest/paths.ts';
+import type { Noun } from '../../src/rest/paths.ts';
 import type { Row } from '../../src/rest/values.ts';
 import { pathOf } from './contract.ts';
 import { listed, organizationIds, type World } from './world.ts';
@@ -8,7 +8,7 @@ import { listed, organizationIds, type World } from './world.ts';
 const count = 1_000_000;
 
 /** Collections of which operations name rows by their ids. */
-const named: readonly (readonly [Kind, string])[] = [
+const named: readonly (readonly [Noun, string])[] = [
   ['Project', ''],
   ...['1', '2', '3', '@current'].flatMap((id) => [['Dashboard', id] as const, ['Event', id] as const]),
   ...organizationIds.map((id) => ['Plugin', id] as const),
@@ -19,7 +19,7 @@ const named: readonly (readonly [Kind, string])[] = [
  * be shared by chance is, so that operations make as many calls as they can.
  */
 export function endlessWorld(): World {
-  const lists = new Map(named.map(([kind, scope]) => [pathOf(kind, scope), rowsFrom(pathOf(kind, scope), 0, 5)]));
+  const lists = new Map(named.map(([noun, scope]) => [pathOf(noun, scope), rowsFrom(pathOf(noun, scope), 0, 5)]));
   return { lists, answer };
 }
 

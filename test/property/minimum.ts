@@ -83,7 +83,7 @@ function stepsFrom(known: Knowledge, missing: readonly Fact[], { maxPageSize }: 
     .map(([first]): WindowFact => ({ kind: 'window', list: listAt(first?.path ?? ''), offset: 0, limit: maxPageSize }));
   return arrangements([...windows, ...standIns], maxPageSize).map((arranged) => {
     const pages = [...arranged, ...countPages(missing, arranged)];
-    const isAwaited = (path: string): boolean => pages.some(({ list }) => pathOf(list.kind, list.scope) === path);
+    const isAwaited = (path: string): boolean => pages.some(({ list }) => pathOf(list.noun, list.scope) === path);
     for (const row of sought) if (!isAwaited(row.path)) byId.add(nameOf(row));
     const more = anyPages(missing, pages, byId);
     return {
@@ -134,7 +134,7 @@ function countPages(missing: readonly Fact[], pages: readonly Page[]): readonly 
 function anyPages(missing: readonly Fact[], pages: readonly Page[], rows: ReadonlySet<string>): readonly Page[] {
   const paths = missing.filter((fact) => fact.kind === 'any').map(({ path }) => path);
   return [...new Set(paths)]
-    .filter((path) => !pages.some(({ list }) => pathOf(list.kind, list.scope) === path))
+    .filter((path) => !pages.some(({ list }) => pathOf(list.noun, list.scope) === path))
     .filter((path) => ![...rows].some((row) => row.startsWith(`${path} `)))
     .map((path) => ({ list: listAt(path), offset: 0, limit: 1 }));
 }
@@ -146,7 +146,7 @@ function sourceOf(known: Knowledge, world: World, note: (fact: Fact) => void): S
     known.pages.find((page) => isSameList(page.list, list) && test(page));
   const rowsOf = (path: string): readonly Row[] => [
     ...known.pages
-      .filter(({ list }) => pathOf(list.kind, list.scope) === path)
+      .filter(({ list }) => pathOf(list.noun, list.scope) === path)
       .flatMap((page) => read(naive, page).rows),
     ...[...known.rows].filter((row) => row.startsWith(`${path} `)).flatMap((row) => rowOf(naive, row)),
   ];
@@ -173,7 +173,7 @@ function sourceOf(known: Knowledge, world: World, note: (fact: Fact) => void): S
       const row = rowsOf(fact.path).find((one) => isOwn(one, fact.organization));
       if (row !== undefined) return row;
       const isRead = known.pages.some(
-        (page) => pathOf(page.list.kind, page.list.scope) === fact.path && page.offset === 0,
+        (page) => pathOf(page.list.noun, page.list.scope) === fact.path && page.offset === 0,
       );
       if (!isRead) note(fact);
       return isRead ? null : undefined;
@@ -216,6 +216,6 @@ function contains(page: Page, { offset, limit }: WindowFact): boolean {
 /** The unfiltered list at the path of a collection. */
 function listAt(path: string): ListRef {
   const [, owner, scope = '', noun] = /^\/api\/(?:(projects|organizations)\/([^/]+)\/)?(\w+)\/$/.exec(path) ?? [];
-  if (owner === undefined) return { kind: 'Project', scope: '' };
-  return { kind: noun === 'plugins' ? 'Plugin' : noun === 'events' ? 'Event' : 'Dashboard', scope };
+  if (owner === undefined) return { noun: 'Project', scope: '' };
+  return { noun: noun === 'plugins' ? 'Plugin' : noun === 'events' ? 'Event' : 'Dashboard', scope };
 }

@@ -10,7 +10,7 @@ import {
 import type { CursorCodec } from '../../src/context.ts';
 import { toGlobalId } from '../../src/graphql/ids.ts';
 import type { ListRef } from '../../src/rest/pages.ts';
-import type { Kind } from '../../src/rest/paths.ts';
+import type { Noun } from '../../src/rest/paths.ts';
 import { idText } from '../../src/rest/values.ts';
 import { pathOf } from './contract.ts';
 import type { Random } from './random.ts';
@@ -147,7 +147,7 @@ class Writer {
 
   #node(alias: string, name: string, depth: number): string {
     const { random, schema, maxPageSize } = this.#options;
-    const kinds: readonly ('Organization' | Kind)[] = [
+    const kinds: readonly ('Organization' | Noun)[] = [
       'Project',
       'Dashboard',
       'Dashboard',
@@ -155,32 +155,32 @@ class Writer {
       'Plugin',
       'Organization',
     ];
-    const kind = random.pick(kinds);
-    const type = schema.getType(kind);
-    if (!isObjectType(type)) throw new Error(`no ${kind}`);
+    const noun = random.pick(kinds);
+    const type = schema.getType(noun);
+    if (!isObjectType(type)) throw new Error(`no ${noun}`);
     const ids = Array.from({ length: name === 'nodes' ? random.number(1, Math.min(5, maxPageSize)) : 1 }, () =>
-      this.#globalId(kind),
+      this.#globalId(noun),
     );
     const argument = name === 'nodes' ? `ids: ${JSON.stringify(ids)}` : `id: "${ids[0]}"`;
-    const scope = ids.length === 1 && kind !== 'Plugin' ? undefined : undefined;
-    return `${alias}: ${name}(${argument}) { ... on ${kind} { ${this.selection(type, depth - 1, scope)} } }`;
+    const scope = ids.length === 1 && noun !== 'Plugin' ? undefined : undefined;
+    return `${alias}: ${name}(${argument}) { ... on ${noun} { ${this.selection(type, depth - 1, scope)} } }`;
   }
 
-  #globalId(kind: 'Organization' | Kind): string {
+  #globalId(noun: 'Organization' | Noun): string {
     const { random } = this.#options;
     const [project, organization] = [random.pick(this.#projects()), random.pick(realOrganizationIds)];
-    if (kind === 'Organization') return toGlobalId({ type: kind, scope: '', id: organization });
-    if (kind === 'Project') return toGlobalId({ type: kind, scope: '', id: project });
-    const scope = kind === 'Plugin' ? organization : project;
-    return toGlobalId({ type: kind, scope, id: this.#rowId(kind, scope) });
+    if (noun === 'Organization') return toGlobalId({ type: noun, scope: '', id: organization });
+    if (noun === 'Project') return toGlobalId({ type: noun, scope: '', id: project });
+    const scope = noun === 'Plugin' ? organization : project;
+    return toGlobalId({ type: noun, scope, id: this.#rowId(noun, scope) });
   }
 
   /** The id of a row, one of the first few; of one that is not there only if there is none, or that is wanted. */
-  #rowId(kind: Kind, scope: Scope): string {
+  #rowId(noun: Noun, scope: Scope): string {
     const { random, world, absent } = this.#options;
-    const rows = (world.lists.get(pathOf(kind, scope ?? '1')) ?? []).slice(0, 5);
+    const rows = (world.lists.get(pathOf(noun, scope ?? '1')) ?? []).slice(0, 5);
     if (rows.length > 0 && !(absent && random.once(3))) return idText(random.pick(rows)['id']) ?? '';
-    return kind === 'Event' ? 'e-99' : '99';
+    return noun === 'Event' ? 'e-99' : '99';
   }
 
   #projects(): readonly string[] {
@@ -222,8 +222,8 @@ class Writer {
       const id = random.pick(organizationIds);
       return { args: `(id: "${id}")`, inner: id };
     }
-    const kind = type.name === 'Event' || type.name === 'Plugin' ? type.name : 'Dashboard';
-    return { args: `(id: "${this.#rowId(kind, scope)}")`, inner: undefined };
+    const noun = type.name === 'Event' || type.name === 'Plugin' ? type.name : 'Dashboard';
+    return { args: `(id: "${this.#rowId(noun, scope)}")`, inner: undefined };
   }
 
   #page(name: string, parent: GraphQLObjectType, scope: Scope): string {
@@ -238,7 +238,7 @@ class Writer {
 
   #cursor(list: ListRef): string {
     const { random, cursors } = this.#options;
-    const argument = list.kind === 'Event' || random.once(2) ? 'after' : 'before';
+    const argument = list.noun === 'Event' || random.once(2) ? 'after' : 'before';
     return `, ${argument}: "${cursors.encode(list, { offset: random.number(1, 12) })}"`;
   }
 
@@ -255,10 +255,10 @@ function listOf(
   scope: Scope,
   isFiltered: boolean,
 ): ListRef | undefined {
-  if (name === 'projects') return { kind: 'Project', scope: '' };
+  if (name === 'projects') return { noun: 'Project', scope: '' };
   if (scope === undefined) return undefined;
-  if (name === 'plugins') return { kind: 'Plugin', scope };
+  if (name === 'plugins') return { noun: 'Plugin', scope };
   if (parent !== 'Project') return undefined;
-  if (name === 'dashboards') return { kind: 'Dashboard', scope };
-  return { kind: 'Event', scope, filter: isFiltered ? { event: 'click' } : {} };
+  if (name === 'dashboards') return { noun: 'Dashboard', scope };
+  return { noun: 'Event', scope, filter: isFiltered ? { event: 'click' } : {} };
 }

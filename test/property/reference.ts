@@ -11,7 +11,7 @@ import {
 import type { CursorCodec } from '../../src/context.ts';
 import { toGlobalId } from '../../src/graphql/ids.ts';
 import type { ListRef } from '../../src/rest/pages.ts';
-import type { Kind } from '../../src/rest/paths.ts';
+import type { Noun } from '../../src/rest/paths.ts';
 import { idText, isObject, type Row } from '../../src/rest/values.ts';
 import { columnOf, isDetail, pathOf, reportTarget } from './contract.ts';
 import type { Source, Stretch } from './facts.ts';
@@ -23,7 +23,7 @@ const schema = buildSchema(sdl.map((name) => readFileSync(join(folder, name), 'u
 
 /** One object, as the reference knows it: by its key, and the row that it came with. */
 class Thing {
-  readonly kind: Kind | 'Organization';
+  readonly noun: Noun | 'Organization';
   readonly scope: string;
   readonly id: string;
   readonly row: Row | undefined;
@@ -34,14 +34,14 @@ class Thing {
   touched = false;
 
   constructor(
-    kind: Kind | 'Organization',
+    noun: Noun | 'Organization',
     scope: string,
     id: string,
     row?: Row,
     name?: unknown,
     beside: readonly Row[] = [],
   ) {
-    this.kind = kind;
+    this.noun = noun;
     this.scope = scope;
     this.id = id;
     this.row = row;
@@ -68,7 +68,7 @@ export function answerFrom(
     schema,
     document,
     fieldResolver: reference.resolve,
-    typeResolver: ({ kind }: Thing) => kind,
+    typeResolver: ({ noun }: Thing) => noun,
   });
   if (result instanceof Promise) throw new Error('the reference does not wait');
   reference.proveUntouched();
@@ -106,7 +106,7 @@ class Reference {
   };
 
   #root(name: string, args: Readonly<Record<string, unknown>>): unknown {
-    if (name === 'projects') return { list: { kind: 'Project', scope: '' }, args };
+    if (name === 'projects') return { list: { noun: 'Project', scope: '' }, args };
     if (name === 'project') return this.#byName(new Thing('Project', '', String(args['id'])));
     if (name === 'organization') return new Thing('Organization', '', String(args['id']));
     const ids = Array.isArray(args['ids']) ? args['ids'].map(String) : undefined;
@@ -114,11 +114,11 @@ class Reference {
   }
 
   #node(id: string): Thing {
-    const [kind = '', ...keys] = Buffer.from(id, 'base64url').toString().split(':');
+    const [noun = '', ...keys] = Buffer.from(id, 'base64url').toString().split(':');
     const [scope, own] = keys.length === 1 ? ['', keys[0] ?? ''] : [keys[0] ?? '', keys[1] ?? ''];
-    if (kind === 'Organization') return new Thing(kind, '', own);
-    if (!isKind(kind)) throw new Error(`no ${kind}`);
-    return this.#byName(new Thing(kind, scope, own));
+    if (noun === 'Organization') return new Thing(noun, '', own);
+    if (!isNoun(noun)) throw new Error(`no ${noun}`);
+    return this.#byName(new Thing(noun, scope, own));
   }
 
   #byName(thing: Thing): Thing {
@@ -127,13 +127,13 @@ class Reference {
   }
 
   #field(thing: Thing, name: string, args: Readonly<Record<string, unknown>>): unknown {
-    const { kind, scope, id } = thing;
+    const { noun, scope, id } = thing;
     if (name === 'id') return this.#globalId(thing);
     if (name === 'upstreamId') return this.#ownId(thing) ?? notKnown;
     // The project of an object proves nothing of the object.
     if (name !== 'project') thing.touched = true;
-    if (kind === 'Organization') return this.#ofOrganization(thing, name, args);
-    if (kind === 'Project' && name === 'event') return this.#byName(new Thing('Event', id, String(args['id'])));
+    if (noun === 'Organization') return this.#ofOrganization(thing, name, args);
+    if (noun === 'Project' && name === 'event') return this.#byName(new Thing('Event', id, String(args['id'])));
     const target = reportTarget(thing, name, args);
     if (target !== undefined) return this.#report(thing, target, name);
     switch (name) {
@@ -142,35 +142,35 @@ class Reference {
       case 'organization':
         return this.#organizationOf(thing);
       case 'dashboards':
-        return { list: { kind: 'Dashboard', scope: id }, args };
+        return { list: { noun: 'Dashboard', scope: id }, args };
       case 'events':
-        return { list: { kind: 'Event', scope: id, filter: filterOf(args) }, args };
+        return { list: { noun: 'Event', scope: id, filter: filterOf(args) }, args };
       case 'dashboard':
         return this.#byName(new Thing('Dashboard', id, String(args['id'])));
       case 'primaryDashboard':
       case 'useDashboard':
         return this.#referred(thing, name);
       default: {
-        const column = columnOf(kind, name);
-        return this.#row(thing, isDetail(kind, column) ? 'detail' : 'list')?.[column] ?? null;
+        const column = columnOf(noun, name);
+        return this.#row(thing, isDetail(noun, column) ? 'detail' : 'list')?.[column] ?? null;
       }
     }
   }
 
   #globalId(thing: Thing): string {
-    const { kind, scope } = thing;
+    const { noun, scope } = thing;
     const id = this.#ownId(thing);
     const real = scope === '@current' ? this.#scopeOf(thing) : scope;
-    return id === undefined || real === undefined ? notKnown : toGlobalId({ type: kind, scope: real, id });
+    return id === undefined || real === undefined ? notKnown : toGlobalId({ type: noun, scope: real, id });
   }
 
-  #ownId({ kind, id }: Thing): string | undefined {
-    return id === '@current' && (kind === 'Project' || kind === 'Organization') ? this.#current(kind) : id;
+  #ownId({ noun, id }: Thing): string | undefined {
+    return id === '@current' && (noun === 'Project' || noun === 'Organization') ? this.#current(noun) : id;
   }
 
   /** Rows of plugins tell their organization, those that are of one alone. */
   #scopeOf(thing: Thing): string | undefined {
-    if (thing.kind !== 'Plugin') return this.#current('Project');
+    if (thing.noun !== 'Plugin') return this.#current('Project');
     const own = thing.row ?? this.#row(thing, 'list');
     if (own === undefined) return undefined;
     const told = [...(own === null ? [] : [own]), ...thing.beside].find((row) => row['is_global'] !== true);
@@ -178,14 +178,14 @@ class Reference {
   }
 
   /** What `@current` stands for. */
-  #current(kind: 'Project' | 'Organization'): string | undefined {
+  #current(noun: 'Project' | 'Organization'): string | undefined {
     const row = this.#source.row({ kind: 'row', path: pathOf('Project', ''), id: '@current', view: 'list' });
-    return idText(row?.[kind === 'Project' ? 'id' : 'organization']);
+    return idText(row?.[noun === 'Project' ? 'id' : 'organization']);
   }
 
   #ofOrganization(thing: Thing, name: string, args: Readonly<Record<string, unknown>>): unknown {
     const { id } = thing;
-    if (name === 'plugins') return { list: { kind: 'Plugin', scope: id }, args };
+    if (name === 'plugins') return { list: { noun: 'Plugin', scope: id }, args };
     if (name === 'plugin') return this.#byName(new Thing('Plugin', id, String(args['id'])));
     if (name !== 'name') return this.#report(thing, reportTarget(thing, name, args) ?? '', name);
     if (thing.name !== undefined) return thing.name;
@@ -195,8 +195,8 @@ class Reference {
 
   #organizationOf(thing: Thing): Thing | null {
     const row = this.#row(thing, 'list');
-    const id = row?.[thing.kind === 'Plugin' ? 'organization_id' : 'organization'];
-    const name = thing.kind === 'Plugin' ? (row?.['organization_name'] ?? null) : undefined;
+    const id = row?.[thing.noun === 'Plugin' ? 'organization_id' : 'organization'];
+    const name = thing.noun === 'Plugin' ? (row?.['organization_name'] ?? null) : undefined;
     return typeof id === 'string' ? new Thing('Organization', '', id, undefined, name) : null;
   }
 
@@ -224,16 +224,16 @@ class Reference {
   }
 
   /** The row that the thing came with, if it has the columns, else its own. */
-  #row({ kind, scope, id, row }: Thing, view: 'list' | 'detail'): Row | null | undefined {
-    if (row !== undefined && (view === 'list' || kind === 'Event' || kind === 'Plugin')) return row;
-    if (kind === 'Organization') return null;
-    return this.#source.row({ kind: 'row', path: pathOf(kind, scope), id, view });
+  #row({ noun, scope, id, row }: Thing, view: 'list' | 'detail'): Row | null | undefined {
+    if (row !== undefined && (view === 'list' || noun === 'Event' || noun === 'Plugin')) return row;
+    if (noun === 'Organization') return null;
+    return this.#source.row({ kind: 'row', path: pathOf(noun, scope), id, view });
   }
 
   #connection({ list, args }: Connection, name: string, type: string, info: GraphQLResolveInfo): unknown {
     const place = name === 'edges' ? ['node', 'id'] : ['id'];
     // It is read beside the page, which may turn out to be empty.
-    if (list.scope === '@current' && list.kind !== 'Plugin' && selects(info.fieldNodes, place, info))
+    if (list.scope === '@current' && list.noun !== 'Plugin' && selects(info.fieldNodes, place, info))
       this.#current('Project');
     if (name === 'totalCount') return this.#source.count({ kind: 'count', list })?.count ?? null;
     const page = this.#page(list, args, name === 'pageInfo');
@@ -242,7 +242,7 @@ class Reference {
       page === undefined || index < 0 || index >= rows.length
         ? null
         : this.#cursors.encode(list, { offset: page.offset + index + 1 });
-    const things = rows.map((row) => new Thing(list.kind, list.scope, idText(row['id']) ?? '', row, undefined, rows));
+    const things = rows.map((row) => new Thing(list.noun, list.scope, idText(row['id']) ?? '', row, undefined, rows));
     if (name === 'nodes') return things;
     if (name === 'edges') return things.map((node, index) => ({ node, cursor: cursorAt(index) }));
     if (name !== 'pageInfo') throw new Error(`${type}.${name} is not tested`);
@@ -318,7 +318,7 @@ function isConnection(value: unknown): value is Connection {
   return isObject(value) && 'list' in value;
 }
 
-function isKind(text: string): text is Kind {
+function isNoun(text: string): text is Noun {
   return text === 'Project' || text === 'Dashboard' || text === 'Event' || text === 'Plugin';
 }
 

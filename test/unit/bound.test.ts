@@ -7,7 +7,7 @@ import { createSchema } from '../../src/schema.ts';
 import { cursors, planOf } from '../support/plans.ts';
 
 const schema = createSchema();
-const ninetyNine = cursors.encode({ kind: 'Project', scope: '' }, { offset: 99 });
+const ninetyNine = cursors.encode({ noun: 'Project', scope: '' }, { offset: 99 });
 
 /** Each row: an operation, and variables with which its plan must not exceed its bound. */
 const operations: readonly (readonly [name: string, query: string, variables: Record<string, unknown>])[] = [

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { stretchOf } from '../../src/graphql/connections.ts';
-import { hullsOf } from '../../src/loaders/hulls.ts';
+import { rangeOf } from '../../src/graphql/connections.ts';
+import { mergedPagesOf } from '../../src/loaders/merged-pages.ts';
 import { joinPages, type ListPage, positionAfter, positionOf, slicePage, tailOf } from '../../src/loaders/page.ts';
 import { toPage } from '../../src/rest/pages.ts';
 import { relayPage } from '../support/relay.ts';
 
-describe('hullsOf', () => {
+describe('mergedPagesOf', () => {
   const maximum = 10;
   const windows = fc.array(
     fc.record({ at: fc.record({ offset: fc.nat(30) }), limit: fc.integer({ min: 1, max: maximum }) }),
@@ -20,13 +20,13 @@ describe('hullsOf', () => {
   test('holds each window whole in one page of at most the maximum', () => {
     fc.assert(
       fc.property(windows, (wanted) => {
-        const hulls = hullsOf(wanted, maximum);
+        const pages = mergedPagesOf(wanted, maximum);
         for (const { at, limit } of wanted) {
-          expect(hulls.some((hull) => hull.offset <= at.offset && at.offset + limit <= hull.offset + hull.limit)).toBe(
+          expect(pages.some((page) => page.offset <= at.offset && at.offset + limit <= page.offset + page.limit)).toBe(
             true,
           );
         }
-        expect(hulls.every(({ limit }) => limit <= maximum)).toBe(true);
+        expect(pages.every(({ limit }) => limit <= maximum)).toBe(true);
       }),
     );
   });
@@ -40,16 +40,16 @@ describe('hullsOf', () => {
           offsets.filter((_offset, index) => (bits >> index) % 2 === 1),
         );
         const fewest = Math.min(...choices.filter((starts) => holdAll(starts, wanted)).map(({ length }) => length));
-        expect(hullsOf(wanted, maximum)).toHaveLength(fewest);
+        expect(mergedPagesOf(wanted, maximum)).toHaveLength(fewest);
       }),
     );
   });
 
   test('reads one row where only the count is wanted, and nothing more beside a page', () => {
     const count = { at: { offset: 0 }, limit: 1, countOnly: true };
-    expect(hullsOf([], maximum)).toEqual([]);
-    expect(hullsOf([count, count], maximum)).toEqual([{ offset: 0, limit: 1 }]);
-    expect(hullsOf([count, { at: { offset: 7 }, limit: 2 }], maximum)).toEqual([{ offset: 7, limit: 2 }]);
+    expect(mergedPagesOf([], maximum)).toEqual([]);
+    expect(mergedPagesOf([count, count], maximum)).toEqual([{ offset: 0, limit: 1 }]);
+    expect(mergedPagesOf([count, { at: { offset: 7 }, limit: 2 }], maximum)).toEqual([{ offset: 7, limit: 2 }]);
   });
 });
 
@@ -163,7 +163,7 @@ describe('stretchOf', () => {
           ...(after !== undefined && { after }),
           ...(before !== undefined && { before }),
         };
-        const stretch = stretchOf(
+        const stretch = rangeOf(
           { first, last, after: after?.toString(), before: before?.toString() },
           (_argument, cursor) => Number(cursor) + 1,
           50,
@@ -179,14 +179,14 @@ describe('stretchOf', () => {
 
   test('asks for a full page, or for the maximum where that is less, where neither `first` nor `last` says', () => {
     const never = (): never => expect.fail('there is no cursor');
-    expect(stretchOf({}, never, 100)).toEqual({ kind: 'window', offset: 0, limit: 50 });
-    expect(stretchOf({ first: null, last: null }, never, 20)).toEqual({ kind: 'window', offset: 0, limit: 20 });
-    expect(stretchOf({ last: 100 }, never, 100)).toEqual({ kind: 'tail', from: 0, limit: 100 });
+    expect(rangeOf({}, never, 100)).toEqual({ kind: 'window', offset: 0, limit: 50 });
+    expect(rangeOf({ first: null, last: null }, never, 20)).toEqual({ kind: 'window', offset: 0, limit: 20 });
+    expect(rangeOf({ last: 100 }, never, 100)).toEqual({ kind: 'tail', from: 0, limit: 100 });
   });
 });
 
 describe('toPage', () => {
-  const list = { kind: 'Event', scope: '1' } as const;
+  const list = { noun: 'Event', scope: '1' } as const;
 
   test('never goes back or stands still, whatever `next` says', () => {
     const word = fc.oneof(fc.string(), fc.integer().map(String), fc.constantFrom('2024-05-01T10:00:00Z', '', '0', '5'));

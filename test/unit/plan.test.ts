@@ -229,7 +229,7 @@ describe('The plan', () => {
   });
 
   test('reads cursors, so that windows share pages where they fit', () => {
-    const after = cursors.encode({ kind: 'Dashboard', scope: '1' }, { offset: 60 });
+    const after = cursors.encode({ noun: 'Dashboard', scope: '1' }, { offset: 60 });
     const query = `{ project(id: 1) { name a: dashboards(first: 50) { nodes { id } } b: dashboards(first: 50, after: "${after}") { nodes { id } } } }`;
     expect(planOf(query).upper).toBe(3);
     expect(planOf(query.replaceAll('50', '40')).upper).toBe(2);

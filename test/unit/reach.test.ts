@@ -6,30 +6,30 @@ const other = '0188f3c5-7a31-7c11-9d2b-0e5a4c1f6b78';
 const reach = { projects: new Set(['1', '2']), organizations: new Set([own]) };
 
 test('a tenant that is not narrowed reaches everything', () => {
-  expect(reaches(undefined, { kind: 'Project', scope: '', id: '9' })).toBe(true);
-  expect(reachesCollection(undefined, { kind: 'Project', scope: '' })).toBe(true);
+  expect(reaches(undefined, { noun: 'Project', scope: '', id: '9' })).toBe(true);
+  expect(reachesCollection(undefined, { noun: 'Project', scope: '' })).toBe(true);
   expect(reachesTarget(undefined, 'POST', '/api/projects/')).toBe(true);
   expect(isOutOfAnyReach(undefined, '@current')).toBe(false);
 });
 
 test('what lies below a project or an organization is reached with it', () => {
-  expect(reaches(reach, { kind: 'Project', scope: '', id: '1' })).toBe(true);
-  expect(reaches(reach, { kind: 'Dashboard', scope: '2', id: '9' })).toBe(true);
-  expect(reaches(reach, { kind: 'Event', scope: '1', id: 'a' })).toBe(true);
-  expect(reaches(reach, { kind: 'Organization', scope: '', id: own.toUpperCase() })).toBe(true);
-  expect(reaches(reach, { kind: 'Plugin', scope: own, id: '1' })).toBe(true);
+  expect(reaches(reach, { noun: 'Project', scope: '', id: '1' })).toBe(true);
+  expect(reaches(reach, { noun: 'Dashboard', scope: '2', id: '9' })).toBe(true);
+  expect(reaches(reach, { noun: 'Event', scope: '1', id: 'a' })).toBe(true);
+  expect(reaches(reach, { noun: 'Organization', scope: '', id: own.toUpperCase() })).toBe(true);
+  expect(reaches(reach, { noun: 'Plugin', scope: own, id: '1' })).toBe(true);
 });
 
 test('nothing else is', () => {
-  expect(reaches(reach, { kind: 'Project', scope: '', id: '3' })).toBe(false);
-  expect(reaches(reach, { kind: 'Project', scope: '', id: '@current' })).toBe(false);
-  expect(reaches(reach, { kind: 'Dashboard', scope: '@current', id: '1' })).toBe(false);
-  expect(reaches(reach, { kind: 'Event', scope: '3', id: '1' })).toBe(false);
-  expect(reaches(reach, { kind: 'Organization', scope: '', id: other })).toBe(false);
-  expect(reaches(reach, { kind: 'Plugin', scope: other, id: '1' })).toBe(false);
-  expect(reachesCollection(reach, { kind: 'Project', scope: '' })).toBe(false);
-  expect(reachesCollection(reach, { kind: 'Plugin', scope: other })).toBe(false);
-  expect(reachesCollection(reach, { kind: 'Dashboard', scope: '1' })).toBe(true);
+  expect(reaches(reach, { noun: 'Project', scope: '', id: '3' })).toBe(false);
+  expect(reaches(reach, { noun: 'Project', scope: '', id: '@current' })).toBe(false);
+  expect(reaches(reach, { noun: 'Dashboard', scope: '@current', id: '1' })).toBe(false);
+  expect(reaches(reach, { noun: 'Event', scope: '3', id: '1' })).toBe(false);
+  expect(reaches(reach, { noun: 'Organization', scope: '', id: other })).toBe(false);
+  expect(reaches(reach, { noun: 'Plugin', scope: other, id: '1' })).toBe(false);
+  expect(reachesCollection(reach, { noun: 'Project', scope: '' })).toBe(false);
+  expect(reachesCollection(reach, { noun: 'Plugin', scope: other })).toBe(false);
+  expect(reachesCollection(reach, { noun: 'Dashboard', scope: '1' })).toBe(true);
   expect(isOutOfAnyReach(reach, '@current')).toBe(true);
 });
 

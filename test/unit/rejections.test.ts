@@ -1,6 +1,6 @@
 import { isInputObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { restNameOf } from '../../src/graphql/facts.ts';
+import { restNameOf } from '../../src/graphql/field-mapping.ts';
 import { inputPathOf } from '../../src/graphql/input-names.ts';
 import { toUpstreamError } from '../../src/rest/failures.ts';
 import { createSchema } from '../../src/schema.ts';

@@ -208,7 +208,7 @@ describe('paths', () => {
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('.', '..', '1/..', '%2e')), (id) => {
         let path: string;
         try {
-          path = rowPath({ kind: 'Event', scope: '1', id });
+          path = rowPath({ noun: 'Event', scope: '1', id });
         } catch {
           return;
         }
@@ -223,8 +223,8 @@ describe('paths', () => {
   test.each(['', '.', '..', 'a/b', 'a b', '%2e', 'a?b', 'a#b', 'é', 'x'.repeat(201), 'a\n'])(
     'have none for %j',
     (id) => {
-      expect(() => rowPath({ kind: 'Plugin', scope: '@current', id })).toThrow(UpstreamError);
-      expect(() => collectionPath({ kind: 'Dashboard', scope: id })).toThrow(UpstreamError);
+      expect(() => rowPath({ noun: 'Plugin', scope: '@current', id })).toThrow(UpstreamError);
+      expect(() => collectionPath({ noun: 'Dashboard', scope: id })).toThrow(UpstreamError);
     },
   );
 });

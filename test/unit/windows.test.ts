@@ -18,7 +18,7 @@ const client: RestClient = {
 };
 
 function dashboardsOf(scope: string, offset: number): Window {
-  return { list: { kind: 'Dashboard', scope }, at: { offset }, limit: 1 };
+  return { list: { noun: 'Dashboard', scope }, at: { offset }, limit: 1 };
 }
 
 test('a read that throws before it is under way rejects the windows of its list, and no others', async () => {

@@ -10,7 +10,7 @@ import {
   isObjectType,
   parse,
 } from 'graphql';
-import { isRowType, restNameOf } from '../../src/graphql/facts.ts';
+import { isRowType, restNameOf } from '../../src/graphql/field-mapping.ts';
 
 /** The functions of column-values.ts that turn a column's value into one of each type. */
 const converters: Readonly<Record<string, string>> = {

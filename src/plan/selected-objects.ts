@@ -3,7 +3,7 @@ import type { SelectedField } from '../look-ahead/selection.ts';
 import type { Objects } from './objects.ts';
 
 /** Objects in the answer: where they are, and what is selected on them. */
-export interface Place extends Pick<SelectedField, 'nodes'> {
+export interface SelectedObjects extends Pick<SelectedField, 'nodes'> {
   readonly objects: Objects;
   readonly path: string;
   readonly known: Known;

@@ -7,7 +7,7 @@ import { isRestOperationId, type RestOperationId } from '../rest/operation-ids.t
 export type RowType = keyof typeof views;
 
 /** What a field of the schema is to the REST API. Said in the SDL by `@column` and `@rest`, and nowhere else. */
-export interface FieldFacts {
+export interface FieldMapping {
   /** The column that answers the field, or holds the key of the object it refers to. */
   readonly column: string | undefined;
   /** The poorest view that has the column. */
@@ -16,16 +16,16 @@ export interface FieldFacts {
   readonly operation: RestOperationId | undefined;
 }
 
-const known = new WeakMap<GraphQLField<unknown, unknown>, FieldFacts>();
+const known = new WeakMap<GraphQLField<unknown, unknown>, FieldMapping>();
 
-/** The facts of a field of an object type. */
-export function factsOf(type: GraphQLNamedType, field: GraphQLField<unknown, unknown>): FieldFacts {
-  const facts = known.get(field) ?? findFacts(type, field);
-  known.set(field, facts);
-  return facts;
+/** The mapping of a field of an object type. */
+export function mappingOf(type: GraphQLNamedType, field: GraphQLField<unknown, unknown>): FieldMapping {
+  const mapping = known.get(field) ?? findMapping(type, field);
+  known.set(field, mapping);
+  return mapping;
 }
 
-function findFacts(type: GraphQLNamedType, field: GraphQLField<unknown, unknown>): FieldFacts {
+function findMapping(type: GraphQLNamedType, field: GraphQLField<unknown, unknown>): FieldMapping {
   const operation = directiveArgument(field, 'rest', 'operation');
   const named = directiveArgument(field, 'column', 'name');
   const column = named ?? (operation === undefined ? snakeCase(field.name) : undefined);

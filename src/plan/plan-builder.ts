@@ -12,16 +12,16 @@ import type { NodeType } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import { answersScopes, type Needs, needsOf } from '../look-ahead/needs.ts';
 import { type SelectedField, type Selecting, type SelectionScope, selectedFields } from '../look-ahead/selection.ts';
-import { Ledger } from './ledger.ts';
 import { ListPlans } from './list-plans.ts';
-import { Schedule } from './moments.ts';
-import type { Place } from './place.ts';
 import { PlanSteps } from './plan-steps.ts';
+import { PlannedCalls } from './planned-calls.ts';
 import { Remembered } from './remembered.ts';
 import { RowPlans } from './row-plans.ts';
+import { Schedule } from './schedule.ts';
+import type { SelectedObjects } from './selected-objects.ts';
 
 /** What planning reads: where selections are read in, and what arguments are checked with. */
-export interface DraftOptions extends SelectionScope {
+export interface PlanOptions extends SelectionScope {
   readonly cursors: CursorCodec;
   readonly maxPageSize: number;
   /** How many steps the planning may take (see `mostSteps`); by default as many as it needs. */
@@ -29,33 +29,33 @@ export interface DraftOptions extends SelectionScope {
 }
 
 /** A plan in the making. */
-export class Draft {
-  readonly options: DraftOptions;
+export class PlanBuilder {
+  readonly options: PlanOptions;
   readonly schedule = new Schedule();
-  readonly ledger = new Ledger();
+  readonly calls = new PlannedCalls();
   readonly lists: ListPlans;
   readonly rows: RowPlans;
   readonly steps: PlanSteps;
   readonly hints = new Set<string>();
   /** Whether a field that must not be null is refused: then its siblings may not run either. */
   isRefused = false;
-  readonly #planObjects: (draft: Draft, place: Place) => void;
+  readonly #planObjects: (builder: PlanBuilder, place: SelectedObjects) => void;
   // Variables may decide about what is selected, but within one plan they are the same.
   readonly #fields = new Remembered<readonly SelectedField[]>();
   readonly #needs = new Remembered<Needs>();
   readonly #scopes = new Remembered<boolean>();
 
   /** `planObjects` plans what is selected on objects of the answer. */
-  constructor(options: DraftOptions, planObjects: (draft: Draft, place: Place) => void) {
+  constructor(options: PlanOptions, planObjects: (builder: PlanBuilder, place: SelectedObjects) => void) {
     this.options = options;
     this.steps = new PlanSteps(options.maxSteps ?? Number.POSITIVE_INFINITY);
     this.#planObjects = planObjects;
-    this.lists = new ListPlans(this.ledger, this.schedule, options.maxPageSize);
-    this.rows = new RowPlans(this.ledger, this.schedule, this.lists, options.maxPageSize);
+    this.lists = new ListPlans(this.calls, this.schedule, options.maxPageSize);
+    this.rows = new RowPlans(this.calls, this.schedule, this.lists, options.maxPageSize);
   }
 
   /** Plans what is selected on objects that a field answers. */
-  plan(place: Place): void {
+  plan(place: SelectedObjects): void {
     this.steps.take(place.path);
     this.#planObjects(this, place);
   }
@@ -73,7 +73,7 @@ export class Draft {
 
   /** Nothing that was read answers anything any more. */
   forget(): void {
-    this.ledger.forget();
+    this.calls.forget();
     this.lists.forget();
     this.rows.forget();
   }

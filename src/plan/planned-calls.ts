@@ -1,7 +1,7 @@
 import type { Endpoint } from '../look-ahead/endpoints.ts';
 import type { RestOperationId } from '../rest/operation-ids.ts';
-import type { Moment } from './moments.ts';
 import type { Objects } from './objects.ts';
+import type { Stage } from './schedule.ts';
 
 /** REST calls of one kind that an operation makes at one point of its run. */
 export interface PlannedCall {
@@ -35,7 +35,7 @@ export type Condition =
 /** What a call is planned from. */
 interface Entry {
   readonly endpoint: Endpoint;
-  readonly moment: Moment;
+  readonly stage: Stage;
   readonly lower: number;
   readonly upper: number;
   readonly rows: number;
@@ -44,12 +44,12 @@ interface Entry {
 }
 
 /** The calls planned so far, and what is read already. */
-export class Ledger {
+export class PlannedCalls {
   readonly #calls = new Map<string, PlannedCall>();
   /** By what is read of them, the parts of a group that are. */
   readonly #read = new Map<string, readonly Part[]>();
 
-  get calls(): PlannedCall[] {
+  get all(): PlannedCall[] {
     return [...this.#calls.values()];
   }
 
@@ -68,11 +68,11 @@ export class Ledger {
     return owners * (sizeOf(joined) - sizeOf(parts));
   }
 
-  add({ endpoint, moment, lower, upper, rows, paths, when }: Entry): void {
+  add({ endpoint, stage, lower, upper, rows, paths, when }: Entry): void {
     if (upper === 0) return;
     const { operation, method, path } = endpoint;
     const places = [...new Set(paths)];
-    const wave = moment.wave + 1;
+    const wave = stage.wave + 1;
     const text = `${operation} ${wave} ${when ?? ''} ${places.join()}`;
     const same = this.#calls.get(text);
     this.#calls.set(text, {

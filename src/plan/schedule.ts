@@ -1,18 +1,18 @@
 /** A point in the run of an operation: what is known by then, after so many calls that waited for one another. */
-export interface Moment {
+export interface Stage {
   readonly wave: number;
   /** What had to be known before; undefined where an operation, or the answer of a write, begins. */
-  readonly earlier: Moment | undefined;
+  readonly earlier: Stage | undefined;
 }
 
-/** The moment at which something that is asked for at another moment has come. */
-export function after(moment: Moment, waves = 1): Moment {
-  return { wave: moment.wave + waves, earlier: moment };
+/** The stage at which something that is asked for at another stage has arrived. */
+export function after(stage: Stage, waves = 1): Stage {
+  return { wave: stage.wave + waves, earlier: stage };
 }
 
 /** Whether something that is asked for at `one` is asked for at `other` already, or before it. */
-export function isBefore(one: Moment, other: Moment): boolean {
-  for (let at: Moment | undefined = other; at !== undefined; at = at.earlier) if (at === one) return true;
+export function isBefore(one: Stage, other: Stage): boolean {
+  for (let at: Stage | undefined = other; at !== undefined; at = at.earlier) if (at === one) return true;
   return false;
 }
 
@@ -20,7 +20,7 @@ export function isBefore(one: Moment, other: Moment): boolean {
 export class Schedule {
   readonly #waves: (() => void)[][] = [];
 
-  at({ wave }: Moment, task: () => void): void {
+  at({ wave }: Stage, task: () => void): void {
     const tasks = this.#waves[wave];
     if (tasks === undefined) this.#waves[wave] = [task];
     else tasks.push(task);
