@@ -6,6 +6,8 @@ import { type ReaderLimits, SlowReader } from './slow-reader.ts';
 interface Connection {
   /** The answer to its latest request. */
   latest: ServerResponse | undefined;
+  /** The first answer of those that have followed each other without a pause: what came before it has been sent. */
+  oldest: ServerResponse | undefined;
   /** How many requests have come in a row while the one before them was not answered. */
   pipelined: number;
   readonly reader: SlowReader;
@@ -32,7 +34,12 @@ export class Connections {
 
   add(socket: Socket): void {
     this.accepted += 1;
-    this.#open.set(socket, { latest: undefined, pipelined: 0, reader: new SlowReader(this.#limits) });
+    this.#open.set(socket, {
+      latest: undefined,
+      oldest: undefined,
+      pipelined: 0,
+      reader: new SlowReader(this.#limits),
+    });
     socket.on('close', () => this.#open.delete(socket));
   }
 
@@ -40,9 +47,10 @@ export class Connections {
   take({ socket }: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#open.get(socket);
     if (connection === undefined) return false;
-    const { latest } = connection;
+    const isAhead = connection.latest !== undefined && !connection.latest.writableFinished;
     connection.latest = response;
-    connection.pipelined = latest === undefined || latest.writableFinished ? 0 : connection.pipelined + 1;
+    if (!isAhead) connection.oldest = response;
+    connection.pipelined = isAhead ? connection.pipelined + 1 : 0;
     if (connection.pipelined < mostPipelined) return true;
     socket.destroy();
     return false;
@@ -60,7 +68,7 @@ export class Connections {
 
   /** Closes the connections whose clients take their answers too slowly. */
   closeSlowReaders(now: number): void {
-    for (const [socket, { latest, reader }] of this.#open) if (reader.isLate(socket, latest, now)) socket.destroy();
+    for (const [socket, { oldest, reader }] of this.#open) if (reader.isLate(socket, oldest, now)) socket.destroy();
   }
 }
 

@@ -25,8 +25,8 @@ export class SlowReader {
   }
 
   /**
-   * Whether the client is too slow. A client that has sent another request since has taken what came before it; `answer` is
-   * that to the latest one.
+   * Whether the client is too slow. `answer` is the oldest that it may not have taken: a request that is sent ahead of it
+   * gains no time, one that is sent after it begins anew.
    */
   isLate({ bytesWritten, writableLength }: Written, answer: object | undefined, now: number): boolean {
     if (writableLength === 0) this.#since = undefined;

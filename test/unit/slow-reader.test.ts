@@ -32,7 +32,7 @@ test('a client that has taken all of it has all its time again for the next', ()
   expect(reader.isLate({ bytesWritten: 600, writableLength: 100 }, answer, 8001)).toBe(true);
 });
 
-test('a client that has asked again has taken what came before', () => {
+test('a client that has taken an answer before it asked again has all its time again', () => {
   const reader = new SlowReader(limits);
   expect(reader.isLate({ bytesWritten: 500, writableLength: 500 }, answer, 0)).toBe(false);
   expect(reader.isLate({ bytesWritten: 900, writableLength: 400 }, {}, 6001)).toBe(false);
