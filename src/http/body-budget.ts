@@ -46,6 +46,11 @@ export class BodyClaim {
     this.#bytes = bytes;
   }
 
+  /** Of a large body only so much is kept; `bytesOf` counts it. */
+  shrink(bytesOf: () => number): void {
+    if (this.#bytes > largeBytes) this.resize(Math.min(this.#bytes, bytesOf()));
+  }
+
   /** Gives everything back. */
   release(): void {
     this.resize(0);

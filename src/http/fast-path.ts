@@ -3,6 +3,7 @@ import { toPublicError } from '../operation/errors.ts';
 import type { GraphQLParams } from '../operation/params.ts';
 import type { RequestContext, RunOperation } from '../operation/pipeline.ts';
 import type { OperationResult } from '../operation/result.ts';
+import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 import { readBody } from './body.ts';
 import type { BodyBudget, BodyClaim } from './body-budget.ts';
 import { callerOf, headerValues, traceContextOf } from './caller.ts';
@@ -70,10 +71,10 @@ async function answer(
   try {
     const params = await readParams(request, bodyLimits, claim);
     if (params === undefined) return;
-    const context = contextOf(request, response);
+    const context = contextOf(request, response, claim);
     sendResult(await run(params, context), context.requestId);
   } catch (error) {
-    sendResult({ errors: [toPublicError(error, report)] }, contextOf(request, response).requestId);
+    sendResult({ errors: [toPublicError(error, report)] }, contextOf(request, response, claim).requestId);
   } finally {
     claim.release();
   }
@@ -89,8 +90,8 @@ export function readParams(
   return readBody(request, bytes, claim, (text) => paramsOfBody(text, jsonDepth));
 }
 
-/** What the operation may know of a request of node's. */
-export function contextOf(request: IncomingMessage, response: ServerResponse): RequestContext {
+/** What the operation may know of a request of node's, the body of which takes what is claimed. */
+export function contextOf(request: IncomingMessage, response: ServerResponse, claim: BodyClaim): RequestContext {
   const headers = (name: string): readonly string[] => headerValues(request.rawHeaders, name);
   return {
     method: request.method ?? '',
@@ -103,6 +104,7 @@ export function contextOf(request: IncomingMessage, response: ServerResponse): R
         if (!response.writableFinished) listener();
       });
     },
+    onKept: (query, variablesText) => claim.shrink(() => query.length + bytesOnceParsed(variablesText)),
     onClose: (listener) => {
       if (response.closed) listener();
       else response.once('close', listener);

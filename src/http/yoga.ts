@@ -7,7 +7,7 @@ import type { RequestContext, RunOperation } from '../operation/pipeline.ts';
 import { requestError } from '../operation/request-error.ts';
 import type { OperationResult } from '../operation/result.ts';
 import { isObject } from '../rest/values.ts';
-import type { BodyBudget } from './body-budget.ts';
+import type { BodyBudget, BodyClaim } from './body-budget.ts';
 import { compressed } from './compression.ts';
 import { type BodyLimits, contextOf, isJson, readParams } from './fast-path.ts';
 import { negotiate } from './negotiation.ts';
@@ -31,11 +31,13 @@ interface NodeContext {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly asked: RequestContext;
+  /** What its body takes in memory. */
+  readonly claim: BodyClaim;
 }
 
 /** Answers any request to the GraphQL endpoint. Operations take the same path as in the fast path. */
 export function createYogaHandler(options: YogaOptions): (request: IncomingMessage, response: ServerResponse) => void {
-  const { schema, run, compression, vary, report } = options;
+  const { schema, run, bodyBudget, compression, vary, report } = options;
   const paramsOf: ParamsOf = new WeakMap();
   const results: Results = new WeakMap();
   const create = async (): Promise<YogaServerInstance<NodeContext, object>> => {
@@ -62,10 +64,12 @@ export function createYogaHandler(options: YogaOptions): (request: IncomingMessa
   let yoga: ReturnType<typeof create> | undefined;
   return (request, response) => {
     yoga ??= create();
-    const asked = contextOf(request, response);
+    const claim = bodyBudget.claim();
+    response.once('close', () => claim.release());
+    const asked = contextOf(request, response, claim);
     response.setHeader('x-request-id', asked.requestId);
     response.setHeader('vary', vary);
-    yoga.then((handle) => handle(request, response, { asked }), report);
+    yoga.then((handle) => handle(request, response, { asked, claim }), report);
   };
 }
 
@@ -95,9 +99,9 @@ function refusalOf(headers: Headers): GraphQLError | undefined {
 }
 
 /** Reads parameters as the fast path does, and refuses every body but JSON. */
-function useParams(paramsOf: ParamsOf, { bodyLimits, bodyBudget, report }: YogaOptions): Plugin<object, NodeContext> {
+function useParams(paramsOf: ParamsOf, { bodyLimits, report }: YogaOptions): Plugin<object, NodeContext> {
   return {
-    onRequestParse: ({ request, setRequestParser, endResponse, fetchAPI, serverContext: { req, res } }) => {
+    onRequestParse: ({ request, setRequestParser, endResponse, fetchAPI, serverContext: { req, claim } }) => {
       if (request.method !== 'GET' && request.method !== 'POST') throw wrongMethod(request.method);
       const refusal = request.method === 'POST' ? refusalOf(request.headers) : undefined;
       if (refusal !== undefined) {
@@ -111,8 +115,6 @@ function useParams(paramsOf: ParamsOf, { bodyLimits, bodyBudget, report }: YogaO
         return;
       }
       setRequestParser(async () => {
-        const claim = bodyBudget.claim();
-        res.once('close', () => claim.release());
         const params = await readParams(req, bodyLimits, claim);
         if (params !== undefined) paramsOf.set(request, params);
         // Yoga wants to see a query; `useOperations` takes the real ones.

@@ -32,6 +32,8 @@ export interface RequestContext {
   readonly spans?: CallSpans;
   /** Calls back when the client leaves before it is answered. */
   readonly onLeave: (listener: () => void) => void;
+  /** Hears what is kept of the request from now on: its document, and those variables as JSON that this declares. */
+  readonly onKept: (query: string, variablesText: string) => void;
   /** Calls back when the answer has been taken, or the client has left. */
   readonly onClose: (listener: () => void) => void;
 }
@@ -102,6 +104,7 @@ function begin(
   keepDeclared(params, prepared.operation);
   refuseMutationByGet(prepared, request);
   const variablesText = textOf(params.variables);
+  request.onKept(params.query ?? '', variablesText);
   options.refuseArguments(prepared, params.variables, variablesText);
   const cost = options.costs(prepared, params, options.refusalOf(request.caller) === undefined);
   known.cost = cost;

@@ -4,7 +4,8 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { BodyBudget } from '../../src/http/body-budget.ts';
 import { bytesOnceParsed } from '../../src/rest/transport/json-weight.ts';
-import { pause, together } from '../support/load.ts';
+import type { Answer } from '../support/gateway.ts';
+import { codesOf, pause, together } from '../support/load.ts';
 import { hang } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
 import { startSmallGateway, withstand } from '../support/small-gateway.ts';
@@ -51,6 +52,25 @@ test.each(['application/json', 'text/event-stream'])(
     expect((await gateway.ask(query)).body).toBe(whole);
   },
 );
+
+test('variables that no operation declares take no room while it waits', { timeout: 60_000 }, async () => {
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/': project(1),
+    'GET /api/projects/:id/dashboards/': () => hang,
+  });
+  await using gateway = await startSmallGateway(upstream, { OPERATION_DEADLINE_MS: '5000' });
+  expect((await gateway.ask(query)).body).toBe(whole);
+  await withstand(gateway, async () => {
+    const waiting: Promise<Answer>[] = [];
+    for (let id = 1; id <= 12; id += 1) {
+      const slow = `{ project(id: ${id}) { dashboards { totalCount } } }`;
+      waiting.push(gateway.ask(slow, { variables: { undeclared: emptyObjects } }));
+      while (upstream.requests.filter((line) => line.includes('/dashboards/')).length < id) await pause(10);
+    }
+    // Each of them took more than a third of the room when it came.
+    expect((await Promise.all(waiting)).map(codesOf)).toEqual(waiting.map(() => ['UPSTREAM_TIMEOUT']));
+  });
+});
 
 test('bodies that never end leave room for those that do', { timeout: 60_000 }, async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
