@@ -24,6 +24,8 @@ Commands:
              whether operations in GraphQL files and manifests are valid, and what they cost at most
   schema [--json]
              the public schema as SDL, or as the result of introspection
+  schema diff OLD.graphql [--documents FILE…] [--json]
+             what has changed in the public schema since OLD, and which documents that breaks
 
 Options:
   --help     this text

@@ -1,10 +1,9 @@
 import { parseArgs } from 'node:util';
-import { ManifestError, readManifest } from '../operation/persisted/manifest.ts';
 import { createSchema } from '../schema.ts';
 import type { Config } from '../settings/config-types.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
-import { readText } from './documents.ts';
+import { documentsIn } from './documents.ts';
 import { counted, range } from './table.ts';
 import { judge, type Verdict } from './verdicts.ts';
 
@@ -36,15 +35,6 @@ export function check(args: string[], config: Config): Outcome {
   const sums = sumsOf(files.flatMap(({ operations }) => operations));
   const text = values.json === true ? JSON.stringify({ files, ...sums }, null, 2) : describe(files, sums, config);
   return { text, exitCode: sums.invalid + sums.overBudget === 0 ? 0 : 1 };
-}
-
-function documentsIn(file: string): readonly { readonly name: string; readonly text: string }[] {
-  try {
-    const entries = readManifest(file, readText(file));
-    return entries.map(({ id, text }) => ({ name: /\.(?:graphql|gql)$/i.test(file) ? 'document' : id, text }));
-  } catch (error) {
-    throw error instanceof ManifestError ? new ConfigError(error.message) : error;
-  }
 }
 
 function sumsOf(verdicts: readonly Verdict[]): Sums {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse, validate } from 'graphql';
 import type { CursorCodec } from '../context.ts';
 import { createCursorCodec } from '../graphql/cursors.ts';
+import { ManifestError, readManifest } from '../operation/persisted/manifest.ts';
 import type { Config } from '../settings/config-types.ts';
 import { cursorSecretOf } from '../settings/cursor-secret.ts';
 import { ConfigError } from '../settings/settings.ts';
@@ -13,6 +14,23 @@ export function readText(file: string): string {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     throw new ConfigError(`${file}: ${code === 'ENOENT' ? 'there is no such file' : 'it cannot be read'}`);
+  }
+}
+
+/** A document of a file. */
+interface NamedDocument {
+  /** The id that the file gives it; `document` in a file that is one document. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The documents of a file, a GraphQL document or a manifest. Throws a ConfigError if it cannot be read or understood. */
+export function documentsIn(file: string): readonly NamedDocument[] {
+  try {
+    const entries = readManifest(file, readText(file));
+    return entries.map(({ id, text }) => ({ name: /\.(?:graphql|gql)$/i.test(file) ? 'document' : id, text }));
+  } catch (error) {
+    throw error instanceof ManifestError ? new ConfigError(error.message) : error;
   }
 }
 

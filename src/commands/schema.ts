@@ -2,9 +2,12 @@ import { parseArgs } from 'node:util';
 import { introspectionFromSchema, printSchema } from 'graphql';
 import { createSchema } from '../schema.ts';
 import type { Outcome } from './command.ts';
+import { schemaDiff } from './schema-diff.ts';
 
-/** `schema [--json]`: the public schema as SDL, or as the result of introspection. */
+/** `schema [--json]`: the public schema as SDL, or as the result of introspection. `schema diff …`: what has changed. */
 export function schema(args: string[]): Outcome {
+  const [first, ...others] = args;
+  if (first === 'diff') return schemaDiff(others);
   const { values } = parseArgs({ args, options: { json: { type: 'boolean' } } });
   const served = createSchema();
   const text = values.json === true ? JSON.stringify(introspectionFromSchema(served), null, 2) : printSchema(served);

@@ -1,0 +1,117 @@
+import {
+  BreakingChangeType,
+  DangerousChangeType,
+  findSchemaChanges,
+  type GraphQLSchema,
+  isInterfaceType,
+  isRequiredArgument,
+  isRequiredInputField,
+  resolveSchemaCoordinate,
+  type SchemaChange,
+} from 'graphql';
+import { omission, overlap, placement, repetition } from './schema-uses.ts';
+
+/** How bad a change is: requests may fail, clients may be surprised, or neither. */
+export type Severity = 'breaking' | 'dangerous' | 'safe';
+
+/** A difference between two schemas. */
+export interface Change {
+  readonly severity: Severity;
+  readonly type: SchemaChange['type'];
+  readonly description: string;
+  /** A document that uses one of these is broken; none unless the change is breaking. */
+  readonly broken: readonly string[];
+}
+
+/** What has changed from one schema to another, as graphql finds it. */
+export function changesBetween(before: GraphQLSchema, after: GraphQLSchema): readonly Change[] {
+  return findSchemaChanges(before, after).map(({ type, description }) => {
+    const subjects = subjectsOf(type, description);
+    const demands = subjects.flatMap((subject) => demandsOf(before, after, subject));
+    // graphql calls it dangerous only if what has become required had a default before.
+    const severity = demands.length > 0 ? 'breaking' : severityOf(type);
+    const broken = severity === 'breaking' ? [...demands, ...usesOf(before, type, subjects)] : [];
+    return { severity, type, description, broken };
+  });
+}
+
+function severityOf(type: SchemaChange['type']): Severity {
+  if (type in BreakingChangeType) return 'breaking';
+  return type in DangerousChangeType ? 'dangerous' : 'safe';
+}
+
+/** The uses that a breaking change of these subjects breaks. */
+function usesOf(before: GraphQLSchema, type: SchemaChange['type'], subjects: readonly string[]): readonly string[] {
+  const [first = '', second = ''] = subjects;
+  return brokenUses[type]?.(first, second, before) ?? [first];
+}
+
+/** What changes break if it is not the use of the one thing that they are about. */
+const brokenUses: Readonly<
+  Partial<Record<SchemaChange['type'], (first: string, second: string, before: GraphQLSchema) => readonly string[]>>
+> = {
+  TYPE_REMOVED_FROM_UNION: (type, union) => [overlap(type, union)],
+  IMPLEMENTED_INTERFACE_REMOVED: (type, implemented, before) => [
+    overlap(type, implemented),
+    overlap(implemented, type),
+    ...fieldsOf(before, implemented),
+  ],
+  ARG_DEFAULT_VALUE_CHANGE: () => [],
+  INPUT_FIELD_DEFAULT_VALUE_CHANGE: () => [],
+  DIRECTIVE_REPEATABLE_REMOVED: (directive) => [repetition(directive)],
+  DIRECTIVE_LOCATION_REMOVED: (location, directive) => [placement(directive, location)],
+};
+
+/** What is selected of an interface is selected of everything that implements it. */
+function fieldsOf(schema: GraphQLSchema, name: string): readonly string[] {
+  const type = schema.getType(name);
+  return isInterfaceType(type) ? Object.values(type.getFields()).map(String) : [];
+}
+
+/**
+ * If an argument or an input field must be given now and did not have to be before: that it was left out, or, if it is new,
+ * the use of what it must be given to.
+ */
+function demandsOf(before: GraphQLSchema, after: GraphQLSchema, subject: string): readonly string[] {
+  if (!/[.(]/.test(subject) || isRequired(before, subject) || !isRequired(after, subject)) return [];
+  const isNew = resolveSchemaCoordinate(before, subject) === undefined;
+  return [isNew ? subject.replace(/\(.*|\.\w+$/, '') : omission(subject)];
+}
+
+function isRequired(schema: GraphQLSchema, coordinate: string): boolean {
+  const found = resolveSchemaCoordinate(schema, coordinate);
+  if (found?.kind === 'FieldArgument') return isRequiredArgument(found.fieldArgument);
+  if (found?.kind === 'DirectiveArgument') return isRequiredArgument(found.directiveArgument);
+  return found?.kind === 'InputField' && isRequiredInputField(found.inputField);
+}
+
+/** How graphql describes changes that break or may break something; each group is a name or a coordinate. */
+const descriptions: Readonly<Partial<Record<SchemaChange['type'], RegExp>>> = {
+  TYPE_REMOVED: /^(?:Standard scalar )?(\S+) was removed/,
+  TYPE_CHANGED_KIND: /^(\S+) changed from /,
+  TYPE_REMOVED_FROM_UNION: /^(\S+) was removed from union type (\S+)\.$/,
+  VALUE_REMOVED_FROM_ENUM: /^Enum value (\S+) was removed/,
+  REQUIRED_INPUT_FIELD_ADDED: /^A required field (\S+) was added/,
+  IMPLEMENTED_INTERFACE_REMOVED: /^(\S+) no longer implements interface (\S+)\.$/,
+  FIELD_REMOVED: /^Field (\S+) was removed/,
+  FIELD_CHANGED_KIND: /^Field (\S+) changed type /,
+  REQUIRED_ARG_ADDED: /^A required argument (\S+) was added/,
+  ARG_REMOVED: /^Argument (\S+) was removed/,
+  ARG_CHANGED_KIND: /^Argument (\S+) has changed type /,
+  DIRECTIVE_REMOVED: /^Directive (\S+) was removed/,
+  DIRECTIVE_ARG_REMOVED: /^Argument (\S+) was removed/,
+  REQUIRED_DIRECTIVE_ARG_ADDED: /^A required argument (\S+) was added/,
+  DIRECTIVE_REPEATABLE_REMOVED: /^Repeatable flag was removed from (\S+)\.$/,
+  DIRECTIVE_LOCATION_REMOVED: /^(\S+) was removed from (\S+)\.$/,
+  ARG_DEFAULT_VALUE_CHANGE: /^(\S+) (?:defaultValue was removed|has changed defaultValue )/,
+  INPUT_FIELD_DEFAULT_VALUE_CHANGE: /^(\S+) (?:defaultValue was removed|has changed defaultValue )/,
+};
+
+/** What a change is about, read out of its description: graphql tells it in no other way. Throws if the wording is new. */
+function subjectsOf(type: SchemaChange['type'], description: string): readonly string[] {
+  const pattern = descriptions[type];
+  if (pattern === undefined) return [];
+  const match = pattern.exec(description);
+  if (match === null) throw new Error(`expected another description of ${type}, but got: ${description}`);
+  return match.slice(1);
+}

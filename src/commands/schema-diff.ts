@@ -1,0 +1,95 @@
+import { parseArgs } from 'node:util';
+import { buildSchema, type GraphQLSchema, printSchema } from 'graphql';
+import { createSchema } from '../schema.ts';
+import { ConfigError } from '../settings/settings.ts';
+import type { Outcome } from './command.ts';
+import { documentsIn, readText } from './documents.ts';
+import type { Severity } from './schema-changes.ts';
+import { type Client, type Findings, findingsOf, isBroken, type Judged } from './schema-findings.ts';
+import { counted } from './table.ts';
+
+/**
+ * `schema diff OLD.graphql [--documents FILE…] [--json]`: what has changed in the public schema since OLD. Fails if a
+ * document is broken by it; without documents, if anything breaks.
+ */
+export function schemaDiff(args: string[]): Outcome {
+  const { old, files, json } = argumentsOf(args);
+  const before = oldSchema(old);
+  const after = buildSchema(printSchema(createSchema()));
+  const findings = findingsOf(before, after, files?.flatMap(clientsIn));
+  const text = json ? JSON.stringify(findings, null, 2) : describe(findings);
+  return { text, exitCode: isBroken(findings) ? 1 : 0 };
+}
+
+interface Arguments {
+  readonly old: string;
+  readonly files: readonly string[] | undefined;
+  readonly json: boolean;
+}
+
+/** What follows `--documents` are documents; what stands before it is the old schema. */
+function argumentsOf(args: string[]): Arguments {
+  const options = { json: { type: 'boolean' }, documents: { type: 'string', multiple: true } } as const;
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+  const [old, ...others] = positionals;
+  const isFirst = old !== undefined && args.find((arg) => !arg.startsWith('-')) === old;
+  if (!isFirst || (values.documents === undefined && others.length > 0))
+    throw new ConfigError('schema diff: expected one file, the old schema as SDL, and --documents before other files');
+  return { old, files: values.documents && [...values.documents, ...others], json: values.json === true };
+}
+
+function oldSchema(file: string): GraphQLSchema {
+  const text = readText(file);
+  try {
+    return buildSchema(text);
+  } catch (error) {
+    throw new ConfigError(`${file}: expected a schema as SDL: ${error instanceof Error ? error.message : ''}`);
+  }
+}
+
+function clientsIn(file: string): readonly Client[] {
+  return documentsIn(file).map((document) => ({ file, ...document }));
+}
+
+function describe({ changes, invalid, documents }: Findings): string {
+  const breaking = graded(changes, 'breaking');
+  const used = breaking.filter(({ usedBy }) => usedBy.length > 0);
+  const unused = breaking.filter(({ usedBy }) => usedBy.length === 0);
+  const groups = [
+    group('breaking, and used', used),
+    group(documents === undefined ? 'breaking' : 'breaking, but used by none of the documents', unused),
+    group('dangerous', graded(changes, 'dangerous')),
+    group('safe', graded(changes, 'safe')),
+    block('no longer valid', invalid.flatMap(faultsOf)),
+  ];
+  const sums = `${counted(changes.length, 'change')}: ${breaking.length} breaking`;
+  const summary =
+    documents === undefined ? sums : `${sums}, ${used.length} of them used by ${counted(documents, 'document')}`;
+  return [...groups.filter((lines) => lines !== ''), summary].join('\n\n');
+}
+
+function graded(changes: readonly Judged[], severity: Severity): readonly Judged[] {
+  return changes.filter((change) => change.severity === severity);
+}
+
+function faultsOf({ document, errors }: Findings['invalid'][number]): readonly string[] {
+  return errors.map((error) => `${document}: ${error}`);
+}
+
+function group(title: string, changes: readonly Judged[]): string {
+  const lines = changes.flatMap(({ description, usedBy }) => [
+    oneLine(description),
+    ...usedBy.map((document) => `  used by ${document}`),
+  ]);
+  return block(title, lines);
+}
+
+function block(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : [`${title}:`, ...lines.map((line) => `  ${line}`)].join('\n');
+}
+
+/** Descriptions that have changed are told in full by graphql, on as many lines as they have. */
+function oneLine(text: string): string {
+  const [first = ''] = text.split('\n', 1);
+  return first.length < text.length ? `${first} …` : first;
+}

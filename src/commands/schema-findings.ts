@@ -1,0 +1,80 @@
+import { GraphQLError, type GraphQLSchema, parse, validate } from 'graphql';
+import { ConfigError } from '../settings/settings.ts';
+import { lineOf } from './documents.ts';
+import { type Change, changesBetween } from './schema-changes.ts';
+import { type Uses, usesOf } from './schema-uses.ts';
+
+/** A document of a client that is to live with the new schema. */
+export interface Client {
+  readonly file: string;
+  /** What the file calls it, for documents whose operations have no names. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What has changed between two schemas, and what it means for documents. */
+export interface Findings {
+  readonly changes: readonly Judged[];
+  /** Documents that no longer fit the schema although no change says so; one line an error. */
+  readonly invalid: readonly { readonly document: string; readonly errors: readonly string[] }[];
+  /** How many documents were given; undefined if none was asked for. */
+  readonly documents: number | undefined;
+}
+
+/** A change, and the documents that it breaks. */
+export interface Judged extends Omit<Change, 'broken'> {
+  readonly usedBy: readonly string[];
+}
+
+/** Judges what has changed. Throws a ConfigError for a document that cannot be parsed. */
+export function findingsOf(
+  before: GraphQLSchema,
+  after: GraphQLSchema,
+  clients: readonly Client[] | undefined,
+): Findings {
+  const evidence = (clients ?? []).map((client) => evidenceOf(client, before, after));
+  const changes = changesBetween(before, after).map(({ broken, ...change }) => {
+    const users = evidence.filter(({ uses }) => broken.some((use) => uses.has(use)));
+    return { ...change, usedBy: users.map(({ document }) => document) };
+  });
+  const explained = new Set(changes.flatMap(({ usedBy }) => usedBy));
+  const invalid = evidence
+    .filter(({ document, errors }) => errors.length > 0 && !explained.has(document))
+    .map(({ document, errors }) => ({ document, errors }));
+  return { changes, invalid, documents: clients?.length };
+}
+
+/** Whether a document is broken; if none was asked for, whether anything is. */
+export function isBroken({ changes, invalid, documents }: Findings): boolean {
+  const breaking = changes.filter(({ severity }) => severity === 'breaking');
+  return invalid.length > 0 || breaking.some(({ usedBy }) => documents === undefined || usedBy.length > 0);
+}
+
+/** What a document tells about changes of the schema. */
+interface Evidence {
+  readonly document: string;
+  readonly uses: Uses;
+  /** What is wrong with it in the new schema only. */
+  readonly errors: readonly string[];
+}
+
+function evidenceOf({ file, name, text }: Client, before: GraphQLSchema, after: GraphQLSchema): Evidence {
+  const document = parseOf(file, text);
+  const operations = document.definitions.filter((one) => one.kind === 'OperationDefinition');
+  const names = operations.flatMap((one) => one.name?.value ?? []);
+  // What was wrong before is no fault of the change: its fragments may lie in another file.
+  const wasValid = validate(before, document).length === 0;
+  return {
+    document: `${file}: ${names.length === 0 ? name : names.join(', ')}`,
+    uses: usesOf(before, document),
+    errors: wasValid ? validate(after, document).map(lineOf) : [],
+  };
+}
+
+function parseOf(file: string, text: string): ReturnType<typeof parse> {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw error instanceof GraphQLError ? new ConfigError(`${file}: ${lineOf(error)}`) : error;
+  }
+}

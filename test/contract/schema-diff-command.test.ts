@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { schema } from '../../src/commands/schema.ts';
+import { ConfigError } from '../../src/settings/settings.ts';
+
+const served = readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8');
+
+let folder = '';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'schema-diff-'));
+  const old = served
+    .replace('\n  tiles: [JSON]', '\n  tiles: JSON\n\n  grid: JSON')
+    .replace('\n  ONLY_INVITED_CAN_EDIT\n', '\n  ONLY_INVITED_CAN_EDIT\n\n  NO_EDIT\n');
+  const manifest = {
+    one: 'query One { project(id: 1) { dashboards { nodes { ...Card } } } } fragment Card on Dashboard { tiles }',
+    two: 'query Two { project(id: 1) { name } }',
+  };
+  const change =
+    'mutation Change($input: UpdateDashboardInput!) { updateDashboard(input: $input) { dashboard { id } } }';
+  const files = {
+    'same.graphql': served,
+    'old.graphql': old,
+    'one.json': JSON.stringify(manifest),
+    'two.graphql': '{ project(id: 1) { name } }',
+    'change.graphql': change,
+    'broken.graphql': '{ project(',
+  };
+  await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** What `schema diff` prints, with the folder left out, and the exit code of its process. */
+function diff(...args: string[]): readonly [text: string, code: number] {
+  const { text, exitCode } = schema(['diff', ...args.map(pathOf)]);
+  return [text.replaceAll(`${folder}/`, ''), exitCode];
+}
+
+function pathOf(arg: string): string {
+  return /\.\w+$/.test(arg) ? join(folder, arg) : arg;
+}
+
+describe('schema diff', () => {
+  test('finds no change in the committed schema', () => {
+    expect(diff('same.graphql')).toEqual(['0 changes: 0 breaking', 0]);
+  });
+
+  test('fails for any breaking change if no documents are given', () => {
+    expect(diff('old.graphql')).toEqual([
+      `breaking:
+  Field Dashboard.grid was removed.
+  Field Dashboard.tiles changed type from JSON to [JSON].
+  Enum value RestrictionLevel.NO_EDIT was removed.
+
+3 changes: 3 breaking`,
+      1,
+    ]);
+  });
+
+  test('fails for what a document uses, in a fragment or by a variable, and tells the rest', () => {
+    expect(diff('old.graphql', '--documents', 'one.json', 'two.graphql', 'change.graphql')).toEqual([
+      `breaking, and used:
+  Field Dashboard.tiles changed type from JSON to [JSON].
+    used by one.json: One
+  Enum value RestrictionLevel.NO_EDIT was removed.
+    used by change.graphql: Change
+
+breaking, but used by none of the documents:
+  Field Dashboard.grid was removed.
+
+3 changes: 3 breaking, 2 of them used by 4 documents`,
+      1,
+    ]);
+  });
+
+  test('passes if no document uses what breaks', () => {
+    const [text, code] = diff('old.graphql', '--documents', 'two.graphql');
+    expect(text).toMatch(/^breaking, but used by none of the documents:\n/);
+    expect(text).toMatch(/\n3 changes: 3 breaking, 0 of them used by 1 document$/);
+    expect(code).toBe(0);
+  });
+
+  test('prints JSON for programs', () => {
+    const [text, code] = diff('old.graphql', '--json', '--documents', 'one.json');
+    expect(JSON.parse(text)).toMatchObject({
+      changes: [
+        { severity: 'breaking', type: 'FIELD_REMOVED', usedBy: [] },
+        { severity: 'breaking', type: 'FIELD_CHANGED_KIND', usedBy: ['one.json: One'] },
+        { severity: 'breaking', type: 'VALUE_REMOVED_FROM_ENUM', usedBy: [] },
+      ],
+      invalid: [],
+      documents: 2,
+    });
+    expect(code).toBe(1);
+  });
+
+  test('says what is wrong', () => {
+    const usage = 'schema diff: expected one file, the old schema as SDL, and --documents before other files';
+    expect(() => diff()).toThrow(new ConfigError(usage));
+    expect(() => diff('old.graphql', 'two.graphql')).toThrow(new ConfigError(usage));
+    expect(() => diff('--documents', 'two.graphql', 'old.graphql')).toThrow(new ConfigError(usage));
+    expect(() => diff('none.graphql')).toThrow(new ConfigError(`${folder}/none.graphql: there is no such file`));
+    expect(() => diff('one.json')).toThrow(
+      /one\.json: expected a schema as SDL: Syntax Error: Expected Name, found String "one"/,
+    );
+    expect(() => diff('old.graphql', '--documents', 'broken.graphql')).toThrow(
+      new ConfigError(`${folder}/broken.graphql: 1:11 Syntax Error: Expected Name, found <EOF>.`),
+    );
+  });
+});

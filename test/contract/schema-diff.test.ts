@@ -1,0 +1,76 @@
+import { BreakingChangeType, buildSchema, DangerousChangeType, SafeChangeType } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { findingsOf, isBroken } from '../../src/commands/schema-findings.ts';
+import { base, documents, table } from './schema-change-table.ts';
+
+const before = buildSchema(base);
+const clients = Object.entries(documents).map(([name, text]) => ({ file: 'app', name, text }));
+
+describe('a change of the schema', () => {
+  test.each(table)('%s by %j breaks exactly: %s', (type, edits, broken) => {
+    const after = buildSchema(changed(edits));
+    const { changes, invalid } = findingsOf(before, after, clients);
+    expect(changes.map((change) => change.type)).toContain(type);
+    const users = new Set(changes.flatMap(({ usedBy }) => usedBy));
+    expect(namesIn([...users])).toEqual(broken.split(' ').filter(Boolean).toSorted());
+    expect(invalid).toEqual([]);
+  });
+
+  test.each(table)('%s by %j fails for who uses it only, and for all without documents if it breaks', (...row) => {
+    const [, edits, broken] = row;
+    const after = buildSchema(changed(edits));
+    const breaking = findingsOf(before, after, undefined).changes.some(({ severity }) => severity === 'breaking');
+    expect(isBroken(findingsOf(before, after, undefined))).toBe(breaking);
+    const failing = clients.filter((client) => isBroken(findingsOf(before, after, [client])));
+    expect(failing.map(({ name }) => name)).toEqual(
+      clients.map(({ name }) => name).filter((name) => broken.split(' ').includes(name)),
+    );
+    expect(isBroken(findingsOf(before, after, []))).toBe(false);
+  });
+
+  test('is in the table with each type that graphql finds, and if it breaks, used and unused', () => {
+    const types = Object.keys({ ...BreakingChangeType, ...DangerousChangeType, ...SafeChangeType });
+    expect([...new Set(table.map(([type]) => type))].toSorted()).toEqual(types.toSorted());
+    const rows = table.map(([type, , broken]) => `${type} ${broken === '' ? 'unused' : 'used'}`);
+    expect(rows).toEqual(expect.arrayContaining(Object.keys(BreakingChangeType).map((type) => `${type} used`)));
+    expect(rows).toEqual(expect.arrayContaining(Object.keys(BreakingChangeType).map((type) => `${type} unused`)));
+  });
+});
+
+test('a document that no longer fits is told even if no change that graphql finds says so', () => {
+  const text = 'query Page($page: Int) { one(id: 1, page: $page) { id } }';
+  const after = buildSchema(changed('page: Int! = 10 => page: Int!'));
+  const findings = findingsOf(before, after, [{ file: 'app', name: 'page', text }]);
+  expect(findings.invalid).toEqual([
+    {
+      document: 'app: Page',
+      errors: ['1:12 Variable "$page" of type "Int" used in position expecting type "Int!".'],
+    },
+  ]);
+  expect(isBroken(findings)).toBe(true);
+});
+
+test('a document that did not fit before is no evidence against a change, but for what it uses', () => {
+  const text = '{ one(id: 1) { ...InAnotherFile name } }';
+  const client = { file: 'app', name: 'document', text };
+  const verdict = (edits: string): boolean => isBroken(findingsOf(before, buildSchema(changed(edits)), [client]));
+  expect(verdict('left: String! => left: Int')).toBe(false);
+  expect(verdict('name: String! => name: Int')).toBe(true);
+});
+
+/** The base with each edit made once. */
+function changed(edits: string): string {
+  return edits.split(';').reduce((sdl, edit) => {
+    const [from = '', to = ''] = edit.split('=>').map((side) => side.trim());
+    if (sdl.split(from).length !== 2) throw new Error(`expected once in the schema: ${from}`);
+    return sdl.replace(from, to);
+  }, base);
+}
+
+/** What documents are called without the file that all are in. */
+function namesIn(users: readonly string[]): readonly string[] {
+  return clients
+    .filter(({ name, text }) => users.includes(`app: ${/^\w+ (\w+)/.exec(text)?.[1] ?? name}`))
+    .map(({ name }) => name)
+    .toSorted();
+}
