@@ -7,7 +7,8 @@ import { Attempts } from './resilience/attempts.ts';
 import type { Deadline } from './resilience/concurrency-limiter.ts';
 import type { Job, Line } from './resilience/job.ts';
 import type { RejectedKeys } from './resilience/rejected-keys.ts';
-import type { SharedCall, SingleFlight } from './single-flight.ts';
+import { SharedRead } from './shared-read.ts';
+import type { SingleFlight } from './single-flight.ts';
 import type { Tenant } from './tenants.ts';
 import type { BodyRoom } from './transport/body-room.ts';
 import { type DecodedResponse, toDomainError } from './transport/send.ts';
@@ -51,8 +52,8 @@ export interface Shared {
   readonly line: Line;
   readonly bodies: BodyRoom;
   readonly prefix: string;
-  readonly json: SingleFlight<unknown>;
-  readonly csv: SingleFlight<string>;
+  readonly json: SingleFlight<SharedRead<unknown>>;
+  readonly csv: SingleFlight<SharedRead<string>>;
   readonly rejected: RejectedKeys;
 }
 
@@ -95,7 +96,7 @@ export class CallerClient implements RestClient {
   }
 
   #read<T>(
-    reads: SingleFlight<T>,
+    reads: SingleFlight<SharedRead<T>>,
     target: string,
     accept: string,
     decode: (response: DecodedResponse) => T,
@@ -103,15 +104,18 @@ export class CallerClient implements RestClient {
     const { hash } = this.#caller;
     const { deadline, calls, spans } = this.#operation;
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
-    const running = reads.joinable(hash, target);
+    const running = reads.find(hash, target);
     if (running !== undefined) {
-      const answer = reads.join(running, deadline);
+      const answer = running.join(deadline);
       reportEnd(answer, calls.share(target));
       if (spans !== undefined && running.trace !== undefined) spans.share(running.trace);
       return answer;
     }
     if (!calls.reserve()) return Promise.reject(new UpstreamError('COST_LIMIT_EXCEEDED'));
-    return reads.start(hash, target, deadline, (read) => {
+    const read = new SharedRead<T>();
+    reads.add(hash, target, read);
+    const answer = read.join(deadline);
+    read.start(() => {
       const call: Call = { method: 'GET', target: this.#shared.prefix + target, headers: this.#readHeaders(accept) };
       const attempts = new Attempts(this.#shared.line, this.#jobOf(call, target, read, false));
       attempts.read({
@@ -127,6 +131,7 @@ export class CallerClient implements RestClient {
       });
       return attempts;
     });
+    return answer;
   }
 
   /** Takes note of what an answer says about the key; undefined: it succeeded. */
@@ -162,7 +167,7 @@ export class CallerClient implements RestClient {
 }
 
 function settle<T>(
-  read: SharedCall<T>,
+  read: SharedRead<T>,
   response: DecodedResponse,
   decode: (response: DecodedResponse) => T,
   bodies: BodyRoom,

@@ -1,190 +1,121 @@
-import type { TraceContext } from './call-spans.ts';
-import { isUnauthenticated, noRoomForBodies, type UpstreamError } from './errors.ts';
-import { type EndListener, isOverdue, type OperationDeadline } from './operation-deadline.ts';
-import type { KeptBody } from './transport/body-room.ts';
-
-/** Work under way. */
-export interface Work {
-  /** Nobody waits for it any more. */
-  readonly cancel: () => void;
-  /** The deadline of somebody who waited for it has passed. */
-  readonly overdue: () => void;
-  /** What names its span, where somebody traces. */
-  readonly trace?: TraceContext | undefined;
+/** When work may be shared. */
+export interface SingleFlightOptions {
+  /** How long after its start work may be joined, in milliseconds. */
+  readonly joinWindowMs: number;
+  /** A clock in milliseconds that never goes back. */
+  readonly now: () => number;
 }
 
-/** Starts the work behind a shared call; it resolves or rejects the call, and not before this has returned. */
-export type StartWork<T> = (call: SharedCall<T>) => Work;
-
-/** How long after its start a read may be joined, in milliseconds: an older call may be one that is never answered. */
-const joinWindowMs = 1000;
+/** Sharing keys whose maps are kept although they have no work at the moment: they will have some again. */
+const mostIdle = 1000;
 
 /**
- * Single flight: equal reads in flight under the same caller are one call, across operations. The last waiter to
- * leave cancels it; one that leaves early harms no other. Entries live as long as their call.
+ * Single flight: equal work under way is done once for all who wait for it. Work is equal if it has the same sharing key,
+ * which stands for the caller (what it is made of is the user's business), and the same name.
+ *
+ * Work may be joined from its start until it ends, but only within the join window and not after `invalidate`: what
+ * joins later might wait for an answer that never comes, or read what has been overwritten since.
  */
-export class SingleFlight<T> {
-  readonly #byCaller = new Map<string, Map<string, SharedCall<T>>>();
+export class SingleFlight<Work extends SharedWork<object>> {
+  readonly #options: SingleFlightOptions;
+  readonly #byKey = new Map<string, Map<string, Work>>();
+  #sweepAt = mostIdle;
   #joined = 0;
 
-  /** How often a call was joined so far. */
+  constructor(options: SingleFlightOptions) {
+    this.#options = options;
+  }
+
+  /** How often work was found so far. */
   get joined(): number {
     return this.#joined;
   }
 
-  /** The call that a read of (caller, name) may join. */
-  joinable(caller: string, name: string): SharedCall<T> | undefined {
-    const call = this.#byCaller.get(caller)?.get(name);
-    return call !== undefined && performance.now() - call.startedAt < joinWindowMs ? call : undefined;
-  }
-
-  /** Joins a call. Fails with the deadline's error when that ends first. */
-  join(call: SharedCall<T>, deadline: OperationDeadline): Promise<T> {
+  /** The work under way that one more may join; whoever finds it does. */
+  find(sharingKey: string, name: string): Work | undefined {
+    const work = this.#byKey.get(sharingKey)?.get(name);
+    if (work === undefined || this.#options.now() - work.startedAt >= this.#options.joinWindowMs) return undefined;
     this.#joined += 1;
-    return call.join(deadline);
+    return work;
   }
 
-  /** Starts the call of (caller, name). Fails with the deadline's error when that ends first. */
-  start(caller: string, name: string, deadline: OperationDeadline, start: StartWork<T>): Promise<T> {
-    const call = new SharedCall<T>(deadline.endsAt, () => this.#forget(caller, name, call));
-    const calls = this.#byCaller.get(caller);
-    if (calls === undefined) this.#byCaller.set(caller, new Map([[name, call]]));
-    else calls.set(name, call);
-    const result = call.join(deadline);
-    call.start(start);
-    return result;
+  /** Work that begins now can be found from now on, in the place of older work of the same name. */
+  add(sharingKey: string, name: string, work: Work): void {
+    const works = this.#worksOf(sharingKey);
+    works.set(name, work);
+    work.begin(works, name, this.#options.now());
   }
 
-  /** No read joins one that began before now: a caller reads its own writes. Its own waiters stay. */
-  invalidate(caller: string): void {
-    this.#byCaller.delete(caller);
+  /** Work of this key that began before now is joined no more: its caller reads its own writes. Its waiters stay. */
+  invalidate(sharingKey: string): void {
+    this.#byKey.get(sharingKey)?.clear();
   }
 
-  #forget(caller: string, name: string, call: SharedCall<T>): void {
-    const calls = this.#byCaller.get(caller);
-    if (calls?.get(name) !== call) return;
-    calls.delete(name);
-    if (calls.size === 0) this.#byCaller.delete(caller);
+  #worksOf(sharingKey: string): Map<string, Work> {
+    const known = this.#byKey.get(sharingKey);
+    if (known !== undefined) return known;
+    if (this.#byKey.size >= this.#sweepAt) this.#dropIdle();
+    const works = new Map<string, Work>();
+    this.#byKey.set(sharingKey, works);
+    return works;
+  }
+
+  #dropIdle(): void {
+    for (const [key, works] of this.#byKey) if (works.size === 0) this.#byKey.delete(key);
+    // Twice what is left, so that keys with work are not looked through for every new one.
+    this.#sweepAt = Math.max(mostIdle, 2 * this.#byKey.size);
   }
 }
 
-/** One read under way and those who wait for it. */
-export class SharedCall<T> {
-  /** When the most patient of them gives up, on the clock of `performance.now()`. */
-  endsAt: number;
-  readonly startedAt = performance.now();
+/** Work under way and those who wait for it. What extends it knows how it is done and what waiters are told. */
+export abstract class SharedWork<Waiter extends object> {
+  #startedAt = 0;
+  #name = '';
   // Both are let go at the end: a map that has grown keeps entries that were deleted before alive for a while.
-  #waiters: Waiter<T>[] = [];
-  #work: Work | undefined;
-  readonly #forget: () => void;
+  #works: Map<string, SharedWork<object>> | undefined;
+  #waiters: Waiter[] = [];
 
-  constructor(endsAt: number, forget: () => void) {
-    this.endsAt = endsAt;
-    this.#forget = forget;
+  /** When it began, on the clock of its single flight. */
+  get startedAt(): number {
+    return this.#startedAt;
   }
 
-  /** What names the span of the call under way, where somebody traces. */
-  get trace(): TraceContext | undefined {
-    return this.#work?.trace;
+  /** Those who wait for it; none once it has ended. */
+  get waiters(): readonly Waiter[] {
+    return this.#waiters;
   }
 
-  /** Adds a waiter. */
-  join(deadline: OperationDeadline): Promise<T> {
-    if (deadline.endsAt > this.endsAt) this.endsAt = deadline.endsAt;
-    return new Promise((resolve, reject) => {
-      const waiter = new Waiter(this, deadline, resolve, reject);
-      this.#waiters.push(waiter);
-      deadline.onEnd(waiter);
-    });
+  /** Its single flight has begun to share it. */
+  begin(works: Map<string, SharedWork<object>>, name: string, startedAt: number): void {
+    this.#works = works;
+    this.#name = name;
+    this.#startedAt = startedAt;
   }
 
-  /** Starts the work. */
-  start(start: StartWork<T>): void {
-    this.#work = start(this);
+  /** One more waits for it. */
+  add(waiter: Waiter): void {
+    this.#waiters.push(waiter);
   }
 
-  /** The waiters keep what they wait for; false where none of them may. Those that may not leave. */
-  keep(body: KeptBody, limit: number): boolean {
-    for (const { deadline } of [...this.#waiters]) deadline.keep(body, limit);
-    return this.#waiters.length > 0;
-  }
-
-  /** The work is done; `size` is the number of characters that the value was read from. */
-  resolve(value: T, size: number): void {
-    for (const waiter of this.#end()) waiter.resolve(value, size);
-  }
-
-  /**
-   * The work has failed. Where the upstream does not know the key, so would all else that the waiters read; where there
-   * is no room for what they read, they give back what they have.
-   */
-  reject(error: unknown): void {
-    const waiters = this.#end();
-    for (const waiter of waiters) waiter.reject(error);
-    if (endsOperations(error)) for (const { deadline } of waiters) deadline.fail(error);
-  }
-
-  /** A waiter's operation has ended. */
-  leave(waiter: Waiter<T>, error: UpstreamError): void {
-    if (isOverdue(error)) for (let left = waiter.operations; left > 0; left -= 1) this.#work?.overdue();
-    this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
+  /** One of those who wait gives up. The last one to leave cancels the work; one that leaves early harms no other. */
+  leave(waiter: Waiter): void {
+    const index = this.#waiters.indexOf(waiter);
+    if (index === -1) return;
+    this.#waiters.splice(index, 1);
     if (this.#waiters.length > 0) return;
-    const work = this.#work;
-    this.#end();
-    work?.cancel();
+    this.end();
+    this.cancel();
   }
 
-  #end(): readonly Waiter<T>[] {
+  /** It is done, or given up: it can be joined no more. Returns those who are to be told. */
+  end(): readonly Waiter[] {
     const waiters = this.#waiters;
     this.#waiters = [];
-    this.#work = undefined;
-    this.#forget();
+    if (this.#works?.get(this.#name) === this) this.#works.delete(this.#name);
+    this.#works = undefined;
     return waiters;
   }
-}
 
-/** Whether all that an operation reads fails once one read of it has failed so. */
-function endsOperations(error: unknown): error is UpstreamError {
-  return isUnauthenticated(error) || error === noRoomForBodies;
-}
-
-/** One read that waits for a shared call. */
-class Waiter<T> implements EndListener {
-  settled = false;
-  readonly #call: SharedCall<T>;
-  readonly deadline: OperationDeadline;
-  readonly #resolve: (value: T) => void;
-  readonly #reject: (error: unknown) => void;
-
-  constructor(
-    call: SharedCall<T>,
-    deadline: OperationDeadline,
-    resolve: (value: T) => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.#call = call;
-    this.deadline = deadline;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  get operations(): number {
-    return this.deadline.operations;
-  }
-
-  resolve(value: T, size: number): void {
-    this.settled = true;
-    this.deadline.received += size;
-    this.#resolve(value);
-  }
-
-  reject(error: unknown): void {
-    this.settled = true;
-    this.#reject(error);
-  }
-
-  ended(error: UpstreamError): void {
-    this.reject(error);
-    this.#call.leave(this, error);
-  }
+  /** Stops the work: all who waited for it have left. */
+  protected abstract cancel(): void;
 }

@@ -37,6 +37,9 @@ export interface Upstream {
   readonly close: () => Promise<void>;
 }
 
+/** How long after its start a read may be joined, in milliseconds: an older one may be one that is never answered. */
+const joinWindowMs = 1000;
+
 /** Connects to the REST API at `url`; nothing is sent yet. */
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { origin, pathname } = new URL(options.url);
@@ -46,8 +49,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     line,
     bodies,
     prefix: pathname.replace(/\/+$/, ''),
-    json: new SingleFlight(),
-    csv: new SingleFlight(),
+    json: new SingleFlight({ joinWindowMs, now: line.now }),
+    csv: new SingleFlight({ joinWindowMs, now: line.now }),
     rejected: new RejectedKeys(line.now),
   };
   return {

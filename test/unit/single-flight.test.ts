@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { SharedWork, SingleFlight } from '../../src/rest/single-flight.ts';
+
+interface Waiter {
+  readonly name: string;
+}
+
+class Work extends SharedWork<Waiter> {
+  cancelled = 0;
+
+  override cancel(): void {
+    this.cancelled += 1;
+  }
+}
+
+let now = 0;
+
+function createFlight(): SingleFlight<Work> {
+  now = 0;
+  return new SingleFlight({ joinWindowMs: 100, now: () => now });
+}
+
+function start(flight: SingleFlight<Work>, key: string, name: string): Work {
+  const work = new Work();
+  flight.add(key, name, work);
+  work.add({ name: 'first' });
+  return work;
+}
+
+test('work is found under its key and name only, and each find is counted', () => {
+  const flight = createFlight();
+  const work = start(flight, 'a', 'GET /');
+  expect(flight.find('a', 'GET /')).toBe(work);
+  expect([flight.find('b', 'GET /'), flight.find('a', 'GET /other')]).toEqual([undefined, undefined]);
+  expect(flight.joined).toBe(1);
+});
+
+test('work is not joined once its join window has passed; newer work takes its place and outlives its end', () => {
+  const flight = createFlight();
+  const old = start(flight, 'a', 'GET /');
+  now = 100;
+  expect(flight.find('a', 'GET /')).toBeUndefined();
+  const fresh = start(flight, 'a', 'GET /');
+  old.end();
+  expect(flight.find('a', 'GET /')).toBe(fresh);
+});
+
+test('work that has ended is not joined, and tells those who waited once', () => {
+  const flight = createFlight();
+  const work = start(flight, 'a', 'GET /');
+  work.add({ name: 'second' });
+  expect(work.end()).toEqual([{ name: 'first' }, { name: 'second' }]);
+  expect([work.end(), flight.find('a', 'GET /')]).toEqual([[], undefined]);
+});
+
+test('only the last waiter to leave cancels the work, and once', () => {
+  const flight = createFlight();
+  const work = start(flight, 'a', 'GET /');
+  const [first] = work.waiters;
+  const second = { name: 'second' };
+  work.add(second);
+  if (first !== undefined) work.leave(first);
+  expect([work.cancelled, work.waiters]).toEqual([0, [second]]);
+  work.leave(second);
+  work.leave(second);
+  expect([work.cancelled, flight.find('a', 'GET /')]).toEqual([1, undefined]);
+});
+
+test('invalidating a key ends the sharing of its work, and of no other; those who wait go on waiting', () => {
+  const flight = createFlight();
+  const [own, other] = [start(flight, 'a', 'GET /'), start(flight, 'b', 'GET /')];
+  flight.invalidate('a');
+  expect([flight.find('a', 'GET /'), flight.find('b', 'GET /')]).toEqual([undefined, other]);
+  expect([own.waiters.length, own.cancelled]).toEqual([1, 0]);
+});
+
+test('work is found under every key, however many keys have none', () => {
+  const flight = createFlight();
+  for (let key = 0; key < 5000; key += 1) start(flight, `idle ${key}`, 'GET /').end();
+  const works = Array.from({ length: 5000 }, (_, key) => start(flight, `busy ${key}`, 'GET /'));
+  expect(works.every((work, key) => flight.find(`busy ${key}`, 'GET /') === work)).toBe(true);
+});
