@@ -4,12 +4,15 @@ import type { RestApi } from './rest/api.ts';
 import type { UpstreamError } from './rest/errors.ts';
 import type { ListRef } from './rest/pages.ts';
 import type { Position } from './rest/positions.ts';
+import type { Tenant } from './rest/tenants.ts';
 
 /** What one operation has. Nothing of it is shared with another operation but through `rest`'s single flight. */
 export interface GatewayContext {
   readonly rest: RestApi;
   /** Why none of its REST calls can succeed; undefined where they may. */
   readonly refusal?: UpstreamError | undefined;
+  /** For whom it runs, where the gateway holds the key: what the operation may reach and change. */
+  readonly tenant?: Tenant | undefined;
   readonly loaders: Loaders;
   readonly cursors: CursorCodec;
   /** The largest `first` or `last`, and the most rows that one REST call asks for. */

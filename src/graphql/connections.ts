@@ -12,6 +12,8 @@ export interface ConnectionSource {
   /** Whether the list goes on behind the page. */
   readonly hasNext: boolean;
   readonly hasPrevious: boolean;
+  /** Whether its rows hold nothing but ids, so that each object is found by its key. */
+  readonly isKeyed?: boolean;
 }
 
 /** One row of a page. */
@@ -109,6 +111,25 @@ export function fetchConnection(
         .load({ list, at: { offset: reading.offset }, limit: reading.limit })
         .then((page) => (range.limit === 0 ? emptySource(list, page, range.kind) : toSource(list, page)));
   }
+}
+
+/** A connection over objects whose ids are known: its counts, cursors and page facts cost no call. */
+export function keyedConnection(
+  { cursors, maxPageSize }: Pick<GatewayContext, 'cursors' | 'maxPageSize'>,
+  list: ListRef,
+  ids: readonly string[],
+  args: ConnectionArguments,
+): ConnectionSource {
+  const offsetBehind = (argument: 'after' | 'before', cursor: string): number =>
+    cursors.decode(list, cursor, argument).offset;
+  const range = rangeOf(args, offsetBehind, maxPageSize);
+  const isTail = range.kind === 'tail';
+  const offset = isTail ? Math.max(range.from, ids.length - range.limit) : range.offset;
+  const end = offset + range.limit;
+  const rows = ids.slice(offset, end).map((id) => ({ id }));
+  const next = end < ids.length ? { offset: end } : undefined;
+  const page = { rows, segments: [{ from: 0, at: { offset } }], next, count: ids.length };
+  return { list, page, hasNext: !isTail && next !== undefined, hasPrevious: offset > 0, isKeyed: true };
 }
 
 /** A connection over events, which are walked forward and by time. */

@@ -87,6 +87,11 @@ export function foreign(noun: Noun, argument: string): UserInputError {
   return new UserInputError(`The ${noun} given as \`${argument}\` belongs to another ${scopeTypes[noun]}.`);
 }
 
+/** Whether a text is a global id. */
+export function isGlobalId(text: string): boolean {
+  return decode(text) !== undefined;
+}
+
 /** Whether an input names an object by a global id, whose scope has to be compared with that of the mutation. */
 export function namesGlobally(input: object): boolean {
   const ids = Object.entries(input).filter(([name]) => name === 'id' || name.endsWith('Id'));

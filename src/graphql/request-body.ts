@@ -1,29 +1,40 @@
 import { type GraphQLInputField, getNamedType, isEnumType } from 'graphql';
 import { exactNumber } from '../rest/json.ts';
+import type { Reach } from '../rest/reach.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { enumRestValue } from './enums.ts';
 import { extraEntries } from './extra.ts';
 import { restNameOf } from './field-mapping.ts';
-import { parseIdWithin, parseReference } from './ids.ts';
+import { isGlobalId, parseIdWithin, parseReference } from './ids.ts';
 import { quoted, UserInputError } from './input-error.ts';
 import { inputFieldsOf, type MutationInfo } from './mutation-inputs.ts';
+import { refuseUnknownOwner } from './narrowing.ts';
 
 /** Input fields that address the object or carry what has no field; all others are body fields. */
 const notInBody: ReadonlySet<string> = new Set(['id', 'projectId', 'organizationId', 'extra']);
 
+/** What ids in a body may name. */
+export interface BodyScope {
+  /** The project whose dashboards the input may refer to, where it is known. */
+  readonly projectId?: string | undefined;
+  /** What the tenant is narrowed to, if it is. */
+  readonly reach: Reach | undefined;
+}
+
 /**
  * The request body of a mutation: the input's fields under their REST names, only those that were given, null as null;
- * then the members of `extra`. `projectId` is the project whose dashboards the input may refer to, where it is known.
+ * then the members of `extra`. Of a narrowed tenant all that might name an object of another project is refused.
  */
-export function toRequestBody(input: object, info: MutationInfo, projectId?: string): JsonObject {
+export function toRequestBody(input: object, info: MutationInfo, scope: BodyScope): JsonObject {
   const fields = inputFieldsOf(info);
   const extra = 'extra' in input ? extraEntries(input.extra, info) : [];
+  if (extra.length > 0) refuseUnknownOwner(scope.reach, 'extra', '');
   if ('deletedFiles' in fields) return filesBody(input, extra);
   const entries: [string, unknown][] = [];
   for (const [name, value] of Object.entries(input)) {
     const field = fields[name];
     if (field === undefined || notInBody.has(name) || value === undefined) continue;
-    entries.push(entryOf(restNameOf(field), toRestValue(field, value, projectId)));
+    entries.push(entryOf(restNameOf(field), toRestValue(field, value, scope)));
   }
   // `fromEntries` defines own properties, so that a member named `__proto__` stays one.
   return Object.fromEntries([...entries, ...extra]);
@@ -35,13 +46,15 @@ function entryOf(restName: string, value: unknown): [string, unknown] {
   return [name, inner === undefined ? value : { [inner]: value }];
 }
 
-function toRestValue(field: GraphQLInputField, value: unknown, projectId: string | undefined): unknown {
+function toRestValue(field: GraphQLInputField, value: unknown, { projectId, reach }: BodyScope): unknown {
   if (value === null) return null;
   const type = getNamedType(field.type);
   if (type.name !== 'ID' && !isEnumType(type)) return value;
   const text = typeof value === 'string' ? value : '';
   if (isEnumType(type)) return enumRestValue(type.name, text) ?? refuseUnknown(field.name);
+  // The upstream looks for it in the dashboard that the path names.
   if (field.name === 'tileId') return exactNumber(checkedTileId(text));
+  if (!isGlobalId(text)) refuseUnknownOwner(reach, field.name, ' but with a global id, which names its project');
   if (projectId === undefined) return exactNumber(parseReference('Dashboard', text, field.name));
   return exactNumber(parseIdWithin({ noun: 'Dashboard', scope: projectId }, text, field.name).id);
 }

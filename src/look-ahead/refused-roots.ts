@@ -9,6 +9,7 @@ import {
 import type { GatewayContext } from '../context.ts';
 import { parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
+import { refuseMutation } from '../graphql/narrowing.ts';
 import { current } from '../rest/paths.ts';
 import { roleOf } from './roles.ts';
 import { type SelectionScope, scopeOf, selectedFields } from './selection.ts';
@@ -17,7 +18,8 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 /**
  * Lets every root field that would make REST calls fail at once where the context says why none can succeed: one error
- * for each, before its resolver does any work. Root fields that need no call answer as ever.
+ * for each, before its resolver does any work. Root fields that need no call answer as ever. So fails a mutation that the
+ * tenant's entry does not allow.
  */
 export function attachRefusals(schema: GraphQLSchema): void {
   for (const type of [schema.getQueryType(), schema.getMutationType()]) {
@@ -33,7 +35,8 @@ function refusing(
   resolve: GraphQLFieldResolver<unknown, GatewayContext>,
 ): GraphQLFieldResolver<unknown, GatewayContext> {
   return (source, args: Arguments, context, info) => {
-    const { refusal } = context;
+    const { refusal, tenant } = context;
+    if (tenant !== undefined && info.operation.operation === 'mutation') refuseMutation(tenant, field.name);
     if (refusal !== undefined && wouldCall(type, field, args, info)) throw refusal;
     return resolve(source, args, context, info);
   };

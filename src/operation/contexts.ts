@@ -25,6 +25,7 @@ export function createContexts(options: ContextOptions): OperationsOptions['crea
     return {
       rest,
       refusal: upstream.refusalOf(caller),
+      tenant: caller?.tenant,
       loaders: new Loaders(rest, maxPageSize, saved),
       cursors,
       maxPageSize,

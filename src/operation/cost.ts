@@ -6,6 +6,7 @@ import { type Plan, planOperation } from '../plan/plan.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-steps.ts';
 import type { PlannedCall } from '../plan/planned-calls.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
+import type { Tenant } from '../rest/tenants.ts';
 import { createAnswerRefusal } from './answer-refusals.ts';
 import type { PreparedOperation } from './document.ts';
 import type { GraphQLParams } from './params.ts';
@@ -42,31 +43,34 @@ export interface Cost {
  * The cost of an operation, before it runs. One that may make no call, for want of a usable key, is planned only where its
  * client wants the plan. Throws a GraphQLError where what the client wants to know is unknown.
  */
-export type Costs = (prepared: PreparedOperation, params: GraphQLParams, mayCall: boolean) => Cost;
+export type Costs = (prepared: PreparedOperation, params: GraphQLParams, mayCall: boolean, tenant?: Tenant) => Cost;
 
 /**
  * Refuses operations that would cost too much. Most cannot, whatever their variables are: those are planned only where
  * their client wants to know.
  */
 export function createCosts(options: CostsOptions): Costs {
-  const bounds = new WeakMap<PreparedOperation, Bound>();
+  const boundsOfAll = new WeakMap<PreparedOperation, Bound>();
+  const boundsOfNarrowed = new WeakMap<PreparedOperation, Bound>();
   const refuseAnswer = createAnswerRefusal(options);
-  const knownBoundOf = (prepared: PreparedOperation): Bound => {
+  const knownBoundOf = (prepared: PreparedOperation, isNarrowed: boolean): Bound => {
+    const bounds = isNarrowed ? boundsOfNarrowed : boundsOfAll;
     const known = bounds.get(prepared);
     if (known !== undefined) return known;
-    const bound = boundOf({ ...options, ...prepared, fragments: fragmentsOf(prepared.document) });
+    const bound = boundOf({ ...options, ...prepared, fragments: fragmentsOf(prepared.document), isNarrowed });
     bounds.set(prepared, bound);
     return bound;
   };
-  return (prepared, params, mayCall) => {
+  return (prepared, params, mayCall, tenant) => {
     const explain = explainOf(params, options);
     const wantsCost = params.extensions?.['cost'] === true;
     // Before the plan, which takes longer.
     const answerRefusal = explain === 'plan' ? undefined : refuseAnswer(prepared, params.variables ?? {});
+    const isNarrowed = tenant?.reach !== undefined;
     const isDue = (): boolean =>
-      wantsCost || (answerRefusal === undefined && isExpensive(knownBoundOf(prepared), prepared, options));
+      wantsCost || (answerRefusal === undefined && isExpensive(knownBoundOf(prepared, isNarrowed), prepared, options));
     const isPlanned = explain === 'plan' || (mayCall && isDue());
-    const planned = isPlanned ? planWith(prepared, params.variables ?? {}, options) : undefined;
+    const planned = isPlanned ? planWith(prepared, params.variables ?? {}, options, tenant) : undefined;
     const plan = planned instanceof PlanLimitError ? undefined : planned;
     const planOnly = explain === 'plan' && plan !== undefined;
     const isTold = planOnly || explain === 'trace' || wantsCost;
@@ -91,6 +95,7 @@ function planWith(
   { document, operation }: PreparedOperation,
   variables: Readonly<Record<string, unknown>>,
   { schema, cursors, maxPageSize, maxUpstreamCalls }: CostsOptions,
+  tenant: Tenant | undefined,
 ): Plan | PlanLimitError | undefined {
   const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
     maxErrors: 1,
@@ -99,7 +104,7 @@ function planWith(
   const fragments = fragmentsOf(document);
   const maxSteps = mostSteps(maxUpstreamCalls);
   try {
-    return planOperation({ schema, fragments, variableValues, operation, cursors, maxPageSize, maxSteps });
+    return planOperation({ schema, fragments, variableValues, operation, cursors, maxPageSize, maxSteps, tenant });
   } catch (error) {
     if (error instanceof PlanLimitError) return error;
     throw error;

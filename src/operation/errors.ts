@@ -1,6 +1,7 @@
 import { GraphQLError, type SourceLocation } from 'graphql';
 import { UserInputError } from '../graphql/input-error.ts';
 import { inputPathOf } from '../graphql/input-names.ts';
+import { ForbiddenError } from '../graphql/narrowing.ts';
 import { UpstreamError, type UpstreamErrorDetails } from '../rest/errors.ts';
 import { type HttpExtension, httpExtensionOf } from './request-error.ts';
 
@@ -28,6 +29,7 @@ export function toPublicError(error: unknown, report: (error: unknown) => void):
     return publicError(located, cause.message, { code: cause.code, ...upstream });
   }
   if (cause instanceof UserInputError) return publicError(located, messageOf(located, cause), { code: cause.code });
+  if (cause instanceof ForbiddenError) return publicError(located, cause.message, { code: cause.code });
   if (located !== undefined && isRequestError(located)) return requestErrorOf(located);
   if (located !== undefined && isBadArgument(cause)) return publicError(located, located.message, badInput);
   if (isBadValue(cause)) return publicError(located, badValue.message, { code: badValue.code });

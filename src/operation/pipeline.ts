@@ -106,7 +106,7 @@ function begin(
   const variablesText = textOf(params.variables);
   request.onKept(params.query ?? '', variablesText);
   options.refuseArguments(prepared, params.variables, variablesText);
-  const cost = options.costs(prepared, params, options.refusalOf(request.caller) === undefined);
+  const cost = options.costs(prepared, params, options.refusalOf(request.caller) === undefined, request.caller?.tenant);
   known.cost = cost;
   if (cost.refusal !== undefined) throw cost.refusal;
   if (cost.planOnly) return { data: null, extensions: cost.extensions() ?? {} };

@@ -24,6 +24,8 @@ export interface Bound {
 export interface BoundRequest extends Pick<SelectionScope, 'schema' | 'fragments'> {
   readonly operation: OperationDefinitionNode;
   readonly maxPageSize: number;
+  /** Whether it is for tenants whose projects are found by their keys. */
+  readonly isNarrowed?: boolean;
 }
 
 const nothing: Bound = { calls: 0, rows: 0 };
@@ -32,13 +34,15 @@ const unbounded: Bound = { calls: Number.POSITIVE_INFINITY, rows: Number.POSITIV
 /**
  * A bound of every plan of an operation: as if nothing were shared, and every page as large as it may be. Worked out once
  * for an operation, it spares the plans of those that cannot exceed a limit. Infinite where only a plan can tell:
- * mutations, objects by global id, and selections that variables decide about.
+ * mutations, objects by global id or by the keys of a tenant, and selections that variables decide about.
  */
-export function boundOf({ operation, maxPageSize, schema, fragments }: BoundRequest): Bound {
+export function boundOf({ operation, maxPageSize, schema, fragments, isNarrowed = false }: BoundRequest): Bound {
   const scope: SelectionScope = { schema, fragments, variableValues: { sources: {}, coerced: {} } };
   const type = schema.getQueryType();
   if (operation.operation !== 'query' || !isConstant(operation, scope)) return unbounded;
   const fields = isObjectType(type) ? selectedFields(type, [operation], scope) : [];
+  if (isNarrowed && isObjectType(type) && fields.some(({ field }) => roleOf(type, field).kind === 'list'))
+    return unbounded;
   const known = { none: new Remembered<Bound>(), list: new Remembered<Bound>(), detail: new Remembered<Bound>() };
   const bounding = { scope, maxPageSize, known, fields: new Remembered<readonly SelectedField[]>() };
   return sum(fields.map((field) => boundOfField(bounding, type, field, undefined)));

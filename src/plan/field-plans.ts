@@ -1,5 +1,6 @@
 import type { GraphQLObjectType } from 'graphql';
 import { parseIdWithin, parseOwnerId } from '../graphql/ids.ts';
+import { refuseCurrent } from '../graphql/narrowing.ts';
 import { type Role, roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
 import { current, type Key } from '../rest/paths.ts';
@@ -79,8 +80,9 @@ function withObjects(planned: PlannedField, args: Arguments, plan: (objects: Obj
 }
 
 /** The objects that an argument names: one, or one at each owner whose own id is not known. */
-function objectsById({ endpoint: { noun }, parent, stage, certain }: PlannedField, id: string): Objects {
+function objectsById({ builder, endpoint: { noun }, parent, stage, certain }: PlannedField, id: string): Objects {
   if (parent === undefined || noun === 'Project') {
+    refuseCurrent(builder.options.tenant?.reach, id, 'id');
     return keyed({ noun: 'Project', scope: '', id: parseOwnerId('Project', id, 'id') }, stage, certain);
   }
   const key: Key = parseIdWithin({ noun, scope: parent.id ?? current }, id, 'id');

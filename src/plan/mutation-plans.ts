@@ -1,5 +1,6 @@
 import type { GraphQLObjectType } from 'graphql';
 import { namesGlobally, parseIdWithOwner, parseOwnerId } from '../graphql/ids.ts';
+import { refuseCurrent, refuseMutation, refuseOutside } from '../graphql/narrowing.ts';
 import { toRequestBody } from '../graphql/request-body.ts';
 import { type Endpoint, rowEndpoint } from '../look-ahead/endpoints.ts';
 import { roleOf } from '../look-ahead/roles.ts';
@@ -30,6 +31,7 @@ function planWrite(
 ): void {
   const payload = builder.answerOf(selected);
   if (payload === undefined) return;
+  refuseMutation(builder.options.tenant, selected.field.name);
   const target = targetOf(builder, endpoint, type, selected, args);
   const wave = Math.max(0, ...builder.calls.all.map((call) => call.wave));
   const path = selected.responseKey;
@@ -73,9 +75,12 @@ function targetOf(
   const input = isObject(given) ? given : {};
   const ownerArgument = noun === 'Project' ? 'id' : noun === 'Plugin' ? 'organizationId' : 'projectId';
   const text = (name: string): string | undefined => (typeof input[name] === 'string' ? input[name] : undefined);
+  const reach = builder.options.tenant?.reach;
+  refuseCurrent(reach, text(ownerArgument), ownerArgument);
   const { id, scope } = keyOf(noun, isRow, text, ownerArgument);
   const info = { parentType: type, fieldName: selected.field.name };
-  toRequestBody(input, info, noun === 'Project' ? id : scope);
+  toRequestBody(input, info, { projectId: noun === 'Project' ? id : scope, reach });
+  refuseOutside(reach, { noun, scope, id: id ?? '' });
   const payload = builder.answerOf(selected);
   const isTold = payload !== undefined && builder.answersScopes(payload, selected.nodes);
   const isCompared = text(ownerArgument) === current && namesGlobally(input);

@@ -10,9 +10,13 @@ import {
 import type { CursorCodec } from '../context.ts';
 import type { NodeType } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
+import { ForbiddenError } from '../graphql/narrowing.ts';
 import { answersScopes, type Needs, needsOf } from '../look-ahead/needs.ts';
 import { type SelectedField, type Selecting, type SelectionScope, selectedFields } from '../look-ahead/selection.ts';
+import { reaches } from '../rest/reach.ts';
+import type { Tenant } from '../rest/tenants.ts';
 import { ListPlans } from './list-plans.ts';
+import type { Objects } from './objects.ts';
 import { PlanSteps } from './plan-steps.ts';
 import { PlannedCalls } from './planned-calls.ts';
 import { Remembered } from './remembered.ts';
@@ -26,6 +30,8 @@ export interface PlanOptions extends SelectionScope {
   readonly maxPageSize: number;
   /** How many steps the planning may take (see `mostSteps`); by default as many as it needs. */
   readonly maxSteps?: number;
+  /** For whom it would run, where the gateway holds the key. */
+  readonly tenant?: Tenant | undefined;
 }
 
 /** A plan in the making. */
@@ -57,7 +63,15 @@ export class PlanBuilder {
   /** Plans what is selected on objects that a field answers. */
   plan(place: SelectedObjects): void {
     this.steps.take(place.path);
-    this.#planObjects(this, place);
+    if (!this.#isOutside(place.objects)) this.#planObjects(this, place);
+  }
+
+  /** Whether objects are known to be out of the tenant's reach: they are absent, and nothing is read for them. */
+  #isOutside({ type: noun, id, owner }: Objects): boolean {
+    const reach = this.options.tenant?.reach;
+    if (reach === undefined || id === undefined) return false;
+    const scope = owner === undefined ? '' : owner.id;
+    return scope !== undefined && !reaches(reach, { noun, scope, id });
   }
 
   /** Runs what is scheduled to its end. */
@@ -154,5 +168,5 @@ export function pathOf(parent: string, { responseKey }: Pick<SelectedField, 'res
 
 /** Arguments that the resolvers refuse too, before any call. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof UserInputError || error instanceof GraphQLError;
+  return error instanceof UserInputError || error instanceof ForbiddenError || error instanceof GraphQLError;
 }

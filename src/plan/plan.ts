@@ -1,5 +1,6 @@
 import type { GraphQLObjectType, OperationDefinitionNode } from 'graphql';
 import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
+import { refuseCurrent } from '../graphql/narrowing.ts';
 import { roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
 import { answerSizeOf } from './answer-size.ts';
@@ -10,6 +11,7 @@ import { planObjects } from './object-plans.ts';
 import { keyed, keyedOrganization } from './objects.ts';
 import { type Arguments, PlanBuilder, type PlanOptions } from './plan-builder.ts';
 import type { PlannedCall } from './planned-calls.ts';
+import { planReachable } from './reachable-plans.ts';
 import type { Stage } from './schedule.ts';
 
 /** What an operation will do: the REST calls that it makes if nothing fails, retries and page filling left out. */
@@ -54,7 +56,9 @@ function planQuery(builder: PlanBuilder, type: GraphQLObjectType, fields: readon
   for (const selected of fields) {
     const role = roleOf(type, selected.field);
     const path = selected.responseKey;
-    if (role.kind === 'node') builder.withArguments(selected, (args) => planNodes(builder, selected, args));
+    const { tenant } = builder.options;
+    if (role.kind === 'list' && tenant?.reach !== undefined) planReachable(builder, selected, tenant.reach);
+    else if (role.kind === 'node') builder.withArguments(selected, (args) => planNodes(builder, selected, args));
     else if (role.kind === 'organization')
       builder.withArguments(selected, (args) => planOrganization(builder, selected, args));
     else planByRole(role, { builder, selected, parent: undefined, stage: start, certain: true, path });
@@ -78,6 +82,7 @@ function planNodes(builder: PlanBuilder, { nodes, responseKey: path }: SelectedF
 }
 
 function planOrganization(builder: PlanBuilder, { nodes, responseKey: path }: SelectedField, args: Arguments): void {
+  refuseCurrent(builder.options.tenant?.reach, args.text('id'), 'id');
   const id = parseOwnerId('Organization', args.text('id') ?? '', 'id');
   builder.plan({ objects: keyedOrganization(id, start, true), nodes, path, known: 'unknown' });
 }

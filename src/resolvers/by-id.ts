@@ -9,13 +9,15 @@ import { scopeOf } from '../look-ahead/selection.ts';
 import { startBelow, startRelations } from '../look-ahead/starting.ts';
 import { isNotFound, toError } from '../rest/errors.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
+import { reaches } from '../rest/reach.ts';
 import type { Row } from '../rest/values.ts';
 import { confirmScope, startIdScope, withRealScope } from './id-scopes.ts';
 
 /**
- * The record of an object by its key; null if an object that was asked for by its id does not exist. One that a row
- * refers to keeps its record, whatever is selected: if its row is gone, its columns are null. The row is awaited only if
- * the selection needs a column of it, and what the selection reads beyond the row starts before that.
+ * The record of an object by its key; null if an object that was asked for by its id does not exist, or is out of the
+ * tenant's reach. One that a row refers to keeps its record, whatever is selected: if its row is gone, its columns are
+ * null. The row is awaited only if the selection needs a column of it, and what the selection reads beyond the row starts
+ * before that.
  */
 export function fetchRecord(
   key: Key,
@@ -23,10 +25,21 @@ export function fetchRecord(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
+  if (!reaches(context.tenant?.reach, key)) return Promise.resolve(null);
+  const weight = weightOf(objectType(key.noun, info), info.fieldNodes, scopeOf(info));
+  context.answer.take(1, weight, info.path, key.scope.length + key.id.length);
+  return fetchCounted(key, existence, context, info);
+}
+
+/** The same for an object that is counted for the answer already, and within reach. */
+export function fetchCounted(
+  key: Key,
+  existence: Existence,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<RowRecord | null> {
   const type = objectType(key.noun, info);
-  const scope = scopeOf(info);
-  context.answer.take(1, weightOf(type, info.fieldNodes, scope), info.path, key.scope.length + key.id.length);
-  const needs = needsOf(type, info.fieldNodes, scope);
+  const needs = needsOf(type, info.fieldNodes, scopeOf(info));
   if (key.scope !== current || !needs.globalId) return fetchNeeded(needs, type, key, existence, context, info);
   startIdScope(key, context);
   return fetchNeeded(needs, type, key, existence, context, info).then((record) =>

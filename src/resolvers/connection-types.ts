@@ -7,8 +7,10 @@ import type {
   PluginConnectionResolvers,
   ProjectEdgeResolvers,
 } from '../graphql/generated/resolvers.ts';
+import { type RowRecord, toRecord } from '../graphql/records.ts';
 import { answeredWeight } from '../look-ahead/object-weight.ts';
-import { listedRecords } from './by-id.ts';
+import type { Row } from '../rest/values.ts';
+import { fetchCounted, listedRecords } from './by-id.ts';
 
 /** The fields that every connection has. */
 export const Connection = {
@@ -18,7 +20,7 @@ export const Connection = {
   },
   nodes: (source: ConnectionSource, _args: object, context: GatewayContext, info: GraphQLResolveInfo) => {
     takeRows(source, context, info);
-    return listedRecords(source.list, source.page.rows, context, info);
+    return recordsOf(source, source.page.rows, context, info);
   },
   pageInfo: (source: ConnectionSource, _args: object, context: GatewayContext): PageInfo => ({
     hasNextPage: source.hasNext,
@@ -38,13 +40,20 @@ export const CountedConnection = {
 export const Edge = {
   cursor: ({ source, index }: EdgeSource, _args: object, context: GatewayContext): string =>
     takeCursor(source, index, context) ?? '',
-  node: (
-    { source: { list, page }, index }: EdgeSource,
-    _args: object,
-    context: GatewayContext,
-    info: GraphQLResolveInfo,
-  ) => listedRecords(list, page.rows.slice(index, index + 1), context, info, page.rows)[0] ?? null,
+  node: ({ source, index }: EdgeSource, _args: object, context: GatewayContext, info: GraphQLResolveInfo) =>
+    recordsOf(source, source.page.rows.slice(index, index + 1), context, info)[0] ?? null,
 } satisfies ProjectEdgeResolvers;
+
+/** The records of rows of a page; one that is found by its key may turn out to be gone. */
+function recordsOf(
+  { list, page, isKeyed = false }: ConnectionSource,
+  rows: readonly Row[],
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): (RowRecord | Promise<RowRecord | null>)[] {
+  if (!isKeyed) return listedRecords(list, rows, context, info, page.rows);
+  return rows.map((row) => fetchCounted(toRecord(list, { row }).key, 'unknown', context, info));
+}
 
 function takeRows({ list, page }: ConnectionSource, { answer }: GatewayContext, info: GraphQLResolveInfo): void {
   answer.take(page.rows.length, answeredWeight(info), info.path, list.scope.length);

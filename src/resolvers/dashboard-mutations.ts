@@ -50,7 +50,10 @@ async function create(
 ): Promise<{ dashboard: RowRecord }> {
   const make = (id: string | null | undefined) => {
     const scope = parseOwnerId('Project', id ?? '', 'projectId');
-    return { collection: { noun: 'Dashboard', scope } as const, body: toRequestBody(input, info, scope) };
+    return {
+      collection: { noun: 'Dashboard', scope } as const,
+      body: toRequestBody(input, info, { projectId: scope, reach: context.tenant?.reach }),
+    };
   };
   const { collection, body } = await addressed({ type: 'Project', id: input.projectId, input }, make, context, info);
   return { dashboard: await writeRow(collection, context, () => context.rest.createRow(collection, body, action)) };
@@ -68,7 +71,7 @@ function changeOf(
 ): Promise<{ readonly key: Key; readonly body: JsonObject }> {
   const make = (projectId: string | null | undefined) => {
     const key = parseIdWithOwner('Dashboard', input.id, projectId, 'projectId');
-    return { key, body: toRequestBody(input, info, key.scope) };
+    return { key, body: toRequestBody(input, info, { projectId: key.scope, reach: context.tenant?.reach }) };
   };
   return addressed({ type: 'Project', id: input.projectId, input }, make, context, info);
 }

@@ -5,6 +5,7 @@ import {
   type ConnectionSource,
   fetchConnection,
   fetchEvents,
+  keyedConnection,
   type Wanted,
 } from '../graphql/connections.ts';
 import { answersScopes, wantedOf } from '../look-ahead/needs.ts';
@@ -24,6 +25,19 @@ export function listConnection(
   startScope(list, context, info);
   context.answer.take(1, answeredWeight(info), info.path);
   return fetchConnection(context, list, args, wanted(info));
+}
+
+/** The connection of all projects: of those that a narrowed tenant may reach, in the order of its entry. */
+export function projectConnection(
+  args: ConnectionArguments,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<ConnectionSource> | ConnectionSource {
+  const list = { noun: 'Project', scope: '' } as const;
+  const reach = context.tenant?.reach;
+  if (reach === undefined) return listConnection(list, args, context, info);
+  context.answer.take(1, answeredWeight(info), info.path);
+  return keyedConnection(context, list, [...reach.projects], args);
 }
 
 /** The connection of a list of events. */

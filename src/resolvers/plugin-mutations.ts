@@ -30,7 +30,10 @@ export const pluginMutations: Pick<MutationResolvers, PluginMutation> = {
   createPlugin: async (_root, { input }, context, info) => {
     const make = (id: string | null | undefined) => {
       const scope = parseOwnerId('Organization', id ?? '', 'organizationId');
-      return { collection: { noun: 'Plugin', scope } as const, body: toRequestBody(input, info) };
+      return {
+        collection: { noun: 'Plugin', scope } as const,
+        body: toRequestBody(input, info, { reach: context.tenant?.reach }),
+      };
     };
     const owner = { type: 'Organization', id: input.organizationId, input } as const;
     const { collection, body } = await addressed(owner, make, context, info);
@@ -93,7 +96,7 @@ function changeOf(
 ): Promise<{ readonly key: Key; readonly body: JsonObject }> {
   const make = (organizationId: string | null | undefined) => ({
     key: parseIdWithOwner('Plugin', input.id, organizationId, 'organizationId'),
-    body: toRequestBody(input, info),
+    body: toRequestBody(input, info, { reach: context.tenant?.reach }),
   });
   return addressed({ type: 'Organization', id: input.organizationId, input }, make, context, info);
 }

@@ -13,7 +13,7 @@ const projects: Collection = { noun: 'Project', scope: '' };
 /** The mutations of projects. Ids are checked, and the body made, before anything is sent. */
 export const projectMutations: Pick<MutationResolvers, 'createProject' | 'updateProject' | 'deleteProject'> = {
   createProject: async (_root, { input }, context, info) => {
-    const body = toRequestBody(input, info);
+    const body = toRequestBody(input, info, { reach: context.tenant?.reach });
     return { project: await writeRow(projects, context, () => context.rest.createRow(projects, body)) };
   },
   updateProject: async (_root, { input }, context, info) => {
@@ -36,7 +36,10 @@ function changeOf(
 ): Promise<{ readonly key: Key; readonly body: JsonObject }> {
   const make = (given: string | null | undefined) => {
     const id = parseOwnerId('Project', given ?? '', 'id');
-    return { key: { ...projects, id }, body: toRequestBody(input, info, id) };
+    return {
+      key: { ...projects, id },
+      body: toRequestBody(input, info, { projectId: id, reach: context.tenant?.reach }),
+    };
   };
   return addressed({ type: 'Project', id: input.id, input }, make, context, info);
 }

@@ -16,7 +16,7 @@ import { fetchReferred, organizationIn } from './references.ts';
 
 /** What a project refers to, and what is read below it; its own fields are columns. */
 export const Project: ProjectResolvers = {
-  organization: (project) => organizationIn(project, 'organization'),
+  organization: (project, _args, context) => organizationIn(project, 'organization', context),
   primaryDashboard: (project, _args, context, info) =>
     fetchReferred(project, 'primary_dashboard', dashboards(project), context, info),
   dashboards: (project, args, context, info) => listConnection(dashboards(project), args, context, info),

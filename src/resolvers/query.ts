@@ -2,22 +2,29 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { QueryResolvers } from '../graphql/generated/resolvers.ts';
 import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
+import { refuseCurrent } from '../graphql/narrowing.ts';
 import type { OrganizationRecord, RowRecord } from '../graphql/records.ts';
 import { weightOf } from '../look-ahead/object-weight.ts';
 import { scopeOf } from '../look-ahead/selection.ts';
 import { toError } from '../rest/errors.ts';
 import { fetchRecord, objectType } from './by-id.ts';
-import { listConnection } from './lists.ts';
+import { projectConnection } from './lists.ts';
+import { organizationRecord } from './references.ts';
 
 /** Where operations begin. Ids are checked before anything is sent. */
 export const Query: QueryResolvers = {
   node: (_root, { id }, context, info) => fetchNode(id, 'id', context, info),
   nodes: (_root, { ids }, context, info) => fetchNodes(checkedIds(ids, context.maxPageSize), context, info),
-  projects: (_root, args, context, info) => listConnection({ noun: 'Project', scope: '' }, args, context, info),
+  projects: (_root, args, context, info) => projectConnection(args, context, info),
   project: (_root, { id }, context, info) =>
-    fetchRecord({ noun: 'Project', scope: '', id: parseOwnerId('Project', id, 'id') }, 'unknown', context, info),
-  organization: (_root, { id }) => ({ noun: 'Organization', id: parseOwnerId('Organization', id, 'id') }),
+    fetchRecord({ noun: 'Project', scope: '', id: ownerId('Project', id, context) }, 'unknown', context, info),
+  organization: (_root, { id }, context) => organizationRecord({ id: ownerId('Organization', id, context) }, context),
 };
+
+function ownerId(type: 'Project' | 'Organization', id: string, { tenant }: GatewayContext): string {
+  refuseCurrent(tenant?.reach, id, 'id');
+  return parseOwnerId(type, id, 'id');
+}
 
 type NodeRecord = RowRecord | OrganizationRecord;
 
@@ -60,7 +67,7 @@ async function fetchNode(
   const { type, scope, id } = parseGlobalId(globalId, argument);
   if (type === 'Organization') {
     context.answer.take(1, weightOf(objectType(type, info), info.fieldNodes, scopeOf(info)), info.path, id.length);
-    return { noun: type, id };
+    return organizationRecord({ id }, context);
   }
   return fetchRecord({ noun: type, scope, id }, 'unknown', context, info);
 }

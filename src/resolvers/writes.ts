@@ -1,6 +1,7 @@
 import { type GraphQLResolveInfo, getNamedType, isObjectType } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { namesGlobally, toGlobalId } from '../graphql/ids.ts';
+import { refuseCurrent, refuseOutside } from '../graphql/narrowing.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
 import { answersScopes } from '../look-ahead/needs.ts';
 import { scopeOf } from '../look-ahead/selection.ts';
@@ -28,6 +29,9 @@ export async function writeRow(
   return toRecord(collection, { row, view: 'detail' });
 }
 
+/** What a write is aimed at: an object, or the collection of a new one. */
+type Target = { readonly key: Key } | { readonly collection: Collection };
+
 /** The id of the project or organization that a mutation is about, as it was given. */
 interface GivenOwner {
   readonly type: 'Project' | 'Organization';
@@ -38,15 +42,18 @@ interface GivenOwner {
 /**
  * What a write is made of, by the id of its project or organization. If that is `@current`, and the payload answers
  * global ids or a global id is given beside it, what `@current` stands for is read first, and the write goes to just
- * that: by the time it has been made, the user may have opened another project.
+ * that: by the time it has been made, the user may have opened another project. What is out of the tenant's reach is
+ * refused.
  */
-export async function addressed<T>(
+export async function addressed<T extends Target>(
   { type, id, input }: GivenOwner,
   make: (id: string | null | undefined) => T,
-  { loaders }: GatewayContext,
+  { loaders, tenant }: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<T> {
+  refuseCurrent(tenant?.reach, id, 'id');
   const made = make(id);
+  refuseOutside(tenant?.reach, 'key' in made ? made.key : { ...made.collection, id: '' });
   if (id !== current) return made;
   const payload = getNamedType(info.returnType);
   const isTold = isObjectType(payload) && answersScopes(payload, info.fieldNodes, scopeOf(info));

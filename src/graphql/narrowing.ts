@@ -1,0 +1,32 @@
+import { current } from '../rest/paths.ts';
+import { isOutOfAnyReach, type Reach, type Reachable, reaches } from '../rest/reach.ts';
+import type { Tenant } from '../rest/tenants.ts';
+import { UserInputError } from './input-error.ts';
+
+/** What a tenant may not do, found before any call went out (`FORBIDDEN`). The message says what, and not what exists. */
+export class ForbiddenError extends Error {
+  override readonly name = 'ForbiddenError';
+  readonly code = 'FORBIDDEN';
+}
+
+/** Refuses a mutation that the tenant's entry does not allow; without a tenant all are allowed. */
+export function refuseMutation(tenant: Tenant | undefined, name: string): void {
+  if (tenant === undefined || tenant.mutations.has(name)) return;
+  throw new ForbiddenError(`The tenant is not allowed to run \`${name}\`.`);
+}
+
+/** Refuses a mutation that is aimed at an object outside of what the tenant may reach. */
+export function refuseOutside(reach: Reach | undefined, target: Reachable): void {
+  if (!reaches(reach, target)) throw new ForbiddenError('The tenant may not reach what the mutation is about.');
+}
+
+/** Refuses `@current` for a narrowed tenant: what it stands for is known to the user of the key alone. */
+export function refuseCurrent(reach: Reach | undefined, id: string | null | undefined, argument: string): void {
+  if (!isOutOfAnyReach(reach, id)) return;
+  throw new UserInputError(`Expected \`${argument}\` to be an id, but got ${current}, which this tenant may not use.`);
+}
+
+/** Refuses what may name an object of another project for a narrowed tenant: only the upstream could tell whose it is. */
+export function refuseUnknownOwner(reach: Reach | undefined, name: string, expected: string): void {
+  if (reach !== undefined) throw new ForbiddenError(`The tenant may not use \`${name}\` here${expected}.`);
+}
