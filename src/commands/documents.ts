@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { type DocumentNode, GraphQLError, type GraphQLSchema, parse, validate } from 'graphql';
+import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql';
 import type { CursorCodec } from '../context.ts';
 import { createCursorCodec } from '../graphql/cursors.ts';
+import { parseDocument, validationErrors } from '../operation/parse-document.ts';
 import { ManifestError, readManifest } from '../operation/persisted/manifest.ts';
+import { RefusedDocument } from '../operation/request-error.ts';
 import type { Config } from '../settings/config-types.ts';
 import { cursorSecretOf } from '../settings/cursor-secret.ts';
 import { ConfigError } from '../settings/settings.ts';
 
-/** The text of a file that somebody named. Throws a ConfigError where it cannot be read. */
+/** The text of a file that was named as an argument. Throws a ConfigError if it cannot be read. */
 export function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -34,17 +36,23 @@ export function documentsIn(file: string): readonly NamedDocument[] {
   }
 }
 
-/** A document that is valid, or what is wrong with it, one line each. */
-export type Checked = { readonly document: DocumentNode } | { readonly faults: readonly string[] };
+/** A document as it was read; it is valid without faults. */
+export interface CheckedDocument {
+  /** Undefined if the text is no GraphQL. */
+  readonly document: DocumentNode | undefined;
+  readonly faults: readonly GraphQLError[];
+}
 
-/** Parses and validates a document. */
-export function checkDocument(schema: GraphQLSchema, text: string): Checked {
+/** Most errors that are told of a document, as graphql has it by default. */
+const maxErrors = 100;
+
+/** Parses and validates a document, as a gateway without limits does. */
+export function checkDocument(schema: GraphQLSchema, text: string): CheckedDocument {
   try {
-    const document = parse(text);
-    const errors = validate(schema, document);
-    return errors.length === 0 ? { document } : { faults: errors.map(lineOf) };
+    const document = parseDocument(text);
+    return { document, faults: validationErrors(document, { schema, introspection: true, maxErrors }) };
   } catch (error) {
-    if (error instanceof GraphQLError) return { faults: [lineOf(error)] };
+    if (error instanceof RefusedDocument) return { document: undefined, faults: error.errors };
     throw error;
   }
 }

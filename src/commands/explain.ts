@@ -21,9 +21,9 @@ export function explain(args: string[], config: Config): Outcome {
   const [file, ...others] = positionals;
   if (file === undefined || others.length > 0) throw new ConfigError('explain: expected one file, a GraphQL document');
   const schema = createSchema();
-  const checked = checkDocument(schema, readText(file));
-  if ('faults' in checked) return { text: checked.faults.map((fault) => `${file}:${fault}`).join('\n'), exitCode: 1 };
-  const { document } = checked;
+  const { document, faults } = checkDocument(schema, readText(file));
+  if (document === undefined || faults.length > 0)
+    return { text: faults.map((fault) => `${file}:${lineOf(fault)}`).join('\n'), exitCode: 1 };
   const operation = operationOf(document, values.operation);
   const variables = values.variables === undefined ? {} : readVariables(values.variables);
   const { variableValues, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);

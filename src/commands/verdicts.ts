@@ -1,16 +1,15 @@
 import {
   type DocumentNode,
-  GraphQLError,
+  type GraphQLError,
   type GraphQLSchema,
   Kind,
   NoDeprecatedCustomRule,
   type OperationDefinitionNode,
-  parse,
   validate,
 } from 'graphql';
 import { fragmentsOf } from '../look-ahead/selection.ts';
 import type { Config } from '../settings/config-types.ts';
-import { lineOf } from './documents.ts';
+import { checkDocument, lineOf } from './documents.ts';
 import { worstPlan } from './worst-case.ts';
 
 /** What an operation costs: calls, and rows and waves of the plan with the most calls. */
@@ -37,10 +36,9 @@ export interface Verdict {
 
 /** Judges each operation of a document by itself. `name` is that of operations without one. */
 export function judge(schema: GraphQLSchema, name: string, text: string, config: Config): readonly Verdict[] {
-  const document = parsed(text);
-  if (document instanceof GraphQLError) return [invalid(name, [lineOf(document)])];
+  const { document, faults } = checkDocument(schema, text);
+  if (document === undefined) return [invalid(name, faults.map(lineOf))];
   const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
-  const faults = validate(schema, document);
   if (operations.length === 0) return faults.length === 0 ? [] : [invalid(name, faults.map(lineOf))];
   const warnings = faults.length === 0 ? validate(schema, document, [NoDeprecatedCustomRule]) : [];
   return operations.map((operation) => {
@@ -49,15 +47,6 @@ export function judge(schema: GraphQLSchema, name: string, text: string, config:
     if (errors.length > 0) return invalid(called, errors);
     return priced(schema, document, operation, called, concerning(warnings, operation, operations), config);
   });
-}
-
-function parsed(text: string): DocumentNode | GraphQLError {
-  try {
-    return parse(text);
-  } catch (error) {
-    if (error instanceof GraphQLError) return error;
-    throw error;
-  }
 }
 
 function priced(

@@ -42,7 +42,7 @@ export class BodyClaim {
 
   /** From now on it takes so many bytes. Throws a GraphQLError where there is no room for that. */
   resize(bytes: number): void {
-    if (!this.#take(bytes, bytes - this.#bytes)) throw noRoom();
+    if (!this.#take(bytes, bytes - this.#bytes)) throw requestError('noRoomForBody', noRoom);
     this.#bytes = bytes;
   }
 
@@ -57,11 +57,4 @@ export class BodyClaim {
   }
 }
 
-function noRoom(): Error {
-  return requestError('There is no room for the bodies of more requests now.', {
-    code: 'OVERLOADED',
-    status: 503,
-    // What is still under way of it is not worth waiting for.
-    headers: { connection: 'close', 'retry-after': '1' },
-  });
-}
+const noRoom = 'There is no room for the bodies of more requests now.';

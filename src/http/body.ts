@@ -50,14 +50,10 @@ export function readBody<T>(
 
 function textOf(body: Buffer): string {
   if (isUtf8(body)) return body.toString('utf8');
-  throw requestError('Expected the body to be UTF-8.', { code: 'BAD_USER_INPUT', status: 400 });
+  throw requestError('badParameter', 'Expected the body to be UTF-8.');
 }
 
 function tooLarge(maxBytes: number, found: string): Error {
-  return requestError(`The body exceeds a limit: at most ${maxBytes} bytes are allowed, but it ${found}.`, {
-    code: 'LIMIT_EXCEEDED',
-    status: 413,
-    // What is still under way of it is not worth waiting for.
-    headers: { connection: 'close' },
-  });
+  const message = `The body exceeds a limit: at most ${maxBytes} bytes are allowed, but it ${found}.`;
+  return requestError('largeBody', message);
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toPublicError } from '../operation/errors.ts';
+import type { RequestContext } from '../operation/operation-run.ts';
 import type { GraphQLParams } from '../operation/params.ts';
-import type { RequestContext, RunOperation } from '../operation/pipeline.ts';
+import type { RunOperation } from '../operation/pipeline.ts';
 import type { OperationResult } from '../operation/result.ts';
 import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 import { readBody } from './body.ts';
@@ -98,6 +99,7 @@ export function contextOf(request: IncomingMessage, response: ServerResponse, cl
     requestId: requestIdOf(headers('x-request-id')[0]),
     caller: callerOf(headers),
     trace: traceContextOf(headers),
+    hasLeft: () => response.closed && !response.writableFinished,
     onLeave: (listener) => {
       if (response.closed) return listener();
       response.once('close', () => {

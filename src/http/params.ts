@@ -83,7 +83,7 @@ function refuseNested(text: string, what: string, maxDepth: number): void {
     refuseDeep(text, maxDepth);
   } catch {
     const message = `Expected ${what} to nest at most ${maxDepth} deep, but it nests deeper.`;
-    throw requestError(message, { code: 'LIMIT_EXCEEDED', status: 400 });
+    throw requestError('deepJson', message);
   }
 }
 
@@ -97,7 +97,7 @@ function parsed(text: string, what: string, maxDepth: number): unknown {
 }
 
 function badRequest(message: string): GraphQLError {
-  return requestError(message, { code: 'BAD_USER_INPUT', status: 400 });
+  return requestError('badParameter', message);
 }
 
 function kindOf(value: unknown): string {

@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Plugin, YogaServerInstance } from 'graphql-yoga';
 import { type PublicError, toPublicError } from '../operation/errors.ts';
+import type { RequestContext } from '../operation/operation-run.ts';
 import type { GraphQLParams } from '../operation/params.ts';
-import type { RequestContext, RunOperation } from '../operation/pipeline.ts';
+import type { RunOperation } from '../operation/pipeline.ts';
 import { requestError } from '../operation/request-error.ts';
 import type { OperationResult } from '../operation/result.ts';
 import { isObject } from '../rest/values.ts';
@@ -79,30 +80,20 @@ type ParamsOf = WeakMap<Request, GraphQLParams>;
 /** Results by the request that they answer. */
 type Results = WeakMap<Request, OperationResult>;
 
-function wrongMethod(method: string): GraphQLError {
-  return requestError(`Expected GET or POST, but got ${method}.`, {
-    code: 'METHOD_NOT_ALLOWED',
-    status: 405,
-    headers: { allow: 'GET, POST' },
-  });
-}
-
 /** Why a body is refused that is not declared as plain JSON: forms and text could be sent across sites without a preflight. */
 function refusalOf(headers: Headers): GraphQLError | undefined {
-  const refuse = (expected: string, header: Readonly<Record<string, string>>): GraphQLError =>
-    requestError(`Expected a body ${expected}.`, { code: 'BAD_USER_INPUT', status: 415, headers: header });
-  if (!isJson(headers.get('content-type'))) {
-    return refuse('of the content type application/json', { accept: 'application/json' });
-  }
+  if (!isJson(headers.get('content-type')))
+    return requestError('notJson', 'Expected a body of the content type application/json.');
   const coding = headers.get('content-encoding') ?? 'identity';
-  return coding === 'identity' ? undefined : refuse('without a content coding', { 'accept-encoding': 'identity' });
+  return coding === 'identity' ? undefined : requestError('encodedBody', 'Expected a body without a content coding.');
 }
 
 /** Reads parameters as the fast path does, and refuses every body but JSON. */
 function useParams(paramsOf: ParamsOf, { bodyLimits, report }: YogaOptions): Plugin<object, NodeContext> {
   return {
     onRequestParse: ({ request, setRequestParser, endResponse, fetchAPI, serverContext: { req, claim } }) => {
-      if (request.method !== 'GET' && request.method !== 'POST') throw wrongMethod(request.method);
+      if (request.method !== 'GET' && request.method !== 'POST')
+        throw requestError('wrongMethod', `Expected GET or POST, but got ${request.method}.`);
       const refusal = request.method === 'POST' ? refusalOf(request.headers) : undefined;
       if (refusal !== undefined) {
         // Whatever the client accepts: it may be no GraphQL client at all.

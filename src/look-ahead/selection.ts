@@ -28,6 +28,8 @@ export function fragmentsOf(document: DocumentNode): SelectionScope['fragments']
   if (found !== undefined) return found;
   const definitions = document.definitions.filter((one) => one.kind === 'FragmentDefinition');
   const named = Object.fromEntries(definitions.map((one) => [one.name.value, one]));
+  // Documents are read before they are validated: one may spread a fragment `constructor` that it does not have.
+  Object.setPrototypeOf(named, null);
   knownFragments.set(document, named);
   return named;
 }

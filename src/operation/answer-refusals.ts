@@ -62,15 +62,17 @@ function refusalWith(
 
 function tooManyObjects({ objects, path, objectsThere }: AnswerSize, limit: number): GraphQLError {
   return requestError(
+    'expensiveOperation',
     `The operation may answer up to ${objects} objects, ${objectsThere} of them for \`${path}\`, but the limit is ${limit}.`,
-    { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true, details: { objects, limit, path } },
+    { details: { objects, limit, path } },
   );
 }
 
 function tooMuchOfSchema({ bytes, path }: IntrospectionSize): GraphQLError {
   const limit = mostIntrospectionBytes;
   return requestError(
+    'expensiveOperation',
     `The operation would answer ${bytes} bytes about the schema, most of them for \`${path}\`, but the limit is ${limit}.`,
-    { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true, details: { bytes, limit, path } },
+    { details: { bytes, limit, path } },
   );
 }

@@ -77,7 +77,7 @@ function refuseField({ path, all, query }: FieldArguments, texts: ReadonlyMap<st
 
 function tooLarge(what: string, limit: number, path: string, bytes: number): GraphQLError {
   const details = { bytes, limit, path };
-  return requestError(`${what}, but the limit is ${limit}.`, { code: 'LIMIT_EXCEEDED', status: 400, details });
+  return requestError('largeArguments', `${what}, but the limit is ${limit}.`, { details });
 }
 
 function sizeOf(

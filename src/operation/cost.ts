@@ -117,7 +117,7 @@ function explainOf({ extensions }: GraphQLParams, { explain: isAllowed }: CostsO
   if (explain === undefined) return undefined;
   if (isAllowed && (explain === 'plan' || explain === 'trace')) return explain;
   const expected = isAllowed ? 'to be "plan" or "trace"' : 'to be left out: it is switched off here';
-  throw requestError(`Expected the extension \`explain\` ${expected}.`, { code: 'BAD_USER_INPUT', status: 400 });
+  throw requestError('badParameter', `Expected the extension \`explain\` ${expected}.`);
 }
 
 /** Whether an operation might make more calls, or ask for more rows, than it may. */
@@ -151,8 +151,9 @@ function tooExpensive(
   const does = unit === 'calls' ? 'make up to' : 'ask for up to';
   const what = unit === 'calls' ? 'REST calls' : 'rows';
   return requestError(
+    'expensiveOperation',
     `The operation may ${does} ${count} ${what}, ${most} of them for \`${path}\`, but the limit is ${limit}.`,
-    { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true, details: { [unit]: count, limit, path } },
+    { details: { [unit]: count, limit, path } },
   );
 }
 
@@ -160,8 +161,9 @@ function tooExpensive(
 function tooManySteps({ limit, path }: PlanLimitError): GraphQLError {
   const details = { steps: limit + 1, limit, path: path.slice(0, longestPath) };
   return requestError(
+    'expensiveOperation',
     `The operation has more places and relations, those of each id counted, than are planned: the limit is ${limit}.`,
-    { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true, details },
+    { details },
   );
 }
 

@@ -1,11 +1,11 @@
 import {
   type DocumentNode,
-  type FragmentDefinitionNode,
   type GraphQLError,
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { fragmentsOf, type SelectionScope } from '../look-ahead/selection.ts';
 import { requestError } from './request-error.ts';
 
 /** What a document may hold at most. Fragments count as often as they are spread: that is what is executed. */
@@ -49,11 +49,8 @@ export function limitErrors(document: DocumentNode, limits: DocumentLimits): Gra
 
 /** The error of a document that exceeds a limit. */
 export function limitError(what: string, limit: number, found: number | string): GraphQLError {
-  return requestError(`The document exceeds a limit: at most ${limit} ${what} are allowed, but it has ${found}.`, {
-    code: 'LIMIT_EXCEEDED',
-    status: 400,
-    lenient: true,
-  });
+  const message = `The document exceeds a limit: at most ${limit} ${what} are allowed, but it has ${found}.`;
+  return requestError('largeDocument', message);
 }
 
 /** What one selection set amounts to with its fragments spread. */
@@ -67,18 +64,14 @@ interface Tally {
 
 const nothing: Readonly<Tally> = { aliases: 0, directives: 0, depth: 0, introspectionDepth: 0, fields: 0 };
 
-function measure({ definitions }: DocumentNode): { readonly name: Measure; readonly found: number }[] {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  const operations: OperationDefinitionNode[] = [];
-  for (const definition of definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-    else if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(definition);
-  }
+function measure(document: DocumentNode): { readonly name: Measure; readonly found: number }[] {
+  const fragments = fragmentsOf(document);
+  const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
   const tallies = operations.map(createTally(fragments));
   const most = (read: (tally: Tally) => number): number => Math.max(0, ...tallies.map(read));
   return [
     { name: 'operations', found: operations.length },
-    { name: 'fragments', found: fragments.size },
+    { name: 'fragments', found: Object.keys(fragments).length },
     { name: 'rootFields', found: most(({ fields }) => fields) },
     { name: 'depth', found: most(({ depth }) => depth) },
     { name: 'introspectionDepth', found: most(({ introspectionDepth }) => introspectionDepth) },
@@ -88,14 +81,14 @@ function measure({ definitions }: DocumentNode): { readonly name: Measure; reado
 }
 
 /** Tallies selection sets. Each fragment is tallied once, so that fragments of fragments cannot multiply the work. */
-function createTally(fragments: ReadonlyMap<string, FragmentDefinitionNode>): (node: OperationDefinitionNode) => Tally {
+function createTally(fragments: SelectionScope['fragments']): (node: OperationDefinitionNode) => Tally {
   const known = new Map<string, Readonly<Tally>>();
   const ofFragment = (name: string): Readonly<Tally> => {
     const tally = known.get(name);
     if (tally !== undefined) return tally;
     // A fragment that spreads itself counts nothing there; validation refuses it.
     known.set(name, nothing);
-    const fragment = fragments.get(name);
+    const fragment = fragments[name];
     const found = fragment === undefined ? nothing : ofSet(fragment.selectionSet);
     known.set(name, found);
     return found;

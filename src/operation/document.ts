@@ -1,20 +1,10 @@
-import {
-  type DocumentNode,
-  type GraphQLError,
-  getOperationAST,
-  Kind,
-  NoSchemaIntrospectionCustomRule,
-  type OperationDefinitionNode,
-  specifiedRules,
-  validate,
-} from 'graphql';
+import { type DocumentNode, type GraphQLError, getOperationAST, Kind, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { CompileBudget } from './compile-budget.ts';
 import { type DocumentLimits, limitErrors } from './document-limits.ts';
 import { createExecution, type Execute, type ExecutionOptions, type Schemas } from './execute.ts';
-import { parseDocument } from './parse-document.ts';
-import { RefusedDocument } from './refused-document.ts';
-import { relocated, requestError } from './request-error.ts';
+import { parseDocument, validationErrors } from './parse-document.ts';
+import { RefusedDocument, requestError } from './request-error.ts';
 import { spreadSize } from './spread-size.ts';
 
 /** An operation that is ready to run: parsed, valid, within the limits. */
@@ -124,20 +114,12 @@ export function createPrepareListed(options: ListedOptions): PrepareListed {
 }
 
 function refuseInvalid(document: DocumentNode, { schemas: { schema }, introspection }: ListedOptions): void {
-  const rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
-  const errors = validate(schema, document, rules, { hideSuggestions: !introspection, maxErrors: 20 });
-  if (errors.length > 0) throw new RefusedDocument(errors.map(invalid));
+  const errors = validationErrors(document, { schema, introspection, maxErrors: mostErrors });
+  if (errors.length > 0) throw new RefusedDocument(errors);
 }
 
-/** graphql stops comparing fields that share a response key when that takes too long, and says no more than that. */
-function invalid(error: GraphQLError): GraphQLError {
-  if (error.message !== 'Validation aborted.') return coded(error, 'GRAPHQL_VALIDATION_FAILED');
-  return requestError('The document exceeds a limit: too many of its fields have the same name to be compared.', {
-    code: 'LIMIT_EXCEEDED',
-    status: 400,
-    lenient: true,
-  });
-}
+/** More of them tell a client nothing new. */
+const mostErrors = 20;
 
 function operationOf(document: DocumentNode, operationName: string | undefined): OperationDefinitionNode {
   const operation = getOperationAST(document, operationName);
@@ -150,9 +132,5 @@ function wrongOperation(operationName: string | undefined): GraphQLError {
     operationName === undefined
       ? 'Expected `operationName`, because the document has not exactly one operation.'
       : `Expected \`operationName\` to be an operation of the document, but got ${JSON.stringify(operationName.slice(0, 100))}.`;
-  return requestError(message, { code: 'BAD_USER_INPUT', status: 400, lenient: true });
-}
-
-function coded(error: GraphQLError, code: string): GraphQLError {
-  return relocated(error, error.message, { code, http: { status: 400, spec: true } });
+  return requestError('wrongOperationName', message);
 }

@@ -1,18 +1,154 @@
 import { upstreamErrorCodes } from '../rest/errors.ts';
 
+/** How one kind of request is refused: nothing of it is executed. */
+export interface Refusal {
+  /** `extensions.code`. */
+  readonly code: string;
+  readonly status: number;
+  /**
+   * Whether GraphQL over HTTP wants status 200 for it if the client accepts `application/json` (§6.4.1): so for documents
+   * that do not parse or validate, since older clients take any other status for a failed transport.
+   */
+  readonly lenient?: true;
+  /** Headers of its answer. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For the table in the papers. */
+  readonly meaning: string;
+}
+
+/** Clients must not remember on the way what they learn in one answer: the next answer may be another. */
+const uncached = { 'cache-control': 'private, no-store' } as const;
+
+/** What is still under way of a body is not worth waiting for. */
+const closing = { connection: 'close' } as const;
+
+/** Every way in which a request is refused before anything of it is executed, in the order in which they are checked. */
+export const refusals = {
+  manyHeaders: { code: 'LIMIT_EXCEEDED', status: 431, headers: closing, meaning: 'The request has too many headers.' },
+  badHead: {
+    code: 'BAD_USER_INPUT',
+    status: 400,
+    headers: closing,
+    meaning: '`Host` or `Transfer-Encoding` is malformed or sent twice.',
+  },
+  wrongMethod: {
+    code: 'METHOD_NOT_ALLOWED',
+    status: 405,
+    headers: { allow: 'GET, POST' },
+    meaning: 'The method is neither GET nor POST.',
+  },
+  notJson: {
+    code: 'BAD_USER_INPUT',
+    status: 415,
+    headers: { accept: 'application/json' },
+    meaning: 'The body is not declared as JSON.',
+  },
+  encodedBody: {
+    code: 'BAD_USER_INPUT',
+    status: 415,
+    headers: { 'accept-encoding': 'identity' },
+    meaning: 'The body has a content coding.',
+  },
+  largeBody: { code: 'LIMIT_EXCEEDED', status: 413, headers: closing, meaning: 'The body is larger than it may be.' },
+  noRoomForBody: {
+    code: 'OVERLOADED',
+    status: 503,
+    headers: { ...closing, 'retry-after': '1' },
+    meaning: 'There is no room for the bodies of more requests.',
+  },
+  deepJson: { code: 'LIMIT_EXCEEDED', status: 400, meaning: 'The JSON of the request nests deeper than it may.' },
+  badParameter: { code: 'BAD_USER_INPUT', status: 400, meaning: 'A parameter of the request is missing or malformed.' },
+  unknownDocument: {
+    code: 'PERSISTED_DOCUMENT_NOT_FOUND',
+    status: 404,
+    meaning: 'There is no document with the id that was sent.',
+  },
+  // Clients recognise a miss by its message; Apollo iOS takes any status but 200 for a failed transport.
+  automaticMiss: {
+    code: 'PERSISTED_QUERY_NOT_FOUND',
+    status: 200,
+    headers: uncached,
+    meaning: 'The hash is not registered: the client sends the document with it next.',
+  },
+  automaticOff: {
+    code: 'PERSISTED_QUERY_NOT_SUPPORTED',
+    status: 200,
+    headers: uncached,
+    meaning: 'Automatic persisted queries are off: the client sends documents from now on.',
+  },
+  hashMismatch: {
+    code: 'PERSISTED_QUERY_HASH_MISMATCH',
+    status: 400,
+    meaning: 'The document is not the one that the hash beside it is of.',
+  },
+  unlistedDocument: {
+    code: 'PERSISTED_DOCUMENT_REQUIRED',
+    status: 403,
+    meaning: 'Only listed documents are run, and it is none.',
+  },
+  longDocument: { code: 'LIMIT_EXCEEDED', status: 400, meaning: 'The document has more bytes than it may.' },
+  unparsable: { code: 'GRAPHQL_PARSE_FAILED', status: 400, lenient: true, meaning: 'The document is no GraphQL.' },
+  largeDocument: {
+    code: 'LIMIT_EXCEEDED',
+    status: 400,
+    lenient: true,
+    meaning: 'The document has more of something than it may.',
+  },
+  invalidDocument: {
+    code: 'GRAPHQL_VALIDATION_FAILED',
+    status: 400,
+    lenient: true,
+    meaning: 'The document does not fit the schema.',
+  },
+  wrongOperationName: {
+    code: 'BAD_USER_INPUT',
+    status: 400,
+    lenient: true,
+    meaning: 'The operation name does not say which operation of the document is meant.',
+  },
+  mutationByGet: {
+    code: 'METHOD_NOT_ALLOWED',
+    status: 405,
+    // A link or an image could otherwise change something.
+    headers: { allow: 'POST' },
+    meaning: 'A mutation came by GET.',
+  },
+  largeArguments: {
+    code: 'LIMIT_EXCEEDED',
+    status: 400,
+    meaning: 'The arguments of a field have more bytes than they may.',
+  },
+  expensiveOperation: {
+    code: 'COST_LIMIT_EXCEEDED',
+    status: 400,
+    lenient: true,
+    meaning: 'The operation may make more calls, read more rows, answer more, or take more planning than it may.',
+  },
+  // The same request may succeed a moment later.
+  overloaded: {
+    code: 'OVERLOADED',
+    status: 503,
+    headers: { 'retry-after': '1' },
+    meaning: 'There is no room for more REST calls, or for more answers.',
+  },
+} as const satisfies Readonly<Record<string, Refusal>>;
+
+/** The name of a way to refuse a request. */
+export type RefusalKind = keyof typeof refusals;
+
+/** Codes of errors that are neither the upstream's nor a refusal's. */
+const others = ['INTERNAL_SERVER_ERROR'];
+
+/** Codes that no REST call that failed has. */
+const ownCodes = [...Object.values(refusals).map(({ code }) => code), ...others]
+  .filter((code) => !upstreamErrorCodes.includes(code))
+  .toSorted();
+
 /** Every code that an operation can be counted with: those of errors, `none` without an error. */
 export const answerCodes: readonly string[] = [
   'none',
-  // Nobody waited for the answer any more.
+  // The client had left before its answer was ready.
   'CLIENT_LEFT',
   ...upstreamErrorCodes,
-  'GRAPHQL_PARSE_FAILED',
-  'GRAPHQL_VALIDATION_FAILED',
-  'INTERNAL_SERVER_ERROR',
-  'LIMIT_EXCEEDED',
-  'PERSISTED_DOCUMENT_NOT_FOUND',
-  'PERSISTED_DOCUMENT_REQUIRED',
-  'PERSISTED_QUERY_HASH_MISMATCH',
-  'PERSISTED_QUERY_NOT_FOUND',
-  'PERSISTED_QUERY_NOT_SUPPORTED',
+  ...new Set(ownCodes),
 ];

@@ -1,24 +1,19 @@
-import type { TraceContext } from '../rest/call-spans.ts';
-import type { Caller } from '../rest/client.ts';
-import type { Cost } from './cost.ts';
-import type { PreparedOperation } from './document.ts';
-import type { GraphQLParams } from './params.ts';
-import type { DocumentUse } from './persisted/uses.ts';
+import type { OperationRun } from './operation-run.ts';
 import type { OperationResult } from './result.ts';
 
 /** What is told about an operation once it is answered. */
 export interface OperationReport {
   readonly requestId: string;
-  /** Of its span, or of the request's `traceparent`; undefined where there is neither. */
+  /** Of its span, or of the request's `traceparent`; undefined if there is neither. */
   readonly traceId: string | undefined;
   /** The id of a listed document. */
   readonly document: string | undefined;
-  /** As the document says it, else as the request does; cut where it is very long. */
+  /** As the document says it, else as the request does; cut if it is very long. */
   readonly operationName: string | undefined;
   readonly durationMs: number;
   /** REST calls that it made. */
   readonly calls: number;
-  /** The codes of its errors, each once; `CLIENT_LEFT` alone where nobody waited for them. */
+  /** The codes of its errors, each once; `CLIENT_LEFT` alone if its client had left before it was answered. */
   readonly codes: readonly string[];
   /** The first characters of the hash of the caller's key; undefined without a key. */
   readonly caller: string | undefined;
@@ -38,38 +33,20 @@ export function shownName(name: string | undefined): string | undefined {
   return name?.slice(0, longestName);
 }
 
-/** What has become known of an operation on its way. */
-export interface OperationProgress {
-  prepared?: PreparedOperation;
-  use?: DocumentUse | undefined;
-  cost?: Cost;
-  /** Whether its client left before it was answered. */
-  left?: true;
-}
-
-/** What a report tells of the request that brought an operation. */
-interface ReportedRequest {
-  readonly requestId: string;
-  readonly caller: Caller | undefined;
-  readonly trace: TraceContext;
-}
-
 /** The report of an operation that is answered with `result`. */
 export function reportOf(
-  { operationName }: GraphQLParams,
-  { requestId, caller, trace }: ReportedRequest,
-  { use, cost, prepared, left }: OperationProgress,
+  { params: { operationName }, request, document, cost, startedAt }: OperationRun,
   { errors = [] }: OperationResult,
-  durationMs: number,
 ): OperationReport {
+  const { requestId, caller, trace } = request;
   return {
     requestId,
     traceId: trace['traceparent']?.slice(3, 35),
-    document: use?.id,
-    operationName: shownName(prepared?.operation.name?.value ?? operationName),
-    durationMs,
+    document: document?.use?.id,
+    operationName: shownName(document?.prepared.operation.name?.value ?? operationName),
+    durationMs: performance.now() - startedAt,
     calls: cost?.calls.made ?? 0,
-    codes: left ? clientLeft : codesOf(errors),
+    codes: request.hasLeft() ? clientLeft : codesOf(errors),
     caller: caller?.hash.slice(0, shownHash),
   };
 }

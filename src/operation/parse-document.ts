@@ -1,11 +1,19 @@
-import { type DocumentNode, GraphQLError, parse, type Token } from 'graphql';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  parse,
+  specifiedRules,
+  type Token,
+  validate,
+} from 'graphql';
 import { type DocumentLimits, limitError } from './document-limits.ts';
-import { RefusedDocument } from './refused-document.ts';
-import { relocated, requestError } from './request-error.ts';
+import { RefusedDocument, requestError } from './request-error.ts';
 
 /**
  * The document that a text is, without the chain of tokens that graphql hangs on it: that holds every comment. Errors
- * still find their place. Throws a RefusedDocument where the text is no GraphQL, or beyond the limits.
+ * still find their place. Throws a RefusedDocument if the text is no GraphQL, or beyond the limits.
  */
 export function parseDocument(text: string, limits?: Pick<DocumentLimits, 'bytes' | 'tokens'>): DocumentNode {
   if (limits !== undefined) refuseLong(text, limits.bytes);
@@ -18,8 +26,7 @@ export function parseDocument(text: string, limits?: Pick<DocumentLimits, 'bytes
     const tooMany = error instanceof RangeError || (error instanceof GraphQLError && error.message.includes('tokens'));
     if (tooMany && limits !== undefined) throw new RefusedDocument([limitError('tokens', limits.tokens, 'more')]);
     if (!(error instanceof GraphQLError)) throw error;
-    const extensions = { code: 'GRAPHQL_PARSE_FAILED', http: { status: 400, spec: true } };
-    throw new RefusedDocument([relocated(error, error.message, extensions)]);
+    throw new RefusedDocument([requestError('unparsable', error.message, { at: error })]);
   }
 }
 
@@ -30,7 +37,7 @@ function refuseLong(text: string, limit: number): void {
   const bytes = Buffer.byteLength(text);
   if (bytes <= limit) return;
   const message = `The document exceeds a limit: at most ${limit} bytes are allowed, but it has ${bytes}.`;
-  throw new RefusedDocument([requestError(message, { code: 'LIMIT_EXCEEDED', status: 400 })]);
+  throw new RefusedDocument([requestError('longDocument', message)]);
 }
 
 function unchain(first: Token | undefined): void {
@@ -40,4 +47,29 @@ function unchain(first: Token | undefined): void {
     Object.assign(token, { prev: null, next: null });
     token = next;
   }
+}
+
+/** What a document is validated against. */
+export interface ValidationOptions {
+  readonly schema: GraphQLSchema;
+  /** Whether clients may read the schema, and get suggestions from it if they misspell a name. */
+  readonly introspection: boolean;
+  /** Most errors that are looked for. */
+  readonly maxErrors: number;
+}
+
+/** Why a document does not fit the schema; nothing if it does. */
+export function validationErrors(
+  document: DocumentNode,
+  { schema, introspection, maxErrors }: ValidationOptions,
+): readonly GraphQLError[] {
+  const rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
+  return validate(schema, document, rules, { hideSuggestions: !introspection, maxErrors }).map(toRequestError);
+}
+
+/** graphql stops comparing fields that share a response key when that takes too long, and says no more than that. */
+function toRequestError(error: GraphQLError): GraphQLError {
+  if (error.message !== 'Validation aborted.') return requestError('invalidDocument', error.message, { at: error });
+  const message = 'The document exceeds a limit: too many of its fields have the same name to be compared.';
+  return requestError('largeDocument', message);
 }

@@ -1,42 +1,22 @@
-import type { ExecutionResult } from 'graphql';
+import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { GatewayContext } from '../context.ts';
-import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/client.ts';
 import type { UpstreamError } from '../rest/errors.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { RefuseArguments } from './argument-sizes.ts';
 import type { Cost, Costs } from './cost.ts';
-import type { PreparedOperation } from './document.ts';
 import { toPublicErrors } from './errors.ts';
 import { EventLoopYield } from './event-loop-yield.ts';
-import { type OnOperation, type OperationProgress, reportOf } from './operation-report.ts';
+import { type OnOperation, reportOf } from './operation-report.ts';
+import { OperationRun, type RequestContext } from './operation-run.ts';
 import type { GraphQLParams } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
-import type { DocumentUse } from './persisted/uses.ts';
-import { overload, refuseMutationByGet } from './refusals.ts';
-import { RefusedDocument } from './refused-document.ts';
+import { overload, RefusedDocument, requestError } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 import type { Results } from './results.ts';
 import type { SharedOperations, Start } from './shared-operations.ts';
 import { keepDeclared, nameOf, textOf } from './variables.ts';
-
-/** What an operation may know of the request that brought it, whichever transport that was. */
-export interface RequestContext {
-  readonly method: string;
-  /** Names the request in logs and in its answer. */
-  readonly requestId: string;
-  readonly caller: Caller | undefined;
-  readonly trace: TraceContext;
-  /** Follows its REST calls, where somebody traces. */
-  readonly spans?: CallSpans;
-  /** Calls back when the client leaves before it is answered. */
-  readonly onLeave: (listener: () => void) => void;
-  /** Hears what is kept of the request from now on: its document, and those variables as JSON that this declares. */
-  readonly onKept: (query: string, variablesText: string) => void;
-  /** Calls back when the answer has been taken, or the client has left. */
-  readonly onClose: (listener: () => void) => void;
-}
 
 /** Collaborators and settings of the operations. */
 export interface OperationsOptions {
@@ -48,7 +28,7 @@ export interface OperationsOptions {
   ) => GatewayContext;
   readonly costs: Costs;
   readonly refuseArguments: RefuseArguments;
-  /** Why no REST call of this caller can succeed; undefined where it may. */
+  /** Why no REST call of this caller can succeed; undefined if one may. */
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** Whether an operation of this caller would find no room for its calls. */
   readonly isOverloaded: (caller: Caller | undefined) => boolean;
@@ -60,129 +40,122 @@ export interface OperationsOptions {
   readonly getMaxAge: number;
   readonly onBegin: () => void;
   readonly onEnd: OnOperation;
-  /** Hears of errors that nobody expected. */
+  /** Hears of faults of the gateway. */
   readonly report: (error: unknown) => void;
 }
 
 /** Runs one operation from its parameters. Never rejects: whatever happens becomes a result. */
 export type RunOperation = (params: GraphQLParams, request: RequestContext) => Promise<OperationResult>;
 
-/** The one path that every operation takes, whichever transport brought it. */
+/** An operation that may be executed. */
+type PlannedRun = OperationRun & { readonly document: Resolved; readonly cost: Cost };
+
+/**
+ * The way that every operation takes, whichever transport brought it, from top to bottom. The codes beside a step are those
+ * that it refuses an operation with; `refusals` of error-codes.ts has their statuses. It is one function because each
+ * further one that is awaited costs a small operation a percent.
+ */
 export function createRunOperation(options: OperationsOptions): RunOperation {
+  const { resolve, refuseArguments, costs, refusalOf, isOverloaded, results } = options;
   const eventLoop = new EventLoopYield();
   return async (params, request) => {
-    const startedAt = performance.now();
-    const known: OperationProgress = {};
+    const { caller } = request;
+    const run = new OperationRun(params, request);
     options.onBegin();
-    const turn = eventLoop.take(startedAt);
-    if (turn !== undefined) await turn;
     let result: OperationResult;
-    // One function for all that is awaited: each further one costs a small operation a percent.
     try {
-      const found = options.resolve(params);
-      const resolved = found instanceof Promise ? await found : found;
-      const running = begin(resolved, params, request, options, known);
-      result = finished(running instanceof Promise ? await running : running, resolved, request, options, known);
+      const turn = eventLoop.take(run.startedAt);
+      if (turn !== undefined) await turn;
+
+      // BAD_USER_INPUT, PERSISTED_…, GRAPHQL_PARSE_FAILED, GRAPHQL_VALIDATION_FAILED, LIMIT_EXCEEDED
+      const found = resolve(params);
+      const document = found instanceof Promise ? await found : found;
+      const { prepared } = document;
+      run.document = document;
+
+      // METHOD_NOT_ALLOWED
+      if (request.method === 'GET' && prepared.operation.operation !== 'query') throw mutationByGet();
+
+      // LIMIT_EXCEEDED
+      keepDeclared(params, prepared.operation);
+      run.variablesText = textOf(params.variables);
+      request.onKept(params.query ?? '', run.variablesText);
+      refuseArguments(prepared, params.variables, run.variablesText);
+
+      // COST_LIMIT_EXCEEDED, and BAD_USER_INPUT for an explanation that there is none of
+      const cost = costs(prepared, params, refusalOf(caller) === undefined, caller?.tenant);
+      const planned: PlannedRun = Object.assign(run, { document, cost });
+      if (cost.refusal !== undefined) throw cost.refusal;
+
+      if (cost.planOnly) result = { data: null, extensions: cost.extensions() };
+      else {
+        // OVERLOADED
+        if (isOverloaded(caller) || results.isFull) throw overload();
+
+        // The errors of resolvers are in the result
+        const running = shareOrExecute(planned, options);
+        const made = running instanceof Promise ? await running : running;
+
+        // COST_LIMIT_EXCEEDED and OVERLOADED in place of the data
+        result = results.withRoom(made, prepared, request.onClose);
+      }
     } catch (error) {
-      result = failed(error, options, known);
+      result = failureOf(error, run, options);
     }
-    options.onEnd(reportOf(params, request, known, result, performance.now() - startedAt));
-    return result;
+    countUse(run, result);
+    options.onEnd(reportOf(run, result));
+    return isCacheable(run, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
   };
 }
 
-/** Plans and starts an operation. */
-function begin(
-  { prepared, use }: Resolved,
-  params: GraphQLParams,
-  request: RequestContext,
-  options: OperationsOptions,
-  known: OperationProgress,
-): Promise<OperationResult> | OperationResult {
-  known.prepared = prepared;
-  known.use = use;
-  keepDeclared(params, prepared.operation);
-  refuseMutationByGet(prepared, request);
-  const variablesText = textOf(params.variables);
-  request.onKept(params.query ?? '', variablesText);
-  options.refuseArguments(prepared, params.variables, variablesText);
-  const cost = options.costs(prepared, params, options.refusalOf(request.caller) === undefined, request.caller?.tenant);
-  known.cost = cost;
-  if (cost.refusal !== undefined) throw cost.refusal;
-  if (cost.planOnly) return { data: null, extensions: cost.extensions() ?? {} };
-  if (options.isOverloaded(request.caller) || options.results.isFull) throw overload();
-  const running = start(prepared, params, variablesText, request, cost, options);
-  if (running instanceof Promise) {
-    request.onLeave(() => {
-      known.left = true;
-    });
-  }
-  return running;
-}
-
-/** Counts what was executed, makes the text of a large answer, and says how long it may be kept. */
-function finished(
-  made: OperationResult,
-  resolved: Resolved,
-  request: RequestContext,
-  options: OperationsOptions,
-  { cost }: OperationProgress,
-): OperationResult {
-  const { use, prepared } = resolved;
-  const result = options.results.withRoom(made, prepared, request.onClose);
-  if (use !== undefined && cost !== undefined && !cost.planOnly) countUse(use, result, cost);
-  return isCacheable(resolved, request, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
-}
-
-/** Nothing was executed, which counts as well, and costs nothing. */
-function failed(
-  error: unknown,
-  { maxErrors, report }: OperationsOptions,
-  { use, cost }: OperationProgress,
-): OperationResult {
+/** What is answered in place of an operation that was refused, or that failed as a whole. */
+function failureOf(error: unknown, { cost }: OperationRun, { maxErrors, report }: OperationsOptions): OperationResult {
   const errors = error instanceof RefusedDocument ? error.errors : [error];
-  const result = { errors: toPublicErrors(errors, maxErrors, report), extensions: cost?.extensions() };
-  if (use !== undefined) countUse(use, result, cost);
-  return result;
+  return { errors: toPublicErrors(errors, maxErrors, report), extensions: cost?.extensions() };
 }
 
-/** Queries that ask the same at the same time are one run; whoever wants to know what it costs runs alone. */
-function start(
-  prepared: PreparedOperation,
-  params: GraphQLParams,
-  variablesText: string,
-  request: RequestContext,
-  cost: Cost,
-  options: OperationsOptions,
-): Promise<OperationResult> | OperationResult {
+function mutationByGet(): GraphQLError {
+  return requestError('mutationByGet', 'Expected a mutation to come by POST, but it came by GET.');
+}
+
+/** Queries that ask the same at the same time are executed once; one whose client wants to know its cost is not shared. */
+function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> | OperationResult {
+  const {
+    document: { prepared },
+    request,
+    cost,
+  } = run;
   const { shared } = options;
-  const run: Start = (deadline) => execute(prepared, params, request, cost, deadline, options);
+  const start: Start = (deadline) => execute(run, deadline, options);
   const { caller } = request;
-  if (caller === undefined) return shared.startUnshared(request, run);
+  if (caller === undefined) return shared.startUnshared(request, start);
   if (prepared.operation.operation === 'query') {
-    if (cost.isTold) return shared.startUnshared(request, run);
-    return shared.joinOrStart(caller.hash, `${prepared.serial} ${nameOf(variablesText)}`, request, run, cost.calls);
+    if (cost.isTold) return shared.startUnshared(request, start);
+    return shared.joinOrStart(
+      caller.hash,
+      `${prepared.serial} ${nameOf(run.variablesText)}`,
+      request,
+      start,
+      cost.calls,
+    );
   }
   shared.invalidate(caller.hash);
-  const written = shared.startUnshared(request, run);
+  const written = shared.startUnshared(request, start);
   return written instanceof Promise ? written.finally(() => shared.invalidate(caller.hash)) : written;
 }
 
 function execute(
-  prepared: PreparedOperation,
-  { variables }: GraphQLParams,
-  request: RequestContext,
-  cost: Cost,
+  { document: { prepared }, params, request, cost }: PlannedRun,
   deadline: OperationDeadline,
-  options: OperationsOptions,
+  { createContext, results }: OperationsOptions,
 ): Promise<OperationResult> | OperationResult {
-  const context = options.createContext(request, deadline, cost.calls);
+  const context = createContext(request, deadline, cost.calls);
   const { answer } = context;
-  const executed = prepared.execute(context, variables);
+  const executed = prepared.execute(context, params.variables);
   const end = ({ data, errors }: ExecutionResult): OperationResult => {
     deadline.finish();
     answer.finish();
-    return options.results.of({ data, errors, prepared, cost, answer, deadline });
+    return results.of({ data, errors, prepared, cost, answer, deadline });
   };
   if (!(executed instanceof Promise)) return end(executed);
   return executed.then(end, (error: unknown) => {
@@ -192,7 +165,10 @@ function execute(
   });
 }
 
-function countUse(use: DocumentUse, { errors }: OperationResult, cost: Cost | undefined): void {
+/** An operation that was refused counts as well, one whose client only wants its plan does not. */
+function countUse({ document, cost }: OperationRun, { errors }: OperationResult): void {
+  const use = document?.use;
+  if (use === undefined || cost?.planOnly === true) return;
   use.hits += 1;
   use.restCalls += cost?.calls.made ?? 0;
   if (errors !== undefined) use.errors += 1;
@@ -200,10 +176,9 @@ function countUse(use: DocumentUse, { errors }: OperationResult, cost: Cost | un
 
 /** A URL that names its document by an id stands for the same question always. */
 function isCacheable(
-  { byId }: Resolved,
-  { method }: RequestContext,
+  { document, request: { method } }: OperationRun,
   { errors }: OperationResult,
   { getMaxAge }: OperationsOptions,
 ): boolean {
-  return byId && method === 'GET' && getMaxAge > 0 && errors === undefined;
+  return getMaxAge > 0 && method === 'GET' && document?.byId === true && errors === undefined;
 }

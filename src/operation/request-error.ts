@@ -1,45 +1,53 @@
-import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
+import { GraphQLError } from 'graphql';
+import { UpstreamError } from '../rest/errors.ts';
+import { type Refusal, type RefusalKind, refusals } from './error-codes.ts';
 
-/** How an error of the request itself is answered over HTTP. */
+/** What an error of a request says beside its message. */
 interface RequestErrorOptions {
-  readonly code: string;
-  readonly status: number;
-  /**
-   * Whether GraphQL over HTTP wants status 200 for it where the client accepts `application/json` (§6.4.1): so for
-   * documents that do not parse or validate, since older clients take any other status for a failed transport.
-   */
-  readonly lenient?: boolean;
-  readonly headers?: Readonly<Record<string, string>>;
   /** What else a client may want to read, beside the message. */
   readonly details?: Readonly<Record<string, unknown>>;
+  /** An error that says where in the document it is. */
+  readonly at?: GraphQLError;
 }
 
 /** An error of the request itself: nothing was executed. `extensions.http` never reaches the client. */
 export function requestError(
+  kind: RefusalKind,
   message: string,
-  { code, status, lenient = false, headers, details }: RequestErrorOptions,
+  { details, at }: RequestErrorOptions = {},
 ): GraphQLError {
-  return new GraphQLError(message, {
-    extensions: { code, ...details, http: { status, spec: lenient, ...(headers !== undefined && { headers }) } },
-  });
+  const { code, status, lenient, headers }: Refusal = refusals[kind];
+  const http: HttpExtension = { status, spec: lenient === true, ...(headers !== undefined && { headers }) };
+  const { nodes, source, positions, path } = at ?? {};
+  return new GraphQLError(message, { nodes, source, positions, path, extensions: { code, ...details, http } });
 }
 
-/** The same error, where it was, with another message and other extensions. */
-export function relocated(error: GraphQLError, message: string, extensions: GraphQLErrorExtensions): GraphQLError {
-  const { nodes, source, positions, path } = error;
-  return new GraphQLError(message, { nodes, source, positions, path, extensions });
+/** Refuses an operation for want of room. */
+export function overload(): GraphQLError {
+  return requestError('overloaded', new UpstreamError('OVERLOADED').message);
 }
 
-/** The HTTP side of an error, as `requestError` and Yoga attach it. */
+/** The HTTP side of an error, in `extensions.http` as Yoga has it. */
 export interface HttpExtension {
   readonly status?: number;
-  /** Whether it is `lenient`, see above: the name is Yoga's. */
+  /** Whether it is `lenient`, see `Refusal`: the name is Yoga's. */
   readonly spec?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What an error says about the HTTP response; undefined where it says nothing. */
+/** What an error says about the HTTP response; undefined if it says nothing. */
 export function httpExtensionOf({ extensions }: GraphQLError): HttpExtension | undefined {
   const http = extensions['http'];
   return typeof http === 'object' ? http : undefined;
+}
+
+/** A document that is refused; each error says why. */
+export class RefusedDocument extends Error {
+  override readonly name = 'RefusedDocument';
+  readonly errors: readonly GraphQLError[];
+
+  constructor(errors: readonly GraphQLError[]) {
+    super('the document is refused');
+    this.errors = errors;
+  }
 }

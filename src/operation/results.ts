@@ -10,7 +10,7 @@ import { bodyExcessError, excessError, excessOf, toldOf } from './answer-limits.
 import type { Cost } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { causeOf, type PublicError, toPublicErrors } from './errors.ts';
-import { overload } from './refusals.ts';
+import { overload } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 import { stringifyResult } from './serialize.ts';
 

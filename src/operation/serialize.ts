@@ -1,4 +1,5 @@
 import type { DocumentNode, GraphQLFormattedError, SelectionSetNode } from 'graphql';
+import { fragmentsOf } from '../look-ahead/selection.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import { isObject } from '../rest/values.ts';
 import type { PublicError } from './errors.ts';
@@ -44,17 +45,14 @@ function prune(value: unknown, shape: Shape, path: Path, errors: GraphQLFormatte
   return Object.fromEntries(pruned);
 }
 
-/** Type conditions do not matter: fields that share a response key have the same shape where both can apply. */
-function shapeOf({ definitions }: DocumentNode): Shape {
+/** Type conditions do not matter: fields that share a response key have the same shape if both can apply. */
+function shapeOf(document: DocumentNode): Shape {
   const root: Shape = { below: new Map() };
+  const fragments = fragmentsOf(document);
   const collect = (set: SelectionSetNode | undefined, shape: Shape): void => {
     for (const node of set?.selections ?? []) {
-      if (node.kind === 'FragmentSpread') {
-        const fragment = definitions.find(
-          (one) => one.kind === 'FragmentDefinition' && one.name.value === node.name.value,
-        );
-        if (fragment !== undefined && 'selectionSet' in fragment) collect(fragment.selectionSet, shape);
-      } else if (node.kind === 'InlineFragment') collect(node.selectionSet, shape);
+      if (node.kind === 'FragmentSpread') collect(fragments[node.name.value]?.selectionSet, shape);
+      else if (node.kind === 'InlineFragment') collect(node.selectionSet, shape);
       else {
         const key = node.alias?.value ?? node.name.value;
         const below = shape.below.get(key) ?? { below: new Map() };
@@ -63,7 +61,7 @@ function shapeOf({ definitions }: DocumentNode): Shape {
       }
     }
   };
-  for (const definition of definitions)
+  for (const definition of document.definitions)
     if (definition.kind === 'OperationDefinition') collect(definition.selectionSet, root);
   return root;
 }

@@ -1,16 +1,15 @@
-import { type DocumentNode, type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphql';
+import { type DocumentNode, Kind, type SelectionSetNode } from 'graphql';
+import { fragmentsOf } from '../look-ahead/selection.ts';
 
 /**
- * How many selections a valid document has where each fragment counts as often as it is spread. Fragments of fragments
- * make it astronomic in a few lines, so each is counted once and its number is remembered.
+ * How many selections a valid document has if each fragment counts as often as it is spread. Fragments of fragments make it
+ * astronomic in a few lines, so each is counted once and its number is remembered.
  */
-export function spreadSize({ definitions }: DocumentNode): number {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of definitions)
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+export function spreadSize(document: DocumentNode): number {
+  const fragments = fragmentsOf(document);
   const known = new Map<string, number>();
   const ofFragment = (name: string): number => {
-    const size = known.get(name) ?? ofSet(fragments.get(name)?.selectionSet);
+    const size = known.get(name) ?? ofSet(fragments[name]?.selectionSet);
     known.set(name, size);
     return size;
   };
@@ -21,7 +20,7 @@ export function spreadSize({ definitions }: DocumentNode): number {
     return size;
   };
   let size = 0;
-  for (const definition of definitions)
+  for (const definition of document.definitions)
     if (definition.kind === Kind.OPERATION_DEFINITION) size += ofSet(definition.selectionSet);
   return size;
 }

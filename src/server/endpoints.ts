@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway.ts';
 import { answerHeaders } from '../http/response.ts';
+import { refusals } from '../operation/error-codes.ts';
 import type { MetricsEndpoint } from './metrics-endpoint.ts';
 import { refusalOfHead } from './request-head.ts';
 
@@ -17,9 +18,9 @@ export interface Endpoints {
 export function route(endpoints: Endpoints, request: IncomingMessage, response: ServerResponse): void {
   const refusal = refusalOfHead(request);
   if (refusal !== undefined) {
-    const { status, code, message } = refusal;
+    const { status, code } = refusals[refusal.kind];
     response.setHeader('connection', 'close');
-    return sendJson(response, status, { errors: [{ message, extensions: { code } }] });
+    return sendJson(response, status, { errors: [{ message: refusal.message, extensions: { code } }] });
   }
   // node sends no body in answer to it, whatever is written.
   if (request.method === 'HEAD') request.method = 'GET';

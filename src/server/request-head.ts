@@ -3,8 +3,7 @@ import { headerValues } from '../http/caller.ts';
 
 /** Why the head of a request alone is enough to refuse it. */
 export interface HeadRefusal {
-  readonly status: number;
-  readonly code: 'BAD_USER_INPUT' | 'LIMIT_EXCEEDED';
+  readonly kind: 'badHead' | 'manyHeaders';
   readonly message: string;
 }
 
@@ -21,7 +20,7 @@ const notInHost = /[\s/\\?#@]/;
 export function refusalOfHead({ rawHeaders, headers }: IncomingMessage): HeadRefusal | undefined {
   if (rawHeaders.length > maximumHeaders * 2) {
     const message = `Expected at most ${maximumHeaders} headers, but got ${rawHeaders.length / 2}.`;
-    return { status: 431, code: 'LIMIT_EXCEEDED', message };
+    return { kind: 'manyHeaders', message };
   }
   if (!isHost(headers.host)) return badRequest('Expected `Host` to be a host with or without a port.');
   if (headerValues(rawHeaders, 'host').length > 1) return badRequest('Expected one `Host` header, but got several.');
@@ -43,5 +42,5 @@ function isHost(host = ''): boolean {
 }
 
 function badRequest(message: string): HeadRefusal {
-  return { status: 400, code: 'BAD_USER_INPUT', message };
+  return { kind: 'badHead', message };
 }

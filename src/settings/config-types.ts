@@ -1,5 +1,6 @@
 import type { BodyLimits } from '../http/fast-path.ts';
 import type { DocumentLimits } from '../operation/document-limits.ts';
+import type { DocumentMode } from '../operation/persisted/policy.ts';
 import type { Route } from '../rest/transport/pools.ts';
 import type { TlsFiles } from './tls-settings.ts';
 
@@ -67,10 +68,6 @@ export interface PersistedConfig {
   /** In seconds. */
   readonly getMaxAge: number;
 }
-
-/** The modes of PERSISTED_DOCUMENTS_MODE. */
-export const documentModes = ['off', 'allow', 'log', 'only'] as const;
-type DocumentMode = (typeof documentModes)[number];
 
 /** The embedded workspace, and the faults it can play for tests and demonstrations. */
 export interface WorkspaceConfig {

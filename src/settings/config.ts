@@ -1,13 +1,7 @@
 import type { DocumentLimits } from '../operation/document-limits.ts';
+import { documentModes } from '../operation/persisted/policy.ts';
 import { addressSettings, readAddresses } from './address-settings.ts';
-import {
-  type Config,
-  documentModes,
-  eventsNexts,
-  logLevels,
-  type PersistedConfig,
-  type WorkspaceConfig,
-} from './config-types.ts';
+import { type Config, eventsNexts, logLevels, type PersistedConfig, type WorkspaceConfig } from './config-types.ts';
 import { weakSecretWarnings } from './cursor-secret.ts';
 import { findMisspelt } from './misspelt.ts';
 import { readRoute, routeSettings } from './route-settings.ts';

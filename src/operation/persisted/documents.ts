@@ -1,6 +1,6 @@
 import { stripIgnoredCharacters } from 'graphql';
 import type { ListedOperations, PrepareListed } from '../document.ts';
-import { RefusedDocument } from '../refused-document.ts';
+import { RefusedDocument } from '../request-error.ts';
 import { type ManifestEntry, ManifestError } from './manifest.ts';
 import type { DocumentUse, DocumentUses } from './uses.ts';
 

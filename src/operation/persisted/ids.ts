@@ -52,5 +52,5 @@ function automaticId(persistedQuery: unknown): string {
 }
 
 function malformed(message: string): Error {
-  return requestError(message, { code: 'BAD_USER_INPUT', status: 400 });
+  return requestError('badParameter', message);
 }

@@ -2,20 +2,17 @@ import type { Log } from '../../log.ts';
 import type { Prepare, PreparedOperation } from '../document.ts';
 import { shownName } from '../operation-report.ts';
 import type { GraphQLParams } from '../params.ts';
+import { requestError } from '../request-error.ts';
 import { hashOf } from './ids.ts';
-import { documentRequired } from './refusals.ts';
 import type { Policy } from './resolve.ts';
 
-/** What may run beside listed documents. */
-export type DocumentMode =
-  // Manifests are ignored.
-  | 'off'
-  // Any text.
-  | 'allow'
-  // Any text, but what `only` would refuse is logged.
-  | 'log'
-  // Nothing; a listed document may come as text.
-  | 'only';
+/**
+ * What may run beside listed documents: `off` ignores manifests, `allow` runs any text, `log` too but logs what `only` would
+ * refuse, `only` runs nothing else; a listed document may come as text.
+ */
+export const documentModes = ['off', 'allow', 'log', 'only'] as const;
+/** One of them. */
+export type DocumentMode = (typeof documentModes)[number];
 
 /** What the policy of a mode needs. */
 export interface PolicyOptions {
@@ -44,7 +41,11 @@ export function createPolicy({ mode, introspection, prepare, log }: PolicyOption
       return {
         readsText: true,
         admit: (text, params) => {
-          if (!introspection || !asksOnlyForSchema(text, params, prepare)) throw documentRequired();
+          if (!introspection || !asksOnlyForSchema(text, params, prepare))
+            throw requestError(
+              'unlistedDocument',
+              'Only documents listed in the manifest are run: send the id of one.',
+            );
         },
       };
   }

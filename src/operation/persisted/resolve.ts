@@ -1,10 +1,10 @@
+import type { GraphQLError } from 'graphql';
 import type { Prepare, PreparedOperation } from '../document.ts';
 import type { GraphQLParams } from '../params.ts';
 import { requestError } from '../request-error.ts';
 import type { DocumentSet, ListedDocument } from './documents.ts';
 import { isTextOf, listedByText } from './documents.ts';
 import { type DocumentId, documentIdOf, hashOf, isHash } from './ids.ts';
-import { automaticMiss, automaticOff, hashMismatch, textMismatch, unknownDocument } from './refusals.ts';
 import type { TextStore } from './store.ts';
 import type { AutomaticUse, DocumentUse } from './uses.ts';
 
@@ -52,10 +52,7 @@ export function createResolve(options: ResolveOptions): ResolveDocument {
 
 function requiredText({ query }: GraphQLParams): string {
   if (query !== undefined && query !== '') return query;
-  throw requestError('Expected `query` to be a GraphQL document, but there is none.', {
-    code: 'BAD_USER_INPUT',
-    status: 400,
-  });
+  throw requestError('badParameter', 'Expected `query` to be a GraphQL document, but there is none.');
 }
 
 function ofText(text: string, params: GraphQLParams, options: ResolveOptions, byId: boolean): Resolved {
@@ -74,7 +71,8 @@ function run({ operations, use }: ListedDocument, { operationName }: GraphQLPara
 function ofListed(listed: ListedDocument, params: GraphQLParams): Resolved {
   const { query } = params;
   if (query === undefined || query === '' || isTextOf(listed, query)) return run(listed, params, true);
-  throw isHash(listed.id) ? hashMismatch() : textMismatch();
+  if (isHash(listed.id)) throw hashMismatch();
+  throw requestError('badParameter', 'The id belongs to another document than the one that came with it.');
 }
 
 /** A text with its own hash is registered, if it may run at all. */
@@ -91,13 +89,23 @@ function ofProven(text: string, id: DocumentId, params: GraphQLParams, options: 
 
 function ofStored(id: DocumentId, params: GraphQLParams, options: ResolveOptions): Resolved | Promise<Resolved> {
   const { store, automatic } = options;
-  if (store === undefined) throw id.automatic ? automaticOff() : unknownDocument(id.id);
+  if (store === undefined)
+    throw id.automatic ? requestError('automaticOff', 'PersistedQueryNotSupported') : unknownDocument(id.id);
   const answer = (text: string | undefined): Resolved => {
     automatic[text === undefined ? 'misses' : 'hits'] += 1;
     if (text !== undefined) return ofText(text, params, options, true);
-    throw id.automatic ? automaticMiss() : unknownDocument(id.id);
+    throw id.automatic ? requestError('automaticMiss', 'PersistedQueryNotFound') : unknownDocument(id.id);
   };
   if (!isHash(id.id)) return answer(undefined);
   const found = store.get(id.id);
   return found instanceof Promise ? found.then(answer) : answer(found);
+}
+
+/** The message must not read like a miss, or Apollo clients would send the text. */
+function unknownDocument(id: string): GraphQLError {
+  return requestError('unknownDocument', `There is no document with the id ${JSON.stringify(id.slice(0, 100))}.`);
+}
+
+function hashMismatch(): GraphQLError {
+  return requestError('hashMismatch', 'The hash is not the SHA-256 of the document that came with it.');
 }

@@ -1,0 +1,41 @@
+import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
+import type { Caller } from '../rest/client.ts';
+import type { Cost } from './cost.ts';
+import type { GraphQLParams } from './params.ts';
+import type { Resolved } from './persisted/resolve.ts';
+
+/** What an operation may know of the request that brought it, whichever transport that was. */
+export interface RequestContext {
+  readonly method: string;
+  /** Names the request in logs and in its answer. */
+  readonly requestId: string;
+  readonly caller: Caller | undefined;
+  readonly trace: TraceContext;
+  /** Follows its REST calls; undefined without tracing. */
+  readonly spans?: CallSpans;
+  /** Whether the client has left before it was answered. */
+  readonly hasLeft: () => boolean;
+  /** Calls back when the client leaves before it is answered. */
+  readonly onLeave: (listener: () => void) => void;
+  /** Hears what is kept of the request from now on: its document, and those variables as JSON that this declares. */
+  readonly onKept: (query: string, variablesText: string) => void;
+  /** Calls back when the answer has been taken, or the client has left. */
+  readonly onClose: (listener: () => void) => void;
+}
+
+/** What is known of one operation so far: each step of the pipeline adds to it, and the report at its end reads it. */
+export class OperationRun {
+  readonly params: GraphQLParams;
+  readonly request: RequestContext;
+  /** On the clock of `performance.now()`. */
+  readonly startedAt = performance.now();
+  document: Resolved | undefined;
+  /** The variables that the operation declares, as JSON: equal for equal ones. */
+  variablesText = '';
+  cost: Cost | undefined;
+
+  constructor(params: GraphQLParams, request: RequestContext) {
+    this.params = params;
+    this.request = request;
+  }
+}
