@@ -1,8 +1,6 @@
-import { type Collection, current, isEventId, type Key, type Noun } from '../rest/paths.ts';
+import { type IdForm, isNoun, type NodeType, type Noun, nouns, ownerTypeOf } from '../rest/nouns.ts';
+import { type Collection, current, isTextId, type Key } from '../rest/paths.ts';
 import { quoted, UserInputError } from './input-error.ts';
-
-/** The types that a global id can name. */
-export type NodeType = Noun | 'Organization';
 
 /** What a global id names: `scope` is the id of the owning project or organization, empty where there is none. */
 export interface NodeId {
@@ -13,29 +11,22 @@ export interface NodeId {
 
 const integer = /^(?:0|-?[1-9]\d{0,19})$/;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const isInteger = (text: string): boolean => integer.test(text);
 
-/** The upstream ids of each type, and what an argument takes beside global ids. */
-const forms: Record<NodeType, { readonly accepts: (text: string) => boolean; readonly form: string }> = {
-  Project: { accepts: isInteger, form: 'an integer or @current' },
-  Dashboard: { accepts: isInteger, form: 'an integer' },
-  Plugin: { accepts: isInteger, form: 'an integer' },
-  Event: { accepts: isEventId, form: 'a text without slashes, control characters and percent-escapes' },
-  Organization: { accepts: (text) => uuid.test(text), form: 'a UUID or @current' },
+/** What each form of upstream ids takes, and how messages call it. */
+const forms: Readonly<Record<IdForm, { readonly accepts: (text: string) => boolean; readonly words: string }>> = {
+  integer: { accepts: (text) => integer.test(text), words: 'an integer' },
+  uuid: { accepts: (text) => uuid.test(text), words: 'a UUID' },
+  text: { accepts: isTextId, words: 'a text without slashes, control characters and percent-escapes' },
 };
 
 /** Whether a text is an upstream id of a type, as the gateway writes it: `@current` is none, nor is a UUID in capital letters. */
 export function isUpstreamId(type: NodeType, text: string): boolean {
-  return forms[type].accepts(text) && canonical(type, text) === text;
+  return formOf(type).accepts(text) && canonical(type, text) === text;
 }
 
-const scopeTypes: Record<NodeType, 'Project' | 'Organization' | undefined> = {
-  Project: undefined,
-  Organization: undefined,
-  Dashboard: 'Project',
-  Event: 'Project',
-  Plugin: 'Organization',
-};
+function formOf(type: NodeType): (typeof forms)[IdForm] {
+  return forms[type === 'Organization' ? 'uuid' : nouns[type].ids];
+}
 
 /** The global id of an object: base64url of type, scope and key. Its scope is a real one, never `@current`. */
 export function toGlobalId({ type, scope, id }: NodeId): string {
@@ -63,7 +54,7 @@ export function parseOwnerId(type: 'Project' | 'Organization', text: string, arg
   if (text === current) return text;
   const nodeId = decode(text);
   if (nodeId?.type === type) return nodeId.id;
-  if (nodeId !== undefined || !forms[type].accepts(text)) throw malformed(type, text, argument);
+  if (nodeId !== undefined || !formOf(type).accepts(text)) throw malformed(type, text, argument);
   return canonical(type, text);
 }
 
@@ -74,7 +65,7 @@ export function parseOwnerId(type: 'Project' | 'Organization', text: string, arg
 export function parseIdWithin({ noun, scope }: Collection, text: string, argument: string): Key {
   const nodeId = decode(text);
   if (nodeId === undefined) {
-    if (!forms[noun].accepts(text)) throw malformed(noun, text, argument);
+    if (!formOf(noun).accepts(text)) throw malformed(noun, text, argument);
     return { noun, scope, id: text };
   }
   if (nodeId.type !== noun) throw malformed(noun, text, argument);
@@ -84,7 +75,7 @@ export function parseIdWithin({ noun, scope }: Collection, text: string, argumen
 
 /** The refusal of an object that belongs to another project or organization than the one given. */
 export function foreign(noun: Noun, argument: string): UserInputError {
-  return new UserInputError(`The ${noun} given as \`${argument}\` belongs to another ${scopeTypes[noun]}.`);
+  return new UserInputError(`The ${noun} given as \`${argument}\` belongs to another ${ownerTypeOf(noun)}.`);
 }
 
 /** Whether a text is a global id. */
@@ -105,7 +96,7 @@ export function parseIdWithOwner(
   ownerText: string | null | undefined,
   ownerArgument: string,
 ): Key {
-  const owner = scopeTypes[noun];
+  const owner = ownerTypeOf(noun);
   if (owner === undefined) return { noun, scope: '', id: parseOwnerId('Project', text, 'id') };
   if (ownerText !== null && ownerText !== undefined) {
     return parseIdWithin({ noun, scope: parseOwnerId(owner, ownerText, ownerArgument) }, text, 'id');
@@ -122,13 +113,15 @@ export function parseIdWithOwner(
 export function parseReference(noun: Noun, text: string, argument: string): string {
   const nodeId = decode(text);
   if (nodeId?.type === noun) return nodeId.id;
-  if (nodeId !== undefined || !forms[noun].accepts(text)) throw malformed(noun, text, argument);
+  if (nodeId !== undefined || !formOf(noun).accepts(text)) throw malformed(noun, text, argument);
   return text;
 }
 
 function malformed(type: NodeType, text: string, argument: string): UserInputError {
+  const { words } = formOf(type);
+  const form = ownerTypeOf(type) === undefined ? `${words} or ${current}` : words;
   return new UserInputError(
-    `Expected \`${argument}\` to be the id of ${article(type)} ${type} (${forms[type].form}, or its global id), but got ${quoted(text)}.`,
+    `Expected \`${argument}\` to be the id of ${article(type)} ${type} (${form}, or its global id), but got ${quoted(text)}.`,
   );
 }
 
@@ -153,7 +146,7 @@ function decode(text: string): NodeId | undefined {
 }
 
 function split(type: NodeType, text: string): NodeId | undefined {
-  const owner = scopeTypes[type];
+  const owner = ownerTypeOf(type);
   const colon = owner === undefined ? -1 : text.indexOf(':');
   const scope = colon === -1 ? '' : text.slice(0, colon);
   const id = text.slice(colon + 1);
@@ -162,7 +155,7 @@ function split(type: NodeType, text: string): NodeId | undefined {
       `Expected the global id of ${article(type)} ${type} to name its own ${owner ?? type}, but got one with @current, which each key takes for another. Ask for the object again.`,
     );
   }
-  if (!forms[type].accepts(id) || (owner !== undefined && !forms[owner].accepts(scope))) return undefined;
+  if (!formOf(type).accepts(id) || (owner !== undefined && !formOf(owner).accepts(scope))) return undefined;
   return owner === undefined
     ? { type, scope, id: canonical(type, id) }
     : { type, scope: canonical(owner, scope), id: canonical(type, id) };
@@ -174,5 +167,5 @@ function canonical(type: NodeType, id: string): string {
 }
 
 function isNodeType(text: string): text is NodeType {
-  return Object.hasOwn(forms, text);
+  return text === 'Organization' || isNoun(text);
 }

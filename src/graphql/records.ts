@@ -1,7 +1,8 @@
 import type { View } from '../loaders/row-store.ts';
 import { UpstreamError } from '../rest/errors.ts';
+import { mapNouns, type Noun } from '../rest/nouns.ts';
 import type { ListRef } from '../rest/pages.ts';
-import type { Collection, Key, Noun } from '../rest/paths.ts';
+import type { Collection, Key } from '../rest/paths.ts';
 import type { TablePage } from '../rest/tables.ts';
 import { idText, type Row } from '../rest/values.ts';
 
@@ -58,12 +59,6 @@ export class RowRecord {
 
 const noColumns: Row = {};
 
-/** Each noun has a class of its own, so that its columns can be getters. */
-class Project extends RowRecord {}
-class Dashboard extends RowRecord {}
-class Event extends RowRecord {}
-class Plugin extends RowRecord {}
-
 /** A user as a dashboard's `created_by` shows it; nothing can read one again. */
 export class UserRecord {
   readonly row: Row;
@@ -74,8 +69,8 @@ export class UserRecord {
   }
 }
 
-/** The class whose instances answer the fields of a type. */
-export const recordClasses = { Project, Dashboard, Event, Plugin, User: UserRecord } as const;
+/** The class whose instances answer the fields of a type: each noun has its own, so that its columns can be getters. */
+export const recordClasses = { ...mapNouns(() => class extends RowRecord {}), User: UserRecord } as const;
 
 /** The record of an object of a collection. */
 export function toRecord(collection: Collection, parts: RecordParts): RowRecord {
@@ -96,16 +91,6 @@ export interface OrganizationRecord {
   readonly name?: string | null;
   readonly started?: Started | undefined;
 }
-
-// Codegen takes the parent of each type by its name.
-/** A project: its key and its row. */
-export type ProjectRecord = RowRecord;
-/** A dashboard: its key and its row. */
-export type DashboardRecord = RowRecord;
-/** An event: its key and its row. */
-export type EventRecord = RowRecord;
-/** A plugin: its key and its row. */
-export type PluginRecord = RowRecord;
 
 /** What the upstream answered where the contract does not show the shape. */
 export interface ReportSource {

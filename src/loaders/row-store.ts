@@ -1,4 +1,6 @@
-import { type Collection, type Key, keyText, type Noun } from '../rest/paths.ts';
+import { views } from '../rest/generated/views.ts';
+import { mapNouns, type Noun } from '../rest/nouns.ts';
+import { type Collection, type Key, keyText } from '../rest/paths.ts';
 import { idText, type Row } from '../rest/values.ts';
 
 /** Which columns a row has: those of a list, or all. */
@@ -10,10 +12,15 @@ export interface KnownRow {
   readonly view: View;
 }
 
-/** The view in which a list answers rows of a noun. Rows of events and plugins have every column in a list, too. */
+/** The view in which a list answers rows of a noun. Rows of some nouns have every column in a list, too. */
 export function listView(noun: Noun): View {
-  return noun === 'Event' || noun === 'Plugin' ? 'detail' : 'list';
+  return listViews[noun];
 }
+
+const listViews = mapNouns((noun): View => {
+  const listed: readonly string[] = views[noun].list;
+  return views[noun].detail.every((column) => listed.includes(column)) ? 'detail' : 'list';
+});
 
 /** Whether a row of one view has the columns of another. */
 export function suffices(has: View, need: View): boolean {

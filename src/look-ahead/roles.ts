@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { isRowType, mappingOf } from '../graphql/field-mapping.ts';
 import type { View } from '../loaders/row-store.ts';
-import { type Endpoint, endpointOf } from './endpoints.ts';
+import { type Endpoint, endpointOf } from '../rest/endpoints.ts';
 
 /** What a field costs, as its directives and its type in the SDL say. */
 export type Role =

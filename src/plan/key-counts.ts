@@ -1,4 +1,4 @@
-import type { Noun } from '../rest/paths.ts';
+import type { Noun } from '../rest/nouns.ts';
 
 /** A collection of which rows are wanted by key. */
 export interface KeyedCollection {

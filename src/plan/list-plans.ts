@@ -1,5 +1,5 @@
 import { type MergedPage, mergedPagesOf } from '../loaders/merged-pages.ts';
-import { listEndpoint } from '../look-ahead/endpoints.ts';
+import { listEndpoint } from '../rest/endpoints.ts';
 import { type KeyedCollection, mayBeOne } from './key-counts.ts';
 import type { Condition, PlannedCalls } from './planned-calls.ts';
 import { after, isBefore, type Schedule, type Stage } from './schedule.ts';

@@ -2,10 +2,11 @@ import type { GraphQLObjectType } from 'graphql';
 import { namesGlobally, parseIdWithOwner, parseOwnerId } from '../graphql/ids.ts';
 import { refuseCurrent, refuseMutation, refuseOutside } from '../graphql/narrowing.ts';
 import { toRequestBody } from '../graphql/request-body.ts';
-import { type Endpoint, rowEndpoint } from '../look-ahead/endpoints.ts';
 import { roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
-import { current, type Noun } from '../rest/paths.ts';
+import { type Endpoint, rowEndpoint } from '../rest/endpoints.ts';
+import { type Noun, owners, ownerTypeOf } from '../rest/nouns.ts';
+import { current } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
 import { keyed, type Objects, toObjects } from './objects.ts';
 import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
@@ -73,13 +74,14 @@ function targetOf(
 ): Target {
   const given = args.all['input'];
   const input = isObject(given) ? given : {};
-  const ownerArgument = noun === 'Project' ? 'id' : noun === 'Plugin' ? 'organizationId' : 'projectId';
+  const ownerType = ownerTypeOf(noun);
+  const ownerArgument = ownerType === undefined ? 'id' : owners[ownerType].argument;
   const text = (name: string): string | undefined => (typeof input[name] === 'string' ? input[name] : undefined);
   const reach = builder.options.tenant?.reach;
   refuseCurrent(reach, text(ownerArgument), ownerArgument);
   const { id, scope } = keyOf(noun, isRow, text, ownerArgument);
   const info = { parentType: type, fieldName: selected.field.name };
-  toRequestBody(input, info, { projectId: noun === 'Project' ? id : scope, reach });
+  toRequestBody(input, info, { projectId: ownerType === undefined ? id : scope, reach });
   refuseOutside(reach, { noun, scope, id: id ?? '' });
   const payload = builder.answerOf(selected);
   const isTold = payload !== undefined && builder.answersScopes(payload, selected.nodes);
@@ -95,8 +97,8 @@ function keyOf(
   ownerArgument: string,
 ): { readonly id: string | undefined; readonly scope: string } {
   if (isRow) return parseIdWithOwner(noun, text('id') ?? '', text(ownerArgument), ownerArgument);
-  if (noun === 'Project') return { id: undefined, scope: '' };
-  const ownerType = noun === 'Plugin' ? 'Organization' : 'Project';
+  const ownerType = ownerTypeOf(noun);
+  if (ownerType === undefined) return { id: undefined, scope: '' };
   return { id: undefined, scope: parseOwnerId(ownerType, text(ownerArgument) ?? '', ownerArgument) };
 }
 

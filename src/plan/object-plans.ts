@@ -3,7 +3,7 @@ import { suffices, type View } from '../loaders/row-store.ts';
 import { ownView } from '../look-ahead/needs.ts';
 import { roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
-import type { Noun } from '../rest/paths.ts';
+import type { Noun } from '../rest/nouns.ts';
 import { planField } from './field-plans.ts';
 import { planCurrent, planScope, planScopeOfPlugins } from './id-scopes.ts';
 import { isCurrent, most, type Objects, textOf, toObjects } from './objects.ts';

@@ -1,6 +1,6 @@
-import type { NodeType } from '../graphql/ids.ts';
 import type { View } from '../loaders/row-store.ts';
-import { current, type Key, type Noun } from '../rest/paths.ts';
+import { type NodeType, type Noun, ownerTypeOf } from '../rest/nouns.ts';
+import { current, type Key } from '../rest/paths.ts';
 import type { Stage } from './schedule.ts';
 
 /** Objects that an operation may come upon in one place of its answer. */
@@ -44,7 +44,7 @@ export function keyedOrganization(id: string, stage: Stage, certain: boolean): O
 }
 
 function ownerOf(noun: Noun, scope: string, stage: Stage, certain: boolean): Objects {
-  if (noun === 'Plugin') return keyedOrganization(scope, stage, certain);
+  if (ownerTypeOf(noun) === 'Organization') return keyedOrganization(scope, stage, certain);
   return keyed({ noun: 'Project', scope: '', id: scope }, stage, certain);
 }
 

@@ -8,11 +8,11 @@ import {
   isObjectType,
 } from 'graphql';
 import type { CursorCodec } from '../context.ts';
-import type { NodeType } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import { ForbiddenError } from '../graphql/narrowing.ts';
 import { answersScopes, type Needs, needsOf } from '../look-ahead/needs.ts';
 import { type SelectedField, type Selecting, type SelectionScope, selectedFields } from '../look-ahead/selection.ts';
+import type { NodeType } from '../rest/nouns.ts';
 import { reaches } from '../rest/reach.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import { ListPlans } from './list-plans.ts';

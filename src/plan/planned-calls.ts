@@ -1,4 +1,4 @@
-import type { Endpoint } from '../look-ahead/endpoints.ts';
+import type { Endpoint } from '../rest/endpoints.ts';
 import type { RestOperationId } from '../rest/operation-ids.ts';
 import type { Objects } from './objects.ts';
 import type { Stage } from './schedule.ts';

@@ -1,5 +1,5 @@
-import type { Endpoint } from '../look-ahead/endpoints.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
+import type { Endpoint } from '../rest/endpoints.ts';
 import { collectionText, most, type Objects } from './objects.ts';
 import type { Arguments, PlanBuilder } from './plan-builder.ts';
 import type { Stage } from './schedule.ts';

@@ -1,7 +1,7 @@
 import { listView, suffices, type View } from '../loaders/row-store.ts';
 import { pageFirstThreshold } from '../loaders/rows.ts';
-import { rowEndpoint } from '../look-ahead/endpoints.ts';
-import type { Noun } from '../rest/paths.ts';
+import { rowEndpoint } from '../rest/endpoints.ts';
+import type { Noun } from '../rest/nouns.ts';
 import { KeyCounts, type KeyedCollection } from './key-counts.ts';
 import type { ListPlans } from './list-plans.ts';
 import { collectionText, isCurrent, isOwnerKnown, most, type Objects, textOf } from './objects.ts';

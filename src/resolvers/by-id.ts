@@ -1,6 +1,6 @@
 import { type GraphQLObjectType, type GraphQLResolveInfo, isObjectType } from 'graphql';
 import type { GatewayContext } from '../context.ts';
-import { type NodeType, parseIdWithin } from '../graphql/ids.ts';
+import { parseIdWithin } from '../graphql/ids.ts';
 import { type RowRecord, type Started, toRecord } from '../graphql/records.ts';
 import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
 import { type Existence, type Needs, needsOf, ownView } from '../look-ahead/needs.ts';
@@ -8,6 +8,7 @@ import { weightOf } from '../look-ahead/object-weight.ts';
 import { scopeOf } from '../look-ahead/selection.ts';
 import { startBelow, startRelations } from '../look-ahead/starting.ts';
 import { isNotFound, toError } from '../rest/errors.ts';
+import type { NodeType } from '../rest/nouns.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
 import { reaches } from '../rest/reach.ts';
 import type { Row } from '../rest/values.ts';

@@ -2,6 +2,7 @@ import type { GatewayContext } from '../context.ts';
 import { foreign } from '../graphql/ids.ts';
 import { type RowRecord, withIdScope } from '../graphql/records.ts';
 import { toError } from '../rest/errors.ts';
+import { ownerTypeOf } from '../rest/nouns.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
 import type { Row } from '../rest/values.ts';
 
@@ -39,6 +40,6 @@ function ownerIn({ organization_id: owner, is_global: isGlobal }: Row): string |
 
 /** Refuses an object, named by its global id, that is not of the project or organization that `@current` stands for. */
 export async function confirmScope({ noun, scope }: Key, argument: string, { loaders }: GatewayContext): Promise<void> {
-  const real = await loaders.fetchCurrentId(noun === 'Plugin' ? 'Organization' : 'Project');
+  const real = await loaders.fetchCurrentId(ownerTypeOf(noun) ?? 'Project');
   if (real !== scope) throw foreign(noun, argument);
 }

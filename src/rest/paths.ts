@@ -1,7 +1,8 @@
 import { UpstreamError } from './errors.ts';
+import { type Noun, nouns, owners } from './nouns.ts';
 
-/** The nouns that the REST API has rows of. An organization is no row: it is only its id. */
-export type Noun = 'Project' | 'Dashboard' | 'Event' | 'Plugin';
+// All paths have one form: /api/[<owner>/<owner's id>/]<collection>/[<id>/][<report or action>/]. They are made here; the
+// templates of the OpenAPI document, which `endpoints.ts` reads, have the same form.
 
 /** What one row is addressed by: the project or organization that owns it (empty for projects) and its own id. */
 export interface Key {
@@ -26,21 +27,13 @@ export function keyText(key: Key): string {
 
 /** The path of a collection, with its trailing slash. */
 export function collectionPath({ noun, scope }: Collection): string {
-  switch (noun) {
-    case 'Project':
-      return '/api/projects/';
-    case 'Dashboard':
-      return `/api/projects/${segment(scope)}/dashboards/`;
-    case 'Event':
-      return `/api/projects/${segment(scope)}/events/`;
-    case 'Plugin':
-      return `/api/organizations/${segment(scope)}/plugins/`;
-  }
+  const { owner, path } = nouns[noun];
+  return owner === undefined ? `/api/${path}/` : `/api/${owners[owner].path}/${segment(scope)}/${path}/`;
 }
 
 /** The path of one row, with its trailing slash. */
 export function rowPath(key: Key): string {
-  return `${collectionPath(key)}${key.noun === 'Event' ? eventSegment(key.id) : segment(key.id)}/`;
+  return `${collectionPath(key)}${nouns[key.noun].ids === 'text' ? textSegment(key.id) : segment(key.id)}/`;
 }
 
 /** A path with the query parameters that have a value, in the order given, each name and value encoded once. */
@@ -65,22 +58,22 @@ function segment(text: string): string {
   return text;
 }
 
-/** The longest id of an event, in UTF-16 units; percent-encoded it takes nine times as many bytes at most. */
-const longestEventId = 500;
+/** The longest id that is a text, in UTF-16 units; percent-encoded it takes nine times as many bytes at most. */
+const longestTextId = 500;
 
 /** Servers undo slashes and dots even if they are percent-encoded, and some decode twice. */
 const leavesSegment = /[/\\\p{Cc}]|%[\da-f]{2}|^\.{1,2}(?:;|$)/iu;
 
 /**
- * Whether a text can be the id of an event, which the contract takes for any text: percent-encoded it stays one path
+ * Whether a text can be the id of a noun whose ids are texts: percent-encoded it stays one path
  * segment for every server on the way. `events/values/` is another endpoint.
  */
-export function isEventId(text: string): boolean {
-  const isInBounds = text !== '' && text.length <= longestEventId && text.isWellFormed();
+export function isTextId(text: string): boolean {
+  const isInBounds = text !== '' && text.length <= longestTextId && text.isWellFormed();
   return isInBounds && text !== 'values' && text !== current && !leavesSegment.test(text);
 }
 
-function eventSegment(text: string): string {
-  if (!isEventId(text)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+function textSegment(text: string): string {
+  if (!isTextId(text)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
   return plainSegment.test(text) ? text : encodeURIComponent(text);
 }

@@ -1,4 +1,5 @@
-import { type Collection, current, type Noun } from './paths.ts';
+import { type NodeType, ownerTypeOf } from './nouns.ts';
+import { type Collection, current } from './paths.ts';
 
 /** What a tenant may reach of what its key sees: upstream ids. What lies below one of them is reached with it. */
 export interface Reach {
@@ -10,7 +11,7 @@ export interface Reach {
 
 /** An object as its key names it: `scope` is the id of the project or organization that owns it, empty for these two. */
 export interface Reachable {
-  readonly noun: Noun | 'Organization';
+  readonly noun: NodeType;
   readonly scope: string;
   readonly id: string;
 }
@@ -18,17 +19,10 @@ export interface Reachable {
 /** Whether an object is within reach; with no reach given, everything is. What `@current` stands for never is. */
 export function reaches(reach: Reach | undefined, { noun, scope, id }: Reachable): boolean {
   if (reach === undefined) return true;
-  switch (noun) {
-    case 'Project':
-      return reach.projects.has(id);
-    case 'Organization':
-      return reach.organizations.has(id.toLowerCase());
-    case 'Dashboard':
-    case 'Event':
-      return reach.projects.has(scope);
-    case 'Plugin':
-      return reach.organizations.has(scope.toLowerCase());
-  }
+  const owner = ownerTypeOf(noun);
+  const [type, text] = owner === undefined ? [noun, id] : [owner, scope];
+  if (type === 'Organization') return reach.organizations.has(text.toLowerCase());
+  return type === 'Project' && reach.projects.has(text);
 }
 
 /** Whether new objects may be made in a collection. A new project would be out of every reach. */

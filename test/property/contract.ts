@@ -1,5 +1,5 @@
+import type { Noun } from '../../src/rest/nouns.ts';
 import type { ListRef } from '../../src/rest/pages.ts';
-import type { Noun } from '../../src/rest/paths.ts';
 
 /** The path of the collection of a kind. */
 export function pathOf(noun: Noun, scope: string): string {

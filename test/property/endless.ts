@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Noun } from '../../src/rest/paths.ts';
+import type { Noun } from '../../src/rest/nouns.ts';
 import type { Row } from '../../src/rest/values.ts';
 import { pathOf } from './contract.ts';
 import { listed, organizationIds, type World } from './world.ts';

@@ -9,8 +9,8 @@ import {
 } from 'graphql';
 import type { CursorCodec } from '../../src/context.ts';
 import { toGlobalId } from '../../src/graphql/ids.ts';
+import type { Noun } from '../../src/rest/nouns.ts';
 import type { ListRef } from '../../src/rest/pages.ts';
-import type { Noun } from '../../src/rest/paths.ts';
 import { idText } from '../../src/rest/values.ts';
 import { pathOf } from './contract.ts';
 import type { Random } from './random.ts';

@@ -10,8 +10,8 @@ import {
 } from 'graphql';
 import type { CursorCodec } from '../../src/context.ts';
 import { toGlobalId } from '../../src/graphql/ids.ts';
+import type { Noun } from '../../src/rest/nouns.ts';
 import type { ListRef } from '../../src/rest/pages.ts';
-import type { Noun } from '../../src/rest/paths.ts';
 import { idText, isObject, type Row } from '../../src/rest/values.ts';
 import { columnOf, isDetail, pathOf, reportTarget } from './contract.ts';
 import type { Source, Stretch } from './facts.ts';

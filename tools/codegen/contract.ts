@@ -7,10 +7,11 @@ interface Operation {
   readonly path: string;
 }
 
-/** What code is made from beyond types: the operations, and the columns of each schema, all in the document's order. */
+/** What code is made from beyond types, in the document's order. */
 export interface Contract {
   readonly operations: readonly Operation[];
-  readonly columns: (schema: string) => readonly string[];
+  /** The columns of a schema; undefined if there is no such schema. */
+  readonly columns: (schema: string) => readonly string[] | undefined;
 }
 
 const methods = new Set(['get', 'post', 'patch', 'put', 'delete']);
@@ -20,7 +21,10 @@ export function readContract(text: string): Contract {
   const document: unknown = parse(text);
   return {
     operations: Object.entries(objectAt(document, 'paths')).flatMap(([path, item]) => operationsOf(path, item)),
-    columns: (schema) => Object.keys(objectAt(document, 'components', 'schemas', schema, 'properties')),
+    columns: (schema) => {
+      const properties = valueAt(document, ['components', 'schemas', schema, 'properties']);
+      return properties === undefined ? undefined : Object.keys(objectAt(properties));
+    },
   };
 }
 

@@ -2,14 +2,13 @@ import { codegen } from '@graphql-codegen/core';
 import * as typescript from '@graphql-codegen/typescript';
 import * as typescriptResolvers from '@graphql-codegen/typescript-resolvers';
 import { buildASTSchema, parse } from 'graphql';
-
-const records = ['Project', 'Dashboard', 'Event', 'Plugin', 'Organization', 'User'];
-const lists = ['Project', 'Dashboard', 'Event', 'Plugin'];
+import { nounNames } from '../../src/rest/nouns.ts';
 
 /** The parent that resolvers of each type are given, as `module#type`, the module seen from the generated file. */
 const mappers: Record<string, string> = {};
-for (const type of records) mappers[type] = `../records.ts#${type}Record`;
-for (const type of lists) {
+for (const type of ['Organization', 'User']) mappers[type] = `../records.ts#${type}Record`;
+for (const type of nounNames) {
+  mappers[type] = '../records.ts#RowRecord';
   mappers[`${type}Connection`] = '../connections.ts#ConnectionSource';
   mappers[`${type}Edge`] = '../connections.ts#EdgeSource';
 }

@@ -1,33 +1,31 @@
+import { nounNames } from '../../src/rest/nouns.ts';
 import type { Contract } from './contract.ts';
 
-/** The schemas of each noun's views. Where there is one view only, both are the same. */
-const viewSchemas = {
-  Project: { list: 'ProjectListItem', detail: 'Project' },
-  Dashboard: { list: 'DashboardListItem', detail: 'Dashboard' },
-  Event: { list: 'Event', detail: 'Event' },
-  Plugin: { list: 'Plugin', detail: 'Plugin' },
-  User: { list: 'User', detail: 'User' },
-};
-
-const requestSchemas = { Project: 'ProjectRequest', Dashboard: 'DashboardRequest', Plugin: 'PluginRequest' };
+/** The types whose rows have columns. */
+const rowTypes = [...nounNames, 'User'];
 
 /** The TypeScript source of the tables that the gateway reads at run time: views, request columns and operations. */
-export function viewsSource(contract: Contract): string {
-  const views = mapValues(viewSchemas, (schemas) => mapValues(schemas, contract.columns));
-  const requestColumns = mapValues(requestSchemas, contract.columns);
-  const operations = Object.fromEntries(contract.operations.map(({ id, method, path }) => [id, { method, path }]));
+export function viewsSource({ columns, operations }: Contract): string {
+  const views = rowTypes.map((type): Entry => {
+    const detail = columns(type);
+    // Lists have a schema of their own if they show fewer columns.
+    return [type, { list: columns(`${type}ListItem`) ?? detail, detail }];
+  });
+  const requests = rowTypes
+    .map((type): Entry => [type, columns(`${type}Request`)])
+    .filter(([, list]) => list !== undefined);
+  const byId = operations.map(({ id, method, path }): Entry => [id, { method, path }]);
   return [
     table('views', 'The columns that rows of each noun have in the list view and in the detail view.', views),
-    table('requestColumns', 'The columns of each noun that create and update requests can set.', requestColumns),
-    table('operations', 'Every REST operation by its `operationId`; paths keep their `{parameters}`.', operations),
+    table('requestColumns', 'The columns of each noun that create and update requests can set.', requests),
+    table('operations', 'Every REST operation by its `operationId`; paths keep their `{parameters}`.', byId),
   ].join('\n');
 }
 
-function mapValues<T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
-}
+type Entry = readonly [name: string, value: unknown];
 
-function table(name: string, description: string, value: object): string {
+function table(name: string, description: string, entries: readonly Entry[]): string {
+  const value = Object.fromEntries(entries);
   return `/** ${description} */\nexport const ${name} = ${literal(value, '')} as const;\n`;
 }
 

@@ -1,6 +1,6 @@
-import { operations } from '../rest/generated/views.ts';
-import { isRestOperationId, type RestOperationId } from '../rest/operation-ids.ts';
-import type { Noun } from '../rest/paths.ts';
+import { operations } from './generated/views.ts';
+import { type Noun, nounNames, nouns } from './nouns.ts';
+import { isRestOperationId, type RestOperationId } from './operation-ids.ts';
 
 /** What a REST operation is about, as the template of its path says. */
 export interface Endpoint {
@@ -14,9 +14,8 @@ export interface Endpoint {
   readonly report: string;
 }
 
-const pathNouns = { projects: 'Project', dashboards: 'Dashboard', events: 'Event', plugins: 'Plugin' } as const;
-
-const template = /^\/api\/(?:\w+\/\{(?!id\})\w+\}\/)?(?<noun>\w+)\/(?<row>\{id\}\/)?(?<report>.*)$/;
+/** Templates have the one form of all paths (see `paths.ts`), with a parameter in the place of each id. */
+const template = /^\/api\/(?:\w+\/\{(?!id\})\w+\}\/)?(?<collection>\w+)\/(?<row>\{id\}\/)?(?<report>.*)$/;
 
 const endpoints = new Map(
   Object.keys(operations)
@@ -53,11 +52,8 @@ function isReading({ method, report }: Endpoint): boolean {
 
 function toEndpoint(operation: RestOperationId): Endpoint {
   const { method, path } = operations[operation];
-  const { noun = '', row, report = '' } = template.exec(path)?.groups ?? {};
-  if (!isPathNoun(noun)) throw new Error(`${path} is about no noun of the schema`);
-  return { operation, method, path, noun: pathNouns[noun], isRow: row !== undefined, report };
-}
-
-function isPathNoun(text: string): text is keyof typeof pathNouns {
-  return Object.hasOwn(pathNouns, text);
+  const { collection, row, report = '' } = template.exec(path)?.groups ?? {};
+  const noun = nounNames.find((name) => nouns[name].path === collection);
+  if (noun === undefined) throw new Error(`${path} is about no noun of the schema`);
+  return { operation, method, path, noun, isRow: row !== undefined, report };
 }

@@ -1,0 +1,62 @@
+/** How the ids of a type look: an integer, a UUID, or any text that stays one segment of a path. */
+export type IdForm = 'integer' | 'uuid' | 'text';
+
+/** The types whose objects own collections, by the name that paths and the inputs of mutations give them. */
+export const owners = {
+  Project: { path: 'projects', argument: 'projectId' },
+  Organization: { path: 'organizations', argument: 'organizationId' },
+} as const;
+
+/** A type whose objects own collections. */
+export type OwnerType = keyof typeof owners;
+
+/** What one noun is to the REST API. */
+interface NounEntry {
+  /** What owns its collections; undefined if there is one collection for each key. */
+  readonly owner: OwnerType | undefined;
+  /** The collection's segment of a path. */
+  readonly path: string;
+  readonly ids: IdForm;
+}
+
+/**
+ * The nouns that the REST API has rows of: one entry each. Their columns and operations are in the OpenAPI document,
+ * their fields in `schema/`. An organization has no row: it is only its id.
+ */
+export const nouns = {
+  Project: { owner: undefined, path: 'projects', ids: 'integer' },
+  Dashboard: { owner: 'Project', path: 'dashboards', ids: 'integer' },
+  Event: { owner: 'Project', path: 'events', ids: 'text' },
+  Plugin: { owner: 'Organization', path: 'plugins', ids: 'integer' },
+} as const satisfies Readonly<Record<string, NounEntry>>;
+
+/** The name of a noun, in the schema too. */
+export type Noun = keyof typeof nouns;
+
+/** The types that a global id can name. */
+export type NodeType = Noun | 'Organization';
+
+/** Every noun, in the order of the table. */
+export const nounNames: readonly Noun[] = Object.keys(nouns).filter(isNoun);
+
+/** Whether a text is the name of a noun. */
+export function isNoun(text: string): text is Noun {
+  return Object.hasOwn(nouns, text);
+}
+
+/** What owns the objects of a type; undefined for projects and organizations. */
+export function ownerTypeOf(type: NodeType): OwnerType | undefined {
+  return type === 'Organization' ? undefined : nouns[type].owner;
+}
+
+/** Something for each noun. */
+export function mapNouns<T>(valueOf: (noun: Noun) => T): Readonly<Record<Noun, T>> {
+  const values: Partial<Record<Noun, T>> = {};
+  for (const noun of nounNames) values[noun] = valueOf(noun);
+  if (hasAll(values)) return values;
+  throw new Error('a noun was left out');
+}
+
+function hasAll<T>(values: Partial<Record<Noun, T>>): values is Record<Noun, T> {
+  return nounNames.every((noun) => Object.hasOwn(values, noun));
+}
