@@ -3,33 +3,38 @@ import type { RestApi } from '../rest/api.ts';
 import { isNotFound } from '../rest/errors.ts';
 import { type Collection, current, type Key, keyText } from '../rest/paths.ts';
 import { idText } from '../rest/values.ts';
+import { dispatched, scheduleDispatch } from './dispatch.ts';
 import { type KnownRow, listView, type RowStore, suffices, type View } from './row-store.ts';
 import type { SavedCalls } from './saved-calls.ts';
 import type { WindowLoader } from './windows.ts';
 
-/** A row in some view; undefined where it does not exist. */
+/** A row in some view; undefined if it does not exist. */
 type Found = Promise<KnownRow | undefined>;
 
-/** Whether a page was read for rows by key alone, and none of them was counted as its cost yet. */
+/** The cost of a page that was read for rows by key alone. */
 interface PageCharge {
+  /** Whether none of the rows is counted as what the page cost. */
   isDue: boolean;
 }
 
-/** So many rows of one list, wanted at once in the list view, are looked for in a page of the list first. */
+/** From how many rows of one list on, wanted at once in the list view, a page of the list is read before them. */
 export const pageFirstThreshold = 3;
 
-/** Rows by key for one operation; never share it: it caches. */
+/**
+ * The rows that one operation wants by their keys; never share it: it caches. `plan/row-plans.ts` says beforehand which
+ * calls these are: change both.
+ */
 export class RowLoader {
   readonly #api: RestApi;
   readonly #store: RowStore;
   readonly #windows: () => WindowLoader;
   readonly #maxPageSize: number;
   readonly #saved: SavedCalls;
-  // No loader: one call each, and no row waits for another.
+  // Not a DataLoader: each row is a call of its own, and none waits for another.
   readonly #byId = new Map<string, Found>();
-  /** What was looked for in lists, by key. */
+  /** Rows that a page of their list may answer, by key. */
   readonly #looked = new Map<string, Found>();
-  /** What has been loaded, until somebody has waited for it. */
+  /** What was loaded since `settlePending` was called for its collection. */
   #loading: { readonly collection: Collection; readonly found: Found }[] = [];
   #inLists: DataLoader<Key, Found> | undefined;
 
@@ -41,7 +46,7 @@ export class RowLoader {
     this.#saved = saved;
   }
 
-  /** The row in a view that has the needed columns: known already, from a page under way, or read. */
+  /** The row in a view that has the needed columns: it is known, on a page in flight, or read. Undefined if it does not exist. */
   load(key: Key, need: View): Found {
     const known = this.#store.find(key, need);
     if (known !== undefined) {
@@ -54,9 +59,9 @@ export class RowLoader {
     return found;
   }
 
-  /** Waits for the rows and the pages of a collection that are wanted by now; false where there are none new. */
+  /** Waits for the rows and the pages of a collection that are wanted by now; false if there are no new ones. */
   async settlePending(collection: Collection): Promise<boolean> {
-    await this.#windows().wanted();
+    await dispatched();
     const pages = this.#windows().inFlight(collection);
     const text = collectionText(collection);
     const rows = this.#loading.filter((one) => collectionText(one.collection) === text).map(({ found }) => found);
@@ -80,7 +85,10 @@ export class RowLoader {
       this.#saved.knownRows += 1;
       return looked;
     }
-    this.#inLists ??= new DataLoader<Key, Found>((keys) => Promise.resolve(this.#findAll(keys)), { cache: false });
+    this.#inLists ??= new DataLoader<Key, Found>((keys) => Promise.resolve(this.#findAll(keys)), {
+      cache: false,
+      batchScheduleFn: (dispatch) => scheduleDispatch('rows', dispatch),
+    });
     const found = this.#inLists.load(key).then((row) => row);
     this.#looked.set(text, found);
     return found;
@@ -103,7 +111,7 @@ export class RowLoader {
     });
   }
 
-  /** Reads a page of a list where enough rows of it are wanted, and waits for every page that may hold one of them. */
+  /** Reads a page of a list if enough rows of it are wanted, and waits for every page that may hold one of them. */
   async #readPages({ noun, scope }: Collection, keys: readonly Key[]): Promise<PageCharge> {
     const before = this.#windows().inFlight({ noun, scope });
     if (before !== undefined) await before;
@@ -111,7 +119,7 @@ export class RowLoader {
     const isDue = this.#unknown(keys).length >= pageFirstThreshold;
     if (isDue) await this.#readPage({ noun, scope });
     while (this.#unknown(keys).length > 0) {
-      await this.#windows().wanted();
+      await dispatched();
       const pages = this.#windows().inFlight({ noun, scope });
       if (pages === undefined) break;
       await pages;
@@ -119,7 +127,7 @@ export class RowLoader {
     return { isDue };
   }
 
-  /** One page of the list, capped or not. Its failure is nobody's: each key is read by id then. */
+  /** One page of the list, capped or not. If it fails, each key is read by id. */
   async #readPage(list: Collection): Promise<void> {
     await this.#windows()
       .load({ list, at: { offset: 0 }, limit: this.#maxPageSize, onePage: true })
@@ -146,7 +154,7 @@ export class RowLoader {
     try {
       const known: KnownRow = { row: await this.#api.fetchRow(key), view: 'detail' };
       this.#store.learn(key, known);
-      // Who asks for that project by its id later finds the same row.
+      // The project that is `@current` is found by its id later on, too.
       const id = key.id === current ? idText(known.row['id']) : undefined;
       if (id !== undefined) this.#store.learn({ ...key, id }, known);
       return known;

@@ -1,41 +1,54 @@
 import type { RestApi } from '../rest/api.ts';
-import type { ListRef } from '../rest/pages.ts';
+import { type ListRef, listText } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
-import { fetchFilledPage } from './fill.ts';
+import type { Position } from '../rest/positions.ts';
+import { scheduleDispatch } from './dispatch.ts';
 import { type MergedPage, mergedPagesOf, requiredRowsOf } from './merged-pages.ts';
 import { joinPages, type ListPage, positionOf, slicePage, tailOf } from './page.ts';
+import { fetchFilledPage } from './page-filling.ts';
 import type { RowStore } from './row-store.ts';
 import { type ChargedPage, SavedCalls } from './saved-calls.ts';
-import { baseText, isEqual, type Window } from './window.ts';
 
-/** A window that somebody waits for, and what it has in common with those that it may share pages with. */
+/** What is wanted of a list: `limit` rows from a position, or only the count of the whole list. */
+export interface Window {
+  readonly list: ListRef;
+  readonly at: Position;
+  readonly limit: number;
+  readonly countOnly?: boolean;
+  /** Whether the rows of one call will do if the upstream caps its pages. */
+  readonly onePage?: boolean;
+}
+
+/** A window that waits for its page. */
 interface PendingWindow {
   readonly window: Window;
+  /** Equal for windows that may share pages. */
   readonly base: string;
   readonly page: Promise<ListPage>;
   readonly resolve: (page: ListPage | Promise<ListPage>) => void;
   readonly reject: (error: unknown) => void;
-  /** How many wait for it. */
+  /** How many fields of the answer wait for it. */
   waiting: number;
 }
 
 /** A page that was read or is being read. */
 interface Reading extends MergedPage, ChargedPage {
-  /** So many of its rows are asked for again and again, until they have come. */
+  /** How many of its rows are asked for in further calls if the upstream answers fewer. */
   readonly required: number;
-  /** So many of its rows it can answer: all that were asked for, until it turns out that the upstream caps its pages. */
+  /** How many rows it can answer: all that were asked for, until it turns out that the upstream caps its pages. */
   available: number;
   readonly collection: Collection;
   readonly page: Promise<ListPage>;
   settled: boolean;
 }
 
-/** Pages that a tail may cost beyond the first two, where the list turned out longer than its count. */
+/** How many pages a tail may cost beyond the first two if the list turns out to be longer than its count. */
 const maximumTailPages = 10;
 
 /**
- * Windows of lists for one operation; never share it: it caches. Windows of one list that are wanted at once are read
- * as few merged pages as hold them all, and a window within a page that was read already costs nothing.
+ * The windows of lists that one operation wants; never share it: it caches. Windows of one list that are wanted in one
+ * turn are read as the fewest merged pages that hold them all, and a window within a page that was read costs nothing.
+ * `plan/list-plans.ts` says beforehand which pages these are: change both.
  */
 export class WindowLoader {
   readonly #api: RestApi;
@@ -43,7 +56,7 @@ export class WindowLoader {
   readonly #maxPageSize: number;
   readonly #saved: SavedCalls;
   readonly #readings = new Map<string, Reading[]>();
-  // Not a DataLoader: its batch answers as one, and no window may wait for the page of another list.
+  // Not a DataLoader: a batch of one answers as a whole, and no window may wait for the page of another list.
   #pending: PendingWindow[] = [];
 
   /** `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made. */
@@ -57,16 +70,16 @@ export class WindowLoader {
   /** The page of a window; for a count, any page of its list. */
   load(window: Window): Promise<ListPage> {
     const last = this.#pending.at(-1);
-    // As for the rows of a list that have the same owner.
+    // Equal windows come one after the other: a list at each row of a page that has one owner.
     if (last !== undefined && isEqual(last.window, window)) {
       last.waiting += 1;
       return last.page;
     }
     const { promise: page, resolve, reject } = Promise.withResolvers<ListPage>();
     try {
-      // A list whose path is refused fails here, alone, and not with the others of its batch.
+      // A list whose path is refused fails alone here, and not with the others of its batch.
       const base = baseText(window);
-      if (last === undefined) afterLoads(() => process.nextTick(() => this.#dispatch()));
+      if (last === undefined) scheduleDispatch('windows', () => this.#dispatch());
       this.#pending.push({ window, base, page, resolve, reject, waiting: 1 });
     } catch (error) {
       reject(error);
@@ -96,16 +109,11 @@ export class WindowLoader {
     return this.load({ list, at: { offset: Math.max(start + tail.rows.length - limit, from) }, limit });
   }
 
-  /** Settles when every window that is wanted by now has been asked for. */
-  async wanted(): Promise<void> {
-    await new Promise<void>((resolve) => afterLoads(() => process.nextTick(() => process.nextTick(resolve))));
-  }
-
-  /** Settles when no page of a collection, filtered or not, is under way any more; undefined where none is. */
+  /** Resolves when the pages of a collection that are in flight have settled, filtered ones too; undefined if there are none. */
   inFlight(collection: Collection): Promise<unknown> | undefined {
     const { noun, scope } = collection;
-    const underWay = [...this.#readings.values()].flat().filter(({ settled }) => !settled);
-    const pages = underWay.filter((one) => one.collection.noun === noun && one.collection.scope === scope);
+    const pending = [...this.#readings.values()].flat().filter(({ settled }) => !settled);
+    const pages = pending.filter((one) => one.collection.noun === noun && one.collection.scope === scope);
     return pages.length === 0 ? undefined : Promise.allSettled(pages.map(({ page }) => page));
   }
 
@@ -122,14 +130,14 @@ export class WindowLoader {
       try {
         this.#readMissing(base, together);
       } catch (error) {
-        // Thrown on from here it would be nobody's, and end the process.
+        // No promise would take an error that is thrown on from here, and it would end the process.
         for (const one of together) one.reject(error);
       }
     }
     for (const one of pending) this.#answer(one);
   }
 
-  /** Reads what windows of one list need and nobody reads yet. */
+  /** Reads what windows of one list need that is not being read. */
   #readMissing(base: string, together: readonly PendingWindow[]): void {
     const missing = together.filter((one) => this.#readingFor(one) === undefined).map(({ window }) => window);
     const [first] = missing;
@@ -155,11 +163,11 @@ export class WindowLoader {
     const from = window.at.offset - reading.offset;
     const wanted = window.onePage === true ? 1 : window.limit;
     if (isFilledFor(window, reading) || from + wanted <= page.rows.length || page.next === undefined) {
-      // A page that took several calls itself saved none for sure.
+      // A page that took several calls may not have saved any.
       if (page.segments.length === 1) this.#saved.share('windows', waiting, reading);
       return slicePage(page, from, window.limit);
     }
-    // The upstream capped the page before this window had all the rows that it gets alone.
+    // The upstream capped the page, and alone this window gets more rows.
     return this.load(window);
   }
 
@@ -202,12 +210,30 @@ export class WindowLoader {
   }
 }
 
-/** Whether a reading that begins with a window has what the window gets alone, be it less than was asked for. */
+/** Whether a page that begins where a window does has what the window gets alone, even if that is less than it asks for. */
 function isFilledFor({ at, limit, onePage }: Window, reading: Reading): boolean {
   return reading.offset === at.offset && limit <= (onePage === true ? reading.limit : reading.required);
 }
 
-/** Calls back when everything that is resolved by now has asked for what it needs, as DataLoader's own schedule does. */
-function afterLoads(callback: () => void): void {
-  Promise.resolve().then(() => process.nextTick(callback), callback);
+/** Whether two windows are the same one of a list without a filter, from its own offset. */
+function isEqual({ list: one, at, limit, countOnly, onePage }: Window, { list: other, ...same }: Window): boolean {
+  if (limit !== same.limit || countOnly !== same.countOnly || onePage !== same.onePage) return false;
+  if (!isPlain(at) || !isPlain(same.at)) return false;
+  const sameList = one.noun === other.noun && one.scope === other.scope;
+  return sameList && at.offset === same.at.offset && one.filter === undefined && other.filter === undefined;
+}
+
+/**
+ * Windows that stand on the same filter and the same instant share pages; this is what they have in common. If rows
+ * may be left out because they were answered before, offsets do not count the page's rows, and only equal ones share.
+ */
+function baseText({ list, at }: Window): string {
+  if (isPlain(at)) return listText(list);
+  const { before = '', after = '', boundary, isStuck = false } = at;
+  if (boundary === undefined && !isStuck) return `${listText(list)} ${before} ${after}`;
+  return `${listText(list)} ${JSON.stringify(at)}`;
+}
+
+function isPlain({ before, after, boundary, isStuck }: Position): boolean {
+  return before === undefined && after === undefined && boundary === undefined && isStuck === undefined;
 }
