@@ -2,16 +2,13 @@ import { existsSync, readFileSync, writeSync } from 'node:fs';
 import { parseArgs, parseEnv } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import type { Site, Started } from './cluster/messages.ts';
-import { check } from './commands/check.ts';
 import type { Command } from './commands/command.ts';
-import { explain } from './commands/explain.ts';
-import { schema } from './commands/schema.ts';
 import { fail, listening, stopOnSignal } from './exit.ts';
-import { lead, serveAlone, serveAsWorker, type Task } from './serving.ts';
+import type { Task } from './serving.ts';
 import { readConfig, settings } from './settings/config.ts';
 import type { Config } from './settings/config-types.ts';
 import { ConfigError } from './settings/settings.ts';
-import { startWorkspace, type Workspace } from './workspace/workspace.ts';
+import type { Workspace } from './workspace/workspace.ts';
 
 const usage = `Usage: node src/main.ts [command]
 
@@ -42,8 +39,12 @@ ${Object.entries(settings)
 /** Names in a file `.env` that are no settings, but are read: OpenTelemetry's, and proxies in small letters. */
 const foreignNames = /^OTEL_|^NODE_ENV$|^(https?|all|no)_proxy$/;
 
-/** Commands that call nobody. */
-const commands: Readonly<Record<string, Command>> = { explain, check, schema };
+/** Commands that make no call. Each loads what it needs: all that the gateway is made of takes most of a second. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  explain: async () => (await import('./commands/explain.ts')).explain,
+  check: async () => (await import('./commands/check.ts')).check,
+  schema: async () => (await import('./commands/schema.ts')).schema,
+};
 
 // Else V8 keeps the code of every operation that was ever compiled, long after the gateway has forgotten it.
 setFlagsFromString('--no-compilation-cache');
@@ -57,7 +58,8 @@ try {
 async function run([first = '', ...others]: string[]): Promise<void> {
   const command = Object.hasOwn(commands, first) && !others.includes('--help') ? commands[first] : undefined;
   if (command === undefined) return runServer([first, ...others].filter((arg) => arg !== ''));
-  const { text, exitCode } = command(others, readConfig({ ...environmentFile(), ...process.env }));
+  const execute = await command();
+  const { text, exitCode } = execute(others, readConfig({ ...environmentFile(), ...process.env }));
   console.log(text);
   process.exitCode = exitCode;
 }
@@ -71,7 +73,7 @@ async function runServer(args: string[]): Promise<void> {
   const [command = 'serve', ...rest] = positionals;
   if (values.help === true) return console.log(usage);
   if (rest.length > 0) throw new ConfigError(`${rest.join(' ')}: expected nothing after ${command}`);
-  if (command === 'worker') return serveAsWorker(process.env);
+  if (command === 'worker') return (await import('./serving.ts')).serveAsWorker(process.env);
   const config = readConfig({ ...environmentFile(), ...process.env });
   if (command === 'serve') return serve(config);
   if (command === 'workspace') return serveWorkspace(config);
@@ -92,6 +94,7 @@ function environmentFile(): Record<string, string | undefined> {
 }
 
 async function serve(config: Config): Promise<void> {
+  const { lead, serveAlone } = await import('./serving.ts');
   const workspace = config.upstreamUrl === undefined ? await startEmbedded(config) : undefined;
   const site: Site = { upstreamUrl: config.upstreamUrl ?? workspace?.url ?? '', demoKey: workspace?.demoKey };
   const task: Task = { config, site, environment: process.env, close: async () => workspace?.close() };
@@ -109,7 +112,9 @@ async function serveWorkspace(config: Config): Promise<void> {
 }
 
 /** On this machine only, whatever HOST says: its data and its keys are known to all. */
-function startEmbedded({ workspace: { database, pageCap, requestsPerMinute, ...others } }: Config): Promise<Workspace> {
+async function startEmbedded(config: Config): Promise<Workspace> {
+  const { database, pageCap, requestsPerMinute, ...others } = config.workspace;
+  const { startWorkspace } = await import('./workspace/workspace.ts');
   const workspace = startWorkspace({
     host: '127.0.0.1',
     ...others,
