@@ -27,8 +27,18 @@ import { resolvers } from './resolvers/resolvers.ts';
 
 const folder = join(import.meta.dirname, '../schema');
 
-/** The public schema with what answers it. Throws where a field has neither a resolver nor a REST column. */
+let publicSchema: GraphQLSchema | undefined;
+
+/**
+ * The public schema with what answers it, the same for all gateways of a process: never change it. Throws if a field has
+ * neither a resolver nor a REST column.
+ */
 export function createSchema(): GraphQLSchema {
+  publicSchema ??= buildSchema();
+  return publicSchema;
+}
+
+function buildSchema(): GraphQLSchema {
   const typeDefs = globSync('*.graphql', { cwd: folder })
     .toSorted()
     .map((name) => readFileSync(join(folder, name), 'utf8'));
@@ -47,12 +57,10 @@ export function createSchema(): GraphQLSchema {
 
 /** A schema, and the one for compiled operations, which is made when the first is compiled. */
 export function createSchemas(schema: GraphQLSchema): Readonly<Record<'schema' | 'compilerSchema', GraphQLSchema>> {
-  let compilerSchema: GraphQLSchema | undefined;
   return {
     schema,
     get compilerSchema() {
-      compilerSchema ??= createCompilerSchema();
-      return compilerSchema;
+      return createCompilerSchema();
     },
   };
 }
@@ -75,9 +83,12 @@ function withoutInternalDirectives(schema: GraphQLSchema): GraphQLSchema {
 
 const internalDirectives: ReadonlySet<string> = new Set(['column', 'rest']);
 
-/** The same schema for compiled operations, not for validation or introspection. */
+let compilerSchema: GraphQLSchema | undefined;
+
+/** The same schema for compiled operations, not for validation or introspection, once for a process as well. */
 export function createCompilerSchema(): GraphQLSchema {
-  return toCompilerSchema(createSchema());
+  compilerSchema ??= toCompilerSchema(buildSchema());
+  return compilerSchema;
 }
 
 /**
