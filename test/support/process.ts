@@ -15,6 +15,9 @@ export interface Running extends AsyncDisposable {
 
 const root = new URL('../../', import.meta.url);
 
+/** Where Node keeps what it has compiled of the gateway and its packages: with it a gateway starts in half the time. */
+export const compileCache = fileURLToPath(new URL('node_modules/.cache/node-compile-cache', root));
+
 type Environment = Readonly<Record<string, string>>;
 
 /** Runs `node src/main.ts …`, in the folder of the repository unless another is named. */
@@ -47,7 +50,7 @@ function run(command: string, args: readonly string[], options: RunOptions): Run
   const { folder = '.', environment, detached = false } = options;
   const child = spawn(command, args, {
     cwd: new URL(folder, root),
-    env: { PATH: process.env['PATH'], ...environment },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compileCache, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached,
   });
