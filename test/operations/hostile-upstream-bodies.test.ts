@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { toGlobalId } from '../../src/graphql/ids.ts';
+import { inForm } from '../support/form.ts';
 import type { Answer } from '../support/gateway.ts';
 import { as, together } from '../support/load.ts';
 import { reply } from '../support/replies.ts';
@@ -68,7 +69,9 @@ test.each(bodies)(
       expect(known.has(outcomeOf(alone)) ? 'known' : outcomeOf(alone)).toBe('known');
       expect([alone.data ?? null, alone.errors?.length]).toEqual([null, 1]);
       const beside = together(5, 1, () => gateway.ask(honest));
-      const answers = await together(9, 3, (at) => gateway.ask(readsMuch, { variables, ...as(`phx_${at}`) }));
+      const answers = await together(inForm(3, 9), 3, (at) =>
+        gateway.ask(readsMuch, { variables, ...as(`phx_${at}`) }),
+      );
       // Where the machine is busy, not all of these bodies come in time, and the circuit breaker may open.
       const expected = known.union(new Set(['200 UPSTREAM_TIMEOUT', '200 UPSTREAM_UNAVAILABLE']));
       expect(answers.map(outcomeOf).filter((outcome) => !expected.has(outcome))).toEqual([]);
@@ -96,7 +99,7 @@ test('what an operation kept is given back once it is answered', { timeout: 120_
   await using gateway = await startOver(upstream);
   const variables = { ids: idsOf(8) };
   await withstand(gateway, async () => {
-    for (let times = 0; times < 8; times += 1)
+    for (let times = 0; times < inForm(3, 8); times += 1)
       expect(outcomeOf(await gateway.ask(readsMuch, { variables }))).toBe('200 undefined');
   });
 });

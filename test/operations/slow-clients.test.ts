@@ -20,7 +20,7 @@ async function drip(url: string, start: string, everyMs: number): Promise<{ answ
   return { answer, tookMs: performance.now() - startedAt };
 }
 
-test('a client that takes nothing of a large answer for 15 seconds loses its connection', {
+test.concurrent('a client that takes nothing of a large answer for 15 seconds loses its connection', {
   timeout: 60_000,
 }, async () => {
   const name = 'a'.repeat(7_000_000);
@@ -46,7 +46,7 @@ test('a client that takes nothing of a large answer for 15 seconds loses its con
   expect((await gateway.ask(query)).body.length).toBeGreaterThan(4 * name.length);
 });
 
-test('a client that takes more than 10 seconds for its headers, or 15 for its request, is sent away', {
+test.concurrent('a client that takes more than 10 seconds for its headers, or 15 for its request, is sent away', {
   timeout: 60_000,
 }, async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });

@@ -9,13 +9,13 @@ import { startUpstream } from '../support/upstream.ts';
 const mebibyte = 2 ** 20;
 
 /** Two of three are of documents that never came before. */
-const operations = inForm(7200, 60_000);
+const operations = inForm(3600, 60_000);
 
 /** More than are remembered anywhere. */
 const keys = inForm(1800, 15_000);
 
 /** What is remembered of documents is bounded by their length, too: fewer of them have to be longer. */
-const padding = ` # ${'x'.repeat(inForm(10_000, 10))}`;
+const padding = ` # ${'x'.repeat(inForm(20_000, 10))}`;
 
 /** Of six operations one is of a document that comes all the time, and one repeats a new one, which compiles it. */
 function queryOf(index: number): string {
