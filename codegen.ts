@@ -4,6 +4,7 @@
  */
 import { glob, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { answersSource } from './tools/codegen/answers.ts';
 import { columnsSource } from './tools/codegen/columns.ts';
 import { readContract } from './tools/codegen/contract.ts';
 import { resolversSource } from './tools/codegen/resolvers.ts';
@@ -16,6 +17,7 @@ const openapi = await readFile(join(root, 'schema/rest.openapi.yaml'), 'utf8');
 const sdl = await readSdl();
 
 const files = {
+  'src/rest/generated/answers.ts': answersSource(openapi),
   'src/rest/generated/openapi.ts': await typesOf(openapi),
   'src/rest/generated/views.ts': viewsSource(readContract(openapi)),
   'src/graphql/generated/columns.ts': columnsSource(sdl),

@@ -26,12 +26,13 @@ import type { DocumentUses } from './operation/persisted/uses.ts';
 import { createRunOperation, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
 import { Results } from './operation/results.ts';
 import { SharedOperations } from './operation/shared-operations.ts';
+import { createDriftWatch, type DriftWatch } from './rest/drift/drift-watch.ts';
 import type { UpstreamHealth } from './rest/resilience/line.ts';
 import { bodyLimitsFor } from './rest/transport/body-room.ts';
 import type { Route } from './rest/transport/pools.ts';
-import { createUpstream, type UpstreamOptions } from './rest/upstream.ts';
+import { createUpstream, type Upstream, type UpstreamOptions } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
-import { followTls } from './settings/follow-tls.ts';
+import { type FollowedTls, followTls } from './settings/follow-tls.ts';
 import type { TlsFiles } from './settings/tls-settings.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { type Tracing, traceOperations } from './telemetry/tracing/operations.ts';
@@ -60,6 +61,8 @@ export interface GatewayOptions {
   readonly maxAnswerBytes: number;
   /** Whether clients may see which REST calls an operation makes. */
   readonly explain: boolean;
+  /** Share of operations whose REST answers are compared with the OpenAPI document, from 0 to 1; by default none. */
+  readonly driftSampleRate?: number;
   readonly cursorSecret: string;
   readonly documentLimits: DocumentLimits;
   /** Most errors that an answer tells. */
@@ -115,19 +118,19 @@ const preparedBytes = 48 * 2 ** 20;
 export function createGateway(options: GatewayOptions): Gateway {
   const schema = createSchema();
   const upstream = createUpstream(upstreamOptionsOf(options));
-  const { log = () => undefined, upstreamTlsFiles: files = {}, upstreamRoute: route = {} } = options;
   const cursors = createCursorCodec(options.cursorSecret);
   const persisted = createPersistedDocuments(options, createSchemas(schema));
-  const tls = followTls({ files, route, reroute: upstream.reroute, log });
+  const tls = followCertificates(options, upstream);
   const shared = new SharedOperations(options.operationDeadlineMs);
   const room = new AnswerRoom();
   const saved = new SavedCalls();
-  const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses, shared, saved });
+  const drift = watchDrift(options);
+  const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses, shared, saved, drift });
   const watch = watchWith(metrics, options);
   const plain = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
-    createContext: createContexts({ ...options, cursors, upstream, room, saved }),
+    createContext: createContexts({ ...options, cursors, upstream, room, saved, drift }),
     refuseArguments: createRefuseArguments(options.documentLimits.argumentBytes),
     costs: createCosts({ schema, cursors, ...options }),
     refusalOf: upstream.refusalOf,
@@ -151,6 +154,18 @@ export function createGateway(options: GatewayOptions): Gateway {
       return upstream.close();
     },
   };
+}
+
+function followCertificates(options: GatewayOptions, { reroute }: Upstream): FollowedTls {
+  const { upstreamTlsFiles: files = {}, upstreamRoute: route = {}, log = () => undefined } = options;
+  return followTls({ files, route, reroute, log });
+}
+
+/** The log tells each way to differ once. */
+function watchDrift({ driftSampleRate = 0, log = () => undefined }: GatewayOptions): DriftWatch {
+  return createDriftWatch(driftSampleRate, (series) =>
+    log('warn', 'the upstream differs from the OpenAPI document', { ...series }),
+  );
 }
 
 /** Everything that `/graphql` answers, the most common first to decide about itself. */

@@ -1,4 +1,5 @@
 import { AggregatorRegistry } from 'prom-client';
+import { mostDriftSeries, otherDrift } from '../rest/drift/drift-counts.ts';
 import type { Measured, Snapshot } from '../telemetry/metrics.ts';
 
 /** What the primary knows of its workers. */
@@ -12,7 +13,8 @@ export interface WorkerCounts {
 export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot, workers: WorkerCounts): Promise<string> {
   const unused = gauge(unusedDocuments, 'Listed documents that nobody has asked for.', unusedIn(snapshots));
   const parts = snapshots.map((snapshot) => snapshot.filter(({ name }) => name !== unusedDocuments));
-  return AggregatorRegistry.aggregate([...parts, retired, [unused], workerMetrics(workers)]).metrics();
+  const drift = foldDrift([retired, ...parts]);
+  return AggregatorRegistry.aggregate([...drift, [unused], workerMetrics(workers)]).metrics();
 }
 
 /**
@@ -23,8 +25,28 @@ export function retire(retired: Snapshot, last: Snapshot): Promise<Snapshot> {
   const lasting = last
     .filter(({ type }) => type === 'counter' || type === 'histogram')
     .map((metric) => ({ ...metric, values: metric.values.filter(({ value }) => value !== 0) }));
-  return AggregatorRegistry.aggregate([retired, lasting]).getMetricsAsJSON();
+  return AggregatorRegistry.aggregate(foldDrift([retired, lasting])).getMetricsAsJSON();
 }
+
+/** Each worker tells the first differences apart that it has seen; together they are to be no more. */
+function foldDrift(snapshots: readonly Snapshot[]): Snapshot[] {
+  const told = new Set<string>();
+  const labelsOf = (labels: Labels): Labels => {
+    const name = JSON.stringify(labels);
+    if (labels['route'] === otherDrift.route || told.has(name)) return labels;
+    if (told.size >= mostDriftSeries) return otherDrift;
+    told.add(name);
+    return labels;
+  };
+  return snapshots.map((snapshot) =>
+    snapshot.map((metric) => {
+      if (metric.name !== 'gateway_upstream_drift_total') return metric;
+      return { ...metric, values: metric.values.map((one) => ({ ...one, labels: labelsOf(one.labels) })) };
+    }),
+  );
+}
+
+type Labels = Measured['values'][number]['labels'];
 
 const unusedDocuments = 'gateway_documents_unused';
 

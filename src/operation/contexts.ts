@@ -4,6 +4,7 @@ import type { CursorCodec } from '../context.ts';
 import { Loaders } from '../loaders/loaders.ts';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
 import { ClientApi } from '../rest/api.ts';
+import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { Upstream } from '../rest/upstream.ts';
 import type { OperationsOptions } from './pipeline.ts';
 
@@ -14,13 +15,14 @@ export interface ContextOptions extends AnswerLimits {
   readonly upstream: Upstream;
   readonly room: AnswerRoom;
   readonly saved: SavedCalls;
+  readonly drift: DriftWatch;
 }
 
 /** Makes the context of each operation. */
 export function createContexts(options: ContextOptions): OperationsOptions['createContext'] {
-  const { maxPageSize, cursors, upstream, room, saved } = options;
+  const { maxPageSize, cursors, upstream, room, saved, drift } = options;
   return ({ caller, trace, spans }, deadline, calls) => {
-    const rest = new ClientApi(upstream.clientFor(caller, { deadline, calls, trace, spans }));
+    const rest = new ClientApi(drift.watch(upstream.clientFor(caller, { deadline, calls, trace, spans })));
     const answer = new AnswerBudget(options, room, () => deadline.end('limit'));
     return {
       rest,

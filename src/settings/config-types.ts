@@ -29,6 +29,10 @@ export interface Config {
   readonly maxAnswerBytes: number;
   /** Whether clients may see which REST calls an operation makes. */
   readonly explain: boolean;
+  /** Share of operations whose REST answers are compared with the OpenAPI document. */
+  readonly driftSampleRate: number;
+  /** Where the command `drift` finds its key. */
+  readonly driftKeyFile: string | undefined;
   readonly cursorSecret: string | undefined;
   readonly logLevel: LogLevel;
   readonly upstreamConnections: number;

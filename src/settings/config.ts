@@ -41,6 +41,11 @@ export const settings = {
   MAX_ANSWER_OBJECTS: whole('Most JSON objects that an answer may have', '50000', 1, 10_000_000),
   MAX_ANSWER_BYTES: whole('Most bytes that the data of an answer may have', '16777216', 1024, 100_000_000),
   EXPLAIN: onOff('Whether clients may see REST calls; unset: on with the embedded workspace', undefined),
+  DRIFT_SAMPLE_RATE: fraction(
+    'Share of operations whose REST answers are compared with the OpenAPI document; 0 compares none',
+    '0.01',
+  ),
+  DRIFT_KEY_FILE: text('File with the API key that the command drift reads with', undefined, 'a path'),
   CURSOR_SECRET: text(
     'Secret that signs cursors; unset: derived from UPSTREAM_URL, so that replicas agree',
     undefined,
@@ -137,12 +142,9 @@ export function readConfig(environment: Environment): Config {
     workers: required(environment, 'WORKERS', settings.WORKERS),
     upstreamUrl,
     ...readRoute(environment, upstreamUrl),
+    ...readDrift(environment),
     operationDeadlineMs: required(environment, 'OPERATION_DEADLINE_MS', settings.OPERATION_DEADLINE_MS),
-    maxPageSize: required(environment, 'MAX_PAGE_SIZE', settings.MAX_PAGE_SIZE),
-    maxUpstreamCalls: required(environment, 'MAX_UPSTREAM_CALLS', settings.MAX_UPSTREAM_CALLS),
-    maxUpstreamRows: required(environment, 'MAX_UPSTREAM_ROWS', settings.MAX_UPSTREAM_ROWS),
-    maxAnswerObjects: required(environment, 'MAX_ANSWER_OBJECTS', settings.MAX_ANSWER_OBJECTS),
-    maxAnswerBytes: required(environment, 'MAX_ANSWER_BYTES', settings.MAX_ANSWER_BYTES),
+    ...readCosts(environment),
     explain: given(environment, 'EXPLAIN', settings.EXPLAIN) ?? upstreamUrl === undefined,
     cursorSecret,
     logLevel: required(environment, 'LOG_LEVEL', settings.LOG_LEVEL),
@@ -165,6 +167,28 @@ export function readConfig(environment: Environment): Config {
     persisted,
     workspace: readWorkspace(environment),
   });
+}
+
+function readCosts(environment: Environment): Costs {
+  return {
+    maxPageSize: required(environment, 'MAX_PAGE_SIZE', settings.MAX_PAGE_SIZE),
+    maxUpstreamCalls: required(environment, 'MAX_UPSTREAM_CALLS', settings.MAX_UPSTREAM_CALLS),
+    maxUpstreamRows: required(environment, 'MAX_UPSTREAM_ROWS', settings.MAX_UPSTREAM_ROWS),
+    maxAnswerObjects: required(environment, 'MAX_ANSWER_OBJECTS', settings.MAX_ANSWER_OBJECTS),
+    maxAnswerBytes: required(environment, 'MAX_ANSWER_BYTES', settings.MAX_ANSWER_BYTES),
+  };
+}
+
+type Costs = Pick<
+  Config,
+  'maxPageSize' | 'maxUpstreamCalls' | 'maxUpstreamRows' | 'maxAnswerObjects' | 'maxAnswerBytes'
+>;
+
+function readDrift(environment: Environment): Pick<Config, 'driftSampleRate' | 'driftKeyFile'> {
+  return {
+    driftSampleRate: required(environment, 'DRIFT_SAMPLE_RATE', settings.DRIFT_SAMPLE_RATE),
+    driftKeyFile: given(environment, 'DRIFT_KEY_FILE', settings.DRIFT_KEY_FILE),
+  };
 }
 
 function readLimits(environment: Environment): DocumentLimits {

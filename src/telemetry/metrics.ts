@@ -2,6 +2,7 @@ import { type Aggregator, collectDefaultMetrics, Registry } from 'prom-client';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
 import type { DocumentUses } from '../operation/persisted/uses.ts';
 import { durationBounds } from '../rest/call-counts.ts';
+import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { UpstreamHealth } from '../rest/resilience/line.ts';
 import { measureBuild } from './build-metrics.ts';
 import { counter, gauge, histogram } from './instruments.ts';
@@ -13,6 +14,7 @@ export interface MetricsSources {
   readonly documents: DocumentUses;
   readonly shared: { readonly joined: number; readonly savedCalls: number };
   readonly saved: SavedCalls;
+  readonly drift: DriftWatch;
 }
 
 /** Metrics in the Prometheus text format. No label holds a key, an id of an object or a text of a client's. */
@@ -37,7 +39,7 @@ export interface Measured {
 }
 
 /** Makes the metrics of one gateway. */
-export function createMetrics({ upstream, documents, shared, saved }: MetricsSources): Metrics {
+export function createMetrics({ upstream, documents, shared, saved, drift }: MetricsSources): Metrics {
   const registry = new Registry();
   const operations = createOperationMetrics([registry]);
   counter([registry], 'gateway_shared_operations_total', 'Operations answered by an equal one under way.', [], () => [
@@ -57,6 +59,13 @@ export function createMetrics({ upstream, documents, shared, saved }: MetricsSou
       [{ by: 'shared_reads' }, upstream().sharedReads],
       [{ by: 'shared_operations' }, shared.savedCalls],
     ],
+  );
+  counter(
+    [registry],
+    'gateway_upstream_drift_total',
+    'Answers of the upstream that differ from the OpenAPI document, of a sample, by route, column and kind.',
+    ['route', 'column', 'kind'],
+    () => drift.counts().map(({ count, ...series }) => [series, count]),
   );
   measureDocuments([registry], documents);
   measureBuild([registry]);

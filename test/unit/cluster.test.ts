@@ -4,7 +4,9 @@ import { createRestarts } from '../../src/cluster/restarts.ts';
 import { retire, totalsOf } from '../../src/cluster/totals.ts';
 import { SavedCalls } from '../../src/loaders/saved-calls.ts';
 import { createDocumentUses, type DocumentUses } from '../../src/operation/persisted/uses.ts';
+import { createDriftWatch, type DriftWatch } from '../../src/rest/drift/drift-watch.ts';
 import { createMetrics, type Metrics, type Snapshot } from '../../src/telemetry/metrics.ts';
+import * as rows from '../support/rows.ts';
 
 test('a worker that ends again is started later each time, the others at their own pace', () => {
   const restarts = createRestarts(4, () => 0);
@@ -45,9 +47,11 @@ test('a question is answered once, under its own id, or given up in time', async
 interface Process {
   readonly metrics: Metrics;
   readonly documents: DocumentUses;
+  readonly drift: DriftWatch;
 }
 
 function processWith(...ids: readonly string[]): Process {
+  const drift = createDriftWatch(1, () => undefined);
   const documents = createDocumentUses();
   for (const id of ids) documents.of(id);
   const upstream = () => ({
@@ -60,7 +64,14 @@ function processWith(...ids: readonly string[]): Process {
   });
   return {
     documents,
-    metrics: createMetrics({ upstream, documents, shared: { joined: 0, savedCalls: 8 }, saved: new SavedCalls() }),
+    drift,
+    metrics: createMetrics({
+      upstream,
+      documents,
+      shared: { joined: 0, savedCalls: 8 },
+      saved: new SavedCalls(),
+      drift,
+    }),
   };
 }
 
@@ -113,4 +124,22 @@ test('what a process counted stays when it has ended, what it was does not', asy
   expect(all.get('gateway_operation_duration_seconds_bucket{le="0.01"}')).toBe(2);
   expect(all.get('gateway_operations_in_flight')).toBe(0);
   expect([...all.keys()].filter((name) => name.includes('gone'))).toEqual([]);
+});
+
+test('differences of the upstream are told apart no further in all processes than in one', async () => {
+  const processes = [processWith(), processWith(), processWith()];
+  await Promise.all(
+    processes.map(({ drift }, process) => {
+      const columns = Array.from({ length: 40 }, (_, index) => [`column_${process * 30 + index}`, 1] as const);
+      const getJson = (): Promise<object> => Promise.resolve({ ...rows.dashboard(2), ...Object.fromEntries(columns) });
+      const client = { getJson, getCsv: () => Promise.resolve(''), write: () => Promise.resolve() };
+      return drift.watch(client).getJson('/api/projects/1/dashboards/2/');
+    }),
+  );
+  const [ended, ...running] = processes;
+  const retired = await retire([], (await ended?.metrics.snapshot()) ?? []);
+  const told = [...(await totals(running, retired))].filter(([name]) => name.startsWith('gateway_upstream_drift'));
+  expect(told).toHaveLength(51);
+  expect(told.map(([, count]) => count).reduce((sum, count) => sum + count)).toBe(120);
+  expect(told).toContainEqual(['gateway_upstream_drift_total{route="other",column="other",kind="other"}', 60]);
 });

@@ -4,6 +4,9 @@ import type { Contract } from './contract.ts';
 /** The types whose rows have columns. */
 const rowTypes = [...nounNames, 'User'];
 
+/** The schemas of rows, in either view. */
+export const rowSchemas: ReadonlySet<string> = new Set(rowTypes.flatMap((type) => [type, `${type}ListItem`]));
+
 /** The TypeScript source of the tables that the gateway reads at run time: views, request columns and operations. */
 export function viewsSource({ columns, operations }: Contract): string {
   const views = rowTypes.map((type): Entry => {

@@ -1,0 +1,112 @@
+import { exactDigits, isObject, type JsonObject } from '../values.ts';
+import type { Answers, JsonType, Shape, View } from './description.ts';
+
+/** How an answer can differ from the OpenAPI document. */
+export type DriftKind =
+  // A row has a column that the document does not have.
+  | 'unknown_column'
+  // A row in the detail view lacks a column that the document has there.
+  | 'missing_column'
+  | 'wrong_type'
+  // A value is none of those that the document names.
+  | 'unknown_enum'
+  // A value is null that the document does not say can be.
+  | 'unexpected_null';
+
+/** One difference. */
+export interface Difference {
+  readonly kind: DriftKind;
+  /** The view that the document describes, such as `Dashboard`. */
+  readonly view: string;
+  /** Its member; `*` for the whole answer. */
+  readonly column: string;
+  /** In front of the column where it is told, such as `created_by.`. */
+  readonly prefix: string;
+  /** The value that differs; undefined for a column that is missing. */
+  readonly value: unknown;
+}
+
+/** Hears of differences, of equal ones again and again. */
+export type Note = (difference: Difference) => void;
+
+/** Whether a row is of no interest, because it is of another organization and the upstream may cut it down. */
+export type IsForeign = (view: string, row: JsonObject) => boolean;
+
+/**
+ * Compares answers with their description. Reads only; looks into no value that the document says nothing about, and
+ * takes no longer than the answer has rows and columns.
+ */
+export class Comparison {
+  readonly #views: Answers['views'];
+  readonly #isForeign: IsForeign;
+  readonly #note: Note;
+
+  constructor({ views }: Answers, isForeign: IsForeign, note: Note) {
+    this.#views = views;
+    this.#isForeign = isForeign;
+    this.#note = note;
+  }
+
+  /** Compares the body that a GET was answered with. */
+  compare(body: unknown, shape: Shape): void {
+    this.#value(body, shape, { view: '', column: '*', prefix: '' }, true);
+  }
+
+  /** `isDetail`: whether rows below it, itself included, are in the detail view. */
+  #value(value: unknown, shape: Shape, at: Place, isDetail: boolean): void {
+    const fitting = shape.either === undefined ? shape : shape.either.find((one) => this.#fits(value, one));
+    const type = typeOf(value);
+    if (fitting === undefined || !isOneOf(type, fitting)) {
+      this.#note({ kind: type === 'null' ? 'unexpected_null' : 'wrong_type', ...at, value });
+      return;
+    }
+    const { known, items, view } = fitting;
+    if (known !== undefined && type !== 'null' && !known.some((one) => one === value))
+      this.#note({ kind: 'unknown_enum', ...at, value });
+    if (items !== undefined && Array.isArray(value)) for (const item of value) this.#value(item, items, at, false);
+    if (view !== undefined && isObject(value)) this.#object(value, view, at, isDetail);
+  }
+
+  #object(row: JsonObject, name: string, at: Place, isDetail: boolean): void {
+    const view = this.#views[name];
+    if (view === undefined || this.#isForeign(name, row)) return;
+    const isOwn = view.isRow && at.prefix === '' && !(this.#views[at.view]?.isRow ?? false);
+    const prefix = isOwn || !view.isRow ? '' : `${at.column}.`;
+    for (const [column, shape] of Object.entries(view.columns)) {
+      const value = row[column];
+      if (value !== undefined) this.#value(value, shape, { view: name, column, prefix }, isDetail);
+      else if (isOwn && isDetail && shape.writeOnly !== true)
+        this.#note({ kind: 'missing_column', view: name, column, prefix, value });
+    }
+    if (view.isRow) this.#unknown(row, name, view, prefix);
+  }
+
+  #unknown(row: JsonObject, name: string, { columns }: View, prefix: string): void {
+    for (const column of Object.keys(row)) {
+      if (Object.hasOwn(columns, column)) continue;
+      this.#note({ kind: 'unknown_column', view: name, column, prefix, value: row[column] });
+    }
+  }
+
+  /** Whether a value is of a type of a shape and has what its view requires. */
+  #fits(value: unknown, shape: Shape): boolean {
+    if (!isOneOf(typeOf(value), shape)) return false;
+    const required = shape.view === undefined ? [] : (this.#views[shape.view]?.required ?? []);
+    return required.length === 0 || (isObject(value) && required.every((name) => value[name] !== undefined));
+  }
+}
+
+type Place = Pick<Difference, 'view' | 'column' | 'prefix'>;
+
+function typeOf(value: unknown): JsonType {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'boolean') return 'boolean';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return exactDigits(value) === undefined ? 'object' : 'integer';
+}
+
+function isOneOf(type: JsonType, { types }: Shape): boolean {
+  return types === undefined || types.includes(type) || (type === 'integer' && types.includes('number'));
+}

@@ -1,0 +1,32 @@
+/** The kinds of JSON values, integers apart from other numbers. */
+export type JsonType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'null';
+
+/** What the OpenAPI document says of a value; nothing at all if any JSON will do. */
+export interface Shape {
+  readonly types?: readonly JsonType[];
+  /** The values that the document names, by `enum` or `x-known-values`. */
+  readonly known?: readonly (string | number | null)[];
+  /** What an array holds. */
+  readonly items?: Shape;
+  /** The view that describes an object's members. */
+  readonly view?: string;
+  /** Shapes of which one is meant. */
+  readonly either?: readonly Shape[];
+  /** Whether it is for requests only, so that an answer need not have it. */
+  readonly writeOnly?: boolean;
+}
+
+/** The members of an object. */
+export interface View {
+  /** Whether it is a row of a noun: only such members are columns, whose names the upstream alone gives. */
+  readonly isRow: boolean;
+  readonly required: readonly string[];
+  readonly columns: Readonly<Record<string, Shape>>;
+}
+
+/** What the GET operations of the REST API answer. */
+export interface Answers {
+  /** By `routeTemplate` of the path. */
+  readonly operations: Readonly<Record<string, { readonly id: string; readonly body: Shape }>>;
+  readonly views: Readonly<Record<string, View>>;
+}

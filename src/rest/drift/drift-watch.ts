@@ -1,0 +1,122 @@
+import type { RestClient, WriteMethod } from '../client.ts';
+import { answers } from '../generated/answers.ts';
+import { routeTemplate } from '../routes.ts';
+import { isObject, type JsonObject } from '../values.ts';
+import { Comparison, type Difference, type IsForeign } from './compare.ts';
+import { type DriftCount, DriftCounts, type DriftSeries, type OnFirstSight } from './drift-counts.ts';
+
+/** Watches whether the upstream keeps to the OpenAPI document, in a sample of operations. */
+export interface DriftWatch {
+  /** The client through which an operation calls: it answers the same, and is watched if the operation is in the sample. */
+  readonly watch: (client: RestClient) => RestClient;
+  readonly counts: () => readonly DriftCount[];
+}
+
+/** Makes a watch of a share of operations, from 0 to 1; at 0 clients are what they were. */
+export function createDriftWatch(rate: number, onFirstSight: OnFirstSight): DriftWatch {
+  const observer = new Observer(onFirstSight);
+  return {
+    watch: rate === 0 ? (client) => client : (client) => new WatchedClient(client, observer, Math.random() < rate),
+    counts: () => observer.counts.all(),
+  };
+}
+
+/** A client that shows what it reads, if it is in the sample, and what it writes. Answers are those of the other's. */
+class WatchedClient implements RestClient {
+  readonly #client: RestClient;
+  readonly #observer: Observer;
+  readonly #isSampled: boolean;
+
+  constructor(client: RestClient, observer: Observer, isSampled: boolean) {
+    this.#client = client;
+    this.#observer = observer;
+    this.#isSampled = isSampled;
+  }
+
+  getJson(target: string): Promise<unknown> {
+    return this.#seen(target, this.#client.getJson(target));
+  }
+
+  getCsv(target: string): Promise<string> {
+    return this.#client.getCsv(target);
+  }
+
+  write(method: WriteMethod, target: string, body?: unknown): Promise<unknown> {
+    this.#observer.written(body);
+    const answer = this.#client.write(method, target, body);
+    return method === 'GET' ? this.#seen(target, answer) : answer;
+  }
+
+  /** On a branch of its own: whatever it does, the answer and the time when it comes are the same. */
+  #seen(target: string, answer: Promise<unknown>): Promise<unknown> {
+    if (this.#isSampled) answer.then((body) => this.#observer.answered(target, body), ignored);
+    return answer;
+  }
+}
+
+function ignored(): void {
+  // Whoever asked hears of the error.
+}
+
+/** Names of columns as the upstream has them; what is none may be a value or somebody's name. */
+const plainName = /^[a-z][a-z\d_]{0,49}$/;
+
+/** More names of one process than clients have a use for. */
+const mostWrittenNames = 1000;
+
+/** Compares what passes, and counts differences. */
+class Observer {
+  readonly counts: DriftCounts;
+  /** Columns that clients have set without the document's having them: the upstream may answer them, but clients chose the names. */
+  readonly #written = new Set<string>();
+
+  constructor(onFirstSight: OnFirstSight) {
+    this.counts = new DriftCounts(onFirstSight);
+  }
+
+  written(body: unknown): void {
+    if (!isObject(body) || this.#written.size > mostWrittenNames) return;
+    for (const name of Object.keys(body)) if (!documented.has(name)) this.#written.add(name);
+  }
+
+  answered(target: string, body: unknown): void {
+    const route = routeTemplate(target);
+    const operation = answers.operations[route];
+    // The columns of a table are the expressions that a client has chosen.
+    if (operation === undefined || body === undefined || /[?&]select=/.test(target)) return;
+    const found = new Map<string, Difference>();
+    const note = (difference: Difference): void =>
+      void found.set(`${difference.prefix}${difference.column} ${difference.kind}`, difference);
+    new Comparison(answers, foreignTo(target), note).compare(body, operation.body);
+    for (const difference of found.values()) this.counts.add(this.#seriesOf(route, difference));
+  }
+
+  /** Undefined if a client may have chosen the name. */
+  #seriesOf(route: string, { prefix, column, kind }: Difference): DriftSeries | undefined {
+    const isTold = kind !== 'unknown_column' || (plainName.test(column) && !this.#isWritten(column));
+    return isTold ? { route, column: `${prefix}${column}`, kind } : undefined;
+  }
+
+  #isWritten(column: string): boolean {
+    return this.#written.size > mostWrittenNames || this.#written.has(column);
+  }
+}
+
+/** All columns that the document has. */
+const documented: ReadonlySet<string> = new Set(
+  Object.values(answers.views).flatMap(({ columns }) => Object.keys(columns)),
+);
+
+/**
+ * A global plugin may belong to another organization than the one that is asked for, and is not shown in full then. Which
+ * one `@current` is, no answer says.
+ */
+function foreignTo(target: string): IsForeign {
+  const [, , , asked = ''] = target.split('/', 4);
+  return (view: string, row: JsonObject) => {
+    if (view !== 'Plugin') return false;
+    const owner = row['organization_id'];
+    if (asked === '@current') return row['is_global'] === true;
+    return typeof owner === 'string' && owner.toLowerCase() !== decodeURIComponent(asked).toLowerCase();
+  };
+}
