@@ -1,13 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { GraphQLSchema } from 'graphql';
 import { AnswerRoom } from './answer/answer-room.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
-import { BodyBudget } from './http/body-budget.ts';
-import { createCors } from './http/cors.ts';
-import { type BodyLimits, createFastPath } from './http/fast-path.ts';
-import { createGraphiql } from './http/graphiql/graphiql.ts';
-import { createSend } from './http/send.ts';
-import { createYogaHandler } from './http/yoga.ts';
+import { createHandle, type Handle } from './http/handle.ts';
+import type { BodyLimits } from './http/request.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
 import type { Log } from './log.ts';
 import { createRefuseArguments } from './operation/argument-sizes.ts';
@@ -23,7 +17,7 @@ import {
   type PersistedSettings,
 } from './operation/persisted/persisted.ts';
 import type { DocumentUses } from './operation/persisted/uses.ts';
-import { createRunOperation, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
+import { createRunOperation, type OperationsOptions } from './operation/pipeline.ts';
 import { Results } from './operation/results.ts';
 import { SharedOperations } from './operation/shared-operations.ts';
 import { createDriftWatch, type DriftWatch } from './rest/drift/drift-watch.ts';
@@ -77,8 +71,6 @@ export interface GatewayOptions {
   readonly corsHeaders?: readonly string[];
   /** Whether answers are compressed for clients that ask for it; by default they are not. */
   readonly compression?: boolean;
-  /** Whether common requests go around Yoga, as they do by default: off only to compare the two ways. */
-  readonly fastPath?: boolean;
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
   /** Persisted documents; what is left out is as in `defaultPersistedSettings`. */
@@ -93,8 +85,7 @@ export interface GatewayOptions {
 
 /** A gateway without a socket of its own. */
 export interface Gateway {
-  /** Answers `/graphql`, for `node:http`. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly handle: Handle;
   /** Counters of persisted documents. */
   readonly documentUses: DocumentUses;
   /** Reads manifests of persisted documents and certificates again; what is wrong is logged, and changes nothing. */
@@ -142,7 +133,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const run = options.tracing === undefined ? plain : traceOperations(plain, options.tracing);
   return {
-    handle: createHandler(options, schema, run, watch.report),
+    handle: createHandle({ ...options, schema, run, report: watch.report }),
     documentUses: persisted.uses,
     reload: async () => void (await Promise.all([persisted.reload(), tls.reload()])),
     metrics,
@@ -166,34 +157,6 @@ function watchDrift({ driftSampleRate = 0, log = () => undefined }: GatewayOptio
   return createDriftWatch(driftSampleRate, (series) =>
     log('warn', 'the upstream differs from the OpenAPI document', { ...series }),
   );
-}
-
-/** Everything that `/graphql` answers, the most common first to decide about itself. */
-function createHandler(
-  options: GatewayOptions,
-  schema: GraphQLSchema,
-  run: RunOperation,
-  report: (error: unknown) => void,
-): Gateway['handle'] {
-  const { bodyLimits, compression = false, fastPath = true, corsOrigins: origins, corsHeaders: headers = [] } = options;
-  const { log = () => undefined } = options;
-  const vary = varyOf(options);
-  const send = createSend({ compression, vary });
-  const graphiql = options.graphiql ? createGraphiql({ ...options, compression, vary }) : undefined;
-  const cors = createCors({ origins, headers, vary, log });
-  const bodyBudget = new BodyBudget(bodyLimits.bytes);
-  const takeFastPath = createFastPath({ run, bodyLimits, bodyBudget, send, report });
-  const yoga = createYogaHandler({ schema, run, bodyLimits, bodyBudget, compression, vary, report });
-  return (request, response) => {
-    if (cors(request, response) || graphiql?.(request, response) === true) return;
-    if (!fastPath || !takeFastPath(request, response)) yoga(request, response);
-  };
-}
-
-/** What answers depend on, as one header: some caches read the first of several only. */
-function varyOf({ compression = false, corsOrigins }: GatewayOptions): string {
-  const encoding = compression ? ', Accept-Encoding' : '';
-  return `Authorization, Accept${encoding}${corsOrigins.length > 0 ? ', Origin' : ''}`;
 }
 
 function createPersistedDocuments(options: GatewayOptions, schemas: Schemas): Persisted {

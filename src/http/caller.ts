@@ -3,22 +3,56 @@ import { LRUCache } from 'lru-cache';
 import type { TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/client.ts';
 
+/** The headers of a request that say whose it is and what it belongs to. */
+export interface IdentifyingHeaders {
+  /** Undefined unless there is exactly one. */
+  readonly authorization: string | undefined;
+  /** The first one. */
+  readonly requestId: string | undefined;
+  /** Undefined unless there is exactly one. */
+  readonly traceparent: string | undefined;
+  /** All of them, joined by commas; empty without one. */
+  readonly tracestate: string;
+}
+
+/** Reads them in one pass from headers as they came, names and values in turn: node's own drops what came twice. */
+export function identifyingHeaders(raw: readonly string[]): IdentifyingHeaders {
+  let authorization: string | undefined;
+  let requestId: string | undefined;
+  let traceparent: string | undefined;
+  let tracestate = '';
+  let authorizations = 0;
+  let traceparents = 0;
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const [name = '', value = ''] = [raw[at], raw[at + 1]];
+    // Nearly all other names differ in length.
+    if (name.length < 10 || name.length > 13) continue;
+    switch (name.toLowerCase()) {
+      case 'authorization':
+        authorization = value;
+        authorizations += 1;
+        break;
+      case 'x-request-id':
+        requestId ??= value;
+        break;
+      case 'traceparent':
+        traceparent = value;
+        traceparents += 1;
+        break;
+      case 'tracestate':
+        tracestate = tracestate === '' ? value : `${tracestate},${value}`;
+    }
+  }
+  return {
+    authorization: authorizations > 1 ? undefined : authorization,
+    requestId,
+    traceparent: traceparents > 1 ? undefined : traceparent,
+    tracestate,
+  };
+}
+
 /** RFC 6750 §2.1: one scheme, one space, one `b64token`. */
 const bearer = /^Bearer ([A-Za-z0-9\-._~+/]{1,4000}=*)$/i;
-
-/** Header values by name; a header that was sent twice has two. */
-export type HeaderValues = (name: string) => readonly string[];
-
-/** The values of headers as they came, names and values in turn; `name` is in small letters. */
-export function headerValues(raw: readonly string[], name: string): readonly string[] {
-  const values: string[] = [];
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const [other = '', value = ''] = [raw[at], raw[at + 1]];
-    // Nearly all names differ in length.
-    if (other.length === name.length && other.toLowerCase() === name) values.push(value);
-  }
-  return values;
-}
 
 /** More callers than ask within a short time. */
 const mostCallers = 1000;
@@ -27,9 +61,8 @@ const mostCallers = 1000;
 const callers = new LRUCache<string, Caller>({ max: mostCallers });
 
 /** Who asks, from exactly one well-formed `Authorization: Bearer <key>`; undefined for anything else. */
-export function callerOf(headers: HeaderValues): Caller | undefined {
-  const [authorization, ...others] = headers('authorization');
-  if (authorization === undefined || others.length > 0) return undefined;
+export function callerOf({ authorization }: Pick<IdentifyingHeaders, 'authorization'>): Caller | undefined {
+  if (authorization === undefined) return undefined;
   const known = callers.get(authorization);
   if (known !== undefined) return known;
   const key = bearer.exec(authorization)?.[1];
@@ -42,10 +75,10 @@ export function callerOf(headers: HeaderValues): Caller | undefined {
 /** Neither version `ff` nor ids of zeros (W3C Trace Context §3.2). */
 const wellFormed = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
 
+const untraced: TraceContext = {};
+
 /** The W3C trace context of a request, if it is well-formed; `tracestate` counts only beside `traceparent`. */
-export function traceContextOf(headers: HeaderValues): TraceContext {
-  const [traceparent, ...others] = headers('traceparent');
-  if (traceparent === undefined || others.length > 0 || !wellFormed.test(traceparent)) return {};
-  const tracestate = headers('tracestate').join(',');
+export function traceContextOf({ traceparent, tracestate }: IdentifyingHeaders): TraceContext {
+  if (traceparent === undefined || !wellFormed.test(traceparent)) return untraced;
   return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
 }

@@ -1,13 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { type Coding, negotiateCoding } from './negotiation.ts';
 import type { HttpAnswer } from './response.ts';
-
-/** A content coding that answers are sent in (RFC 9110 §8.4.1). */
-export type Coding = 'br' | 'gzip';
-
-/** Most preferred first, where a client likes both as much. */
-const codings: readonly Coding[] = ['br', 'gzip'];
 
 /** Answers up to this many bytes travel in one packet either way. */
 const smallest = 1024;
@@ -21,32 +16,10 @@ const effort = 4;
 const brotli = promisify(brotliCompress);
 const deflate = promisify(gzip);
 
-/**
- * The coding of an answer of so many bytes for a client that sent this `Accept-Encoding`; undefined: as it is. What a
- * client likes most wins (RFC 9110 §12.5.3); what it does not name is not used.
- */
+/** The coding of an answer of so many bytes for a client that sent this `Accept-Encoding`; undefined: as it is. */
 export function codingOf(accepted: string, bytes: number): Coding | undefined {
-  if (bytes <= smallest) return undefined;
-  const weights = weightsOf(accepted);
-  const weightOf = (name: string): number => weights.get(name) ?? weights.get('*') ?? 0;
-  const best = codings.reduce((a, b) => (weightOf(b) > weightOf(a) ? b : a));
-  const weight = weightOf(best);
-  return weight > 0 && weight >= (weights.get('identity') ?? 0) ? best : undefined;
+  return bytes <= smallest ? undefined : negotiateCoding(accepted);
 }
-
-/** How much a client likes each coding that it names, from 0 (not at all) to 1. */
-function weightsOf(accepted: string): ReadonlyMap<string, number> {
-  return new Map(
-    accepted.split(',').map((item) => {
-      const [name = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase());
-      const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
-      return [name, wellFormed.test(quality) ? Number(quality) : 0];
-    }),
-  );
-}
-
-/** RFC 9110 §12.4.2. */
-const wellFormed = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
 /** An answer whose body may be bytes. */
 export interface Complete extends Omit<HttpAnswer, 'body'> {

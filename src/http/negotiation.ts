@@ -1,35 +1,45 @@
-/** The media types in which a result is answered (GraphQL over HTTP §4.1). */
+/** The media types in which a result is answered as one document (GraphQL over HTTP §4.1). */
 export type MediaType = 'application/json' | 'application/graphql-response+json';
 
 const mediaTypes: readonly MediaType[] = ['application/json', 'application/graphql-response+json'];
+
+/** The media types in which results are answered one after the other. */
+export type StreamType = 'text/event-stream' | 'multipart/mixed';
+
+const streamTypes: readonly StreamType[] = ['multipart/mixed', 'text/event-stream'];
 
 /** What clients like best by their `Accept`: a gateway meets the same few. */
 const remembered = new Map<string, MediaType>();
 const mostRemembered = 100;
 const longestRemembered = 200;
 
-/** The media type that a client likes best, of equal ones that which it names first; undefined where it takes neither. */
+/** The media type that a client likes best, of equal ones that which it names first; undefined if it takes neither. */
 export function negotiate(accept: string | undefined): MediaType | undefined {
   if (accept === undefined || accept === '' || accept === 'application/json' || accept === '*/*')
     return 'application/json';
   const known = remembered.get(accept);
   if (known !== undefined) return known;
-  const best = bestOf(accept);
+  const best = bestOf(mediaTypes, accept);
   if (best === undefined || accept.length > longestRemembered) return best;
   if (remembered.size >= mostRemembered) remembered.clear();
   remembered.set(accept, best);
   return best;
 }
 
-function bestOf(accept: string): MediaType | undefined {
-  const ranges = accept.toLowerCase().split(',').map(rangeOf);
-  let best: Range & { readonly mediaType?: MediaType } = { name: '', quality: 0, place: 0 };
-  for (const mediaType of mediaTypes) {
-    const range = rangeFor(mediaType, ranges);
+/** The stream that a client likes best; undefined if it takes none. */
+export function negotiateStream(accept = ''): StreamType | undefined {
+  return bestOf(streamTypes, accept);
+}
+
+function bestOf<T extends string>(types: readonly T[], accept: string): T | undefined {
+  const ranges = weightedItems(accept).map(toRange);
+  let best: Range & { readonly type?: T } = { name: '', quality: 0, place: 0 };
+  for (const type of types) {
+    const range = rangeFor(type, ranges);
     if (range === undefined || range.quality < best.quality || range.quality === 0) continue;
-    if (range.quality > best.quality || range.place < best.place) best = { ...range, mediaType };
+    if (range.quality > best.quality || range.place < best.place) best = { ...range, type };
   }
-  return best.mediaType;
+  return best.type;
 }
 
 /** One item of an `Accept` header (RFC 9110 §12.5.1). */
@@ -39,18 +49,60 @@ interface Range {
   readonly place: number;
 }
 
-/** The media range; one that asks for another charset than UTF-8 takes nothing of ours. */
-function rangeOf(item: string, place: number): Range {
-  const [name = '', ...parameters] = item.split(';').map((part) => part.trim());
-  const valueOf = (key: string): string | undefined =>
-    parameters.find((parameter) => parameter.startsWith(`${key}=`))?.slice(key.length + 1);
-  const charset = valueOf('charset')?.replaceAll('"', '') ?? 'utf-8';
-  const quality = Number(valueOf('q') ?? 1);
-  return { name: charset === 'utf-8' ? name : '', quality: quality <= 1 ? quality : 1, place };
+/** The media range; one that asks for another charset than UTF-8 takes nothing of ours. A malformed weight is none. */
+function toRange({ name, parameter, weight }: WeightedItem, place: number): Range {
+  const charset = parameter('charset')?.replaceAll('"', '') ?? 'utf-8';
+  const quality = weight <= 1 ? weight : 1;
+  return { name: charset === 'utf-8' ? name : '', quality, place };
 }
 
 /** The most specific range decides. */
-function rangeFor(mediaType: MediaType, ranges: readonly Range[]): Range | undefined {
+function rangeFor(type: string, ranges: readonly Range[]): Range | undefined {
   const named = (name: string): Range | undefined => ranges.find((range) => range.name === name);
-  return named(mediaType) ?? named('application/*') ?? named('*/*');
+  return named(type) ?? named(`${type.slice(0, type.indexOf('/'))}/*`) ?? named('*/*');
+}
+
+/** A content coding that answers are sent in (RFC 9110 §8.4.1). */
+export type Coding = 'br' | 'gzip';
+
+/** Most preferred first, if a client likes both as much. */
+const codings: readonly Coding[] = ['br', 'gzip'];
+
+/**
+ * The coding that a client likes most by its `Accept-Encoding`; undefined: the answer as it is. What a client does not name
+ * is not used (RFC 9110 §12.5.3), nor is what it names with a malformed weight.
+ */
+export function negotiateCoding(accepted: string): Coding | undefined {
+  const weights = new Map(
+    weightedItems(accepted).map(({ name, weight }) => [name, weight >= 0 && weight <= 1 ? weight : 0]),
+  );
+  const weightFor = (name: string): number => weights.get(name) ?? weights.get('*') ?? 0;
+  const best = codings.reduce((a, b) => (weightFor(b) > weightFor(a) ? b : a));
+  const weight = weightFor(best);
+  return weight > 0 && weight >= (weights.get('identity') ?? 0) ? best : undefined;
+}
+
+/** One item of a header that lists what a client takes (RFC 9110 §12.4.2), in small letters. */
+interface WeightedItem {
+  readonly name: string;
+  /** Undefined without such a parameter. */
+  readonly parameter: (key: string) => string | undefined;
+  /** Its `q`, 1 without one; NaN for what is no number. */
+  readonly weight: number;
+}
+
+function weightedItems(header: string): readonly WeightedItem[] {
+  return header
+    .toLowerCase()
+    .split(',')
+    .map((item) => {
+      const [name = '', ...parameters] = item.split(';').map((part) => part.trim());
+      const parameter = (key: string): string | undefined =>
+        parameters.find((one) => one.startsWith(`${key}=`))?.slice(key.length + 1);
+      return { name, parameter, weight: weightOf(parameter('q')) };
+    });
+}
+
+function weightOf(text = '1'): number {
+  return /^\d+(?:\.\d*)?$/.test(text) ? Number(text) : Number.NaN;
 }

@@ -10,17 +10,18 @@ export interface RequestContext {
   /** Names the request in logs and in its answer. */
   readonly requestId: string;
   readonly caller: Caller | undefined;
-  readonly trace: TraceContext;
+  /** As it came; once the operation is traced, what stands for its span. */
+  trace: TraceContext;
   /** Follows its REST calls; undefined without tracing. */
-  readonly spans?: CallSpans;
+  spans: CallSpans | undefined;
   /** Whether the client has left before it was answered. */
-  readonly hasLeft: () => boolean;
+  hasLeft(): boolean;
   /** Calls back when the client leaves before it is answered. */
-  readonly onLeave: (listener: () => void) => void;
+  onLeave(listener: () => void): void;
   /** Hears what is kept of the request from now on: its document, and those variables as JSON that this declares. */
-  readonly onKept: (query: string, variablesText: string) => void;
+  onKept(query: string, variablesText: string): void;
   /** Calls back when the answer has been taken, or the client has left. */
-  readonly onClose: (listener: () => void) => void;
+  onClose(listener: () => void): void;
 }
 
 /** What is known of one operation so far: each step of the pipeline adds to it, and the report at its end reads it. */

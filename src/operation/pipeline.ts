@@ -97,7 +97,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         const made = running instanceof Promise ? await running : running;
 
         // COST_LIMIT_EXCEEDED and OVERLOADED in place of the data
-        result = results.withRoom(made, prepared, request.onClose);
+        result = results.withRoom(made, prepared, request);
       }
     } catch (error) {
       result = failureOf(error, run, options);

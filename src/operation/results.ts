@@ -10,6 +10,7 @@ import { bodyExcessError, excessError, excessOf, toldOf } from './answer-limits.
 import type { Cost } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { causeOf, type PublicError, toPublicErrors } from './errors.ts';
+import type { RequestContext } from './operation-run.ts';
 import { overload } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 import { stringifyResult } from './serialize.ts';
@@ -38,8 +39,8 @@ export interface Execution {
   readonly deadline: OperationDeadline;
 }
 
-/** Calls back once an answer has been taken by its client, or that has left. */
-type OnClose = (listener: () => void) => void;
+/** A request that waits for its answer. */
+type Asking = Pick<RequestContext, 'onClose'>;
 
 /** Makes the results of operations, and holds them to what an answer may have. */
 export class Results {
@@ -85,7 +86,7 @@ export class Results {
   }
 
   /** The result with its text made, where that is large enough to be counted, and room taken for it; else why there is none. */
-  withRoom(result: OperationResult, prepared: PreparedOperation, onClose: OnClose): OperationResult {
+  withRoom(result: OperationResult, prepared: PreparedOperation, request: Asking): OperationResult {
     const { mostBytes = 0 } = result;
     if (mostBytes <= uncounted) return result;
     const { room, maxAnswerBytes } = this.#options;
@@ -97,7 +98,7 @@ export class Results {
     if (result.text.length <= uncounted) return result;
     const bytes = Buffer.byteLength(result.text);
     if (!room.take(bytes)) return this.#dropped(result, prepared, overload());
-    onClose(() => room.release(bytes));
+    request.onClose(() => room.release(bytes));
     return result;
   }
 

@@ -1,6 +1,7 @@
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
+import { SharedWork, SingleFlight } from '../rest/single-flight.ts';
 import type { OperationResult } from './result.ts';
 
 /** Executes an operation before its deadline; the result comes at once if nothing had to be read. */
@@ -9,11 +10,11 @@ export type Start = (deadline: OperationDeadline) => Promise<OperationResult> | 
 /** A request that waits for an operation. */
 export interface Waiter {
   /** Calls back when the client leaves before it is answered. */
-  readonly onLeave: (listener: () => void) => void;
+  onLeave(listener: () => void): void;
   /** What stands for its operation in traces. */
   readonly trace?: TraceContext;
   /** Hears that it is answered by another request's operation; undefined without tracing. */
-  readonly spans?: Pick<CallSpans, 'share'>;
+  readonly spans?: Pick<CallSpans, 'share'> | undefined;
 }
 
 /**
@@ -28,8 +29,7 @@ const joinWindowMs = 100;
  */
 export class SharedOperations {
   readonly #deadlineMs: number;
-  readonly #byCaller = new Map<string, Map<string, SharedOperation>>();
-  #joined = 0;
+  readonly #operations = new SingleFlight<SharedOperation>({ joinWindowMs, now: () => performance.now() });
   #savedCalls = 0;
 
   /** `deadlineMs` is the total deadline of an operation. */
@@ -39,7 +39,7 @@ export class SharedOperations {
 
   /** How often an operation was joined so far. */
   get joined(): number {
-    return this.#joined;
+    return this.#operations.joined;
   }
 
   /** REST calls that the requests that joined an operation would have made at least, so far. */
@@ -55,87 +55,75 @@ export class SharedOperations {
     start: Start,
     calls: Pick<OperationCalls, 'made'>,
   ): Promise<OperationResult> | OperationResult {
-    const joined = this.#byCaller.get(caller)?.get(name)?.join(waiter);
-    if (joined !== undefined) {
-      this.#joined += 1;
-      return joined;
-    }
+    const joined = this.#operations.find(caller, name)?.join(waiter);
+    if (joined !== undefined) return joined;
     const deadline = new OperationDeadline(this.#deadlineMs);
     const result = start(deadline);
     if (!(result instanceof Promise)) return result;
     const operation = new SharedOperation(result, deadline, waiter);
-    const operations = this.#byCaller.get(caller);
-    if (operations === undefined) this.#byCaller.set(caller, new Map([[name, operation]]));
-    else operations.set(name, operation);
-    const forget = (): void => {
-      operation.end();
+    this.#operations.add(caller, name, operation);
+    const end = (): void => {
       this.#savedCalls += operation.joined * calls.made;
-      this.#forget(caller, name, operation);
+      operation.end();
     };
-    result.then(forget, forget);
+    result.then(end, end);
     return result;
   }
 
   /** Executes an operation that must not be shared. */
-  startUnshared({ onLeave }: Waiter, start: Start): Promise<OperationResult> | OperationResult {
+  startUnshared(waiter: Waiter, start: Start): Promise<OperationResult> | OperationResult {
     const deadline = new OperationDeadline(this.#deadlineMs);
     const result = start(deadline);
-    if (result instanceof Promise) onLeave(() => deadline.end('left'));
+    if (result instanceof Promise) waiter.onLeave(() => deadline.end('left'));
     return result;
   }
 
   /** No operation of this caller that began before now is joined any more: a caller reads its own writes. */
   invalidate(caller: string): void {
-    this.#byCaller.delete(caller);
-  }
-
-  #forget(caller: string, name: string, operation: SharedOperation): void {
-    const operations = this.#byCaller.get(caller);
-    if (operations?.get(name) !== operation) return;
-    operations.delete(name);
-    if (operations.size === 0) this.#byCaller.delete(caller);
+    this.#operations.invalidate(caller);
   }
 }
 
-/** An operation under way, and how many requests wait for it. */
-class SharedOperation {
-  readonly #startedAt = performance.now();
+/** An operation under way that several requests may wait for. */
+class SharedOperation extends SharedWork<Waiter> {
+  // Let go at the end, as the waiters are.
+  #result: Promise<OperationResult> | undefined;
   readonly #deadline: OperationDeadline;
   readonly #trace: TraceContext | undefined;
-  // Let go at the end: a map that has grown keeps entries that were deleted before alive for a while.
-  #result: Promise<OperationResult> | undefined;
-  #waiters = 0;
   /** How often it was joined. */
   joined = 0;
 
   constructor(result: Promise<OperationResult>, deadline: OperationDeadline, first: Waiter) {
+    super();
     this.#result = result;
     this.#deadline = deadline;
     this.#trace = first.trace;
-    this.#add(first);
+    this.add(first);
   }
 
-  /** The result, with one more waiter; undefined if it is too late to join. */
+  /** The result, with one more waiter; undefined once it has ended. */
   join(waiter: Waiter): Promise<OperationResult> | undefined {
-    if (this.#waiters === 0 || performance.now() - this.#startedAt >= joinWindowMs) return undefined;
-    this.#add(waiter);
+    this.add(waiter);
     this.joined += 1;
-    if (waiter.spans !== undefined && this.#trace !== undefined) waiter.spans.share(this.#trace);
+    if (this.#trace !== undefined) waiter.spans?.share(this.#trace);
     return this.#result;
   }
 
-  /** It has its result. */
-  end(): void {
-    this.#result = undefined;
+  override add(waiter: Waiter): void {
+    super.add(waiter);
+    this.#deadline.operations = this.waiters.length;
+    waiter.onLeave(() => {
+      this.leave(waiter);
+      this.#deadline.operations = this.waiters.length;
+    });
   }
 
-  #add({ onLeave }: Waiter): void {
-    this.#waiters += 1;
-    this.#deadline.operations = this.#waiters;
-    onLeave(() => {
-      this.#waiters -= 1;
-      this.#deadline.operations = this.#waiters;
-      if (this.#waiters === 0) this.#deadline.end('left');
-    });
+  override end(): readonly Waiter[] {
+    this.#result = undefined;
+    return super.end();
+  }
+
+  protected override cancel(): void {
+    this.#deadline.end('left');
   }
 }

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { headerValues } from '../http/caller.ts';
 
 /** Why the head of a request alone is enough to refuse it. */
 export interface HeadRefusal {
@@ -23,10 +22,21 @@ export function refusalOfHead({ rawHeaders, headers }: IncomingMessage): HeadRef
     return { kind: 'manyHeaders', message };
   }
   if (!isHost(headers.host)) return badRequest('Expected `Host` to be a host with or without a port.');
-  if (headerValues(rawHeaders, 'host').length > 1) return badRequest('Expected one `Host` header, but got several.');
+  if (countOf('host', rawHeaders) > 1) return badRequest('Expected one `Host` header, but got several.');
   const coding = headers['transfer-encoding'];
   if (coding === undefined || coding.toLowerCase() === 'chunked') return undefined;
   return badRequest('Expected `Transfer-Encoding` to be chunked, where there is one.');
+}
+
+/** How often a header of this name, in small letters, stands among names and values in turn: node keeps the first only. */
+function countOf(name: string, rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const other = rawHeaders[at] ?? '';
+    // Nearly all names differ in length.
+    if (other.length === name.length && other.toLowerCase() === name) count += 1;
+  }
+  return count;
 }
 
 /** The host that was last found to be one: most requests name the same. Hosts have at most so many characters (RFC 1035 §2.3.4). */

@@ -1,4 +1,4 @@
-import type { BodyLimits } from '../http/fast-path.ts';
+import type { BodyLimits } from '../http/request.ts';
 import type { DocumentLimits } from '../operation/document-limits.ts';
 import type { DocumentMode } from '../operation/persisted/policy.ts';
 import type { Route } from '../rest/transport/pools.ts';

@@ -144,29 +144,26 @@ describe('The extension explain', () => {
       using folder = createFolder();
       const files = folder.write('manifest.json', { q1: query, m1: mutation });
       await using upstream = await startUpstream(workspace);
-      await using fast = await startGateway(upstream, { explain: false, persisted: { files } });
-      await using yoga = await startGateway(upstream, { explain: false, persisted: { files }, fastPath: false });
+      await using gateway = await startGateway(upstream, { explain: false, persisted: { files } });
       const extensions = { explain };
       const get = { method: 'GET' } as const;
-      for (const { url } of [fast, yoga]) {
-        for (const [params, wire] of [
-          [{ query, extensions }, {}],
-          [{ query: mutation, extensions }, {}],
-          [{ query, extensions }, get],
-          [{ documentId: 'q1', extensions }, {}],
-          [{ documentId: 'm1', extensions }, {}],
-          [{ documentId: 'q1', extensions }, get],
-          [{ query, extensions }, { accept: 'application/graphql-response+json' }],
-        ] as const) {
-          expect(outcomeOf(await send(url, params, wire))).toEqual([400, 'BAD_USER_INPUT']);
-        }
-        const streamed = await fetch(url, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
-          body: JSON.stringify({ query: mutation, extensions }),
-        });
-        expect(await streamed.text()).toContain('"code":"BAD_USER_INPUT"');
+      for (const [params, wire] of [
+        [{ query, extensions }, {}],
+        [{ query: mutation, extensions }, {}],
+        [{ query, extensions }, get],
+        [{ documentId: 'q1', extensions }, {}],
+        [{ documentId: 'm1', extensions }, {}],
+        [{ documentId: 'q1', extensions }, get],
+        [{ query, extensions }, { accept: 'application/graphql-response+json' }],
+      ] as const) {
+        expect(outcomeOf(await send(gateway.url, params, wire))).toEqual([400, 'BAD_USER_INPUT']);
       }
+      const streamed = await fetch(gateway.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+        body: JSON.stringify({ query: mutation, extensions }),
+      });
+      expect(await streamed.text()).toContain('"code":"BAD_USER_INPUT"');
       expect(upstream.requests).toEqual([]);
     },
   );

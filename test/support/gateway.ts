@@ -72,8 +72,6 @@ const defaults = {
   graphiql: true,
   corsOrigins: [],
   compression: true,
-  // `yoga.test.ts` turns it off.
-  fastPath: process.env['TEST_FAST_PATH'] !== 'off',
 } satisfies Partial<GatewayOptions>;
 
 /** Starts a gateway over an upstream, and serves it. */

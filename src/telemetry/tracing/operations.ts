@@ -30,7 +30,9 @@ interface TracedOutcome {
 export function traceOperations(run: RunOperation, tracing: Tracing): RunOperation {
   return async (params, request) => {
     const span = tracing.begin(request.trace, request.method, request.requestId);
-    const result = await run(params, { ...request, trace: span.trace, spans: span });
+    request.trace = span.trace;
+    request.spans = span;
+    const result = await run(params, request);
     span.end(outcomeOf(result, params.operationName));
     return result;
   };

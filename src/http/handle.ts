@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GraphQLSchema } from 'graphql';
+import type { Log } from '../log.ts';
+import { toPublicError } from '../operation/errors.ts';
+import type { RunOperation } from '../operation/pipeline.ts';
+import { BodyBudget } from './body-budget.ts';
+import { createCors } from './cors.ts';
+import { createFastPath } from './fast-path.ts';
+import { createGraphiql } from './graphiql/graphiql.ts';
+import type { PageOptions } from './graphiql/page.ts';
+import { negotiate, negotiateStream } from './negotiation.ts';
+import { type BodyLimits, refusalOf } from './request.ts';
+import { requestIdOf } from './request-context.ts';
+import { answerHeaders, toAnswer } from './response.ts';
+import { createSend } from './send.ts';
+import { createYogaHandler } from './yoga.ts';
+
+/** Answers `/graphql`, for `node:http`. */
+export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Collaborators and settings of the edge. */
+export interface HandleOptions extends PageOptions {
+  readonly schema: GraphQLSchema;
+  readonly run: RunOperation;
+  readonly bodyLimits: BodyLimits;
+  /** Whether browsers get GraphiQL. */
+  readonly graphiql: boolean;
+  /** Origins whose pages may call. */
+  readonly corsOrigins: readonly string[];
+  /** Names of request headers that pages may send beside the usual ones; by default none. */
+  readonly corsHeaders?: readonly string[];
+  /** Whether answers are compressed for clients that ask for it; by default they are not. */
+  readonly compression?: boolean;
+  readonly log?: Log;
+  /** Hears of faults of the gateway. */
+  readonly report: (error: unknown) => void;
+}
+
+/**
+ * Everything that `/graphql` answers. A request goes the first of these ways that it fits:
+ *
+ * - a preflight of another origin's page is answered by CORS;
+ * - a browser that opens the endpoint gets GraphiQL, unless that is off;
+ * - another method than GET and POST is 405, a body that is not declared as plain JSON 415;
+ * - a client that takes JSON is answered on the fast path, nearly all are;
+ * - a client that takes only a stream is answered by Yoga;
+ * - what a client takes nothing of is 406, and does not run.
+ */
+export function createHandle(options: HandleOptions): Handle {
+  const { schema, run, bodyLimits, compression = false, corsOrigins: origins, corsHeaders: headers = [] } = options;
+  const { log = () => undefined, report } = options;
+  const vary = varyOf(origins, compression);
+  const send = createSend({ compression, vary });
+  const cors = createCors({ origins, headers, vary, log });
+  const graphiql = options.graphiql ? createGraphiql({ ...options, compression, vary }) : undefined;
+  const bodyBudget = new BodyBudget(bodyLimits.bytes);
+  const fastPath = createFastPath({ run, bodyLimits, bodyBudget, send, report });
+  const yoga = createYogaHandler({ schema, run, bodyLimits, bodyBudget, vary, report });
+  return (request, response) => {
+    if (cors(request, response) || graphiql?.(request, response) === true) return;
+    const { accept } = request.headers;
+    const mediaType = negotiate(accept);
+    const refusal = refusalOf(request);
+    if (refusal !== undefined) {
+      // In JSON whatever the client accepts: it may be no GraphQL client at all.
+      const answer = toAnswer({ errors: [toPublicError(refusal, report)] }, mediaType ?? 'application/json');
+      answer.headers['x-request-id'] = requestIdOf(request);
+      send(request, response, answer);
+    } else if (mediaType !== undefined) fastPath(request, response, mediaType);
+    else if (negotiateStream(accept) !== undefined) yoga(request, response);
+    else response.writeHead(406, { ...answerHeaders, vary, 'x-request-id': requestIdOf(request) }).end();
+  };
+}
+
+/** What answers depend on, as one header: some caches read the first of several only. */
+function varyOf(origins: readonly string[], compression: boolean): string {
+  const encoding = compression ? ', Accept-Encoding' : '';
+  return `Authorization, Accept${encoding}${origins.length > 0 ? ', Origin' : ''}`;
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestContext } from '../operation/operation-run.ts';
+import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
+import type { Caller } from '../rest/client.ts';
+import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
+import type { BodyClaim } from './body-budget.ts';
+import { callerOf, identifyingHeaders, traceContextOf } from './caller.ts';
+
+/** What an operation may know of a request of node's. */
+export class HttpRequestContext implements RequestContext {
+  readonly method: string;
+  readonly requestId: string;
+  readonly caller: Caller | undefined;
+  trace: TraceContext;
+  spans: CallSpans | undefined;
+  readonly #response: ServerResponse;
+  readonly #claim: BodyClaim;
+
+  /** `claim` is what the body of the request takes. */
+  constructor({ method = '', rawHeaders }: IncomingMessage, response: ServerResponse, claim: BodyClaim) {
+    const headers = identifyingHeaders(rawHeaders);
+    this.method = method;
+    this.requestId = idOf(headers.requestId);
+    this.caller = callerOf(headers);
+    this.trace = traceContextOf(headers);
+    this.#response = response;
+    this.#claim = claim;
+  }
+
+  hasLeft(): boolean {
+    return this.#response.closed && !this.#response.writableFinished;
+  }
+
+  onLeave(listener: () => void): void {
+    const response = this.#response;
+    if (response.closed) return listener();
+    response.once('close', () => {
+      if (!response.writableFinished) listener();
+    });
+  }
+
+  onClose(listener: () => void): void {
+    if (this.#response.closed) listener();
+    else this.#response.once('close', listener);
+  }
+
+  onKept(query: string, variablesText: string): void {
+    this.#claim.shrink(() => query.length + bytesOnceParsed(variablesText));
+  }
+}
+
+/** The id that a client or a proxy gave a request, if it is a harmless word; else a new one. */
+export function requestIdOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): string {
+  return idOf(identifyingHeaders(rawHeaders).requestId);
+}
+
+function idOf(header: string | undefined): string {
+  return header !== undefined && /^[\w.:-]{1,100}$/.test(header) ? header : randomUUID();
+}

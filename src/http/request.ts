@@ -1,0 +1,40 @@
+import type { IncomingMessage } from 'node:http';
+import type { GraphQLError } from 'graphql';
+import type { GraphQLParams } from '../operation/params.ts';
+import { requestError } from '../operation/request-error.ts';
+import { readBody } from './body.ts';
+import type { BodyClaim } from './body-budget.ts';
+import { paramsOfBody, paramsOfUrl } from './params.ts';
+
+/** What a client may send at most. */
+export interface BodyLimits {
+  readonly bytes: number;
+  /** Nesting of objects and lists. */
+  readonly jsonDepth: number;
+}
+
+/**
+ * Why a request is refused before its body is read: its method, or a body that is not declared as plain JSON. Forms and
+ * plain text could be sent across sites without a preflight.
+ */
+export function refusalOf({ method = '', headers }: IncomingMessage): GraphQLError | undefined {
+  if (method === 'GET') return undefined;
+  if (method !== 'POST') return requestError('wrongMethod', `Expected GET or POST, but got ${method}.`);
+  const { 'content-type': contentType = '', 'content-encoding': coding = 'identity' } = headers;
+  if (!isJson(contentType)) return requestError('notJson', 'Expected a body of the content type application/json.');
+  return coding === 'identity' ? undefined : requestError('encodedBody', 'Expected a body without a content coding.');
+}
+
+function isJson(contentType: string): boolean {
+  return contentType === 'application/json' || /^application\/json\s*(?:;|$)/i.test(contentType);
+}
+
+/** The parameters; undefined if the client left before it had sent them. Rejects with GraphQLErrors. */
+export function readParams(
+  request: IncomingMessage,
+  { bytes, jsonDepth }: BodyLimits,
+  claim: BodyClaim,
+): Promise<GraphQLParams | undefined> {
+  if (request.method === 'GET') return Promise.try(paramsOfUrl, request.url ?? '', jsonDepth);
+  return readBody(request, bytes, claim, (text) => paramsOfBody(text, jsonDepth));
+}
