@@ -9,9 +9,9 @@ import type { Tenant } from './rest/tenants.ts';
 /** What one operation has. Nothing of it is shared with another operation but through `rest`'s single flight. */
 export interface GatewayContext {
   readonly rest: RestApi;
-  /** Why none of its REST calls can succeed; undefined where they may. */
+  /** Why none of its REST calls can succeed; undefined if they may. */
   readonly refusal?: UpstreamError | undefined;
-  /** For whom it runs, where the gateway holds the key: what the operation may reach and change. */
+  /** The tenant for whom it runs, if the gateway holds the key: what the operation may reach and change. */
   readonly tenant?: Tenant | undefined;
   readonly loaders: Loaders;
   readonly cursors: CursorCodec;

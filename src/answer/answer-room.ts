@@ -24,7 +24,7 @@ export class AnswerRoom {
     return this.#taken + bytes <= this.#limit;
   }
 
-  /** Takes room where there is enough; false where there is not. */
+  /** Takes room if there is enough; false if there is not. */
   take(bytes: number): boolean {
     if (!this.fits(bytes)) return false;
     this.#taken += bytes;

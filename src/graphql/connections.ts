@@ -35,7 +35,7 @@ export type ListRange =
   | { readonly kind: 'window'; readonly offset: number; readonly limit: number }
   | { readonly kind: 'tail'; readonly from: number; readonly limit: number };
 
-/** Rows per page where neither `first` nor `last` says. */
+/** Rows per page if neither `first` nor `last` is given. */
 const defaultPageSize = 50;
 
 /** How many rows `first` or `last` asks for. Refuses what is below the minimum or beyond the maximum. */
@@ -76,7 +76,7 @@ export type Wanted =
   | 'rows'
   | 'page';
 
-/** What has to be read for a range: any page where no row of it is wanted, else a window of one row at least. */
+/** What has to be read for a range: any page if no row of it is wanted, else a window of one row at least. */
 export function readingOf(range: ListRange, wanted: Wanted): ListRange | { readonly kind: 'any' } {
   if (wanted === 'count' || (range.limit === 0 && wanted === 'rows')) return { kind: 'any' };
   if (range.kind === 'tail' && range.limit > 0) return range;
@@ -149,7 +149,7 @@ export function fetchEvents(
 
 const start: Position = { offset: 0 };
 
-/** The cursor of row `index`; null where the page has no such row. */
+/** The cursor of row `index`; null if the page has no such row. */
 export function cursorAt({ list, page }: ConnectionSource, index: number, cursors: CursorCodec): string | null {
   return index < 0 || index >= page.rows.length ? null : cursors.encode(list, positionAfter(page, index));
 }
@@ -158,7 +158,7 @@ function toSource(list: ListRef, page: ListPage): ConnectionSource {
   return new PageSource(list, page);
 }
 
-/** A page that was asked for; what surrounds it is looked at only where somebody asks. */
+/** A page that was asked for. What surrounds it is worked out when it is read. */
 class PageSource implements ConnectionSource {
   readonly list: ListRef;
   readonly page: ListPage;

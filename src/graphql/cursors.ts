@@ -68,7 +68,7 @@ function toPayload({ offset, before, after, boundary, isStuck = false }: Positio
 }
 
 /**
- * The position in a payload; undefined where `toPayload` cannot have written it: a secret that is not set, and so derived
+ * The position in a payload; undefined if `toPayload` cannot have written it: a secret that is not set, and so derived
  * from the upstream's address, can be guessed.
  */
 function toPosition(payload: string): Position | undefined {
@@ -95,7 +95,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Far beyond any list, and far from where adding a page loses digits. */
+/** Far beyond any list, and so small that adding a page loses no digits. */
 const largestOffset = 1e15;
 
 function isOffset(value: unknown): value is number {

@@ -2,7 +2,7 @@ import { type IdForm, isNoun, type NodeType, type Noun, nouns, ownerTypeOf } fro
 import { type Collection, current, isTextId, type Key } from '../rest/paths.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
-/** What a global id names: `scope` is the id of the owning project or organization, empty where there is none. */
+/** What a global id names: `scope` is the id of the owning project or organization, empty if there is none. */
 export interface NodeId {
   readonly type: NodeType;
   readonly scope: string;

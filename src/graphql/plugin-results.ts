@@ -4,7 +4,7 @@ import type { PluginFile } from './generated/resolvers.ts';
 
 // The contract shows the answers of plugin actions as if each were a plugin. What upstreams answer instead is read here.
 
-/** The row of the plugin that an answer is, or has as its `plugin` member; undefined where it is something else. */
+/** The row of the plugin that an answer is, or has as its `plugin` member; undefined if it is something else. */
 export function pluginIn(body: unknown): Row | undefined {
   if (!isObject(body)) return undefined;
   const inner = body['plugin'];
@@ -29,7 +29,7 @@ export function entriesIn(body: unknown): JsonObject[] | null {
   return entries?.every(isObject) === true ? entries : null;
 }
 
-/** The same where anything may be an entry. */
+/** The entries of an answer, which may be anything. */
 export function itemsIn(body: unknown): unknown[] | null {
   if (isArray(body)) return body;
   if (!isObject(body)) return null;

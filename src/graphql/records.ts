@@ -11,13 +11,13 @@ export type Started = ReadonlyMap<string, Promise<unknown>>;
 
 /** What a record can be made of beside its collection. */
 export interface RecordParts {
-  /** The upstream id, where it is known without the row. */
+  /** The upstream id, if it is known without the row. */
   readonly id?: string | undefined;
   readonly row?: Row | undefined;
   readonly view?: View | undefined;
   readonly failure?: Error | undefined;
   readonly started?: Started | undefined;
-  /** The real scope for the global id, or why it is not known, where the collection's is `@current`. */
+  /** The real scope for the global id, or why it is not known, if the collection's is `@current`. */
   readonly idScope?: string | Error | undefined;
 }
 
@@ -30,7 +30,7 @@ export class RowRecord {
   /** The id of the owning project or organization; empty for projects. */
   readonly scope: string;
   readonly row: Row;
-  /** The view that the row has; undefined where there is none. */
+  /** The view that the row has; undefined if there is no row. */
   readonly view: View | undefined;
   /** Why columns that the row lacks could not be read. */
   readonly failure: Error | undefined;
@@ -49,7 +49,7 @@ export class RowRecord {
     this.idScope = idScope;
   }
 
-  /** Throws for a row without an id, and only where its key is needed. */
+  /** The key. Throws for a row without an id, which matters only if its key is needed. */
   get key(): Key {
     const id = this.knownId ?? idText(this.row['id']);
     if (id === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
@@ -87,12 +87,12 @@ export function withIdScope(record: RowRecord, idScope: string | Error): RowReco
 export interface OrganizationRecord {
   readonly noun: 'Organization';
   readonly id: string;
-  /** Where it is known: null if nobody tells it. */
+  /** Its name, if it is known; null if no plugin tells it. */
   readonly name?: string | null;
   readonly started?: Started | undefined;
 }
 
-/** What the upstream answered where the contract does not show the shape. */
+/** An answer of the upstream of which the contract does not show the shape. */
 export interface ReportSource {
   readonly body: unknown;
 }

@@ -15,7 +15,7 @@ const notInBody: ReadonlySet<string> = new Set(['id', 'projectId', 'organization
 
 /** What ids in a body may name. */
 export interface BodyScope {
-  /** The project whose dashboards the input may refer to, where it is known. */
+  /** The project whose dashboards the input may refer to, if it is known. */
   readonly projectId?: string | undefined;
   /** What the tenant is narrowed to, if it is. */
   readonly reach: Reach | undefined;

@@ -80,7 +80,7 @@ function jsonOfLiteral(node: ConstValueNode): unknown {
   }
 }
 
-/** The literal of a variable's value, which graphql puts in its place where a variable stands within a literal. */
+/** The literal of a variable's value, which graphql puts in the place of a variable within a literal. */
 function literalOfJson(value: unknown): ConstValueNode {
   const digits = typeof value === 'number' ? String(value) : exactDigits(value);
   if (digits !== undefined) return { kind: /^-?\d+$/.test(digits) ? Kind.INT : Kind.FLOAT, value: digits };

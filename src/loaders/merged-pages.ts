@@ -14,7 +14,7 @@ interface Wanted {
 
 /**
  * The fewest pages of at most `maximum` rows of which each wanted window lies whole in one. From the left, a page takes
- * in every window that still fits. Where only the count is wanted, one row is read.
+ * in every window that still fits. If only the count is wanted, one row is read.
  */
 export function mergedPagesOf(windows: readonly Wanted[], maximum: number): MergedPage[] {
   const [only] = windows;

@@ -18,7 +18,7 @@ export interface Reader {
 /**
  * Reads `limit` rows from a position. An upstream that answers fewer than `filled` of them and names a `next` is asked
  * on until those are there, at most ten times; then, or when one of those calls fails, the page is what has arrived, and
- * goes on at `next`. Fails where that leads nowhere, or nothing at all has arrived: a client could not go on.
+ * goes on at `next`. Fails if that leads nowhere, or if nothing at all has arrived: a client could not go on.
  */
 export function fetchFilledPage(reader: Reader, at: Position, limit: number, required: number): Promise<ListPage> {
   const { asked, rows } = requestFor(reader, at, limit);
@@ -56,7 +56,7 @@ function isEqual(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((item, index) => item === other[index]);
 }
 
-/** Undefined where the call fails and the page has rows without it. */
+/** The next page. Undefined if its call fails and the page before has rows: those are answered. */
 async function fetchFurther(
   reader: Reader,
   page: ListPage,
@@ -72,7 +72,7 @@ async function fetchFurther(
   }
 }
 
-/** What to ask for `limit` rows that were not answered before. Where those that were do not fit in, they are skipped. */
+/** What to ask for `limit` rows that were not answered before. Those that were are skipped if they do not fit in. */
 function requestFor({ maximum }: Reader, at: Position, limit: number): { asked: Position; rows: number } {
   const answered = at.offset === 0 ? (at.boundary?.ids.length ?? 0) : 0;
   const overlap = overlapOf(at, limit, maximum);

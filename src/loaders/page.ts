@@ -14,7 +14,7 @@ export interface ListPage {
   readonly segments: readonly Segment[];
   /** Where the list goes on behind the last row; undefined at its end. */
   readonly next: Position | undefined;
-  /** Rows of the whole list, where the upstream counts them. */
+  /** Rows of the whole list, if the upstream counts them. */
   readonly count: number | undefined;
 }
 

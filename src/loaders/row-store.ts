@@ -28,7 +28,7 @@ export function suffices(has: View, need: View): boolean {
 }
 
 /**
- * The rows that one operation has learnt, wherever from. Pages are indexed only when somebody asks for a row by its
+ * The rows that one operation has read. Pages are indexed only when a resolver asks for a row by its
  * key, since most operations never do.
  */
 export class RowStore {

@@ -3,11 +3,12 @@ import type { Wanted } from '../graphql/connections.ts';
 import { isRowType, mappingOf } from '../graphql/field-mapping.ts';
 import type { View } from '../loaders/row-store.ts';
 import { current } from '../rest/paths.ts';
+import { Remembered } from './remembered.ts';
 import { isConstant, type SelectedField, type SelectionScope, selectedFields } from './selection.ts';
 
 /** What a selection on one object needs of its own row, and what else it reads. */
 export interface Needs {
-  /** The poorest view that has every column selected; undefined where none is. */
+  /** The poorest view that has every column selected; undefined if none is. */
   readonly view: View | undefined;
   /** Relations that can be read as soon as the object's key is known. */
   readonly relations: readonly Relation[];
@@ -23,19 +24,16 @@ export interface Relation extends SelectedField {
 }
 
 /** The needs of a selection, for as long as its document lives. */
-const known = new WeakMap<FieldNode, Map<GraphQLObjectType, Needs>>();
+const known = new Remembered<Needs>();
 
-/** The needs of what nodes select on an object of a REST noun. Worked out once where no variable decides about it. */
+/** The needs of what nodes select on an object of a REST noun. Worked out once if no variable decides about it. */
 export function needsOf(type: GraphQLObjectType, nodes: readonly FieldNode[], scope: SelectionScope): Needs {
   const [node] = nodes;
   const cacheable = node !== undefined && nodes.length === 1;
-  const cached = cacheable ? known.get(node)?.get(type) : undefined;
+  const cached = cacheable ? known.get(type, node) : undefined;
   if (cached !== undefined) return cached;
   const needs = findNeeds(type, selectedFields(type, nodes, scope));
-  if (cacheable && isConstant(node, scope)) {
-    const types = known.get(node) ?? new Map<GraphQLObjectType, Needs>();
-    known.set(node, types.set(type, needs));
-  }
+  if (cacheable && isConstant(node, scope)) known.set(type, node, needs);
   return needs;
 }
 
@@ -81,7 +79,7 @@ export function wantedOf(fields: readonly SelectedField[]): Wanted {
 
 /** Whether an object is known to exist. */
 export type Existence =
-  // Somebody named its id; it may be anything.
+  // The client named its id, which may be anything.
   | 'unknown'
   // A row refers to it, or its owner is at hand.
   | 'assumed';
@@ -94,7 +92,7 @@ interface Own {
   readonly scope: string | undefined;
 }
 
-/** The view of its own row that has to be read before an object can be answered; undefined where none has. */
+/** The view of its own row that has to be read before an object can be answered; undefined if none has. */
 export function ownView(own: Own, needs: Needs, existence: Existence): View | undefined {
   const { view, relations } = needs;
   if (view !== undefined) return view;

@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import type { ObjectWeight } from '../answer/answer-budget.ts';
 import { typenameFields } from './meta-fields.ts';
+import { Remembered } from './remembered.ts';
 import { type Role, roleOf } from './roles.ts';
 import {
   isConstant,
@@ -24,19 +25,16 @@ import {
 } from './selection.ts';
 
 /** The weights of selections, for as long as their document lives. */
-const known = new WeakMap<Selecting, Map<GraphQLObjectType, ObjectWeight>>();
+const known = new Remembered<ObjectWeight>();
 
-/** What an object of a type adds to an answer with what nodes select on it. Worked out once where no variable decides. */
+/** What an object of a type adds to an answer with what nodes select on it. Worked out once if no variable decides. */
 export function weightOf(type: GraphQLObjectType, nodes: readonly Selecting[], scope: SelectionScope): ObjectWeight {
   const [node] = nodes;
   const isCacheable = node !== undefined && nodes.length === 1;
-  const cached = isCacheable ? known.get(node)?.get(type) : undefined;
+  const cached = isCacheable ? known.get(type, node) : undefined;
   if (cached !== undefined) return cached;
   const weight = findWeight(type, nodes, scope, 'selected');
-  if (isCacheable && isSettled(type, nodes, scope)) {
-    const types = known.get(node) ?? new Map<GraphQLObjectType, ObjectWeight>();
-    known.set(node, types.set(type, weight));
-  }
+  if (isCacheable && isSettled(type, nodes, scope)) known.set(type, node, weight);
   return weight;
 }
 

@@ -17,7 +17,7 @@ import { type SelectionScope, scopeOf, selectedFields } from './selection.ts';
 type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * Lets every root field that would make REST calls fail at once where the context says why none can succeed: one error
+ * Lets every root field that would make REST calls fail at once if the context says why none can succeed: one error
  * for each, before its resolver does any work. Root fields that need no call answer as ever. So fails a mutation that the
  * tenant's entry does not allow.
  */

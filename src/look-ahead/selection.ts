@@ -14,6 +14,7 @@ import {
   type SelectionSetNode,
   type VariableValues,
 } from 'graphql';
+import { Remembered } from './remembered.ts';
 
 /** What has to be known to read a selection: the document around it and the variables of this run. */
 export interface SelectionScope {
@@ -43,7 +44,7 @@ export interface SelectedField {
   readonly nodes: readonly FieldNode[];
 }
 
-/** What an executor tells a resolver, where graphql-jit gives variables without their sources. */
+/** What an executor tells a resolver, to which graphql-jit gives variables without their sources. */
 export type ExecutionInfo = GraphQLResolveInfo & { readonly plainVariables?: boolean };
 
 /** The scope of the selections below a field that is being executed. */
@@ -51,7 +52,7 @@ export function scopeOf(info: ExecutionInfo): SelectionScope {
   return new ExecutionScope(info);
 }
 
-/** Most selections are the same whatever the variables are: these are only brought into form where somebody asks. */
+/** Most selections are the same whatever the variables are: they are only brought into form if one reads them. */
 class ExecutionScope implements SelectionScope {
   readonly #info: ExecutionInfo;
 
@@ -79,9 +80,9 @@ export interface Selecting {
 }
 
 /** What was selected before, for as long as its document lives. */
-const knownFields = new WeakMap<Selecting, Map<GraphQLObjectType, readonly SelectedField[]>>();
+const knownFields = new Remembered<readonly SelectedField[]>();
 
-/** The fields that nodes select on an object of a type. Worked out once where no variable decides about it. */
+/** The fields that nodes select on an object of a type. Worked out once if no variable decides about it. */
 export function selectedFields(
   type: GraphQLObjectType,
   nodes: readonly Selecting[],
@@ -89,13 +90,10 @@ export function selectedFields(
 ): readonly SelectedField[] {
   const [node] = nodes;
   if (node === undefined || nodes.length > 1) return collectFields(type, nodes, scope);
-  const cached = knownFields.get(node)?.get(type);
+  const cached = knownFields.get(type, node);
   if (cached !== undefined) return cached;
   const fields = collectFields(type, nodes, scope);
-  if (isConstant(node, scope)) {
-    const types = knownFields.get(node) ?? new Map<GraphQLObjectType, readonly SelectedField[]>();
-    knownFields.set(node, types.set(type, fields));
-  }
+  if (isConstant(node, scope)) knownFields.set(type, node, fields);
   return fields;
 }
 

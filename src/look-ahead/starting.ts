@@ -33,7 +33,7 @@ export function startRelations(
   const started = new Map<string, Promise<unknown>>();
   for (const relation of relations) {
     const result = startRelation(type, relation, record, context, info);
-    // Nobody may ask for it in the end.
+    // The executor may never ask for it, and its failure must not end the process.
     result.catch(() => undefined);
     started.set(relation.responseKey, result);
   }
@@ -65,7 +65,7 @@ async function startRelation(
 
 /**
  * Goes on below relations that have answered while the row of their object is still awaited: the executor cannot go on
- * there before it has come. What is read so is found again by the loaders when the executor asks for it.
+ * there before it has arrived. What is read so is found again by the loaders when the executor asks for it.
  */
 export function startBelow(
   started: Started,
@@ -82,7 +82,7 @@ export function startBelow(
     isAwaited = false;
   };
   awaited.then(end, end);
-  // The executor counts what it answers of that.
+  // What the executor answers of it is counted then.
   const uncounted = { ...context, answer: new AnswerBudget(unlimited, endless, ignore) };
   for (const relation of expensive) {
     const goOn = (value: unknown): Promise<void> | undefined =>
@@ -130,7 +130,7 @@ const unlimited = { maxAnswerObjects: Infinity, maxAnswerBytes: Infinity };
 const endless = new AnswerRoom(Infinity);
 
 function ignore(): void {
-  // Whoever asks for it meets the failure again.
+  // The executor meets the failure again when it asks for the same.
 }
 
 /** Lets every relation of a REST noun answer with what was started for it, and run its own resolver otherwise. */

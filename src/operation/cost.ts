@@ -3,7 +3,7 @@ import type { CursorCodec } from '../context.ts';
 import { fragmentsOf } from '../look-ahead/selection.ts';
 import { type Bound, boundOf } from '../plan/bound.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
-import { mostSteps, PlanLimitError } from '../plan/plan-steps.ts';
+import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
 import type { PlannedCall } from '../plan/planned-calls.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import type { Tenant } from '../rest/tenants.ts';

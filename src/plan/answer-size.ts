@@ -11,6 +11,7 @@ import {
   type ValueNode,
 } from 'graphql';
 import { pageSizeOf } from '../graphql/connections.ts';
+import { Remembered } from '../look-ahead/remembered.ts';
 import { roleOf } from '../look-ahead/roles.ts';
 import {
   possibleFields,
@@ -19,12 +20,11 @@ import {
   type SelectionScope,
   selectedFields,
 } from '../look-ahead/selection.ts';
-import { Remembered } from './remembered.ts';
 
 /** How many JSON objects an operation answers at most. */
 export interface AnswerSize {
   readonly objects: number;
-  /** The place with the most of them, and how many are there; empty and 0 where there is none. */
+  /** The place with the most of them, and how many are there; empty and 0 if there is none. */
   readonly path: string;
   readonly objectsThere: number;
 }
@@ -56,14 +56,14 @@ interface Answered extends Pick<SelectedField, 'responseKey' | 'nodes'> {
   /** The types that its objects may have. */
   readonly types: readonly GraphQLObjectType[];
   readonly items: number;
-  /** The number of rows in the page, where it is a connection. */
+  /** The number of rows in the page, if it is a connection. */
   readonly page: number | undefined;
 }
 
 /** A walk over one operation. It counts each field once, so that fragments that spread fragments cannot multiply it. */
 class Walk {
   readonly #request: AnswerSizeRequest;
-  /** By the number of rows in the page that an object is; undefined where it is none. */
+  /** By the number of rows in the page that an object is; undefined if it is no page. */
   readonly #known = new Map<number | undefined, Remembered<number>>();
   readonly #fields = new Remembered<readonly SelectedField[]>();
 
@@ -71,14 +71,14 @@ class Walk {
     this.#request = request;
   }
 
-  /** How many objects are below one object of a type; `page` is its number of rows, where it is a connection. */
+  /** How many objects are below one object of a type; `page` is its number of rows, if it is a connection. */
   below(type: GraphQLObjectType, nodes: readonly Selecting[], page: number | undefined): number {
     const counts = this.#known.get(page) ?? new Remembered<number>();
     this.#known.set(page, counts);
     return counts.of(type, nodes, () => this.#countBelow(type, nodes, page));
   }
 
-  /** Follows the field that answers the most objects down to where no further ones are. */
+  /** Follows the field that answers the most objects down to one below which there are no others. */
   fullestPlace(root: GraphQLObjectType, operation: OperationDefinitionNode): Omit<AnswerSize, 'objects'> {
     const path: string[] = [];
     let objectsThere = 1;

@@ -10,9 +10,9 @@ import {
 import { isRowType } from '../graphql/field-mapping.ts';
 import { listView, suffices, type View } from '../loaders/row-store.ts';
 import { needsOf } from '../look-ahead/needs.ts';
+import { Remembered } from '../look-ahead/remembered.ts';
 import { type Role, roleOf } from '../look-ahead/roles.ts';
 import { isConstant, type SelectedField, type SelectionScope, selectedFields } from '../look-ahead/selection.ts';
-import { Remembered } from './remembered.ts';
 
 /** What an operation costs at most, whatever its variables are. */
 export interface Bound {
@@ -33,7 +33,7 @@ const unbounded: Bound = { calls: Number.POSITIVE_INFINITY, rows: Number.POSITIV
 
 /**
  * A bound of every plan of an operation: as if nothing were shared, and every page as large as it may be. Worked out once
- * for an operation, it spares the plans of those that cannot exceed a limit. Infinite where only a plan can tell:
+ * for an operation, it spares the plans of those that cannot exceed a limit. Infinite if only a plan can tell:
  * mutations, objects by global id or by the keys of a tenant, and selections that variables decide about.
  */
 export function boundOf({ operation, maxPageSize, schema, fragments, isNarrowed = false }: BoundRequest): Bound {

@@ -1,20 +1,29 @@
-import type { GraphQLObjectType } from 'graphql';
-import { type ListRange, pageSizeOf, rangeOf, readingOf } from '../graphql/connections.ts';
+import { keyedConnection, type ListRange, pageSizeOf, rangeOf, readingOf } from '../graphql/connections.ts';
 import { isEventFilter, toEventQuery } from '../graphql/event-filter.ts';
 import { listView } from '../loaders/row-store.ts';
 import { wantedOf } from '../look-ahead/needs.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
+import type { Noun } from '../rest/nouns.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { overlapOf, type Position } from '../rest/positions.ts';
-import { planScopeOfList } from './id-scopes.ts';
-import { isOwnerKnown, toObjects } from './objects.ts';
-import { type Arguments, pathOf } from './plan-builder.ts';
+import type { Reach } from '../rest/reach.ts';
+import {
+  after,
+  isCurrent,
+  isOwnerKnown,
+  keyed,
+  type SelectedObjects,
+  type Stage,
+  start,
+  toObjects,
+} from './objects.ts';
+import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
 import { collectionOf, ownersOf, type PlannedField } from './planned-field.ts';
-import { after, type Stage } from './schedule.ts';
 
-/** Where a connection reads: windows of equal `list` share pages. */
-interface Spot {
+/** What a connection reads of a list. */
+interface PlannedRange {
   readonly range: ListRange;
+  /** Equal for windows that may share pages. */
   readonly list: string;
   /** At how many owners the list is read. */
   readonly owners: number;
@@ -22,24 +31,27 @@ interface Spot {
   readonly overlap?: number;
 }
 
-/** Plans a connection: the pages that it reads, and what is selected on their rows. */
+/**
+ * Plans a connection: the pages that it reads, and what is selected on their rows. Agrees with `fetchConnection` and
+ * `fetchEvents` (`graphql/connections.ts`).
+ */
 export function planList(planned: PlannedField, args: Arguments): void {
   const { builder, selected, endpoint } = planned;
   const type = builder.answerOf(selected);
   if (type === undefined) return;
   planScopeOfList(planned);
-  const spot = endpoint.noun === 'Event' ? eventSpot(planned, args) : spotOf(planned, args);
+  const part = endpoint.noun === 'Event' ? eventRange(planned, args) : offsetRange(planned, args);
   const fields = builder.fields(type, selected);
-  const reading = readingOf(spot.range, wantedOf(fields));
-  if (reading.kind === 'any') return want(planned, spot, { offset: 0, limit: 1, countOnly: true }, () => undefined);
+  const reading = readingOf(part.range, wantedOf(fields));
+  if (reading.kind === 'any') return want(planned, part, { offset: 0, limit: 1, countOnly: true }, () => undefined);
   if (reading.kind === 'window') {
-    return want(planned, spot, reading, (arrival) => planRows(planned, type, spot, reading.offset, arrival));
+    return want(planned, part, reading, (arrival) => planRows(planned, part, reading.offset, arrival));
   }
-  // The first page comes first; where the list does not end in it, the count says where its end is.
+  // The first page is read first. If the list does not end in it, the count says where its end is.
   const first = { offset: reading.from, limit: builder.options.maxPageSize };
   builder.lists.addJump(collectionOf(planned));
-  want(planned, spot, first, (arrival) => {
-    const { list, owners } = spot;
+  want(planned, part, first, (arrival) => {
+    const { list, owners } = part;
     const { noun } = endpoint;
     builder.lists.wantEnd({
       noun,
@@ -50,13 +62,13 @@ export function planList(planned: PlannedField, args: Arguments): void {
       stage: arrival,
       path: planned.path,
     });
-    planRows(planned, type, spot, undefined, after(arrival));
+    planRows(planned, part, undefined, after(arrival));
   });
 }
 
 function want(
   planned: PlannedField,
-  { list, owners, overlap = 0 }: Spot,
+  { list, owners, overlap = 0 }: PlannedRange,
   {
     offset,
     limit,
@@ -75,8 +87,7 @@ function want(
 /** Plans what is selected on the rows of a page; without an offset they are the last of their list. */
 function planRows(
   { builder, selected, endpoint: { noun }, parent, path }: PlannedField,
-  connection: GraphQLObjectType,
-  { range: { limit }, list, owners }: Spot,
+  { range: { limit }, list, owners }: PlannedRange,
   offset: number | undefined,
   stage: Stage,
 ): void {
@@ -84,23 +95,44 @@ function planRows(
   const [group, from] = offset === undefined ? [`the end of ${list}`, 0] : [list, offset];
   const parts = { type: noun, group, from, to: from + limit, owner: parent, owners, view: listView(noun), stage };
   const objects = toObjects(parts);
-  for (const field of builder.fields(connection, selected)) {
-    const type = builder.answerOf(field);
-    const place = pathOf(path, field);
-    if (type?.name === noun) builder.plan({ objects, nodes: field.nodes, path: place, known: 'listed' });
-    else if (type !== undefined) planEdges(type, field, place);
-  }
-
-  function planEdges(type: GraphQLObjectType, edges: SelectedField, place: string): void {
-    for (const node of builder.fields(type, edges)) {
-      if (builder.answerOf(node)?.name !== noun) continue;
-      builder.plan({ objects, nodes: node.nodes, path: pathOf(place, node), known: 'listed' });
-    }
+  for (const { nodes, path: place } of nodesOf(builder, selected, noun, path)) {
+    builder.plan({ objects, nodes, path: place, known: 'listed' });
   }
 }
 
+/** The places of a connection that answer rows: its `nodes`, and the `node` of its `edges`. */
+function nodesOf(
+  builder: PlanBuilder,
+  selected: SelectedField,
+  noun: Noun,
+  parentPath: string,
+): Pick<SelectedObjects, 'nodes' | 'path'>[] {
+  const type = builder.answerOf(selected);
+  if (type === undefined) return [];
+  return builder.fields(type, selected).flatMap((field) => {
+    const path = pathOf(parentPath, field);
+    return builder.answerOf(field)?.name === noun
+      ? [{ nodes: field.nodes, path }]
+      : nodesOf(builder, field, noun, path);
+  });
+}
+
+/** Plans the list of projects of a narrowed tenant: each is found by its key, and nothing else of the list is read. */
+export function planReachable(builder: PlanBuilder, selected: SelectedField, { projects }: Reach): void {
+  builder.withArguments(selected, (args) => {
+    const { page } = keyedConnection(builder.options, { noun: 'Project', scope: '' }, [...projects], args.connection);
+    const ids = page.rows.map(({ id }) => String(id));
+    for (const { nodes, path } of nodesOf(builder, selected, 'Project', selected.responseKey)) {
+      for (const id of ids) {
+        const objects = keyed({ noun: 'Project', scope: '', id }, start, true);
+        builder.plan({ objects, nodes, path, known: 'unknown' });
+      }
+    }
+  });
+}
+
 /** A list that is walked by offset. */
-function spotOf(planned: PlannedField, args: Arguments): Spot {
+function offsetRange(planned: PlannedField, args: Arguments): PlannedRange {
   const { cursors, maxPageSize } = planned.builder.options;
   const list = listOf(planned);
   let cursorOfUnknown: string | undefined;
@@ -109,18 +141,12 @@ function spotOf(planned: PlannedField, args: Arguments): Spot {
     cursorOfUnknown = `${cursorOfUnknown ?? ''}${argument} ${cursor}`;
     return argument === 'after' ? 0 : Number.MAX_SAFE_INTEGER;
   };
-  const bounds = {
-    first: args.number('first'),
-    last: args.number('last'),
-    after: args.text('after'),
-    before: args.text('before'),
-  };
-  const range = rangeOf(bounds, offsetBehind, maxPageSize);
+  const range = rangeOf(args.connection, offsetBehind, maxPageSize);
   return { range, ...sharing(planned, '', cursorOfUnknown) };
 }
 
 /** A list of events: forward only, and by time. */
-function eventSpot(planned: PlannedField, args: Arguments): Spot {
+function eventRange(planned: PlannedField, args: Arguments): PlannedRange {
   const { cursors, maxPageSize } = planned.builder.options;
   const given = args.all['filter'];
   const filter = toEventQuery(isEventFilter(given) ? given : undefined);
@@ -130,7 +156,7 @@ function eventSpot(planned: PlannedField, args: Arguments): Spot {
   const isKnown = list !== undefined && cursor !== undefined;
   const at: Position = isKnown ? cursors.decode({ ...list, filter }, cursor, 'after') : { offset: 0 };
   const { offset, ...instant } = at;
-  // Where rows may be left out because they were answered before, offsets do not count the page's rows.
+  // If rows may be left out because they were answered before, offsets do not count the page's rows.
   const text = JSON.stringify([filter, at.boundary === undefined ? instant : [instant, offset]]);
   const range: ListRange = { kind: 'window', offset, limit };
   // A cursor of a list that is not known yet may hold as many ids as fit in.
@@ -146,7 +172,11 @@ const plain = JSON.stringify([{}, {}]);
  * A cursor of a list whose owner is not known fits one of the lists at most, unless it was made below `@current`; the
  * others refuse it.
  */
-function sharing(planned: PlannedField, list: string, cursor: string | undefined): Pick<Spot, 'list' | 'owners'> {
+function sharing(
+  planned: PlannedField,
+  list: string,
+  cursor: string | undefined,
+): Pick<PlannedRange, 'list' | 'owners'> {
   const collection = collectionOf(planned);
   if (cursor === undefined)
     return { list: list === '' ? collection : `${collection} ${list}`, owners: ownersOf(planned) };
@@ -154,8 +184,15 @@ function sharing(planned: PlannedField, list: string, cursor: string | undefined
   return { list: `${collection} ${list} ${cursor}`, owners: isAny ? ownersOf(planned) : 1 };
 }
 
-/** The list itself, where its owner is known. */
+/** The list itself, if its owner is known. */
 function listOf({ endpoint: { noun }, parent }: PlannedField): ListRef | undefined {
   if (parent === undefined) return { noun, scope: '' };
   return parent.id === undefined ? undefined : { noun, scope: parent.id };
+}
+
+/** Plans the scope of the ids of listed rows below `@current`, which is read beside their page. */
+function planScopeOfList({ builder, selected, endpoint, parent, stage, certain, path }: PlannedField): void {
+  const type = builder.answerOf(selected);
+  if (!isCurrent(parent) || endpoint.noun === 'Plugin' || type === undefined) return;
+  if (builder.answersScopes(type, selected.nodes)) builder.planCurrent({ stage, certain, path });
 }

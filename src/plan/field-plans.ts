@@ -1,17 +1,16 @@
 import type { GraphQLObjectType } from 'graphql';
+import { isEventFilter, toEventQuery } from '../graphql/event-filter.ts';
 import { parseIdWithin, parseOwnerId } from '../graphql/ids.ts';
 import { refuseCurrent } from '../graphql/narrowing.ts';
+import { tableSizeOf, tableWindowOf } from '../graphql/tables.ts';
 import { type Role, roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
+import type { ListRef } from '../rest/pages.ts';
 import { current, type Key } from '../rest/paths.ts';
 import { planList } from './connection-plans.ts';
-import { planCurrent } from './id-scopes.ts';
-import { collectionText, isCurrent, isOwnerKnown, keyed, type Objects, textOf, toObjects } from './objects.ts';
+import { after, collectionText, isCurrent, isOwnerKnown, keyed, type Objects, textOf, toObjects } from './objects.ts';
 import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
-import { collectionOf, ownersOf, type PlanField, type PlannedField } from './planned-field.ts';
-import { planRead } from './reads.ts';
-import { after } from './schedule.ts';
-import { planTable } from './table-plans.ts';
+import { collectionOf, ownersOf, type PlanField, type PlannedField, planRead } from './planned-field.ts';
 
 /** Plans a field of objects that is in no row: what it reads, and what is selected below it. */
 export function planField(
@@ -69,14 +68,14 @@ function planText(planned: PlannedField, args: Arguments): void {
   });
 }
 
-/** Plans what is done with the objects that the argument `id` names. */
+/** Plans something with the objects that the argument `id` names. */
 function withObjects(planned: PlannedField, args: Arguments, plan: (objects: Objects) => void): void {
   const { builder, path, stage, certain, parent } = planned;
   const objects = objectsById(planned, args.text('id') ?? '');
   const isClaimed = isCurrent(parent) && objects.owner !== undefined && !isCurrent(objects.owner);
   if (!isClaimed) return plan(objects);
   // A global id below `@current` is followed once it is known to be of that project or organization.
-  planCurrent(builder, { stage, certain, path }, (arrival) => plan({ ...objects, stage: arrival, certain: false }));
+  builder.planCurrent({ stage, certain, path }, (arrival) => plan({ ...objects, stage: arrival, certain: false }));
 }
 
 /** The objects that an argument names: one, or one at each owner whose own id is not known. */
@@ -92,7 +91,7 @@ function objectsById({ builder, endpoint: { noun }, parent, stage, certain }: Pl
   return toObjects({ type: noun, group, id: key.id, owner: parent, stage });
 }
 
-/** A value that the row of any page holds, and a page of one row where there is none. */
+/** A value that any row of a list holds. A page of one row is read if no other row is. */
 function planAnyRow(planned: PlannedField): void {
   const { builder, endpoint, stage, certain, path } = planned;
   const collection = collectionOf(planned);
@@ -117,11 +116,11 @@ function planReport(planned: PlannedField, args: Arguments): void {
   const cursor = args.text('after');
   if (cursor !== undefined) planned.builder.options.cursors.decodeQuery('activity', cursor, 'after');
   const given = Object.entries(args.all).filter(([, value]) => value !== null);
-  const fact = `${planned.selected.field.name} ${JSON.stringify(given)}`;
-  planRead(planned, { fact, rows: 0 });
+  const name = `${planned.selected.field.name} ${JSON.stringify(given)}`;
+  planRead(planned, { name, rows: 0 });
   const { builder, selected, parent, endpoint, stage, path } = planned;
   if (parent === undefined || builder.answerOf(selected)?.name !== endpoint.noun) return;
-  // A report that names rows: only its answer tells how many; so many at most are planned.
+  // Only the answer of a report tells how many rows it names. A page of the maximum size is planned.
   const objects = toObjects({
     type: endpoint.noun,
     group: `${endpoint.operation} of ${textOf(parent)}`,
@@ -131,4 +130,29 @@ function planReport(planned: PlannedField, args: Arguments): void {
     stage: after(stage),
   });
   builder.plan({ objects, nodes: selected.nodes, path, known: 'assumed' });
+}
+
+/** Plans a page of events that is answered as one value. */
+function planTable(planned: PlannedField, args: Arguments): void {
+  const { builder, selected, parent, certain } = planned;
+  const { maxPageSize } = builder.options;
+  const cursor = args.text('after');
+  const list = { ...listOf(args), table: selected.field.name === 'eventsCsv' ? ('csv' as const) : ('rows' as const) };
+  const rows = tableSizeOf(args.number('first'), maxPageSize);
+  const scope = parent?.id;
+  if (scope === undefined && cursor !== undefined) {
+    // A cursor of a list whose owner is not known fits one of them at most, unless it was made below `@current`.
+    const isAny = builder.options.cursors.isOfCurrent(cursor);
+    const name = JSON.stringify([list, rows, cursor]);
+    return planRead({ ...planned, certain: false }, { name, rows, ...(!isAny && { atMost: 1 }) });
+  }
+  const { at } = tableWindowOf({ ...list, scope: scope ?? '' }, args.connection, builder.options);
+  // Rows without a `select` are the page that a connection may read.
+  const isPage = list.table === 'rows' && list.filter?.select === undefined;
+  planRead({ ...planned, certain: certain && !isPage }, { name: JSON.stringify([list, rows, at]), rows });
+}
+
+function listOf(args: Arguments): Pick<ListRef, 'noun' | 'filter'> {
+  const { filter } = args.all;
+  return { noun: 'Event', filter: toEventQuery(isEventFilter(filter) ? filter : undefined, args.texts('select')) };
 }

@@ -17,7 +17,7 @@ export interface IntrospectionSize {
   readonly objects: number;
   /** Bytes of their JSON text. */
   readonly bytes: number;
-  /** The field of the query with the most bytes; empty where none is selected. */
+  /** The field of the query with the most bytes; empty if none is selected. */
   readonly path: string;
 }
 
@@ -30,7 +30,7 @@ export interface IntrospectionRequest extends Pick<SelectionScope, 'schema' | 'f
 const noVariables: SelectionScope['variableValues'] = { sources: {}, coerced: {} };
 
 /**
- * The size of what an operation answers below `__schema` and `__type`: exact, but as large as can be where variables may
+ * The size of what an operation answers below `__schema` and `__type`: exact, but as large as can be if variables may
  * decide about it and are not known. Each element of the schema is measured once for each field that selects it, however
  * often it is answered, which takes far less than the answer itself.
  */

@@ -1,10 +1,9 @@
 import { type MergedPage, mergedPagesOf } from '../loaders/merged-pages.ts';
 import { listEndpoint } from '../rest/endpoints.ts';
-import { type KeyedCollection, mayBeOne } from './key-counts.ts';
-import type { Condition, PlannedCalls } from './planned-calls.ts';
-import { after, isBefore, type Schedule, type Stage } from './schedule.ts';
+import { after, isBefore, type KeyedCollection, mayBeOne, type Stage } from './objects.ts';
+import type { Condition, PlannedCalls, Schedule } from './planned-calls.ts';
 
-/** Rows of a list that somebody wants, at each owner that has such a list. */
+/** A window of a list that is wanted, at each owner that has such a list. */
 export interface WantedWindow extends KeyedCollection {
   /** Equal for windows that may share pages: the collection, its filter, and the instant that offsets count from. */
   readonly list: string;
@@ -37,7 +36,10 @@ interface Reading {
   readonly arrival: Stage;
 }
 
-/** Plans the pages of lists as WindowLoader reads them: windows that are wanted at one stage share pages. */
+/**
+ * Plans the pages of lists: windows that are wanted at one stage share pages. Agrees with WindowLoader
+ * (`loaders/windows.ts`): change both.
+ */
 export class ListPlans {
   readonly #calls: PlannedCalls;
   readonly #schedule: Schedule;
@@ -72,7 +74,7 @@ export class ListPlans {
     this.#pendingJumps.push(jump);
   }
 
-  /** How many waves whoever wants a row of a collection may have to wait for pages that may be of the same one. */
+  /** How many waves a row of a collection may have to wait for pages that may be of the same collection. */
   wavesOf(wanted: KeyedCollection): number {
     let waves = 0;
     for (const read of this.#collections.values()) {
@@ -158,7 +160,7 @@ export class ListPlans {
     for (const { done } of windows) this.#schedule.at(arrival, () => done(arrival));
   }
 
-  /** Answers a window with a page that was surely read for another; false where there may be none. */
+  /** Answers a window with a page that was surely read for another; false if there may be none. */
   #answer(window: WantedWindow): boolean {
     const reading = this.#readings.get(window.list)?.find((one) => surelyAnswers(one, window));
     if (reading === undefined) return false;
@@ -168,7 +170,7 @@ export class ListPlans {
     return true;
   }
 
-  /** A row that other pages and rows may hold; else a page of one row is read for it, once they are there. */
+  /** Any row: one that arrives for something else will do. If there is none, a page of one row is read after those. */
   #readAnyRow(window: WantedWindow, readsRows: boolean): void {
     if (this.#answer(window) || this.#anyRows.has(window.list)) return;
     this.#anyRows.add(window.list);
@@ -183,8 +185,8 @@ function isWindow({ anyRow }: WantedWindow): boolean {
 }
 
 /**
- * Pages that the loaders put together differ with what is wanted at once, which is certain only where everything
- * begins. Later on, only a window that was itself wanted before is sure to lie in one page.
+ * What is wanted at one time decides how pages are merged, and only at the first stage it is certain what that is. Later
+ * on, only a window that was wanted before is sure to lie in one page.
  */
 function surelyAnswers({ page, windows, asked }: Reading, window: WantedWindow): boolean {
   if (!isBefore(asked, window.stage)) return false;

@@ -8,11 +8,13 @@ import { type Endpoint, rowEndpoint } from '../rest/endpoints.ts';
 import { type Noun, owners, ownerTypeOf } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
-import { keyed, type Objects, toObjects } from './objects.ts';
+import { keyed, type Objects, type Stage, toObjects } from './objects.ts';
 import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
-import type { Stage } from './schedule.ts';
 
-/** Plans mutations: one write each, one after the other, and nothing that was read before one is true after it. */
+/**
+ * Plans mutations: one write each, one after the other. What was read before one answers nothing after it. Agrees with
+ * `resolvers/writes.ts`.
+ */
 export function planMutations(builder: PlanBuilder, type: GraphQLObjectType, fields: readonly SelectedField[]): void {
   for (const selected of fields) {
     const role = roleOf(type, selected.field);
@@ -64,7 +66,7 @@ interface Target {
   readonly isCompared: boolean;
 }
 
-/** Throws where the resolver would refuse the input, before any call. */
+/** Throws if the resolver would refuse the input, before any call. */
 function targetOf(
   builder: PlanBuilder,
   { noun, isRow }: Endpoint,
@@ -109,7 +111,7 @@ function writtenObjects(
   stage: Stage,
   isAnything: boolean,
 ): Objects {
-  // A write that is planned succeeds; what was deleted is mostly not answered.
+  // Plans take it that writes succeed. Most upstreams do not answer what was deleted.
   const certain = method !== 'DELETE' && !isCompared;
   const { owner } = keyed({ noun, scope, id }, stage, certain);
   const real =

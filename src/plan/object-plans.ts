@@ -5,13 +5,19 @@ import { roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
 import type { Noun } from '../rest/nouns.ts';
 import { planField } from './field-plans.ts';
-import { planCurrent, planScope, planScopeOfPlugins } from './id-scopes.ts';
-import { isCurrent, most, type Objects, textOf, toObjects } from './objects.ts';
+import {
+  after,
+  isCurrent,
+  most,
+  type Objects,
+  type SelectedObjects,
+  type Stage,
+  textOf,
+  toObjects,
+} from './objects.ts';
 import { type PlanBuilder, pathOf } from './plan-builder.ts';
-import { after, type Stage } from './schedule.ts';
-import type { SelectedObjects } from './selected-objects.ts';
 
-/** Plans what is selected on objects of the answer, as the resolvers read it. */
+/** Plans what is selected on objects of the answer. Agrees with `resolvers/by-id.ts`, which reads it. */
 export function planObjects(builder: PlanBuilder, selection: SelectedObjects): void {
   const { type } = selection.objects;
   if (type === 'Organization') planOrganization(builder, selection);
@@ -25,7 +31,7 @@ function planOrganization(builder: PlanBuilder, { objects, nodes, path, known }:
   for (const selected of builder.fields(type, { nodes })) {
     const { kind } = roleOf(type, selected.field);
     const isNamed = known === 'named' && kind === 'anyRow';
-    if (isCurrent(objects) && kind === 'free') planCurrent(builder, { stage, certain, path });
+    if (isCurrent(objects) && kind === 'free') builder.planCurrent({ stage, certain, path });
     if (!isNamed) planField(builder, type, selected, objects, path);
   }
 }
@@ -53,7 +59,7 @@ function planRow(builder: PlanBuilder, noun: Noun, selection: SelectedObjects): 
 
 const unanswered = { when: 'not in the answer' } as const;
 
-/** The view of their own row that the objects are answered with; undefined where the one they come with will do. */
+/** The view of their own row that the objects are answered with; undefined if they come with a row that has what is needed. */
 function viewOf(builder: PlanBuilder, noun: Noun, { objects, nodes, known }: SelectedObjects): View | undefined {
   const needs = builder.needs(builder.type(noun), nodes);
   const own = { type: noun, id: objects.id, scope: objects.owner?.id };
@@ -63,7 +69,7 @@ function viewOf(builder: PlanBuilder, noun: Noun, { objects, nodes, known }: Sel
   return isThere ? undefined : needs.view;
 }
 
-/** Where all relations answer 404, one read of the row decides whether the object exists. */
+/** If all relations answer 404, one read of the row decides whether the object exists. */
 function planProof(builder: PlanBuilder, noun: Noun, { objects, path }: SelectedObjects): void {
   const later = { ...objects, stage: after(objects.stage), certain: false };
   builder.rows.wantIfAbsent({ noun, objects: later, view: 'list', path, when: 'absent', done: () => undefined });
@@ -85,7 +91,7 @@ function planReference(
   if (role.kind === 'organizationOf') {
     const isPlugin = type.name === 'Plugin';
     // A plugin that names no organization is of the one that lists it.
-    if (isPlugin && isCurrent(owner)) planCurrent(builder, { stage, certain: false, path });
+    if (isPlugin && isCurrent(owner)) builder.planCurrent({ stage, certain: false, path });
     const known = isPlugin ? 'named' : 'assumed';
     builder.plan({ objects: toObjects({ ...parts, type: 'Organization' }), nodes, path, known });
   } else if (role.kind === 'reference') {
@@ -98,7 +104,7 @@ function planReference(
   }
 }
 
-/** Nobody reads more. */
+/** More hints than this help no reader. */
 const mostHints = 50;
 
 /** Columns for which each of many objects is read, each once and by its own name, whatever its aliases. */
@@ -112,4 +118,17 @@ function addHints(builder: PlanBuilder, { objects, nodes, path }: SelectedObject
     const isDetail = (role.kind === 'column' || role.kind === 'reference') && role.view === 'detail';
     if (isDetail) builder.hints.add(`\`${field.name}\` of ${path} is in the detail view only: up to ${count} calls`);
   }
+}
+
+/** Plans the scope of the ids of objects below `@current`, each found by its key. */
+function planScope(builder: PlanBuilder, { objects, nodes, path }: SelectedObjects): void {
+  const { owner, type, stage, certain } = objects;
+  if (!isCurrent(owner) || !builder.needs(builder.type(type), nodes).globalId) return;
+  builder.planCurrent({ stage, certain, path });
+}
+
+/** Plans the scope of the ids of plugins below `@current`, once their rows have arrived, which mostly tell it. */
+function planScopeOfPlugins(builder: PlanBuilder, { objects, nodes, path }: SelectedObjects, stage: Stage): void {
+  if (!isCurrent(objects.owner) || !builder.needs(builder.type('Plugin'), nodes).globalId) return;
+  builder.planCurrent({ stage, certain: false, path });
 }

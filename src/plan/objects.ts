@@ -1,16 +1,38 @@
 import type { View } from '../loaders/row-store.ts';
+import type { Existence } from '../look-ahead/needs.ts';
+import type { SelectedField } from '../look-ahead/selection.ts';
 import { type NodeType, type Noun, ownerTypeOf } from '../rest/nouns.ts';
 import { current, type Key } from '../rest/paths.ts';
-import type { Stage } from './schedule.ts';
 
-/** Objects that an operation may come upon in one place of its answer. */
+/** A point in the run of an operation: what is known after so many waves of calls. */
+export interface Stage {
+  readonly wave: number;
+  /** The stage before it; undefined at the start of an operation and at the answer of a write. */
+  readonly earlier: Stage | undefined;
+}
+
+/** The stage at which an operation begins. */
+export const start: Stage = { wave: 0, earlier: undefined };
+
+/** The stage at which the answer of a call has arrived that was made at another stage. */
+export function after(stage: Stage, waves = 1): Stage {
+  return { wave: stage.wave + waves, earlier: stage };
+}
+
+/** Whether `one` is `other`, or a stage before it. */
+export function isBefore(one: Stage, other: Stage): boolean {
+  for (let at: Stage | undefined = other; at !== undefined; at = at.earlier) if (at === one) return true;
+  return false;
+}
+
+/** The objects that one place of an answer may hold. */
 export interface Objects {
   readonly type: NodeType;
-  /** Equal for objects of one list, or with one key; with `from` and `to` it says which objects these are. */
+  /** Equal for objects of one list, or with one key. With `from` and `to` it says which objects these are. */
   readonly group: string;
   readonly from: number;
   readonly to: number;
-  /** The upstream id, where the arguments tell it. */
+  /** The upstream id, if the arguments tell it. */
   readonly id: string | undefined;
   readonly owner: Objects | undefined;
   /** At how many owners such objects are, at most. */
@@ -63,7 +85,7 @@ export function collectionText(noun: Noun, owner: Objects | undefined): string {
   return owner === undefined ? noun : `${noun} of ${textOf(owner)}`;
 }
 
-/** Whether the owner of objects is known by its id; if not, it may be one that is known otherwise. */
+/** Whether the owner is known by its id. If it is not, it may turn out to be one that is. */
 export function isOwnerKnown(owner: Objects | undefined): boolean {
   return owner === undefined || owner.id !== undefined;
 }
@@ -77,3 +99,62 @@ export function isCurrent(objects: Objects | undefined): boolean {
 export function currentProject(stage: Stage, certain: boolean): Objects {
   return keyed({ noun: 'Project', scope: '', id: current }, stage, certain);
 }
+
+/** A collection of which rows are wanted by key. */
+export interface KeyedCollection {
+  readonly noun: Noun;
+  readonly collection: string;
+  /** Whether it is known whose collection it is. */
+  readonly isKnown: boolean;
+}
+
+interface Count extends KeyedCollection {
+  /** How many rows each text stands for. */
+  readonly rows: Map<string, number>;
+}
+
+/** Counts the rows that are wanted by key at stages which may turn out to be the same time. */
+export class KeyCounts {
+  readonly #counts = new Map<string, Count>();
+
+  /** Adds rows; `text` is equal for equal ones. */
+  add(wanted: KeyedCollection, text: string, count: number): void {
+    const rows = this.#counts.get(wanted.collection)?.rows ?? new Map<string, number>();
+    this.#counts.set(wanted.collection, { ...wanted, rows: rows.set(text, count) });
+  }
+
+  /** How many rows may be wanted at once of a collection and of those that may turn out to be the same. */
+  of(wanted: KeyedCollection): number {
+    let keys = 0;
+    for (const count of this.#counts.values()) {
+      if (mayBeOne(count, wanted)) for (const rows of count.rows.values()) keys += rows;
+    }
+    return keys;
+  }
+
+  clear(): void {
+    this.#counts.clear();
+  }
+}
+
+/** Whether two collections may turn out to be the same. */
+export function mayBeOne(one: KeyedCollection, other: KeyedCollection): boolean {
+  return one.collection === other.collection || (one.noun === other.noun && !(one.isKnown && other.isKnown));
+}
+
+/** Objects of the answer, their place in it, and what is selected on them. */
+export interface SelectedObjects extends Pick<SelectedField, 'nodes'> {
+  readonly objects: Objects;
+  readonly path: string;
+  readonly known: Known;
+}
+
+/** How the objects of a place are found. */
+export type Known =
+  | Existence
+  // A list or a write answered their rows.
+  | 'listed'
+  // An action answered them, or they are read by their key if it answered something else.
+  | 'answered'
+  // As the organization of plugins, whose rows tell its name.
+  | 'named';

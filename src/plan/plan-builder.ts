@@ -8,33 +8,41 @@ import {
   isObjectType,
 } from 'graphql';
 import type { CursorCodec } from '../context.ts';
+import type { ConnectionArguments } from '../graphql/connections.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import { ForbiddenError } from '../graphql/narrowing.ts';
 import { answersScopes, type Needs, needsOf } from '../look-ahead/needs.ts';
+import { Remembered } from '../look-ahead/remembered.ts';
 import { type SelectedField, type Selecting, type SelectionScope, selectedFields } from '../look-ahead/selection.ts';
 import type { NodeType } from '../rest/nouns.ts';
 import { reaches } from '../rest/reach.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import { ListPlans } from './list-plans.ts';
-import type { Objects } from './objects.ts';
-import { PlanSteps } from './plan-steps.ts';
-import { PlannedCalls } from './planned-calls.ts';
-import { Remembered } from './remembered.ts';
+import { currentProject, type Objects, type SelectedObjects, type Stage } from './objects.ts';
+import { PlannedCalls, Schedule } from './planned-calls.ts';
 import { RowPlans } from './row-plans.ts';
-import { Schedule } from './schedule.ts';
-import type { SelectedObjects } from './selected-objects.ts';
 
-/** What planning reads: where selections are read in, and what arguments are checked with. */
+/** What planning reads: the document and the variables, and what arguments are checked with. */
 export interface PlanOptions extends SelectionScope {
   readonly cursors: CursorCodec;
   readonly maxPageSize: number;
   /** How many steps the planning may take (see `mostSteps`); by default as many as it needs. */
   readonly maxSteps?: number;
-  /** For whom it would run, where the gateway holds the key. */
+  /** The tenant for whom it would run, if the gateway holds the key. */
   readonly tenant?: Tenant | undefined;
 }
 
-/** A plan in the making. */
+/** The place that asks what `@current` stands for. */
+interface Asking {
+  readonly stage: Stage;
+  readonly certain: boolean;
+  readonly path: string;
+}
+
+/**
+ * A plan in the making. It runs through the waves of an operation as its loaders would: what is wanted at one stage is
+ * turned into calls together, and the fields below it are planned at the stage at which the answers arrive.
+ */
 export class PlanBuilder {
   readonly options: PlanOptions;
   readonly schedule = new Schedule();
@@ -74,6 +82,14 @@ export class PlanBuilder {
     return scope !== undefined && !reaches(reach, { noun, scope, id });
   }
 
+  /**
+   * Plans the read of the project that tells what `@current` stands for, as `resolvers/id-scopes.ts` reads it: one for an
+   * operation.
+   */
+  planCurrent({ stage, certain, path }: Asking, done: (arrival: Stage) => void = () => undefined): void {
+    this.rows.want({ noun: 'Project', objects: currentProject(stage, certain), view: 'list', path, done });
+  }
+
   /** Runs what is scheduled to its end. */
   run(): void {
     const settleLists = (): void => this.lists.settle((collection) => this.rows.reads(collection));
@@ -85,7 +101,7 @@ export class PlanBuilder {
     settleLists();
   }
 
-  /** Nothing that was read answers anything any more. */
+  /** After a write: what was read before it answers nothing. */
   forget(): void {
     this.calls.forget();
     this.lists.forget();
@@ -125,7 +141,7 @@ export class PlanBuilder {
     if (!isDone && isNonNullType(field.type)) this.isRefused = true;
   }
 
-  /** Plans something that costs nothing where its arguments are refused; false where they are. */
+  /** Plans something that costs nothing if its arguments are refused; false if they are. */
   attempt(plan: () => void): boolean {
     try {
       plan();
@@ -155,6 +171,12 @@ export class Arguments {
     return typeof value === 'number' ? value : undefined;
   }
 
+  /** The arguments of a connection that say which rows it asks for. */
+  get connection(): ConnectionArguments {
+    const [first, last] = [this.number('first'), this.number('last')];
+    return { first, last, after: this.text('after'), before: this.text('before') };
+  }
+
   texts(name: string): readonly string[] {
     const value = this.all[name];
     return Array.isArray(value) ? value.map(String) : [];
@@ -169,4 +191,48 @@ export function pathOf(parent: string, { responseKey }: Pick<SelectedField, 'res
 /** Arguments that the resolvers refuse too, before any call. */
 function isRefusal(error: unknown): boolean {
   return error instanceof UserInputError || error instanceof ForbiddenError || error instanceof GraphQLError;
+}
+
+/** An operation is too large to be planned: planning ends at the limit. */
+export class PlanLimitError extends Error {
+  override readonly name = 'PlanLimitError';
+  readonly limit: number;
+  /** The place of the answer at which planning ended. */
+  readonly path: string;
+
+  constructor(limit: number, path: string) {
+    super(`the plan takes more than ${limit} steps`);
+    this.limit = limit;
+    this.path = path;
+  }
+}
+
+/** So many steps are planned for each REST call that an operation may make: as many places may need its answer. */
+const stepsOfCall = 30;
+
+/** Small operations are planned even if few calls are allowed. */
+const leastSteps = 2000;
+
+/** How many steps planning may take if an operation may make so many REST calls. */
+export function mostSteps(maxUpstreamCalls: number): number {
+  return Math.max(leastSteps, stepsOfCall * maxUpstreamCalls);
+}
+
+/** Longer paths take as much of the planning as several places. In characters. */
+const usualPath = 256;
+
+/** Counts the steps of one planning: places in the answer and fields there that no row holds. */
+export class PlanSteps {
+  readonly #limit: number;
+  #taken = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Takes the step to a path. Throws a PlanLimitError beyond the limit. */
+  take(path: string): void {
+    this.#taken += 1 + Math.floor(path.length / usualPath);
+    if (this.#taken > this.#limit) throw new PlanLimitError(this.#limit, path);
+  }
 }

@@ -4,17 +4,19 @@ import { refuseCurrent } from '../graphql/narrowing.ts';
 import { roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
 import { answerSizeOf } from './answer-size.ts';
+import { planReachable } from './connection-plans.ts';
 import { planByRole } from './field-plans.ts';
 import { introspectionSize } from './introspection-size.ts';
 import { planMutations } from './mutation-plans.ts';
 import { planObjects } from './object-plans.ts';
-import { keyed, keyedOrganization } from './objects.ts';
+import { keyed, keyedOrganization, start } from './objects.ts';
 import { type Arguments, PlanBuilder, type PlanOptions } from './plan-builder.ts';
-import type { PlannedCall } from './planned-calls.ts';
-import { planReachable } from './reachable-plans.ts';
-import type { Stage } from './schedule.ts';
+import { type PlannedCall } from './planned-calls.ts';
 
-/** What an operation will do: the REST calls that it makes if nothing fails, retries and page filling left out. */
+/**
+ * What an operation will do: the REST calls that it makes if nothing fails, without retries and without the calls that
+ * fill a page which the upstream capped.
+ */
 export interface Plan {
   readonly calls: readonly PlannedCall[];
   /** How many calls it makes at least, and at most. */
@@ -24,9 +26,9 @@ export interface Plan {
   readonly rows: number;
   /** How many JSON objects it answers at most. */
   readonly objects: number;
-  /** How many calls wait for one another at most. */
+  /** How many calls wait for one another at most, one after the other. */
   readonly waves: number;
-  /** What makes it dear. */
+  /** What makes it expensive, for people. */
   readonly hints: readonly string[];
 }
 
@@ -49,8 +51,6 @@ function planCalls({ operation, ...options }: PlanRequest): Omit<Plan, 'objects'
   else planQuery(builder, type, fields);
   return planOf(builder);
 }
-
-const start: Stage = { wave: 0, earlier: undefined };
 
 function planQuery(builder: PlanBuilder, type: GraphQLObjectType, fields: readonly SelectedField[]): void {
   for (const selected of fields) {

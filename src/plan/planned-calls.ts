@@ -1,7 +1,6 @@
 import type { Endpoint } from '../rest/endpoints.ts';
 import type { RestOperationId } from '../rest/operation-ids.ts';
-import type { Objects } from './objects.ts';
-import type { Stage } from './schedule.ts';
+import type { Objects, Stage } from './objects.ts';
 
 /** REST calls of one kind that an operation makes at one point of its run. */
 export interface PlannedCall {
@@ -43,25 +42,25 @@ interface Entry {
   readonly when?: Condition | undefined;
 }
 
-/** The calls planned so far, and what is read already. */
+/** The calls that are planned so far, and what they read. */
 export class PlannedCalls {
   readonly #calls = new Map<string, PlannedCall>();
-  /** By what is read of them, the parts of a group that are. */
+  /** The parts of groups that are read, by what is read of them. */
   readonly #read = new Map<string, readonly Part[]>();
 
   get all(): PlannedCall[] {
     return [...this.#calls.values()];
   }
 
-  /** Nothing that was read answers anything any more. */
+  /** After a write: what was read before it answers nothing. */
   forget(): void {
     this.#read.clear();
   }
 
-  /** How many of the objects are not among those of which the same was read; from now on they are. */
-  claim(fact: string, objects: Objects): number {
+  /** Marks something as read of objects. Returns of how many of them it was not read before. */
+  claim(name: string, objects: Objects): number {
     const { from, to, owners } = objects;
-    const text = `${fact} ${objects.group}`;
+    const text = `${name} ${objects.group}`;
     const parts = this.#read.get(text) ?? [];
     const joined = join(parts, { from, to });
     this.#read.set(text, joined);
@@ -107,4 +106,28 @@ function join(parts: readonly Part[], part: Part): readonly Part[] {
 /** How many numbers lie in parts that do not touch. */
 function sizeOf(parts: readonly Part[]): number {
   return parts.reduce((size, { from, to }) => size + to - from, 0);
+}
+
+/** What happens at each wave of a run, in the order of the waves. */
+export class Schedule {
+  readonly #waves: (() => void)[][] = [];
+
+  at({ wave }: Stage, task: () => void): void {
+    const tasks = this.#waves[wave];
+    if (tasks === undefined) this.#waves[wave] = [task];
+    else tasks.push(task);
+  }
+
+  /** Runs every task; what is wanted before the first, and by those of a wave, `settle` turns into calls. */
+  run(settle: () => void): void {
+    settle();
+    for (let wave = 0; wave < this.#waves.length; wave += 1) {
+      const tasks = this.#waves[wave] ?? [];
+      for (let index = 0; index < tasks.length; ) {
+        for (; index < tasks.length; index += 1) tasks[index]?.();
+        settle();
+      }
+    }
+    this.#waves.length = 0;
+  }
 }

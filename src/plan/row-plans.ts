@@ -2,13 +2,22 @@ import { listView, suffices, type View } from '../loaders/row-store.ts';
 import { pageFirstThreshold } from '../loaders/rows.ts';
 import { rowEndpoint } from '../rest/endpoints.ts';
 import type { Noun } from '../rest/nouns.ts';
-import { KeyCounts, type KeyedCollection } from './key-counts.ts';
 import type { ListPlans } from './list-plans.ts';
-import { collectionText, isCurrent, isOwnerKnown, most, type Objects, textOf } from './objects.ts';
-import type { Condition, PlannedCalls } from './planned-calls.ts';
-import { after, type Schedule, type Stage } from './schedule.ts';
+import {
+  after,
+  collectionText,
+  isCurrent,
+  isOwnerKnown,
+  KeyCounts,
+  type KeyedCollection,
+  most,
+  type Objects,
+  type Stage,
+  textOf,
+} from './objects.ts';
+import type { Condition, PlannedCalls, Schedule } from './planned-calls.ts';
 
-/** Rows that somebody wants, each by its key. */
+/** Rows that are wanted, each by its key. */
 export interface WantedRow {
   readonly noun: Noun;
   readonly objects: Objects;
@@ -18,18 +27,18 @@ export interface WantedRow {
   readonly done: (stage: Stage) => void;
 }
 
-/** Plans the rows that are read by key as RowLoader reads them. */
+/** Plans the rows that are read by key. Agrees with RowLoader (`loaders/rows.ts`): change both. */
 export class RowPlans {
   readonly #calls: PlannedCalls;
   readonly #schedule: Schedule;
   readonly #lists: ListPlans;
   readonly #maxPageSize: number;
-  /** When rows that are read by id have arrived. */
+  /** The stage at which rows that are read by id have arrived. */
   readonly #arrivals = new Map<string, Stage>();
   readonly #collections = new Set<string>();
   /** How many rows of a collection are wanted in the list view at stages that may turn out to be one. */
   readonly #later = new KeyCounts();
-  /** Collections of which a page stands in for rows. */
+  /** Collections of which a page is read instead of rows. */
   readonly #paged = new Set<string>();
   #pending: WantedRow[] = [];
   #ifAbsent: WantedRow[] = [];
@@ -47,7 +56,7 @@ export class RowPlans {
     else if (!this.#answer(row)) this.#pending.push(row);
   }
 
-  /** A row that is read only where all relations of its object answer 404. */
+  /** Wants a row that is read only if all relations of its object answer 404. */
   wantIfAbsent(row: WantedRow): void {
     this.#ifAbsent.push(row);
     if (isInLists(row)) this.#later.add(collectionOf(row), textOf(row.objects), 1);
@@ -65,7 +74,7 @@ export class RowPlans {
     this.#paged.clear();
   }
 
-  /** Turns what is wanted into calls; pages that stand in for rows are wanted of the lists. */
+  /** Turns what is wanted into calls, and into windows of lists if a page of them is read instead. */
   settle(): void {
     const pending = this.#pending;
     if (pending.length === 0) return;
@@ -77,7 +86,7 @@ export class RowPlans {
     }
   }
 
-  /** Rows that nobody else wanted, for objects that may not exist. */
+  /** Plans the rows that only the existence of an object depends on. */
   settleAbsence(): void {
     const rows = this.#ifAbsent.filter(({ objects }) => !this.#arrivals.has(textOf(objects)));
     this.#ifAbsent = [];
@@ -87,7 +96,7 @@ export class RowPlans {
     }
   }
 
-  /** Rows for which a page of their list would do: from three on it is read first, and fewer wait for one under way. */
+  /** Rows for which a page of their list would do: it is read first from `pageFirstThreshold` rows on, and fewer rows wait for one that is in flight. */
   #readInLists(rows: readonly WantedRow[]): void {
     const [first] = rows;
     if (first === undefined) return;
@@ -113,7 +122,7 @@ export class RowPlans {
     return this.#later.of(collection);
   }
 
-  /** One page at most stands in for rows. Where not all begins, it may be wanted together with any window or none. */
+  /** Plans one page at most instead of rows. After the first stage, it may be merged with any other window or with none. */
   #wantPage(row: WantedRow): void {
     const { noun, collection, isKnown } = collectionOf(row);
     if (this.#paged.has(collection)) return;

@@ -84,7 +84,7 @@ function fetchNeeded(
 }
 
 /**
- * The records of rows of a list. Where the selection needs columns that lists do not have, the objects' own rows are read
+ * The records of rows of a list. If the selection needs columns that lists do not have, the objects' own rows are read
  * too; what the selection reads beyond them starts before that. `page` has the rows that came with them.
  */
 export function listedRecords(

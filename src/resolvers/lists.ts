@@ -15,7 +15,7 @@ import type { ListRef } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
 import { startIdScope } from './id-scopes.ts';
 
-/** The connection of a counted list, reading no row where the selection wants none. */
+/** The connection of a counted list, reading no row if the selection wants none. */
 export function listConnection(
   list: ListRef,
   args: ConnectionArguments,

@@ -53,7 +53,7 @@ export const pluginMutations: Pick<MutationResolvers, PluginMutation> = {
   checkPluginForUpdates: (_root, { input }, context, info) => act('check_for_updates', input, context, info),
 };
 
-/** The payload of an action: where the upstream did not answer the plugin, it is read when it is asked for. */
+/** The payload of an action. If the upstream did not answer the plugin, it is read when it is selected. */
 export const ActionPayload = {
   plugin: async (
     { key, plugin }: PluginActionSource,

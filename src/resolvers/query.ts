@@ -11,7 +11,7 @@ import { fetchRecord, objectType } from './by-id.ts';
 import { projectConnection } from './lists.ts';
 import { organizationRecord } from './references.ts';
 
-/** Where operations begin. Ids are checked before anything is sent. */
+/** The fields of a query. Ids are checked before anything is sent. */
 export const Query: QueryResolvers = {
   node: (_root, { id }, context, info) => fetchNode(id, 'id', context, info),
   nodes: (_root, { ids }, context, info) => fetchNodes(checkedIds(ids, context.maxPageSize), context, info),

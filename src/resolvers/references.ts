@@ -6,18 +6,18 @@ import { reaches } from '../rest/reach.ts';
 import { idText } from '../rest/values.ts';
 import { fetchRecord } from './by-id.ts';
 
-/** The organization that a column of a row names; null where it names none, or one out of reach. Costs no call. */
+/** The organization that a column of a row names; null if it names none, or one out of reach. Costs no call. */
 export function organizationIn(record: RowRecord, column: string, context: GatewayContext): OrganizationRecord | null {
   const id = namedOrganization(record, column);
   return id === undefined ? null : organizationRecord({ id }, context);
 }
 
-/** The id of the organization that a column of a row names; undefined where it names none. */
+/** The id of the organization that a column of a row names; undefined if it names none. */
 export function namedOrganization(record: RowRecord, column: string): string | undefined {
   return referredId(record, column)?.toLowerCase();
 }
 
-/** An organization by its id; null where it is out of the tenant's reach. Costs no call. */
+/** An organization by its id; null if it is out of the tenant's reach. Costs no call. */
 export function organizationRecord(
   organization: Omit<OrganizationRecord, 'noun'>,
   { tenant }: GatewayContext,
@@ -26,7 +26,7 @@ export function organizationRecord(
   return reaches(tenant?.reach, { ...record, scope: '' }) ? record : null;
 }
 
-/** The object of a collection that a column of a row names; null where it names none. */
+/** The object of a collection that a column of a row names; null if it names none. */
 export async function fetchReferred(
   record: RowRecord,
   column: string,

@@ -60,7 +60,7 @@ export async function addressed<T extends Target>(
   return isTold || namesGlobally(input) ? make(await loaders.fetchCurrentId(type)) : made;
 }
 
-/** The global id of an object that was deleted; null where its owner was not read since nothing asks for it. */
+/** The global id of an object that was deleted; null if its owner is `@current`, which was not read. */
 export function deletedId({ noun, scope, id }: Key): string | null {
   if (scope === current || id === current) return null;
   return toGlobalId({ type: noun, scope, id });

@@ -2,7 +2,7 @@ import type { JsonObject } from './json.ts';
 import type { Store } from './store.ts';
 import type { EventsNext } from './switches.ts';
 
-/** Whoever holds the key of a request. */
+/** The user whose key a request has. */
 export interface User {
   readonly id: number;
   readonly organization: { readonly id: string; readonly name: string };

@@ -9,7 +9,7 @@ export interface Parameter {
   readonly required: boolean;
   /** How the text in the URL becomes the value that the schema describes. */
   readonly encoding: 'text' | 'integer' | 'json';
-  /** Where its schema is, as a JSON pointer. */
+  /** The JSON pointer to its schema. */
   readonly schema: string;
 }
 
@@ -19,7 +19,7 @@ export interface Operation {
   readonly method: string;
   readonly path: string;
   readonly parameters: readonly Parameter[];
-  /** Where the schema of its body is, as a JSON pointer. */
+  /** The JSON pointer to the schema of its body. */
   readonly body: string | undefined;
 }
 

@@ -10,7 +10,7 @@ export interface Window {
 
 const defaultLimit = 100;
 
-/** Reads `limit` and `offset`, and falls back silently where they are bad, as the known deployment does. */
+/** Reads `limit` and `offset`, and falls back silently if they are bad, as the known deployment does. */
 export function windowOf({ query, pageCap }: Call, maximum = Number.POSITIVE_INFINITY): Window {
   const limit = naturalOf(query.limit);
   const wanted = limit === undefined || limit === 0 ? defaultLimit : limit;
@@ -29,7 +29,7 @@ export function pageOf(call: Call, records: Records, owner: Owner, toRow: (store
   return ok({ count, ...linksOf(call, window, count), results });
 }
 
-/** The URLs of the pages around one of a list that has `count` rows, null where there is none. */
+/** The URLs of the pages around one of a list that has `count` rows, null if there is none. */
 export function linksOf(
   { url }: Call,
   { limit, offset }: Window,

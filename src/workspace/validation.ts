@@ -6,7 +6,7 @@ import { type JsonObject, parseJson } from './json.ts';
 /** The id under which schemas refer to the document. */
 export const documentId = 'rest';
 
-/** Lists fall back silently where these are bad, so that they are not validated. */
+/** Lists fall back silently if these are bad, so they are not validated. */
 const lenient = new Set(['limit', 'offset']);
 
 /** What the document asks of a request of `operation`. */

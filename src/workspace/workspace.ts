@@ -76,7 +76,7 @@ function sendError(error: FastifyError | ApiError, request: FastifyRequest, repl
   const failure = error instanceof ApiError ? error : failureOf(error);
   if (failure.status === 500) request.log.error(error);
   reply.code(failure.status).headers(failure.headers);
-  // As in the known deployment: whoever asks for CSV is not told what went wrong.
+  // As in the known deployment: a client that asks for CSV is not told what went wrong.
   return objectOf(request.query).format === 'csv'
     ? reply.type('text/csv; charset=utf-8').send('')
     : reply.send(failure.toJSON());

@@ -61,7 +61,7 @@ function getterSource(field: GraphQLField<unknown, unknown>): string {
   ].join('');
 }
 
-/** The source that converts what the source `value` stands for; undefined where a type is no column's. */
+/** The source that converts what the source `value` stands for; undefined if no column has such a type. */
 function converterOf(type: GraphQLOutputType): ((value: string) => string) | undefined {
   const nullable = getNullableType(type);
   if (isListType(nullable)) {

@@ -11,7 +11,7 @@ const administrator = 8;
 
 /**
  * Whether the user may change a dashboard: anyone in the project, but if it is restricted only its creator and the
- * organization's administrators. Nobody else can be invited through this API.
+ * organization's administrators. This API can invite no other user.
  */
 export function mayEdit(user: User, dashboard: Stored): boolean {
   return dashboard.body.restriction_level !== levels.invited || mayRestrict(user, dashboard);

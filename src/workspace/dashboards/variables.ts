@@ -11,7 +11,7 @@ const maximumDefault = 10_000;
 const maximumDepth = 100;
 
 /**
- * The template with the default of each of its `variables` where `{ID}` stands, `ID` being the variable's id: a text that
+ * The template with the default of each of its `variables` in the place of `{ID}`, `ID` being the variable's id: a text that
  * is nothing else becomes the default itself, in a longer text the default is text. Unknown names stay as they are.
  */
 export function fillVariables(template: JsonObject): JsonObject {

@@ -36,7 +36,7 @@ interface Step {
   readonly isChild: boolean;
 }
 
-/** Where the steps around an element may stand is looked for from the inside out, the nearest first. */
+/** The elements that the steps may stand for are looked for from the inside out, the nearest first. */
 function fitsPath(steps: readonly Step[], path: readonly JsonObject[]): boolean {
   let at = 0;
   for (const [index, { fits }] of steps.entries()) {

@@ -10,7 +10,7 @@ import type { EventRow } from './rows.ts';
 /** Whether an event passes. */
 export type EventFilter = (event: EventRow) => boolean;
 
-/** Where filters look up what they name. */
+/** What filters look names up in. */
 export interface FilterScope {
   readonly store: Call['store'];
   readonly projectId: number;

@@ -10,7 +10,7 @@ export interface EventRow {
   readonly properties: JsonObject;
   readonly event: string;
   readonly timestamp: string;
-  /** Null where nobody was identified. */
+  /** Null if the visitor was not identified. */
   readonly person: JsonObject | null;
   readonly elements: readonly unknown[];
   readonly elements_chain: string;

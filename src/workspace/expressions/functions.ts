@@ -41,7 +41,7 @@ function isIn(value: unknown, list: unknown): boolean {
   return Array.isArray(list) ? list.some((item) => isSame(value, item)) : isSame(value, list);
 }
 
-/** The member of an object, or of a list whose first item is number 1; null where there is none. */
+/** The member of an object, or of a list whose first item is number 1; null if there is none. */
 function member(value: unknown, key: unknown): unknown {
   if (isObject(value)) return memberOf(value, String(key));
   return typeof key === 'number' ? (arrayOf(value)[key - 1] ?? null) : null;

@@ -1,7 +1,7 @@
 import { fixed, optional, type QueryFunction, variadic } from './signature.ts';
 import { numberOf, order, type Time, timeWithin } from './values.ts';
 
-/** Functions of numbers, and of times where it says so. What is no number gives null. */
+/** Functions of numbers; some take times, too. Anything else gives null. */
 export const numberFunctions: readonly (readonly [name: string, QueryFunction])[] = [
   ['plus', fixed(2, plus)],
   ['minus', fixed(2, minus)],

@@ -17,7 +17,7 @@ export function seedEvents({ database }: Store, project: SeedProject, persons: r
   const insert = database.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
   for (let index = 0; index < project.events; index += 1) {
     const id = uuidOf(`event ${project.id}/${index}`);
-    // Nobody has been identified in one of twelve.
+    // One of twelve events is of a visitor who was not identified.
     const person = random() < 1 / 12 ? undefined : persons[Math.floor(random() * persons.length)];
     const { event, propertiesOf } = chooseKind(random, kinds);
     const company = project.hasCompanies && person !== undefined ? { $group_0: companyOf(person.id) } : {};

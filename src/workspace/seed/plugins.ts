@@ -84,7 +84,7 @@ function local(
   return { organization, projects, fields: { plugin_type: 'local', name, description, url: 'file:./plugins/local' } };
 }
 
-/** Stores every plugin with its files, where it is enabled, and that it was installed. */
+/** Stores every plugin with its files, the projects in which it is enabled, and that it was installed. */
 export function seedPlugins(store: Store): void {
   const { database, plugins: records } = store;
   const insertConfig = database.prepare(
