@@ -21,10 +21,10 @@ import { createRunOperation, type OperationsOptions } from './operation/pipeline
 import { Results } from './operation/results.ts';
 import { SharedOperations } from './operation/shared-operations.ts';
 import { createDriftWatch, type DriftWatch } from './rest/drift/drift-watch.ts';
-import type { UpstreamHealth } from './rest/resilience/line.ts';
+import type { UpstreamHealth, UpstreamOptions } from './rest/resilience/upstream-resources.ts';
 import { bodyLimitsFor } from './rest/transport/body-room.ts';
 import type { Route } from './rest/transport/pools.ts';
-import { createUpstream, type Upstream, type UpstreamOptions } from './rest/upstream.ts';
+import { createUpstream, type Upstream } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
 import { type FollowedTls, followTls } from './settings/follow-tls.ts';
 import type { TlsFiles } from './settings/tls-settings.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Caller } from '../rest/client.ts';
+import type { Caller } from '../rest/caller.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { KeySet } from './key-set.ts';
 import { type TokenRules, type VerifiedToken, verifyToken } from './verify.ts';
@@ -135,5 +135,15 @@ function answerFor({ tenant: name, subject }: VerifiedToken, tenants: Tenants): 
   const tenant = tenants.get(name);
   if (tenant === undefined) return unknownTenant;
   const { key, keyHash } = tenant;
-  return { kind: 'accepted', caller: { key, hash: keyHash, tenant, subject: hash('sha256', subject, 'base64url') } };
+  return {
+    kind: 'accepted',
+    caller: {
+      key,
+      hash: keyHash,
+      sharingKey: keyHash,
+      queueKey: keyHash,
+      tenant,
+      subject: hash('sha256', subject, 'base64url'),
+    },
+  };
 }

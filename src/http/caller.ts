@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { TraceContext } from '../rest/call-spans.ts';
-import type { Caller } from '../rest/client.ts';
+import type { Caller } from '../rest/caller.ts';
 
 /** The headers of a request that say whose it is and what it belongs to. */
 export interface IdentifyingHeaders {
@@ -67,7 +67,8 @@ export function callerOf({ authorization }: Pick<IdentifyingHeaders, 'authorizat
   if (known !== undefined) return known;
   const key = bearer.exec(authorization)?.[1];
   if (key === undefined) return undefined;
-  const caller: Caller = { key, hash: hash('sha256', `Bearer ${key}`, 'base64url') };
+  const keyHash = hash('sha256', `Bearer ${key}`, 'base64url');
+  const caller: Caller = { key, hash: keyHash, sharingKey: keyHash, queueKey: keyHash };
   callers.set(authorization, caller);
   return caller;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestContext } from '../operation/operation-run.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
-import type { Caller } from '../rest/client.ts';
+import type { Caller } from '../rest/caller.ts';
 import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 import type { BodyClaim } from './body-budget.ts';
 import { callerOf, identifyingHeaders, traceContextOf } from './caller.ts';

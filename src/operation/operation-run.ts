@@ -1,5 +1,5 @@
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
-import type { Caller } from '../rest/client.ts';
+import type { Caller } from '../rest/caller.ts';
 import type { Cost } from './cost.ts';
 import type { GraphQLParams } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';

@@ -1,6 +1,9 @@
 import type { RestClient } from './client.ts';
 import { UpstreamError } from './errors.ts';
+import { operations } from './generated/views.ts';
 import { withoutHosts } from './links.ts';
+import { mapNouns, type Noun } from './nouns.ts';
+import { isRestOperationId, type RestOperation } from './operation-ids.ts';
 import { type ListRef, pageTarget, type RestPage, toPage } from './pages.ts';
 import { type Collection, collectionPath, type Key, rowPath, target } from './paths.ts';
 import type { Position } from './positions.ts';
@@ -11,10 +14,41 @@ import { isObject, type JsonObject, type Row } from './values.ts';
 export type PluginsReport = 'activity' | 'exports_unsubscribe_configs' | 'repository' | 'unused';
 
 /** What can be done to one plugin. */
-export type PluginAction = keyof typeof actionMethods;
+export type PluginAction = keyof typeof pluginActions;
 
-/** The check is a GET, although it notes what it finds: it is sent as a write, once and shared with nobody. */
-const actionMethods = { update_source: 'PATCH', upgrade: 'POST', check_for_updates: 'GET' } as const;
+/** The check is a GET, although it notes what it finds: it is sent as a write, once and not shared. */
+const pluginActions = {
+  update_source: operations.updatePluginSource,
+  upgrade: operations.upgradePlugin,
+  check_for_updates: operations.checkPluginForUpdates,
+} as const;
+
+const pluginsReports: Readonly<Record<PluginsReport, RestOperation>> = {
+  activity: operations.listPluginActivity,
+  exports_unsubscribe_configs: operations.listPluginExportsUnsubscribeConfigs,
+  repository: operations.listPluginRepository,
+  unused: operations.listUnusedPlugins,
+};
+
+/** What the API does with rows of one noun. */
+interface RowOperations {
+  readonly get: RestOperation;
+  readonly list: RestOperation;
+  /** Undefined if rows of the noun are read only, as for the two below. */
+  readonly create: RestOperation | undefined;
+  readonly update: RestOperation | undefined;
+  readonly delete: RestOperation | undefined;
+}
+
+const rowOperations = mapNouns(
+  (noun): RowOperations => ({
+    get: operations[`get${noun}` as const],
+    list: operations[`list${noun}s` as const],
+    create: operationNamed(`create${noun}`),
+    update: operationNamed(`update${noun}`),
+    delete: operationNamed(`delete${noun}`),
+  }),
+);
 
 /** Which values of events to list: of the property `key`, in events of the name `event_name`. */
 export interface ValuesQuery {
@@ -61,60 +95,79 @@ export class ClientApi implements RestApi {
   }
 
   fetchRow(key: Key): Promise<Row> {
-    return this.#client.getJson(rowPath(key)).then(toRow);
+    return this.#client.getJson(rowOperations[key.noun].get, rowPath(key)).then(toRow);
   }
 
   fetchPage(list: ListRef, at: Position, limit: number): Promise<RestPage> {
     if (at.isStuck === true) return Promise.reject(new UpstreamError('UPSTREAM_INVALID_RESPONSE'));
-    return this.#client.getJson(pageTarget(list, at, limit)).then((body) => toPage(body, list, at));
+    return this.#getPage(list, at, limit).then((body) => toPage(body, list, at));
   }
 
   async fetchSelected(list: ListRef, at: Position, limit: number): Promise<TablePage<readonly unknown[]>> {
-    return toRowsPage(await this.#client.getJson(pageTarget(list, at, limit)), at);
+    return toRowsPage(await this.#getPage(list, at, limit), at);
   }
 
   async fetchCsv(list: ListRef, at: Position, limit: number): Promise<TablePage<string>> {
-    return toCsvPage(await this.#client.getCsv(pageTarget(list, at, limit)), list, at);
+    const operation = rowOperations[list.noun].list;
+    return toCsvPage(await this.#client.getCsv(operation, pageTarget(list, at, limit)), list, at);
   }
 
   async fetchEventCsv(key: Key): Promise<string> {
-    return this.#client.getCsv(target(rowPath(key), [['format', 'csv']]));
+    return this.#client.getCsv(operations.getEvent, target(rowPath(key), [['format', 'csv']]));
   }
 
   async fetchEventValues(projectId: string, values: ValuesQuery): Promise<unknown> {
-    return this.#client.getJson(valuesTarget(projectId, values));
+    return this.#client.getJson(operations.listEventValues, valuesTarget(projectId, values));
   }
 
   async fetchEventValuesCsv(projectId: string, values: ValuesQuery): Promise<string> {
-    return this.#client.getCsv(valuesTarget(projectId, values, 'csv'));
+    return this.#client.getCsv(operations.listEventValues, valuesTarget(projectId, values, 'csv'));
   }
 
   async fetchPluginSource(key: Key): Promise<unknown> {
-    return this.#client.getJson(`${rowPath(key)}source/`);
+    return this.#client.getJson(operations.getPluginSource, `${rowPath(key)}source/`);
   }
 
   async fetchPluginsReport(organizationId: string, report: PluginsReport, query = ''): Promise<unknown> {
     const path = `${collectionPath({ noun: 'Plugin', scope: organizationId })}${report}/${query}`;
-    return withoutHosts(await this.#client.getJson(path));
+    return withoutHosts(await this.#client.getJson(pluginsReports[report], path));
   }
 
   async createRow(collection: Collection, body: JsonObject, action?: 'create_from_template_json'): Promise<Row> {
-    return toRow(await this.#client.write('POST', below(collectionPath(collection), action), body));
+    const operation =
+      action === undefined ? writing(collection.noun, 'create') : operations.createDashboardFromTemplate;
+    return toRow(await this.#client.write(operation, below(collectionPath(collection), action), body));
   }
 
   async changeRow(key: Key, body: JsonObject, action?: 'move_tile'): Promise<Row> {
-    return toRow(await this.#client.write('PATCH', below(rowPath(key), action), body));
+    const operation = action === undefined ? writing(key.noun, 'update') : operations.moveDashboardTile;
+    return toRow(await this.#client.write(operation, below(rowPath(key), action), body));
   }
 
   async actOnPlugin(key: Key, action: PluginAction, body: JsonObject): Promise<unknown> {
-    const method = actionMethods[action];
-    const sent = method === 'GET' ? undefined : body;
-    return withoutHosts((await this.#client.write(method, below(rowPath(key), action), sent)) ?? null);
+    const operation = pluginActions[action];
+    const sent = operation.method === 'GET' ? undefined : body;
+    return withoutHosts((await this.#client.write(operation, below(rowPath(key), action), sent)) ?? null);
   }
 
   async deleteRow(key: Key): Promise<unknown> {
-    return this.#client.write('DELETE', rowPath(key));
+    return this.#client.write(writing(key.noun, 'delete'), rowPath(key));
   }
+
+  #getPage(list: ListRef, at: Position, limit: number): Promise<unknown> {
+    return this.#client.getJson(rowOperations[list.noun].list, pageTarget(list, at, limit));
+  }
+}
+
+function operationNamed(id: string): RestOperation | undefined {
+  return isRestOperationId(id) ? operations[id] : undefined;
+}
+
+/** The operation that writes rows of a noun. Throws for a noun of which rows are read only. */
+function writing(noun: Noun, verb: 'create' | 'update' | 'delete'): RestOperation {
+  const operation = rowOperations[noun][verb];
+  if (operation === undefined) throw new TypeError(`expected a noun with an operation to ${verb}, but got ${noun}`);
+  return operation;
 }
 
 function valuesTarget(projectId: string, { key, event_name: name }: ValuesQuery, format?: 'csv'): string {

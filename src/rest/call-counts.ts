@@ -1,7 +1,7 @@
-import { routeTemplate } from './routes.ts';
+import type { RestOperation } from './operation-ids.ts';
 import type { Fault } from './transport/transport.ts';
 
-/** How often one kind of call ended one way. */
+/** How often the calls of one operation ended one way. */
 export interface CallCount {
   readonly method: string;
   /** Such as `/api/projects/:id/events/`. */
@@ -22,32 +22,30 @@ export interface CallDurations {
 /** Upper bounds of the buckets of durations, in seconds. */
 export const durationBounds: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** More kinds than the API has routes, methods and statuses worth telling apart. */
-const maximumKinds = 1000;
+/** More outcomes than are worth telling apart: an upstream could answer each operation with each status that there is. */
+const maximumCounts = 1000;
 
-/** More routes than the API has. */
-const maximumRoutes = 100;
-
-/**
- * Counts the calls that were sent, by method, route and outcome, and how long they took, by route. Bounded: whatever is
- * asked for, routes are few.
- */
+/** Counts the calls that were sent, by operation and outcome, and how long they took, by route. */
 export class CallCounts {
-  readonly #counts = new Map<string, CallCount & { count: number }>();
+  readonly #counts: (CallCount & { count: number })[] = [];
+  readonly #byOperation = new Map<RestOperation, OperationCounts>();
   readonly #durations = new Map<string, Durations>();
 
   /** A call has ended after so many milliseconds. */
-  add(method: string, target: string, outcome: number | Fault, tookMs: number): void {
-    const route = routeTemplate(target);
-    const kind = `${method} ${route} ${outcome}`;
-    const known = this.#counts.get(kind);
+  add(operation: RestOperation, outcome: number | Fault, tookMs: number): void {
+    const { durations, byOutcome } = this.#of(operation);
+    durations.add(tookMs / 1000);
+    const known = byOutcome.get(outcome);
     if (known !== undefined) known.count += 1;
-    else if (this.#counts.size < maximumKinds) this.#counts.set(kind, { method, route, outcome, count: 1 });
-    this.#durationsOf(route)?.add(tookMs / 1000);
+    else if (this.#counts.length < maximumCounts) {
+      const count = { method: operation.method, route: operation.route, outcome, count: 1 };
+      byOutcome.set(outcome, count);
+      this.#counts.push(count);
+    }
   }
 
   all(): readonly CallCount[] {
-    return [...this.#counts.values()];
+    return this.#counts;
   }
 
   /** By route. */
@@ -55,13 +53,21 @@ export class CallCounts {
     return this.#durations;
   }
 
-  #durationsOf(route: string): Durations | undefined {
-    const known = this.#durations.get(route);
-    if (known !== undefined || this.#durations.size >= maximumRoutes) return known;
-    const durations = new Durations();
-    this.#durations.set(route, durations);
-    return durations;
+  #of(operation: RestOperation): OperationCounts {
+    const known = this.#byOperation.get(operation);
+    if (known !== undefined) return known;
+    const durations = this.#durations.get(operation.route) ?? new Durations();
+    this.#durations.set(operation.route, durations);
+    const counts: OperationCounts = { durations, byOutcome: new Map() };
+    this.#byOperation.set(operation, counts);
+    return counts;
   }
+}
+
+interface OperationCounts {
+  /** Shared with other operations of its route. */
+  readonly durations: Durations;
+  readonly byOutcome: Map<number | Fault, { count: number }>;
 }
 
 /** Adds up without making anything: every call comes by. */

@@ -1,10 +1,12 @@
+import type { RestOperation } from './operation-ids.ts';
+
 /** W3C trace context headers, the only headers beside the key that go upstream. */
 export type TraceContext = Readonly<Record<string, string>>;
 
 /** Follows the REST calls of one operation, for a tracing system. */
 export interface CallSpans {
-  /** A call goes out; `resends` says how often it has been sent already. `target` is path and query. */
-  readonly begin: (method: string, target: string, resends: number) => CallSpan;
+  /** A call of this REST operation goes out; `resends` says how often it has been sent already. */
+  readonly begin: (operation: RestOperation, resends: number) => CallSpan;
   /** The operation is answered by what another one's span stands for; `trace` names that span. */
   readonly share: (trace: TraceContext) => void;
 }

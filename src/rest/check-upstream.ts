@@ -1,6 +1,6 @@
 import { type FailureReason, meaningOf, reasonOf } from './failure-reasons.ts';
 import { wantsCertificate } from './failures.ts';
-import type { Line } from './resilience/job.ts';
+import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import { decodeBody, textOf } from './transport/decode.ts';
 import type { RawResponse } from './transport/transport.ts';
 
@@ -10,40 +10,40 @@ const checkMs = 5000;
 const path = '/api/projects/';
 
 /**
- * Asks the upstream for its projects once, without a key, and tells the line's watch what came. Any answer of the API
+ * Asks the upstream for its projects once, without a key, and notes what came. Any answer of the API
  * will do, a refusal too. Resolves to a phrase for people; never rejects.
  */
-export async function checkUpstream(line: Line, prefix: string): Promise<string> {
-  const reason = await askOnce(line, prefix);
+export async function checkUpstream(upstream: UpstreamResources): Promise<string> {
+  const reason = await askOnce(upstream);
   if (reason === undefined) {
-    line.reachability.answered();
+    upstream.reachability.answered();
     return 'answers';
   }
-  line.reachability.failedFor(reason);
+  upstream.reachability.failedFor(reason);
   return `${reason}: ${meaningOf(reason)}`;
 }
 
 /** Why the API did not answer; undefined if it did. */
-function askOnce({ transport, maxBodyBytes }: Line, prefix: string): Promise<FailureReason | undefined> {
+function askOnce({ transport, prefix, maxBodyBytes }: UpstreamResources): Promise<FailureReason | undefined> {
   const { promise, resolve } = Promise.withResolvers<FailureReason | undefined>();
   const headers = { accept: 'application/json', 'accept-encoding': 'gzip, deflate, br' };
-  const abort = transport.send({ method: 'GET', target: `${prefix}${path}?limit=1`, headers }, (error, answer) => {
-    clearTimeout(timer);
-    if (answer === undefined) resolve(reasonOf(error) ?? 'OTHER');
-    else resolve(judge(answer, maxBodyBytes));
-  });
+  const sent = transport.send(
+    { method: 'GET', target: `${prefix}${path}?limit=1`, headers },
+    {
+      responded: (response) => resolve(judge(response, maxBodyBytes)),
+      failed: (error) => resolve(reasonOf(error) ?? 'OTHER'),
+    },
+  );
   const timer = setTimeout(() => {
     resolve('TIMEOUT');
-    abort();
+    sent.abort();
   }, checkMs);
-  return promise;
+  return promise.finally(() => clearTimeout(timer));
 }
 
-async function judge(
-  { status, headers, body, release }: RawResponse,
-  maxBodyBytes: number,
-): Promise<FailureReason | undefined> {
-  release();
+async function judge(response: RawResponse, maxBodyBytes: number): Promise<FailureReason | undefined> {
+  const { status, headers, body } = response;
+  response.release();
   if (status === 404) return 'WRONG_PATH';
   if (status === 407) return 'PROXY_AUTHENTICATION_REQUIRED';
   if (status >= 500) return 'SERVER_ERROR';

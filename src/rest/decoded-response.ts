@@ -1,7 +1,6 @@
 import { UpstreamError } from './errors.ts';
 import { parseJson, refuseMany } from './json.ts';
-import type { DecodedResponse } from './transport/send.ts';
-import type { Call } from './transport/transport.ts';
+import type { DecodedResponse } from './transport/decode-response.ts';
 
 /** Most objects, lists and members of objects in a response: parsing more would keep everybody waiting. */
 const mostParts = 250_000;
@@ -28,15 +27,18 @@ function isMarkup({ contentType, text }: DecodedResponse): boolean {
   return /html|xml/i.test(contentType) || text.trimStart().startsWith('<');
 }
 
+/** What a write answered, undefined if it answered nothing. */
+export function writtenJson(response: DecodedResponse): unknown {
+  return response.status === 204 || response.text === '' ? undefined : jsonOf(response);
+}
+
 /**
- * What a write answered, undefined where it answered nothing. A delete's answer says nothing but its status; known
- * deployments send it with and without a body. A proxy's page with status 200 says nothing of a delete.
+ * The same of a delete. Its answer says nothing but its status; known deployments send it with and without a body. Only a
+ * proxy's page with status 200 says nothing of a delete.
  */
-export function writtenJson(call: Call, response: DecodedResponse): unknown {
-  if (response.status === 204 || response.text === '') return undefined;
-  if (call.method !== 'DELETE') return jsonOf(response);
+export function deletedJson(response: DecodedResponse): unknown {
   try {
-    return jsonOf(response);
+    return writtenJson(response);
   } catch (error) {
     if (isMarkup(response)) throw error;
     return undefined;

@@ -3,6 +3,21 @@ import { operations } from './generated/views.ts';
 /** The `operationId` of a REST operation, as the OpenAPI document names it. */
 export type RestOperationId = keyof typeof operations;
 
+/** What the service limits apart from each other, per key. */
+export type Surface = 'events' | 'values' | 'everything else';
+
+/** One operation of the REST API. Calls are counted, limited and traced by it; there are as many as the API has. */
+export interface RestOperation {
+  readonly id: RestOperationId;
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Its path in the OpenAPI document, such as `/api/projects/{project_id}/events/{id}/`. */
+  readonly path: string;
+  /** Its path as metrics and traces show it, such as `/api/projects/:id/events/:id/`. Several operations may have one. */
+  readonly route: string;
+  /** The rate limit that its calls count against. */
+  readonly surface: Surface;
+}
+
 /** Whether a text is the `operationId` of a REST operation. */
 export function isRestOperationId(text: string): text is RestOperationId {
   return Object.hasOwn(operations, text);

@@ -1,26 +1,17 @@
+import type { Caller } from './caller.ts';
 import { checkUpstream } from './check-upstream.ts';
-import { type Caller, CallerClient, type CallingOperation, type RestClient, type Shared } from './client.ts';
+import { CallerClient, type CallingOperation, type RestClient, type Shared } from './client.ts';
+import { csvOf, jsonOf } from './decoded-response.ts';
 import { UpstreamError } from './errors.ts';
-import { createLine, healthOf, type UpstreamHealth } from './resilience/line.ts';
-import type { ReachabilityLog } from './resilience/reachability.ts';
 import { RejectedKeys } from './resilience/rejected-keys.ts';
+import {
+  createUpstreamResources,
+  healthOf,
+  type UpstreamHealth,
+  type UpstreamOptions,
+} from './resilience/upstream-resources.ts';
 import { SingleFlight } from './single-flight.ts';
-import { type BodyLimits, BodyRoom } from './transport/body-room.ts';
 import type { Route } from './transport/pools.ts';
-
-/** Settings of the REST side. */
-export interface UpstreamOptions {
-  /** Absolute URL, possibly with a path that is put before every path of the API. */
-  readonly url: string;
-  readonly route?: Route | undefined;
-  readonly connections: number;
-  /** Most calls in flight; those beyond it wait. */
-  readonly maxInFlight: number;
-  readonly maxBodyBytes: number;
-  readonly bodyLimits: BodyLimits;
-  /** Hears of how the upstream is doing. */
-  readonly log: ReachabilityLog;
-}
 
 /** The REST API, shared by all operations. */
 export interface Upstream {
@@ -42,27 +33,25 @@ const joinWindowMs = 1000;
 
 /** Connects to the REST API at `url`; nothing is sent yet. */
 export function createUpstream(options: UpstreamOptions): Upstream {
-  const { origin, pathname } = new URL(options.url);
-  const bodies = new BodyRoom(options.bodyLimits);
-  const line = createLine({ ...options, origin, room: bodies });
+  const upstream = createUpstreamResources(options);
+  const { transport, limiter, now } = upstream;
+  const window = { joinWindowMs, now };
   const shared: Shared = {
-    line,
-    bodies,
-    prefix: pathname.replace(/\/+$/, ''),
-    json: new SingleFlight({ joinWindowMs, now: line.now }),
-    csv: new SingleFlight({ joinWindowMs, now: line.now }),
-    rejected: new RejectedKeys(line.now),
+    upstream,
+    json: { accept: 'application/json', decode: jsonOf, inFlight: new SingleFlight(window) },
+    csv: { accept: 'text/csv', decode: csvOf, inFlight: new SingleFlight(window) },
+    rejected: new RejectedKeys(now),
   };
   return {
     clientFor: (caller, operation) =>
       caller === undefined ? anonymousClient : new CallerClient(shared, caller, operation),
     refusalOf: (caller) =>
-      caller === undefined ? new UpstreamError('UNAUTHENTICATED') : shared.rejected.errorOf(caller.hash),
-    overloaded: (caller) => caller !== undefined && line.limiter.isFull(caller.hash),
-    health: () => healthOf(line, shared.json.joined + shared.csv.joined),
-    check: () => checkUpstream(line, shared.prefix),
-    reroute: (route) => line.transport.reroute(route),
-    close: () => line.transport.close(),
+      caller === undefined ? new UpstreamError('UNAUTHENTICATED') : shared.rejected.errorOf(caller.sharingKey),
+    overloaded: (caller) => caller !== undefined && limiter.isFull(caller.queueKey),
+    health: () => healthOf(upstream, shared.json.inFlight.joined + shared.csv.inFlight.joined),
+    check: () => checkUpstream(upstream),
+    reroute: (route) => transport.reroute(route),
+    close: () => transport.close(),
   };
 }
 

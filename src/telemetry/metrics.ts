@@ -3,7 +3,7 @@ import type { SavedCalls } from '../loaders/saved-calls.ts';
 import type { DocumentUses } from '../operation/persisted/uses.ts';
 import { durationBounds } from '../rest/call-counts.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
-import type { UpstreamHealth } from '../rest/resilience/line.ts';
+import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
 import { measureBuild } from './build-metrics.ts';
 import { counter, gauge, histogram } from './instruments.ts';
 import { createOperationMetrics, type OperationMetrics } from './operation-metrics.ts';

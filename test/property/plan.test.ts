@@ -73,8 +73,8 @@ async function run({ world, document, operation, maxPageSize }: Case, pace: Pace
   const { client } = upstream;
   const rest = new ClientApi({
     ...client,
-    getJson: (target) => read(client.getJson(target)),
-    getCsv: (target) => read(client.getCsv(target)),
+    getJson: (...call) => read(client.getJson(...call)),
+    getCsv: (...call) => read(client.getCsv(...call)),
   });
   const answer = unlimitedAnswer();
   const context = { rest, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize, answer };

@@ -82,9 +82,9 @@ export class Upstream {
   }
 
   readonly client: RestClient = {
-    getJson: (target) => this.#get(target),
-    getCsv: async (target) => JSON.stringify(await this.#get(target)),
-    write: async (method, target, body) => {
+    getJson: (_operation, target) => this.#get(target),
+    getCsv: async (_operation, target) => JSON.stringify(await this.#get(target)),
+    write: async ({ method }, target, body) => {
       this.calls.push(`${method} ${target} ${JSON.stringify(body)}`);
       await this.#arrival();
       this.#refuse(target);

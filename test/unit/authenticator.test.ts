@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Authentication, Authenticator } from '../../src/auth/authenticator.ts';
 import { KeySet } from '../../src/auth/key-set.ts';
 import { createKeySetSource, toKeySet } from '../../src/auth/key-set-source.ts';
-import type { Caller } from '../../src/rest/client.ts';
+import type { Caller } from '../../src/rest/caller.ts';
 import type { Tenant } from '../../src/rest/tenants.ts';
 import { createFolder } from '../support/persisted.ts';
 import { startProxy } from '../support/proxy.ts';
@@ -74,7 +74,13 @@ test.each<Algorithm>(['RS256', 'PS256', 'ES256', 'EdDSA'])(
     await using provider = await startProvider(key);
     const bench = await start(provider.url);
     const { subject = '', ...caller } = await callerOf(bench, await signToken(key, 'acme'));
-    expect(caller).toEqual({ key: 'phx_acme', hash: acme.keyHash, tenant: acme });
+    expect(caller).toEqual({
+      key: 'phx_acme',
+      hash: acme.keyHash,
+      sharingKey: acme.keyHash,
+      queueKey: acme.keyHash,
+      tenant: acme,
+    });
     expect(subject).toMatch(/^[\w-]{43}$/);
   },
 );

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { operations } from '../../src/rest/generated/views.ts';
+import type { RestOperation } from '../../src/rest/operation-ids.ts';
 import { Breaker } from '../../src/rest/resilience/breaker.ts';
 import { BreakerRegistry } from '../../src/rest/resilience/breaker-registry.ts';
 
@@ -6,11 +8,16 @@ let now = 0;
 const clock = (): number => now;
 
 /** What a call is told: whether it may go. */
-function asks(gate: Breaker | BreakerRegistry, caller = 'a', target = '/api/projects/1/', isWrite = false): string {
-  return gate instanceof Breaker ? gate.enter(isWrite).kind : gate.enter(caller, target, isWrite).kind;
+function asks(
+  gate: Breaker | BreakerRegistry,
+  caller = 'a',
+  operation: RestOperation = operations.getProject,
+  isWrite = false,
+): string {
+  return gate instanceof Breaker ? gate.enter(isWrite).kind : gate.enter(caller, operation, isWrite).kind;
 }
 
-function createCircuits(): BreakerRegistry {
+function createRegistry(): BreakerRegistry {
   now = 0;
   return new BreakerRegistry({ now: clock, onOpen: () => undefined });
 }
@@ -20,9 +27,9 @@ function fail(
   times: number,
   kind: 'timeout' | 'server-error',
   caller: string,
-  target: string,
+  operation: RestOperation,
 ): void {
-  for (let time = 0; time < times; time += 1) breakers.failed({ kind }, caller, target);
+  for (let time = 0; time < times; time += 1) breakers.failed({ kind }, caller, operation);
 }
 
 test('the first call after the trip tries, and those beside it wait for what becomes of it', async () => {
@@ -66,59 +73,60 @@ test('a write tries only where no read has for a second', () => {
   asks(breaker);
   breaker.fail();
   now = 999;
-  expect(asks(breaker, '', '', true)).toBe('refuse');
+  expect(asks(breaker, '', operations.getProject, true)).toBe('refuse');
   now = 1600;
-  expect(asks(breaker, '', '', true)).toBe('probe');
+  expect(asks(breaker, '', operations.getProject, true)).toBe('probe');
 });
 
 test("one key's timeouts on one route close the way to that route for that key alone", () => {
-  const breakers = createCircuits();
-  fail(breakers, 100, 'timeout', 'a', '/api/projects/1/events/?limit=2');
+  const breakers = createRegistry();
+  fail(breakers, 100, 'timeout', 'a', operations.listEvents);
   expect(breakers.state).toBe('closed');
-  expect(asks(breakers, 'a', '/api/projects/2/events/')).toBe('probe');
-  expect(asks(breakers, 'a', '/api/projects/2/events/')).toBe('wait');
-  expect(asks(breakers, 'a', '/api/projects/1/')).toBe('pass');
-  expect(asks(breakers, 'b', '/api/projects/1/events/')).toBe('pass');
+  expect(asks(breakers, 'a', operations.listEvents)).toBe('probe');
+  expect(asks(breakers, 'a', operations.listEvents)).toBe('wait');
+  expect(asks(breakers, 'a', operations.getProject)).toBe('pass');
+  expect(asks(breakers, 'b', operations.listEvents)).toBe('pass');
 });
 
 test('server errors and timeouts of one key on one route never trip the breaker of all', () => {
-  const breakers = createCircuits();
-  fail(breakers, 1000, 'server-error', 'a', '/api/projects/1/');
+  const breakers = createRegistry();
+  fail(breakers, 1000, 'server-error', 'a', operations.getProject);
   // Not even beside another's single failure.
-  fail(breakers, 1, 'timeout', 'b', '/api/projects/1/');
+  fail(breakers, 1, 'timeout', 'b', operations.getProject);
   expect(breakers.state).toBe('closed');
 });
 
 test.each([
-  ['two keys', 'b', '/api/projects/1/'],
-  ['two route templates', 'a', '/api/projects/1/events/'],
-])('timeouts seen under %s do', (_name, caller, target) => {
-  const breakers = createCircuits();
-  fail(breakers, 3, 'timeout', 'a', '/api/projects/1/');
-  fail(breakers, 3, 'timeout', caller, target);
+  ['two keys', 'b', operations.getProject],
+  ['two routes', 'a', operations.listEvents],
+])('timeouts seen under %s do', (_name, caller, operation) => {
+  const breakers = createRegistry();
+  fail(breakers, 3, 'timeout', 'a', operations.getProject);
+  fail(breakers, 3, 'timeout', caller, operation);
   expect(breakers.state).toBe('half-open');
 });
 
 test('network errors do, slow ones sooner; an answer in between begins the count again', () => {
-  const breakers = createCircuits();
+  const breakers = createRegistry();
   const fails = (times: number, tookMs: number): void => {
-    for (let time = 0; time < times; time += 1) breakers.failed({ kind: 'network', tookMs }, 'a', '/api/projects/');
+    for (let time = 0; time < times; time += 1)
+      breakers.failed({ kind: 'network', tookMs }, 'a', operations.listProjects);
   };
   fails(49, 1);
-  breakers.succeeded('a', '/api/projects/');
+  breakers.succeeded('a', operations.listProjects);
   fails(49, 1);
   expect(breakers.state).toBe('closed');
   fails(1, 1);
   expect(breakers.state).toBe('half-open');
-  breakers.succeeded('b', '/api/projects/1/');
+  breakers.succeeded('b', operations.getProject);
   fails(5, 5000);
   expect(breakers.state).toBe('half-open');
 });
 
 test('when the upstream answers again, no route stays closed', () => {
-  const breakers = createCircuits();
-  for (const caller of ['a', 'b', 'c']) fail(breakers, 3, 'timeout', caller, '/api/projects/');
+  const breakers = createRegistry();
+  for (const caller of ['a', 'b', 'c']) fail(breakers, 3, 'timeout', caller, operations.listProjects);
   expect(breakers.state).toBe('half-open');
-  breakers.succeeded('d', '/api/projects/1/');
+  breakers.succeeded('d', operations.getProject);
   expect(breakers.calm).toBe(true);
 });

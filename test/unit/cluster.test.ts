@@ -5,6 +5,7 @@ import { retire, totalsOf } from '../../src/cluster/totals.ts';
 import { SavedCalls } from '../../src/loaders/saved-calls.ts';
 import { createDocumentUses, type DocumentUses } from '../../src/operation/persisted/uses.ts';
 import { createDriftWatch, type DriftWatch } from '../../src/rest/drift/drift-watch.ts';
+import { operations } from '../../src/rest/generated/views.ts';
 import { createMetrics, type Metrics, type Snapshot } from '../../src/telemetry/metrics.ts';
 import * as rows from '../support/rows.ts';
 
@@ -133,7 +134,7 @@ test('differences of the upstream are told apart no further in all processes tha
       const columns = Array.from({ length: 40 }, (_, index) => [`column_${process * 30 + index}`, 1] as const);
       const getJson = (): Promise<object> => Promise.resolve({ ...rows.dashboard(2), ...Object.fromEntries(columns) });
       const client = { getJson, getCsv: () => Promise.resolve(''), write: () => Promise.resolve() };
-      return drift.watch(client).getJson('/api/projects/1/dashboards/2/');
+      return drift.watch(client).getJson(operations.getDashboard, '/api/projects/1/dashboards/2/');
     }),
   );
   const [ended, ...running] = processes;

@@ -9,7 +9,7 @@ const fault = new Error('a fault of the gateway');
 
 /** Throws, and does not reject, where dashboards of project 2 are read. */
 const client: RestClient = {
-  getJson: (path) => {
+  getJson: (_operation, path) => {
     if (path.startsWith('/api/projects/2/')) throw fault;
     return Promise.resolve({ count: 1, next: null, previous: null, results: [{ id: 7 }] });
   },

@@ -17,15 +17,24 @@ export function viewsSource({ columns, operations }: Contract): string {
   const requests = rowTypes
     .map((type): Entry => [type, columns(`${type}Request`)])
     .filter(([, list]) => list !== undefined);
-  const byId = operations.map(({ id, method, path }): Entry => [id, { method, path }]);
+  const byId = operations.map(({ id, method, path }): Entry => {
+    const route = path.replaceAll(/\{\w+\}/g, ':id');
+    return [id, { id, method, path, route, surface: surfaceOf(path) }];
+  });
   return [
     table('views', 'The columns that rows of each noun have in the list view and in the detail view.', views),
     table('requestColumns', 'The columns of each noun that create and update requests can set.', requests),
-    table('operations', 'Every REST operation by its `operationId`; paths keep their `{parameters}`.', byId),
+    table('operations', 'Every REST operation by its `operationId`; see `RestOperation`.', byId),
   ].join('\n');
 }
 
 type Entry = readonly [name: string, value: unknown];
+
+/** The service limits the rates of its event endpoints apart from that of all others. */
+function surfaceOf(path: string): string {
+  if (path.endsWith('/events/values/')) return 'values';
+  return path.startsWith('/api/projects/{project_id}/events/') ? 'events' : 'everything else';
+}
 
 function table(name: string, description: string, entries: readonly Entry[]): string {
   const value = Object.fromEntries(entries);

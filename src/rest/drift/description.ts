@@ -26,7 +26,7 @@ export interface View {
 
 /** What the GET operations of the REST API answer. */
 export interface Answers {
-  /** By `routeTemplate` of the path. */
+  /** By the route of the operation. */
   readonly operations: Readonly<Record<string, { readonly id: string; readonly body: Shape }>>;
   readonly views: Readonly<Record<string, View>>;
 }

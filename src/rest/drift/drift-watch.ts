@@ -1,6 +1,6 @@
-import type { RestClient, WriteMethod } from '../client.ts';
+import type { RestClient } from '../client.ts';
 import { answers } from '../generated/answers.ts';
-import { routeTemplate } from '../routes.ts';
+import type { RestOperation } from '../operation-ids.ts';
 import { isObject, type JsonObject } from '../values.ts';
 import { Comparison, type Difference, type IsForeign } from './compare.ts';
 import { type DriftCount, DriftCounts, type DriftSeries, type OnFirstSight } from './drift-counts.ts';
@@ -33,23 +33,23 @@ class WatchedClient implements RestClient {
     this.#isSampled = isSampled;
   }
 
-  getJson(target: string): Promise<unknown> {
-    return this.#seen(target, this.#client.getJson(target));
+  getJson(operation: RestOperation, target: string): Promise<unknown> {
+    return this.#seen(operation, target, this.#client.getJson(operation, target));
   }
 
-  getCsv(target: string): Promise<string> {
-    return this.#client.getCsv(target);
+  getCsv(operation: RestOperation, target: string): Promise<string> {
+    return this.#client.getCsv(operation, target);
   }
 
-  write(method: WriteMethod, target: string, body?: unknown): Promise<unknown> {
+  write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
     this.#observer.written(body);
-    const answer = this.#client.write(method, target, body);
-    return method === 'GET' ? this.#seen(target, answer) : answer;
+    const answer = this.#client.write(operation, target, body);
+    return operation.method === 'GET' ? this.#seen(operation, target, answer) : answer;
   }
 
   /** On a branch of its own: whatever it does, the answer and the time when it comes are the same. */
-  #seen(target: string, answer: Promise<unknown>): Promise<unknown> {
-    if (this.#isSampled) answer.then((body) => this.#observer.answered(target, body), ignored);
+  #seen(operation: RestOperation, target: string, answer: Promise<unknown>): Promise<unknown> {
+    if (this.#isSampled) answer.then((body) => this.#observer.answered(operation, target, body), ignored);
     return answer;
   }
 }
@@ -79,8 +79,7 @@ class Observer {
     for (const name of Object.keys(body)) if (!documented.has(name)) this.#written.add(name);
   }
 
-  answered(target: string, body: unknown): void {
-    const route = routeTemplate(target);
+  answered({ route }: RestOperation, target: string, body: unknown): void {
     const operation = answers.operations[route];
     // The columns of a table are the expressions that a client has chosen.
     if (operation === undefined || body === undefined || /[?&]select=/.test(target)) return;

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { routeTemplate } from '../routes.ts';
+import type { RestOperation } from '../operation-ids.ts';
 import { Breaker, type BreakerState, type Verdict } from './breaker.ts';
 
 /** Why a call failed, as far as it says something about the upstream. */
@@ -52,7 +52,7 @@ export class BreakerRegistry {
   /** Of the key and template that had trouble first, and of all others. */
   #firstPoints = 0;
   #otherPoints = 0;
-  #first: { readonly caller: string; readonly template: string } | undefined;
+  #first: { readonly key: string; readonly route: string } | undefined;
 
   constructor({ now, onOpen, onClose }: BreakerRegistryOptions) {
     this.#now = now;
@@ -77,34 +77,34 @@ export class BreakerRegistry {
   }
 
   /** What a call may do now. */
-  enter(caller: string, target: string, isWrite: boolean): Verdict {
+  enter(key: string, operation: RestOperation, isWrite: boolean): Verdict {
     const verdict = this.#upstream.enter(isWrite);
     if (verdict.kind !== 'pass') return verdict;
-    return this.#routes.get(nameOf(caller, target))?.breaker.enter(isWrite) ?? verdict;
+    return this.#routes.get(nameOf(key, operation))?.breaker.enter(isWrite) ?? verdict;
   }
 
   /** The upstream answered, whatever it said, with a status below 500. */
-  succeeded(caller: string, target: string): void {
+  succeeded(key: string, operation: RestOperation): void {
     if (this.#networkPoints > 0 || this.#first !== undefined) this.#forget();
     this.#upstream.close();
     if (this.#routes.size === 0) return;
-    const name = nameOf(caller, target);
+    const name = nameOf(key, operation);
     this.#routes.get(name)?.breaker.close();
     this.#routes.delete(name);
   }
 
   /** A call failed in a way that says something about the upstream. */
-  failed(failure: Failure, caller: string, target: string): void {
+  failed(failure: Failure, key: string, operation: RestOperation): void {
     switch (failure.kind) {
       case 'network':
         this.#networkPoints += failure.tookMs >= slowMs ? slowPoints : 1;
         break;
       case 'server-error':
-        this.#doubt(1, caller, target);
+        this.#doubt(1, key, operation);
         break;
       case 'timeout':
-        this.#doubt(slowPoints, caller, target);
-        this.#countTimeout(caller, target);
+        this.#doubt(slowPoints, key, operation);
+        this.#countTimeout(key, operation);
         break;
     }
     // Half of what is needed must have been seen elsewhere: one caller's long trouble and another's one failure are two things.
@@ -112,15 +112,15 @@ export class BreakerRegistry {
     if (this.#networkPoints + doubtful >= enough) this.#upstream.trip();
   }
 
-  #doubt(points: number, caller: string, target: string): void {
-    const template = routeTemplate(target);
-    this.#first ??= { caller, template };
-    if (this.#first.caller === caller && this.#first.template === template) this.#firstPoints += points;
+  #doubt(points: number, key: string, operation: RestOperation): void {
+    const { route } = operation;
+    this.#first ??= { key, route };
+    if (this.#first.key === key && this.#first.route === route) this.#firstPoints += points;
     else this.#otherPoints += points;
   }
 
-  #countTimeout(caller: string, target: string): void {
-    const name = nameOf(caller, target);
+  #countTimeout(key: string, operation: RestOperation): void {
+    const name = nameOf(key, operation);
     const route = this.#routes.get(name) ?? { breaker: new Breaker({ now: this.#now }), timeouts: 0 };
     route.timeouts += 1;
     this.#routes.set(name, route);
@@ -135,6 +135,6 @@ export class BreakerRegistry {
   }
 }
 
-function nameOf(caller: string, target: string): string {
-  return `${caller} ${routeTemplate(target)}`;
+function nameOf(key: string, { route }: RestOperation): string {
+  return `${key} ${route}`;
 }

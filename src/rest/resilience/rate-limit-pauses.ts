@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { surfaceOf } from '../routes.ts';
+import type { RestOperation } from '../operation-ids.ts';
 
 /** The longest pause in seconds: whoever is told more tries once after it, and is told again. */
 const longestPause = 60;
@@ -32,18 +32,18 @@ export class RateLimitPauses {
   }
 
   /** The upstream told this caller to come back in so many seconds. */
-  begin(callerHash: string, target: string, seconds: number): void {
+  begin(sharingKey: string, operation: RestOperation, seconds: number): void {
     if (seconds <= 0) return;
     const until = this.#now() + Math.min(seconds, longestPause) * 1000;
-    const name = nameOf(callerHash, target);
+    const name = nameOf(sharingKey, operation);
     const running = this.#pauses.get(name);
     if (running === undefined || running.until < until) this.#pauses.set(name, { until, waiting: 0 });
   }
 
   /** Milliseconds until this caller may ask on this surface again; 0 where it may now. */
-  remaining(callerHash: string, target: string): number {
+  remaining(sharingKey: string, operation: RestOperation): number {
     if (this.none) return 0;
-    const name = nameOf(callerHash, target);
+    const name = nameOf(sharingKey, operation);
     const pause = this.#pauses.get(name);
     if (pause === undefined) return 0;
     const milliseconds = pause.until - this.#now();
@@ -53,9 +53,9 @@ export class RateLimitPauses {
   }
 
   /** Reserves a start behind the pause: milliseconds to wait for it, less than `limitMs`; undefined if there is none in time. */
-  reserveDelay(callerHash: string, target: string, limitMs: number): number | undefined {
-    const remaining = this.remaining(callerHash, target);
-    const pause = this.#pauses.get(nameOf(callerHash, target));
+  reserveDelay(sharingKey: string, operation: RestOperation, limitMs: number): number | undefined {
+    const remaining = this.remaining(sharingKey, operation);
+    const pause = this.#pauses.get(nameOf(sharingKey, operation));
     const delayMs = remaining + (pause?.waiting ?? 0) * staggerMs;
     if (delayMs >= limitMs) return undefined;
     if (pause !== undefined) pause.waiting += 1;
@@ -63,6 +63,6 @@ export class RateLimitPauses {
   }
 }
 
-function nameOf(callerHash: string, target: string): string {
-  return `${surfaceOf(target)} ${callerHash}`;
+function nameOf(sharingKey: string, { surface }: RestOperation): string {
+  return `${surface} ${sharingKey}`;
 }

@@ -1,35 +1,42 @@
 import { UpstreamError } from '../errors.ts';
 import { TransportError } from '../transport/transport.ts';
 
-/** Whether a failed attempt of a read is repeated. Writes never are: they may have had an effect. */
-export type Retry =
-  | { readonly kind: 'never' }
-  // A kept-alive socket that closed before any byte: nothing was processed, so this one is free.
-  | { readonly kind: 'free' }
-  // Safe to repeat once, after waiting.
-  | { readonly kind: 'once'; readonly delayMs: number };
+/** When a read that has failed is sent again. Writes never are: they may have had an effect. */
+export const retryPolicy = {
+  /** How often one read is, at the cost of the retry budget. */
+  limit: 1,
+  /** Failures with one of these statuses, and those without a response. */
+  statuses: new Set([429, 502, 503, 504]),
+  /** The longest wait that the upstream may ask for; what takes longer is the client's to repeat. */
+  longestWaitMs: 5000,
+  /** Calls that failed together do not come back together: each waits so long, and up to `spreadMs` more. */
+  delayMs: 50,
+  spreadMs: 100,
+} as const;
 
-const retried = new Set([429, 502, 503, 504]);
+/** How a failed read is repeated. */
+export type Repeat =
+  // A connection that was kept open closed before any byte: nothing was processed, so the repeat costs nothing.
+  | { readonly kind: 'free'; readonly delayMs: 0 }
+  // Safe to repeat, after waiting, as often as the policy and the budget allow.
+  | { readonly kind: 'paid'; readonly delayMs: number };
 
-/** The longest wait that the upstream may ask for before a retry; what takes longer is the caller's to repeat. */
-const longestWaitMs = 5000;
+const free: Repeat = { kind: 'free', delayMs: 0 };
 
-/** What to do about a read's failure; `error` is what the transport or the response's status said. */
-export function retryOf(error: unknown, random = Math.random): Retry {
+/**
+ * How a read that failed with `error` may be repeated; undefined if it may not. `mayBeStale`: it was sent on a connection
+ * that was kept open.
+ */
+export function repeatOf(error: unknown, mayBeStale: boolean, random = Math.random): Repeat | undefined {
+  const delayMs = retryPolicy.delayMs + random() * retryPolicy.spreadMs;
   if (error instanceof TransportError) {
-    if (error.fault === 'stale-socket') return { kind: 'free' };
-    return error.fault === 'network' ? { kind: 'once', delayMs: jittered(random) } : { kind: 'never' };
+    if (error.fault === 'stale-socket') return mayBeStale ? free : { kind: 'paid', delayMs: 0 };
+    return error.fault === 'network' ? { kind: 'paid', delayMs } : undefined;
   }
-  if (!(error instanceof UpstreamError) || !retried.has(error.upstream?.status ?? 0)) return { kind: 'never' };
-  const told = error.upstream?.retryAfter;
+  if (!(error instanceof UpstreamError) || !retryPolicy.statuses.has(error.upstream?.status ?? 0)) return undefined;
+  const { retryAfter } = error.upstream ?? {};
   // A rate limit that does not say when it ends would only be hit again; one that does pauses every call of its key.
-  if (error.code === 'RATE_LIMITED')
-    return told === undefined ? { kind: 'never' } : { kind: 'once', delayMs: jittered(random) };
-  const waitMs = (told ?? 0) * 1000;
-  return waitMs > longestWaitMs ? { kind: 'never' } : { kind: 'once', delayMs: waitMs + jittered(random) };
-}
-
-/** 50 to 150 ms: callers that failed together do not come back together. */
-function jittered(random: () => number): number {
-  return 50 + random() * 100;
+  if (error.code === 'RATE_LIMITED') return retryAfter === undefined ? undefined : { kind: 'paid', delayMs };
+  const waitMs = (retryAfter ?? 0) * 1000;
+  return waitMs > retryPolicy.longestWaitMs ? undefined : { kind: 'paid', delayMs: waitMs + delayMs };
 }

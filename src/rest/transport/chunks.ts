@@ -1,10 +1,14 @@
 /** So many chunks become one: a chunk of few bytes takes a hundred bytes of memory and more. */
 const together = 256;
 
+const empty: Buffer = Buffer.alloc(0);
+
 /** Collects the chunks of a body. However small they are, they take little more memory than their bytes. */
 export class Chunks {
-  readonly #blocks: Buffer[] = [];
-  #loose: Buffer[] = [];
+  /** Most bodies come as one chunk, and need no lists. */
+  #first: Buffer | undefined;
+  #blocks: Buffer[] | undefined;
+  #loose: Buffer[] | undefined;
   #bytes = 0;
 
   get bytes(): number {
@@ -13,21 +17,28 @@ export class Chunks {
 
   add(chunk: Buffer): void {
     this.#bytes += chunk.length;
+    if (this.#first === undefined) {
+      this.#first = chunk;
+      return;
+    }
+    this.#loose ??= [];
     if (this.#loose.push(chunk) < together) return;
+    this.#blocks ??= [];
     this.#blocks.push(Buffer.concat(this.#loose));
-    this.#loose = [];
+    this.#loose = undefined;
   }
 
   /** All of them as one. */
   join(): Buffer {
-    const [only] = this.#loose;
-    if (this.#blocks.length === 0 && this.#loose.length === 1 && only !== undefined) return only;
-    return Buffer.concat([...this.#blocks, ...this.#loose], this.#bytes);
+    if (this.#first === undefined) return empty;
+    if (this.#blocks === undefined && this.#loose === undefined) return this.#first;
+    return Buffer.concat([this.#first, ...(this.#blocks ?? []), ...(this.#loose ?? [])], this.#bytes);
   }
 
   clear(): void {
-    this.#blocks.length = 0;
-    this.#loose = [];
+    this.#first = undefined;
+    this.#blocks = undefined;
+    this.#loose = undefined;
     this.#bytes = 0;
   }
 }

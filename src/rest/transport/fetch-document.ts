@@ -33,13 +33,13 @@ export async function fetchDocument(url: string, options: FetchOptions): Promise
   const transport = createTransport({ origin, route, connections: 1, maxBodyBytes: maxBytes, room });
   const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
   const headers = { accept: options.mediaTypes.join(', '), 'accept-encoding': 'identity' };
-  const abort = transport.send({ method: 'GET', target: pathname + search, headers }, (error, answer) => {
-    if (answer === undefined) reject(new FetchError(whyNot(error), { cause: error }));
-    else resolve(answer);
-  });
+  const sent = transport.send(
+    { method: 'GET', target: pathname + search, headers },
+    { responded: resolve, failed: (error) => reject(new FetchError(whyNot(error), { cause: error })) },
+  );
   const timer = setTimeout(() => {
     reject(new FetchError(`no answer within ${options.timeoutMs} milliseconds`));
-    abort();
+    sent.abort();
   }, options.timeoutMs);
   try {
     return await documentOf(await promise, options);
@@ -49,8 +49,8 @@ export async function fetchDocument(url: string, options: FetchOptions): Promise
   }
 }
 
-function whyNot(error: TransportError | undefined): string {
-  if (error?.fault === 'invalid') return 'the answer is too large, or it is not HTTP';
+function whyNot(error: TransportError): string {
+  if (error.fault === 'invalid') return 'the answer is too large, or it is not HTTP';
   const reason = reasonOf(error) ?? 'OTHER';
   return `${reason}: ${meaningOf(reason)}`;
 }

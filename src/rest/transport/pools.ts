@@ -23,8 +23,15 @@ export interface PoolOptions {
   readonly connections: number;
 }
 
-/** A request for undici. */
-type Request = Pick<Dispatcher.DispatchOptions, 'path' | 'method' | 'headers' | 'body'>;
+/** One HTTP request to the upstream: `target` is path and query, byte for byte. */
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  /** On a connection that nothing was sent on before. */
+  readonly fresh?: boolean;
+}
 
 /**
  * The connections of one route. Certificates belong to connections, so another route needs others: the old ones are
@@ -46,14 +53,18 @@ export class Pools {
     this.#kept = createDispatcher(options, this.#way);
   }
 
-  /** Sends a request, on a new connection if it must be `fresh`. Whoever sends it tells when it has `ended`. */
-  dispatch(request: Request, fresh: boolean, handler: Dispatcher.DispatchHandler): void {
-    const { origin } = this.#options;
+  /** Sends a request, on a new connection if it must be `fresh`. Its sender tells when it has `ended`. */
+  dispatch(call: Call, handler: Dispatcher.DispatchHandler): void {
+    const { target: path, method, headers, body = null, fresh = false } = call;
     this.#calls += 1;
-    if (fresh) {
-      this.#fresh ??= createDispatcher(this.#options, this.#way);
-      this.#fresh.dispatch({ origin, ...request, reset: true }, handler);
-    } else this.#kept.dispatch({ origin, ...request }, handler);
+    const { origin } = this.#options;
+    const dispatcher = fresh ? this.#freshDispatcher() : this.#kept;
+    dispatcher.dispatch({ origin, path, method, headers, body, reset: fresh }, handler);
+  }
+
+  #freshDispatcher(): Dispatcher {
+    this.#fresh ??= createDispatcher(this.#options, this.#way);
+    return this.#fresh;
   }
 
   /** One call has ended, whatever became of it. */

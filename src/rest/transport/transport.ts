@@ -2,17 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
 import type { BodyRoom } from './body-room.ts';
 import { Chunks } from './chunks.ts';
-import { Pools, type Route } from './pools.ts';
-
-/** One HTTP request to the upstream: `target` is path and query, byte for byte. */
-export interface Call {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  readonly target: string;
-  readonly headers: Record<string, string>;
-  readonly body?: string;
-  /** On a connection that nothing was sent on before. */
-  readonly fresh?: boolean;
-}
+import { type Call, Pools, type Route } from './pools.ts';
 
 /** One HTTP response, its body complete and still encoded. The body has room taken for it until `release` is called. */
 export interface RawResponse {
@@ -20,6 +10,12 @@ export interface RawResponse {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   readonly release: () => void;
+}
+
+/** Hears how a request ended: of one of the two, once, and not before `send` has returned. */
+export interface ResponseListener {
+  readonly responded: (response: RawResponse) => void;
+  readonly failed: (error: TransportError) => void;
 }
 
 /** What can go wrong between sending a request and having its whole response. */
@@ -46,13 +42,15 @@ export class TransportError extends Error {
   }
 }
 
-/** Gives up one request. */
-export type Abort = () => void;
+/** A request under way. */
+export interface SentRequest {
+  /** Gives it up: it fails, unless it has ended. */
+  readonly abort: () => void;
+}
 
 /** Sends requests to one upstream. */
 export interface Transport {
-  /** Calls back exactly once, never before it returned. */
-  send(call: Call, done: (error: TransportError | undefined, answer: RawResponse | undefined) => void): Abort;
+  send(call: Call, listener: ResponseListener): SentRequest;
   /** From now on calls take this route, on connections of its own. Those in flight end as they began. */
   reroute(route: Route): void;
   close(): Promise<void>;
@@ -68,14 +66,13 @@ export interface TransportOptions {
 }
 
 /** An upstream behind undici's pools of HTTP/1.1 keep-alive connections. */
-export function createTransport({ route = {}, maxBodyBytes, room, ...options }: TransportOptions): Transport {
-  let pools = new Pools(options, route);
+export function createTransport(options: TransportOptions): Transport {
+  let pools = new Pools(options, options.route ?? {});
   return {
-    send: (call, done) => {
-      const { target: path, method, headers, body = null, fresh = false } = call;
-      const reader = new ResponseReader(done, { maxBodyBytes, room, isWrite: method !== 'GET' }, pools);
-      pools.dispatch({ path, method, headers, body }, fresh, reader);
-      return () => reader.abort();
+    send: (call, listener) => {
+      const reader = new ResponseReader(options, pools, listener, call.method !== 'GET');
+      pools.dispatch(call, reader);
+      return reader;
     },
     reroute: (next) => {
       const previous = pools;
@@ -86,34 +83,38 @@ export function createTransport({ route = {}, maxBodyBytes, room, ...options }: 
   };
 }
 
-/** Collects one response; undici calls its methods. */
-class ResponseReader implements Dispatcher.DispatchHandler {
-  readonly #done: (error: TransportError | undefined, answer: RawResponse | undefined) => void;
-  readonly #maxBytes: number;
-  readonly #room: BodyRoom;
+const noHeaders: IncomingHttpHeaders = {};
+const noBody: Buffer = Buffer.alloc(0);
+
+/** Collects one response, and is it once it is complete; undici calls its methods. */
+class ResponseReader implements Dispatcher.DispatchHandler, SentRequest, RawResponse {
+  status = 0;
+  headers = noHeaders;
+  body = noBody;
+  readonly #options: TransportOptions;
+  readonly #pools: Pools;
+  readonly #listener: ResponseListener;
   /** What a write has done is told whatever room there is. */
   readonly #isWrite: boolean;
-  readonly #pools: Pools;
   readonly #chunks = new Chunks();
-  #status = 0;
-  #headers: IncomingHttpHeaders = {};
   #controller: Dispatcher.DispatchController | undefined;
   #settled = false;
 
-  constructor(
-    done: (error: TransportError | undefined, answer: RawResponse | undefined) => void,
-    { maxBodyBytes, room, isWrite }: Pick<TransportOptions, 'maxBodyBytes' | 'room'> & { readonly isWrite: boolean },
-    pools: Pools,
-  ) {
-    this.#done = done;
-    this.#maxBytes = maxBodyBytes;
-    this.#room = room;
-    this.#isWrite = isWrite;
+  constructor(options: TransportOptions, pools: Pools, listener: ResponseListener, isWrite: boolean) {
+    this.#options = options;
     this.#pools = pools;
+    this.#listener = listener;
+    this.#isWrite = isWrite;
   }
 
   abort(): void {
     this.#fail(new TransportError('aborted'));
+  }
+
+  release(): void {
+    this.#options.room.release(this.#chunks.bytes);
+    this.#chunks.clear();
+    this.body = noBody;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -123,15 +124,16 @@ class ResponseReader implements Dispatcher.DispatchHandler {
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
-    this.#status = status;
-    this.#headers = once(headers);
-    if (Number(headers['content-length']) > this.#maxBytes) this.#fail(new TransportError('invalid', 'body too large'));
+    this.status = status;
+    this.headers = once(headers);
+    if (Number(headers['content-length']) > this.#options.maxBodyBytes)
+      this.#fail(new TransportError('invalid', 'body too large'));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return;
     const bytes = this.#chunks.bytes + chunk.length;
-    if (bytes > this.#maxBytes) this.#fail(new TransportError('invalid', 'body too large'));
+    if (bytes > this.#options.maxBodyBytes) this.#fail(new TransportError('invalid', 'body too large'));
     else if (this.#hasRoom(chunk.length, bytes)) this.#chunks.add(chunk);
     else this.#fail(new TransportError('no-room'));
   }
@@ -140,34 +142,33 @@ class ResponseReader implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#settled = true;
     this.#pools.ended();
-    const release = (): void => this.#release();
-    this.#done(undefined, { status: this.#status, headers: this.#headers, body: this.#chunks.join(), release });
+    this.body = this.#chunks.join();
+    this.#listener.responded(this);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#fail(new TransportError(faultOf(error, this.#status !== 0), error));
+    this.#fail(new TransportError(faultOf(error, this.status !== 0), error));
   }
 
   #hasRoom(more: number, bytes: number): boolean {
-    if (!this.#isWrite) return this.#room.take(more, bytes);
-    this.#room.takeWritten(more);
+    if (!this.#isWrite) return this.#options.room.take(more, bytes);
+    this.#options.room.takeWritten(more);
     return true;
-  }
-
-  #release(): void {
-    this.#room.release(this.#chunks.bytes);
-    this.#chunks.clear();
   }
 
   #fail(error: TransportError): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#release();
+    this.release();
     this.#controller?.abort(error);
     this.#pools.ended();
-    // Next tick: the caller may not have what this call returns yet.
-    process.nextTick(this.#done, error, undefined);
+    // Next tick: the caller may not have what `send` returns yet.
+    process.nextTick(tellFailure, this.#listener, error);
   }
+}
+
+function tellFailure(listener: ResponseListener, error: TransportError): void {
+  listener.failed(error);
 }
 
 /** The headers that are read of a response. */

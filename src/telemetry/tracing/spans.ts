@@ -14,7 +14,7 @@ import type { CallSpan, TraceContext } from '../../rest/call-spans.ts';
 import { UpstreamError } from '../../rest/errors.ts';
 import { reasonOf } from '../../rest/failure-reasons.ts';
 import { statusOf } from '../../rest/operation-calls.ts';
-import { routeTemplate } from '../../rest/routes.ts';
+import type { RestOperation } from '../../rest/operation-ids.ts';
 import { TransportError } from '../../rest/transport/transport.ts';
 import type { OperationSpan, Tracing } from './operations.ts';
 
@@ -32,7 +32,7 @@ export function createTracing(tracer: Tracer, upstreamUrl: string): Tracing {
       const below = trace.setSpan(ROOT_CONTEXT, span);
       return {
         trace: headersOf(span),
-        begin: (verb, target, resends) => beginCall(tracer, below, verb, target, resends, upstream),
+        begin: (operation, resends) => beginCall(tracer, below, operation, resends, upstream),
         share: (other) => {
           const context = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, other));
           if (context !== undefined) span.addLink({ context });
@@ -55,16 +55,14 @@ export function createTracing(tracer: Tracer, upstreamUrl: string): Tracing {
 
 function beginCall(
   tracer: Tracer,
-  operation: Context,
-  method: string,
-  target: string,
+  parent: Context,
+  { method, route }: RestOperation,
   resends: number,
   upstream: Attributes,
 ): CallSpan {
-  const template = routeTemplate(target);
-  const attributes: Attributes = { ...upstream, 'http.request.method': method, 'url.template': template };
+  const attributes: Attributes = { ...upstream, 'http.request.method': method, 'url.template': route };
   if (resends > 0) attributes['http.request.resend_count'] = resends;
-  const span = tracer.startSpan(`${method} ${template}`, { kind: SpanKind.CLIENT, attributes }, operation);
+  const span = tracer.startSpan(`${method} ${route}`, { kind: SpanKind.CLIENT, attributes }, parent);
   return {
     trace: headersOf(span),
     answered: (status) => span.setAttribute('http.response.status_code', status).end(),

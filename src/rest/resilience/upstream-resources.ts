@@ -1,32 +1,50 @@
 import { type CallCount, CallCounts, type CallDurations } from '../call-counts.ts';
 import { UpstreamError } from '../errors.ts';
 import type { FailureReason } from '../failure-reasons.ts';
-import type { BodyRoom } from '../transport/body-room.ts';
+import { type BodyLimits, BodyRoom } from '../transport/body-room.ts';
 import type { Route } from '../transport/pools.ts';
-import { createTransport } from '../transport/transport.ts';
+import { createTransport, type Transport } from '../transport/transport.ts';
 import type { BreakerState } from './breaker.ts';
 import { BreakerRegistry } from './breaker-registry.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
-import type { Line } from './job.ts';
 import { RateLimitPauses } from './rate-limit-pauses.ts';
 import { Reachability, type ReachabilityLog, type ReachabilityState } from './reachability.ts';
 import { RetryBudget } from './retry-budget.ts';
 
-/** Settings of the way to the upstream. */
-export interface LineOptions {
-  readonly origin: string;
+/** What all calls to the upstream share. */
+export interface UpstreamResources {
+  readonly transport: Transport;
+  /** Put before every path of the API. */
+  readonly prefix: string;
+  readonly pauses: RateLimitPauses;
+  readonly breakers: BreakerRegistry;
+  readonly limiter: ConcurrencyLimiter;
+  readonly budget: RetryBudget;
+  readonly bodies: BodyRoom;
+  readonly maxBodyBytes: number;
+  readonly counts: CallCounts;
+  readonly reachability: Reachability;
+  /** The clock that deadlines are on, in milliseconds. */
+  readonly now: () => number;
+}
+
+/** Settings of the REST side. */
+export interface UpstreamOptions {
+  /** Absolute URL, possibly with a path that is put before every path of the API. */
+  readonly url: string;
   readonly route?: Route | undefined;
   readonly connections: number;
+  /** Most calls in flight; those beyond it wait. */
   readonly maxInFlight: number;
   readonly maxBodyBytes: number;
-  readonly room: BodyRoom;
+  readonly bodyLimits: BodyLimits;
   /** Hears of how the upstream is doing. */
   readonly log: ReachabilityLog;
 }
 
 /** How the upstream and the way to it are doing. Counters count since the start. */
 export interface UpstreamHealth {
-  /** Of the upstream's breaker; those of single keys are nobody else's business. */
+  /** Of the upstream's breaker; those of single keys are not told. */
   readonly state: BreakerState;
   readonly inFlight: number;
   readonly queued: number;
@@ -48,13 +66,14 @@ export interface UpstreamHealth {
 /** Connections for probes, which do not wait behind calls that are never answered. */
 const spareConnections = 8;
 
-/** The way to the upstream; nothing is sent yet. */
-export function createLine(options: LineOptions): Line {
-  const { origin, route, connections, maxInFlight, maxBodyBytes, room, log } = options;
+/** Makes what calls share; nothing is sent yet. */
+export function createUpstreamResources(options: UpstreamOptions): UpstreamResources {
+  const { url, route, connections, maxInFlight, maxBodyBytes, log } = options;
+  const { origin, pathname, host } = new URL(url);
   const now = (): number => performance.now();
   const most = Math.min(maxInFlight, connections);
   const limiter = new ConcurrencyLimiter({ most, now });
-  const { host } = new URL(origin);
+  const bodies = new BodyRoom(options.bodyLimits);
   const reachability = new Reachability({ host, log, now });
   const tell = tellBreaker(reachability, host, log);
   const breakers = new BreakerRegistry({
@@ -65,15 +84,25 @@ export function createLine(options: LineOptions): Line {
     },
     onClose: tell.closed,
   });
-  const transport = createTransport({ origin, route, connections: most + spareConnections, maxBodyBytes, room });
-  const pauses = new RateLimitPauses(now);
-  const budget = new RetryBudget();
-  return { transport, breakers, limiter, pauses, budget, counts: new CallCounts(), reachability, maxBodyBytes, now };
+  return {
+    transport: createTransport({
+      origin,
+      route,
+      connections: most + spareConnections,
+      maxBodyBytes,
+      room: bodies,
+    }),
+    prefix: pathname.replace(/\/+$/, ''),
+    pauses: new RateLimitPauses(now),
+    budget: new RetryBudget(),
+    counts: new CallCounts(),
+    ...{ breakers, limiter, bodies, maxBodyBytes, reachability, now },
+  };
 }
 
 /** A snapshot for metrics and readiness. */
-export function healthOf(line: Line, sharedReads: number): UpstreamHealth {
-  const { breakers, limiter, budget, counts, reachability } = line;
+export function healthOf(upstream: UpstreamResources, sharedReads: number): UpstreamHealth {
+  const { breakers, limiter, budget, counts, reachability } = upstream;
   const { state } = breakers;
   const { inFlight, queued, sheds } = limiter;
   const { failures, state: last } = reachability;

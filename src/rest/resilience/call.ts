@@ -1,0 +1,260 @@
+import type { CallSpan, TraceContext } from '../call-spans.ts';
+import { noRoomForBodies, UpstreamError } from '../errors.ts';
+import { type OnEnd, statusOf } from '../operation-calls.ts';
+import {
+  type DecodedListener,
+  type DecodedResponse,
+  decodeResponse,
+  toDomainError,
+} from '../transport/decode-response.ts';
+import { type RawResponse, type ResponseListener, type SentRequest, TransportError } from '../transport/transport.ts';
+import { Admission } from './admission.ts';
+import { AwaitedCall } from './awaited-call.ts';
+import { type Breaker, probeWaitMs } from './breaker.ts';
+import type { CallOwner, CallRequest } from './call-request.ts';
+import type { Deadline } from './concurrency-limiter.ts';
+import { type Repeat, repeatOf, retryPolicy } from './retry.ts';
+import type { UpstreamResources } from './upstream-resources.ts';
+
+/**
+ * One REST call, from the operations that wait for it to the socket and back:
+ *
+ *     start → pause over → breaker lets it pass → slot taken → sent → decoded → settled
+ *               ↑                                               ↓ failed
+ *               └───────────────── repeated, if it may be ──────┘
+ *
+ * The first three steps are those of admission.ts, and can refuse it. It ends early when the last operation that waits
+ * for it has left.
+ */
+export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, ResponseListener, DecodedListener {
+  readonly #upstream: UpstreamResources;
+  readonly #owner: CallOwner;
+  readonly #request: CallRequest<T>;
+  /** The attempt in flight. */
+  #sent: SentRequest | undefined;
+  #sentAt = 0;
+  #sends = 0;
+  #onEnd: OnEnd | undefined;
+  #span: CallSpan | undefined;
+  /** How the attempt before failed. */
+  #failure: unknown;
+  #retriesLeft: number = retryPolicy.limit;
+  /**
+   * Whether it may go on a connection that was kept open. The upstream may close such a connection just now: a read is
+   * repeated for free then, on a new connection, but of a write nothing would tell whether it was processed.
+   */
+  #mayBeStale: boolean;
+  /** The breaker that let it pass as a probe and waits for its outcome. */
+  #probed: Breaker | undefined;
+  #probeTimer: NodeJS.Timeout | undefined;
+  /** Its waiting, if it could not be sent at once. */
+  #admission: Admission | undefined;
+  #isCancelled = false;
+
+  constructor(upstream: UpstreamResources, owner: CallOwner, request: CallRequest<T>) {
+    super();
+    this.#upstream = upstream;
+    this.#owner = owner;
+    this.#request = request;
+    this.#mayBeStale = !request.isWrite;
+  }
+
+  /** What names the span of the attempt in flight; undefined without tracing. */
+  get trace(): TraceContext | undefined {
+    return this.#span?.trace;
+  }
+
+  /** Sends it, at once if nothing keeps it back, which is nearly always. */
+  start(): void {
+    const { budget, pauses, breakers, limiter } = this.#upstream;
+    if (!this.#request.isWrite) budget.earn();
+    if (pauses.none && breakers.calm && limiter.take(this.#owner.caller.queueKey)) this.#send();
+    else this.#sendWhenAdmitted().catch((error: unknown) => this.#fail(error));
+  }
+
+  /** The deadline of an operation that waited has passed. That says something about the upstream only if it has the call. */
+  override overdue(): void {
+    if (this.#sent === undefined) return;
+    const { reachability, breakers } = this.#upstream;
+    reachability.failedFor('TIMEOUT');
+    breakers.failed({ kind: 'timeout' }, this.#owner.caller.sharingKey, this.#request.operation);
+    this.#takeProbed()?.fail();
+  }
+
+  protected override cancel(): void {
+    this.#isCancelled = true;
+    this.#admission?.cancel();
+    this.#sent?.abort();
+  }
+
+  /** Rejects if it is refused or cancelled. */
+  async #sendWhenAdmitted(): Promise<void> {
+    const probed = await this.#waiting.enter();
+    if (this.#isCancelled) {
+      // Sent now, nothing would ever end it.
+      probed?.abandon();
+      this.#upstream.limiter.release(this.#owner.caller.queueKey, 0);
+      throw new TransportError('aborted');
+    }
+    this.#probed = probed;
+    this.#send();
+  }
+
+  get #waiting(): Admission {
+    this.#admission ??= new Admission(this.#upstream, this.#owner.caller, this.#request, this);
+    return this.#admission;
+  }
+
+  #send(): void {
+    const { transport, prefix, now } = this.#upstream;
+    const { calls, spans } = this.#owner;
+    const { operation, target, headers, body } = this.#request;
+    this.#sentAt = now();
+    this.#onEnd = calls.begin(operation.method, target, this.#failure);
+    this.#span = spans?.begin(operation, this.#sends);
+    this.#sends += 1;
+    if (this.#probed !== undefined) this.#probeTimer = setTimeout(() => this.#outwaitProbe(), probeWaitMs);
+    const sent = this.#span === undefined ? headers : { ...headers, ...this.#span.trace };
+    this.#sent = transport.send(
+      { method: operation.method, target: prefix + target, headers: sent, body, fresh: !this.#mayBeStale },
+      this,
+    );
+  }
+
+  /**
+   * Operations that wait for a read that probes learn in under a second that nothing answers; the probe itself goes on to
+   * the end of its time. Those that wait for a write wait on: they must know what became of it.
+   */
+  #outwaitProbe(): void {
+    this.#takeProbed()?.overdue();
+    if (this.#request.isWrite) return;
+    setTimeout(() => this.cancel(), this.endsAt - this.#upstream.now()).unref();
+    this.#fail(new UpstreamError('UPSTREAM_UNAVAILABLE'));
+  }
+
+  /** The whole response has come. */
+  responded(response: RawResponse): void {
+    decodeResponse(response, this.#owner.caller.key, this.#upstream.maxBodyBytes, this);
+  }
+
+  /** It has answered with a success, and its text could be decoded. */
+  succeeded(response: DecodedResponse): void {
+    const { counts, reachability } = this.#upstream;
+    const tookMs = this.#upstream.now() - this.#sentAt;
+    this.#onEnd?.(response.status);
+    this.#span?.answered(response.status);
+    counts.add(this.#request.operation, response.status, tookMs);
+    this.#answered();
+    // A proxy's or another server's page; the API never sends one.
+    if (response.contentType.startsWith('text/html')) reachability.failedFor('NOT_THE_API');
+    this.#release(tookMs);
+    if (this.waiters.length > 0) this.#settle(response);
+  }
+
+  /** The attempt has failed, for want of a response, by its status or in decoding it. */
+  failed(error: unknown): void {
+    const tookMs = this.#upstream.now() - this.#sentAt;
+    this.#onEnd?.(statusOf(error));
+    this.#span?.failed(error);
+    this.#learnFrom(error, tookMs);
+    this.#release(tookMs);
+    const repeat = this.#mayRepeat(error);
+    if (repeat === undefined) this.#fail(error);
+    else void this.#repeat(repeat, error);
+  }
+
+  #release(tookMs: number): void {
+    clearTimeout(this.#probeTimer);
+    this.#sent = undefined;
+    this.#upstream.limiter.release(this.#owner.caller.queueKey, tookMs);
+  }
+
+  #answered(): void {
+    const { reachability, breakers } = this.#upstream;
+    reachability.answered();
+    breakers.succeeded(this.#owner.caller.sharingKey, this.#request.operation);
+    this.#takeProbed()?.close();
+  }
+
+  /** Tells the breakers and the pauses what a failure means to them. */
+  #learnFrom(error: unknown, tookMs: number): void {
+    const { breakers, pauses, counts, reachability } = this.#upstream;
+    const { sharingKey } = this.#owner.caller;
+    const { operation } = this.#request;
+    const { status = 0, retryAfter = 0 } = (error instanceof UpstreamError ? error.upstream : undefined) ?? {};
+    if (status === 429) pauses.begin(sharingKey, operation, retryAfter);
+    const fault = error instanceof TransportError ? error.fault : undefined;
+    counts.add(operation, fault ?? status, tookMs);
+    if (fault === 'aborted' || fault === 'no-room' || (fault === 'stale-socket' && this.#mayBeStale)) {
+      this.#takeProbed()?.abandon();
+    } else if (status >= 500 || fault === 'network' || fault === 'stale-socket') {
+      reachability.failed(error);
+      breakers.failed(status >= 500 ? { kind: 'server-error' } : { kind: 'network', tookMs }, sharingKey, operation);
+      this.#takeProbed()?.fail();
+    } else {
+      this.#answered();
+      reachability.failed(error);
+    }
+  }
+
+  #takeProbed(): Breaker | undefined {
+    const probed = this.#probed;
+    this.#probed = undefined;
+    return probed;
+  }
+
+  /**
+   * Whether a read that has failed is sent again. A paid repeat is taken out of the budget, of the calls that its operation
+   * may make and of those that it is worth; the upstream must be able to bear it, and it must start in time.
+   */
+  #mayRepeat(error: unknown): Repeat | undefined {
+    if (this.#request.isWrite || this.waiters.length === 0) return undefined;
+    const repeat = repeatOf(error, this.#mayBeStale);
+    if (repeat?.kind !== 'paid') {
+      if (repeat !== undefined) this.#mayBeStale = false;
+      return repeat;
+    }
+    const { budget, breakers, limiter, pauses, now } = this.#upstream;
+    const { caller, calls } = this.#owner;
+    if (this.#retriesLeft === 0 || breakers.state !== 'closed' || limiter.queued > 0) return undefined;
+    const startsAt = now() + repeat.delayMs + pauses.remaining(caller.sharingKey, this.#request.operation);
+    if (startsAt >= this.endsAt || !calls.reserve() || !budget.spend()) return undefined;
+    this.#retriesLeft -= 1;
+    return repeat;
+  }
+
+  async #repeat(repeat: Repeat, failure: unknown): Promise<void> {
+    this.#failure = failure;
+    try {
+      if (repeat.delayMs > 0) await this.#waiting.sleep(repeat.delayMs);
+      await this.#sendWhenAdmitted();
+    } catch {
+      if (repeat.kind === 'paid') this.#upstream.budget.refund();
+      this.#fail(failure);
+    }
+  }
+
+  /** Gives each operation that waits the value, if it may keep it: what is read counts against its memory. */
+  #settle(response: DecodedResponse): void {
+    this.#owner.heardOf(undefined);
+    const { bodies } = this.#upstream;
+    const { isWrite, decode } = this.#request;
+    const body = isWrite ? bodies.keepWritten(response.text) : bodies.keep(response.text);
+    if (body === undefined) return this.#fail(noRoomForBodies);
+    try {
+      if (this.keep(body, isWrite ? Number.POSITIVE_INFINITY : bodies.limits.operation)) {
+        this.resolve(decode(response), response.text.length);
+      }
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      body.letGo();
+    }
+  }
+
+  #fail(error: unknown): void {
+    const failure = toDomainError(error);
+    if (this.waiters.length > 0) this.#owner.heardOf(failure);
+    this.reject(failure);
+  }
+}
