@@ -1,5 +1,7 @@
 import { type GraphQLInputField, getNamedType, isEnumType } from 'graphql';
 import { exactNumber } from '../rest/json.ts';
+import { ownerTypeOf } from '../rest/nouns.ts';
+import type { Key } from '../rest/paths.ts';
 import type { Reach } from '../rest/reach.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { enumRestValue } from './enums.ts';
@@ -7,14 +9,43 @@ import { extraEntries } from './extra.ts';
 import { restNameOf } from './field-mapping.ts';
 import { isGlobalId, parseIdWithin, parseReference } from './ids.ts';
 import { quoted, UserInputError } from './input-error.ts';
-import { inputFieldsOf, type MutationInfo } from './mutation-inputs.ts';
-import { refuseUnknownOwner } from './narrowing.ts';
+import { inputFieldsOf, type MutationInfo, ownerArgumentOf, targetKey, type WriteTarget } from './mutation-inputs.ts';
+import { refuseCurrent, refuseOutside, refuseUnknownOwner } from './narrowing.ts';
 
 /** Input fields that address the object or carry what has no field; all others are body fields. */
 const notInBody: ReadonlySet<string> = new Set(['id', 'projectId', 'organizationId', 'extra']);
 
+/** A write that may be sent: its key, of which the id is empty for a new object, and its body. */
+export interface CheckedWrite {
+  readonly key: Key;
+  readonly body: JsonObject;
+}
+
+/**
+ * The write that an input asks for, in the project or organization that `owner` names. Throws a UserInputError or a
+ * ForbiddenError if it may not be sent.
+ */
+export function checkedWrite(
+  target: WriteTarget,
+  owner: string | undefined,
+  info: MutationInfo,
+  reach: Reach | undefined,
+): CheckedWrite {
+  refuseCurrent(reach, owner, ownerArgumentOf(target.noun));
+  const key = targetKey(target, owner);
+  const body = toRequestBody(target.input, info, { projectId: projectIdOf(key), reach });
+  refuseOutside(reach, key);
+  return { key, body };
+}
+
+/** The project of an object, if it has one and it is known. */
+function projectIdOf({ noun, scope, id }: Key): string | undefined {
+  if (noun === 'Project') return id === '' ? undefined : id;
+  return ownerTypeOf(noun) === 'Project' ? scope : undefined;
+}
+
 /** What ids in a body may name. */
-export interface BodyScope {
+interface BodyScope {
   /** The project whose dashboards the input may refer to, if it is known. */
   readonly projectId?: string | undefined;
   /** What the tenant is narrowed to, if it is. */
@@ -25,7 +56,7 @@ export interface BodyScope {
  * The request body of a mutation: the input's fields under their REST names, only those that were given, null as null;
  * then the members of `extra`. Of a narrowed tenant all that might name an object of another project is refused.
  */
-export function toRequestBody(input: object, info: MutationInfo, scope: BodyScope): JsonObject {
+function toRequestBody(input: object, info: MutationInfo, scope: BodyScope): JsonObject {
   const fields = inputFieldsOf(info);
   const extra = 'extra' in input ? extraEntries(input.extra, info) : [];
   if (extra.length > 0) refuseUnknownOwner(scope.reach, 'extra', '');

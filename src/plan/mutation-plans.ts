@@ -1,12 +1,12 @@
 import type { GraphQLObjectType } from 'graphql';
-import { namesGlobally, parseIdWithOwner, parseOwnerId } from '../graphql/ids.ts';
-import { refuseCurrent, refuseMutation, refuseOutside } from '../graphql/narrowing.ts';
-import { toRequestBody } from '../graphql/request-body.ts';
+import { namesGlobally } from '../graphql/ids.ts';
+import { ownerArgumentOf, textIn } from '../graphql/mutation-inputs.ts';
+import { refuseMutation } from '../graphql/narrowing.ts';
+import { checkedWrite } from '../graphql/request-body.ts';
 import { roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
 import { type Endpoint, rowEndpoint } from '../rest/endpoints.ts';
-import { type Noun, owners, ownerTypeOf } from '../rest/nouns.ts';
-import { current } from '../rest/paths.ts';
+import { current, type Key } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
 import { keyed, type Objects, type Stage, toObjects } from './objects.ts';
 import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
@@ -57,9 +57,8 @@ function planWrite(
 
 /** What a write is about, and what has to be known of its project or organization. */
 interface Target {
-  /** Undefined for objects that are created. */
-  readonly id: string | undefined;
-  readonly scope: string;
+  /** Its id is empty for objects that are made. */
+  readonly key: Key;
   /** Whether what `@current` stands for is read before the write. */
   readonly owner: 'given' | 'read';
   /** Whether the write is refused if that is another than a global id of the input names. */
@@ -76,44 +75,26 @@ function targetOf(
 ): Target {
   const given = args.all['input'];
   const input = isObject(given) ? given : {};
-  const ownerType = ownerTypeOf(noun);
-  const ownerArgument = ownerType === undefined ? 'id' : owners[ownerType].argument;
-  const text = (name: string): string | undefined => (typeof input[name] === 'string' ? input[name] : undefined);
-  const reach = builder.options.tenant?.reach;
-  refuseCurrent(reach, text(ownerArgument), ownerArgument);
-  const { id, scope } = keyOf(noun, isRow, text, ownerArgument);
+  const owner = textIn(input, ownerArgumentOf(noun));
   const info = { parentType: type, fieldName: selected.field.name };
-  toRequestBody(input, info, { projectId: ownerType === undefined ? id : scope, reach });
-  refuseOutside(reach, { noun, scope, id: id ?? '' });
+  const { key } = checkedWrite({ noun, isNew: !isRow, input }, owner, info, builder.options.tenant?.reach);
   const payload = builder.answerOf(selected);
   const isTold = payload !== undefined && builder.answersScopes(payload, selected.nodes);
-  const isCompared = text(ownerArgument) === current && namesGlobally(input);
-  const isRead = text(ownerArgument) === current && (isTold || isCompared);
-  return { id, scope, owner: isRead ? 'read' : 'given', isCompared };
-}
-
-function keyOf(
-  noun: Noun,
-  isRow: boolean,
-  text: (name: string) => string | undefined,
-  ownerArgument: string,
-): { readonly id: string | undefined; readonly scope: string } {
-  if (isRow) return parseIdWithOwner(noun, text('id') ?? '', text(ownerArgument), ownerArgument);
-  const ownerType = ownerTypeOf(noun);
-  if (ownerType === undefined) return { id: undefined, scope: '' };
-  return { id: undefined, scope: parseOwnerId(ownerType, text(ownerArgument) ?? '', ownerArgument) };
+  const isCompared = owner === current && namesGlobally(input);
+  const isRead = owner === current && (isTold || isCompared);
+  return { key, owner: isRead ? 'read' : 'given', isCompared };
 }
 
 /** The object that a write answers, with all its columns unless the answer may be anything. */
 function writtenObjects(
   { noun, method }: Endpoint,
-  { id = '', scope, owner: from, isCompared }: Target,
+  { key, owner: from, isCompared }: Target,
   stage: Stage,
   isAnything: boolean,
 ): Objects {
   // Plans take it that writes succeed. Most upstreams do not answer what was deleted.
   const certain = method !== 'DELETE' && !isCompared;
-  const { owner } = keyed({ noun, scope, id }, stage, certain);
+  const { owner } = keyed(key, stage, certain);
   const real =
     from === 'read' && owner !== undefined ? toObjects({ type: owner.type, group: realOwner, stage }) : owner;
   const view = isAnything ? undefined : 'detail';

@@ -1,16 +1,12 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { MutationResolvers, UpdatePluginSourcePayloadResolvers } from '../graphql/generated/resolvers.ts';
-import { parseIdWithOwner, parseOwnerId } from '../graphql/ids.ts';
 import { filesIn, pluginIn } from '../graphql/plugin-results.ts';
 import { type PluginActionSource, type RowRecord, toRecord } from '../graphql/records.ts';
-import { toRequestBody } from '../graphql/request-body.ts';
 import { answeredWeight } from '../look-ahead/object-weight.ts';
 import type { PluginAction } from '../rest/api.ts';
-import type { Key } from '../rest/paths.ts';
-import type { JsonObject } from '../rest/values.ts';
 import { fetchRecord } from './by-id.ts';
-import { addressed, deletedId, write, writeRow } from './writes.ts';
+import { changeRow, createRow, deletedId, prepareChange, write } from './writes.ts';
 
 type PluginMutation =
   | 'createPlugin'
@@ -20,31 +16,16 @@ type PluginMutation =
   | 'upgradePlugin'
   | 'checkPluginForUpdates';
 
-interface PluginInput {
-  readonly id: string;
-  readonly organizationId?: string | null | undefined;
-}
-
 /** The mutations of plugins. Ids are checked, and the body made, before anything is sent. */
 export const pluginMutations: Pick<MutationResolvers, PluginMutation> = {
-  createPlugin: async (_root, { input }, context, info) => {
-    const make = (id: string | null | undefined) => {
-      const scope = parseOwnerId('Organization', id ?? '', 'organizationId');
-      return {
-        collection: { noun: 'Plugin', scope } as const,
-        body: toRequestBody(input, info, { reach: context.tenant?.reach }),
-      };
-    };
-    const owner = { type: 'Organization', id: input.organizationId, input } as const;
-    const { collection, body } = await addressed(owner, make, context, info);
-    return { plugin: await writeRow(collection, context, () => context.rest.createRow(collection, body)) };
-  },
-  updatePlugin: async (_root, { input }, context, info) => {
-    const { key, body } = await changeOf(input, context, info);
-    return { plugin: await writeRow(key, context, () => context.rest.changeRow(key, body)) };
-  },
+  createPlugin: async (_root, { input }, context, info) => ({
+    plugin: await createRow('Plugin', input, context, info),
+  }),
+  updatePlugin: async (_root, { input }, context, info) => ({
+    plugin: await changeRow('Plugin', input, context, info),
+  }),
   deletePlugin: async (_root, { input }, context, info) => {
-    const { key } = await changeOf(input, context, info);
+    const { key } = await prepareChange('Plugin', input, context, info);
     await write(context, () => context.rest.deleteRow(key));
     return { deletedId: deletedId(key) };
   },
@@ -75,28 +56,15 @@ export const SourcePayload = {
 
 async function act(
   action: PluginAction,
-  input: PluginInput,
+  input: object,
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<PluginActionSource> {
-  const { key, body } = await changeOf(input, context, info);
+  const { key, body } = await prepareChange('Plugin', input, context, info);
   const answer = await write(context, () => context.rest.actOnPlugin(key, action, body));
   const row = pluginIn(answer);
   if (row === undefined) return { key, plugin: null, body: answer };
   const plugin = toRecord(key, { row, view: 'detail' });
   context.loaders.store.learn(plugin.key, { row, view: 'detail' });
   return { key, plugin, body: answer };
-}
-
-/** Which plugin an input changes, and how. */
-function changeOf(
-  input: PluginInput,
-  context: GatewayContext,
-  info: GraphQLResolveInfo,
-): Promise<{ readonly key: Key; readonly body: JsonObject }> {
-  const make = (organizationId: string | null | undefined) => ({
-    key: parseIdWithOwner('Plugin', input.id, organizationId, 'organizationId'),
-    body: toRequestBody(input, info, { reach: context.tenant?.reach }),
-  });
-  return addressed({ type: 'Organization', id: input.organizationId, input }, make, context, info);
 }

@@ -1,14 +1,16 @@
 import { type GraphQLResolveInfo, getNamedType, isObjectType } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { namesGlobally, toGlobalId } from '../graphql/ids.ts';
-import { refuseCurrent, refuseOutside } from '../graphql/narrowing.ts';
+import { ownerArgumentOf, textIn, type WriteTarget } from '../graphql/mutation-inputs.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
+import { type CheckedWrite, checkedWrite } from '../graphql/request-body.ts';
 import { answersScopes } from '../look-ahead/needs.ts';
 import { scopeOf } from '../look-ahead/selection.ts';
+import { type Noun, ownerTypeOf } from '../rest/nouns.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
 import { idText, type Row } from '../rest/values.ts';
 
-/** Runs a write. Whatever became of it, nothing that was read before it answers anything after it. */
+/** Runs a write. Even if it fails, nothing that was read before it answers anything after it. */
 export async function write<T>({ loaders }: GatewayContext, send: () => Promise<T>): Promise<T> {
   try {
     return await send();
@@ -29,35 +31,58 @@ export async function writeRow(
   return toRecord(collection, { row, view: 'detail' });
 }
 
-/** What a write is aimed at: an object, or the collection of a new one. */
-type Target = { readonly key: Key } | { readonly collection: Collection };
-
-/** The id of the project or organization that a mutation is about, as it was given. */
-interface GivenOwner {
-  readonly type: 'Project' | 'Organization';
-  readonly id: string | null | undefined;
-  readonly input: object;
-}
-
 /**
- * What a write is made of, by the id of its project or organization. If that is `@current`, and the payload answers
- * global ids or a global id is given beside it, what `@current` stands for is read first, and the write goes to just
- * that: by the time it has been made, the user may have opened another project. What is out of the tenant's reach is
- * refused.
+ * The write that an input asks for. If its project or organization is `@current`, and the payload answers global ids or
+ * a global id is given beside it, what `@current` stands for is read first, and the write goes to just that: by the time
+ * it has been made, the user may have opened another project. `plan/mutation-plans.ts` says beforehand what this reads.
  */
-export async function addressed<T extends Target>(
-  { type, id, input }: GivenOwner,
-  make: (id: string | null | undefined) => T,
+async function prepare(
+  target: WriteTarget,
   { loaders, tenant }: GatewayContext,
   info: GraphQLResolveInfo,
-): Promise<T> {
-  refuseCurrent(tenant?.reach, id, 'id');
-  const made = make(id);
-  refuseOutside(tenant?.reach, 'key' in made ? made.key : { ...made.collection, id: '' });
-  if (id !== current) return made;
+): Promise<CheckedWrite> {
+  const owner = textIn(target.input, ownerArgumentOf(target.noun));
+  const checked = checkedWrite(target, owner, info, tenant?.reach);
+  if (owner !== current) return checked;
   const payload = getNamedType(info.returnType);
   const isTold = isObjectType(payload) && answersScopes(payload, info.fieldNodes, scopeOf(info));
-  return isTold || namesGlobally(input) ? make(await loaders.fetchCurrentId(type)) : made;
+  if (!isTold && !namesGlobally(target.input)) return checked;
+  const real = await loaders.fetchCurrentId(ownerTypeOf(target.noun) ?? 'Project');
+  return checkedWrite(target, real, info, tenant?.reach);
+}
+
+/** The change of an object that an input asks for, before it is sent. */
+export function prepareChange(
+  noun: Noun,
+  input: object,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<CheckedWrite> {
+  return prepare({ noun, isNew: false, input }, context, info);
+}
+
+/** Makes the object that an input describes. */
+export async function createRow(
+  noun: Noun,
+  input: object,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+  action?: 'create_from_template_json',
+): Promise<RowRecord> {
+  const { key, body } = await prepare({ noun, isNew: true, input }, context, info);
+  return writeRow(key, context, () => context.rest.createRow(key, body, action));
+}
+
+/** Changes an object as an input says. */
+export async function changeRow(
+  noun: Noun,
+  input: object,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+  action?: 'move_tile',
+): Promise<RowRecord> {
+  const { key, body } = await prepareChange(noun, input, context, info);
+  return writeRow(key, context, () => context.rest.changeRow(key, body, action));
 }
 
 /** The global id of an object that was deleted; null if its owner is `@current`, which was not read. */
