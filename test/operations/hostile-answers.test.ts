@@ -3,13 +3,13 @@ import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { toGlobalId } from '../../src/graphql/ids.ts';
 import { rowsOf } from '../support/connections.ts';
+import { inForm } from '../support/form.ts';
 import { type Answer, key } from '../support/gateway.ts';
 import { eventsOf, listOf } from '../support/lists.ts';
 import { pause, together } from '../support/load.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, event, listedDashboard, plugin, project } from '../support/rows.ts';
-import { type SmallGateway, startSmallGateway, withstand } from '../support/small-gateway.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { shareSmallGateway, withstand } from '../support/small-gateway.ts';
 
 const big = 'x'.repeat(900_000);
 const routes: Routes = {
@@ -25,14 +25,7 @@ const routes: Routes = {
 const honest = '{ project(id: 1) { name } }';
 const whole = '{"data":{"project":{"name":"Project 1"}}}';
 
-/** A gateway that has answered once already. */
-async function startOver(upstream: Upstream): Promise<SmallGateway> {
-  upstream.release();
-  const gateway = await startSmallGateway(upstream);
-  expect((await gateway.ask(honest)).body).toBe(whole);
-  upstream.reset();
-  return gateway;
-}
+const attacked = shareSmallGateway(routes, honest);
 
 function codeOf({ errors }: Answer): unknown {
   return errors?.[0]?.extensions['code'];
@@ -73,8 +66,7 @@ const multiplied: readonly (readonly [name: string, query: string])[] = [
 ];
 
 test.each(multiplied)('%s are refused before anything is read', { timeout: 60_000 }, async (_name, query) => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startOver(upstream);
+  const { gateway, upstream } = attacked();
   const ids = Array.from({ length: 100 }, () => dashboardId(1));
   await withstand(gateway, async () => {
     const answers = await together(40, 20, () => gateway.ask(query, { variables: { ids } }));
@@ -87,8 +79,7 @@ test.each(multiplied)('%s are refused before anything is read', { timeout: 60_00
 test('many answers of nearly as many objects as one may have are made, or refused, beside honest ones', {
   timeout: 120_000,
 }, async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startOver(upstream);
+  const { gateway } = attacked();
   const columns = 'id upstreamId event timestamp distinctId elementsChain';
   const inner = `events(first: 100) { nodes { project { events(first: 100) { nodes { a: id b: id ${columns} } } } } }`;
   await withstand(gateway, async () => {
@@ -96,7 +87,7 @@ test('many answers of nearly as many objects as one may have are made, or refuse
     const query = (at: number): string =>
       `{ project(id: 1) { ${[0, 1, 2, 3].map((alias) => `e${at}_${alias}: ${inner}`).join(' ')} } }`;
     const beside = together(3, 1, () => gateway.ask(honest));
-    const answers = await together(16, 8, (at) => gateway.ask(query(at)));
+    const answers = await together(inForm(8, 16), 8, (at) => gateway.ask(query(at)));
     expect((await beside).map(({ body }) => body)).toEqual([whole, whole, whole]);
     const outcomes = new Set(answers.map((answer) => `${answer.status} ${String(codeOf(answer))}`));
     expect(
@@ -109,8 +100,7 @@ test('many answers of nearly as many objects as one may have are made, or refuse
 test('a large row that is answered again and again is refused, and answered where little of it is selected', {
   timeout: 60_000,
 }, async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startOver(upstream);
+  const { gateway } = attacked();
   const query = (column: string): string =>
     `query ($ids: [ID!]!) { ${['a', 'b', 'c', 'd'].map((name) => `${name}: nodes(ids: $ids) { ... on Dashboard { ${column} filters } }`).join(' ')} }`;
   const variables = { ids: Array.from({ length: 100 }, () => dashboardId(1)) };
@@ -129,8 +119,7 @@ test('a large row that is answered again and again is refused, and answered wher
 });
 
 test('many large rows are refused together, and answered one by one', { timeout: 60_000 }, async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startOver(upstream);
+  const { gateway } = attacked();
   const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Dashboard { description filters } } }';
   await withstand(gateway, async () => {
     const variables = { ids: Array.from({ length: 24 }, (_, at) => dashboardId(at + 1)) };
@@ -144,8 +133,7 @@ test('many large rows are refused together, and answered one by one', { timeout:
 test('answers that clients do not take are held in the room of the process, and further ones are refused', {
   timeout: 120_000,
 }, async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startOver(upstream);
+  const { gateway } = attacked();
   const query = `{ ${Array.from({ length: 12 }, (_, at) => `a${at}: node(id: "${dashboardId(1)}") { ... on Dashboard { description } }`).join(' ')} }`;
   await withstand(gateway, async () => {
     const sockets = await together(20, 2, () => askAndStop(gateway.port, query));

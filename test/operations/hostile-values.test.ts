@@ -1,72 +1,72 @@
 import { expect, test } from 'vitest';
-import { rowsOf } from '../support/connections.ts';
+import { inForm } from '../support/form.ts';
 import { eventsOf } from '../support/lists.ts';
 import { together } from '../support/load.ts';
 import type { Json } from '../support/replies.ts';
 import { dashboard, event, project } from '../support/rows.ts';
-import { startSmallGateway, withstand } from '../support/small-gateway.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { shareSmallGateway, withstand } from '../support/small-gateway.ts';
 
 const honest = '{ project(id: 1) { name } }';
 const whole = '{"data":{"project":{"name":"Project 1"}}}';
-const page = '{ project(id: 1) { events(first: 1) { nodes { properties } } } }';
 
-const manyValues: readonly (readonly [name: string, properties: Json])[] = [
+const tooMany = ['empty objects', 'empty lists', 'members'] as const;
+const numbersAndBrackets = { text: '[{:"\\'.repeat(100_000), numbers: Array.from({ length: 300_000 }, () => 1) };
+
+/** The `properties` of the one event of a project, by what is special about them. */
+const properties: readonly (readonly [name: string, properties: Json])[] = [
   ['empty objects', Array.from({ length: 260_000 }, () => ({}))],
   ['empty lists', Array.from({ length: 260_000 }, () => [])],
   ['members', Object.fromEntries(Array.from({ length: 260_000 }, (_, at) => [`k${at}`, 1]))],
+  ['brackets in a string', numbersAndBrackets],
+  ['nearly too many', Array.from({ length: 200_000 }, () => ({}))],
 ];
 
-test.each(manyValues)(
-  'a row of very many %s is refused beside honest requests',
+/** Reads that event. */
+function eventWith(name: string, fields = 'properties'): string {
+  const id = properties.findIndex(([one]) => one === name) + 1;
+  return `{ project(id: ${id}) { events(first: 1) { nodes { ${fields} } } } }`;
+}
+
+const attacked = shareSmallGateway(
   {
-    timeout: 60_000,
+    'GET /api/projects/1/': project(1),
+    'PATCH /api/projects/1/dashboards/1/': dashboard(1),
+    ...Object.fromEntries(
+      properties.map(([, value], at) => [
+        `GET /api/projects/${at + 1}/events/`,
+        eventsOf([event(1, { properties: value })]),
+      ]),
+    ),
   },
-  async (_name, properties) => {
-    await using upstream = await startUpstream({
-      'GET /api/projects/1/': project(1),
-      'GET /api/projects/1/events/': eventsOf([event(1, { properties })]),
-    });
-    upstream.release();
-    await using gateway = await startSmallGateway(upstream);
-    expect((await gateway.ask(honest)).body).toBe(whole);
-    await withstand(gateway, async () => {
-      const answers = await together(8, 4, () => gateway.ask(page));
-      for (const { data, errors } of answers) {
-        expect(data).toEqual({ project: { events: null } });
-        expect(errors?.map(({ extensions }) => extensions['code'])).toEqual(['UPSTREAM_INVALID_RESPONSE']);
-      }
-      expect((await gateway.ask(honest)).body).toBe(whole);
-    });
-  },
+  honest,
 );
 
-test('brackets and colons inside of strings do not count as objects, lists and members', async () => {
-  const properties = { text: '[{:"\\'.repeat(100_000), numbers: Array.from({ length: 300_000 }, () => 1) };
-  await using upstream = await startUpstream({
-    'GET /api/projects/1/': project(1),
-    'GET /api/projects/1/events/': eventsOf(rowsOf(1, (at) => event(at, { properties }))),
+test.each(tooMany)('a row of very many %s is refused beside honest requests', { timeout: 60_000 }, async (name) => {
+  const { gateway } = attacked();
+  await withstand(gateway, async () => {
+    const answers = await together(8, 4, () => gateway.ask(eventWith(name)));
+    for (const { data, errors } of answers) {
+      expect(data).toEqual({ project: { events: null } });
+      expect(errors?.map(({ extensions }) => extensions['code'])).toEqual(['UPSTREAM_INVALID_RESPONSE']);
+    }
+    expect((await gateway.ask(honest)).body).toBe(whole);
   });
-  upstream.release();
-  await using gateway = await startSmallGateway(upstream);
-  expect((await gateway.ask(page)).data).toEqual({ project: { events: { nodes: [{ properties }] } } });
+});
+
+test('brackets and colons inside of strings do not count as objects, lists and members', async () => {
+  const answer = await attacked().gateway.ask(eventWith('brackets in a string'));
+  expect(answer.data).toEqual({ project: { events: { nodes: [{ properties: numbersAndBrackets }] } } });
 });
 
 test('tens of thousands of names in the extra of a mutation hold nobody up, whatever the key', {
   timeout: 60_000,
 }, async () => {
-  await using upstream = await startUpstream({
-    'GET /api/projects/1/': project(1),
-    'PATCH /api/projects/1/dashboards/1/': dashboard(1),
-  });
-  upstream.release();
-  await using gateway = await startSmallGateway(upstream);
-  expect((await gateway.ask(honest)).body).toBe(whole);
+  const { gateway } = attacked();
   const query = 'mutation ($i: UpdateDashboardInput!) { updateDashboard(input: $i) { dashboard { upstreamId } } }';
   const extra = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${at}`, at]));
   await withstand(gateway, async () => {
     const variables = { i: { projectId: '1', id: '1', extra } };
-    const answers = await together(20, 2, (at) =>
+    const answers = await together(inForm(5, 20), 2, (at) =>
       gateway.ask(query, { variables, headers: { authorization: `Bearer phx_invented_${at}` } }),
     );
     for (const { data } of answers) expect(data).toEqual({ updateDashboard: { dashboard: { upstreamId: '1' } } });
@@ -77,19 +77,10 @@ test('tens of thousands of names in the extra of a mutation hold nobody up, what
 test('a JSON value of many objects that is answered again and again is refused beside honest requests', {
   timeout: 120_000,
 }, async () => {
-  const properties = Array.from({ length: 200_000 }, () => ({}));
-  await using upstream = await startUpstream({
-    'GET /api/projects/1/': project(1),
-    'GET /api/projects/1/events/': eventsOf([event(1, { properties })]),
-  });
-  upstream.release();
-  await using gateway = await startSmallGateway(upstream);
-  expect((await gateway.ask(honest)).body).toBe(whole);
+  const { gateway } = attacked();
+  const copies = Array.from({ length: 20 }, (_, at) => `p${at}: properties`).join(' ');
   await withstand(gateway, async () => {
-    const copies = Array.from({ length: 20 }, (_, at) => `p${at}: properties`).join(' ');
-    const answers = await together(6, 2, (at) =>
-      gateway.ask(`{ project(id: 1) { events(first: 1) { nodes { ${copies} e${at}: event } } } }`),
-    );
+    const answers = await together(6, 2, (at) => gateway.ask(eventWith('nearly too many', `${copies} e${at}: event`)));
     for (const { status, data, errors } of answers) {
       expect(status).toBe(200);
       expect(data).toBeNull();

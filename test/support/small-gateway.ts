@@ -1,9 +1,11 @@
-import { expect } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { expectWithin, measured } from './form.ts';
 import { type Answer, ask, type Request } from './gateway.ts';
 import { pause } from './load.ts';
 import { peakMemory, runWeighed, type Weighed } from './memory.ts';
 import { startProber } from './prober.ts';
+import type { Routes } from './routes.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
 
 /** The heap that the gateway gets, in MiB: that of a pod with 512 MiB. */
 const heapMebibytes = 384;
@@ -41,6 +43,35 @@ export async function startSmallGateway(
     port: Number(new URL(url).port),
     lives: () => running.child.exitCode === null && running.child.signalCode === null,
     ask: (query, request) => ask(url, query, request),
+  };
+}
+
+/** A gateway under attack, and its upstream. */
+export interface Attacked {
+  readonly upstream: Upstream;
+  readonly gateway: SmallGateway;
+}
+
+/**
+ * Starts one gateway for all tests of a file, which attack it one after the other as it would happen anywhere. It has
+ * answered `honest` once, and its upstream has forgotten that. Returns what gives both within a test.
+ */
+export function shareSmallGateway(routes: Routes, honest: string): () => Attacked {
+  let shared: Attacked | undefined;
+  beforeAll(async () => {
+    const upstream = await startUpstream(routes);
+    upstream.release();
+    shared = { upstream, gateway: await startSmallGateway(upstream) };
+    await shared.gateway.ask(honest);
+  });
+  beforeEach(() => shared?.upstream.reset());
+  afterAll(async () => {
+    await shared?.gateway[Symbol.asyncDispose]();
+    await shared?.upstream[Symbol.asyncDispose]();
+  });
+  return () => {
+    if (shared === undefined) throw new Error('expected to be called within a test');
+    return shared;
   };
 }
 
