@@ -1,4 +1,7 @@
+import type { GraphQLSchema } from 'graphql';
 import { AnswerRoom } from './answer/answer-room.ts';
+import { createTokenAuth, type TokenAuth, type TokenAuthOptions } from './auth/token-auth.ts';
+import type { CursorCodec } from './context.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { createHandle, type Handle } from './http/handle.ts';
 import type { BodyLimits } from './http/request.ts';
@@ -17,11 +20,12 @@ import {
   type PersistedSettings,
 } from './operation/persisted/persisted.ts';
 import type { DocumentUses } from './operation/persisted/uses.ts';
-import { createRunOperation, type OperationsOptions } from './operation/pipeline.ts';
+import { createRunOperation, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
 import { Results } from './operation/results.ts';
 import { SharedOperations } from './operation/shared-operations.ts';
 import { createDriftWatch, type DriftWatch } from './rest/drift/drift-watch.ts';
 import type { UpstreamHealth, UpstreamOptions } from './rest/resilience/upstream-resources.ts';
+import type { Tenants } from './rest/tenants.ts';
 import { bodyLimitsFor } from './rest/transport/body-room.ts';
 import type { Route } from './rest/transport/pools.ts';
 import { createUpstream, type Upstream } from './rest/upstream.ts';
@@ -71,6 +75,8 @@ export interface GatewayOptions {
   readonly corsHeaders?: readonly string[];
   /** Whether answers are compressed for clients that ask for it; by default they are not. */
   readonly compression?: boolean;
+  /** How requests are authenticated, where the gateway holds the keys; by default each brings its own. */
+  readonly auth?: TokenAuthOptions | undefined;
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
   /** Persisted documents; what is left out is as in `defaultPersistedSettings`. */
@@ -90,6 +96,8 @@ export interface Gateway {
   readonly documentUses: DocumentUses;
   /** Reads manifests of persisted documents and certificates again; what is wrong is logged, and changes nothing. */
   readonly reload: () => Promise<void>;
+  /** From now on requests are those of these tenants, where the gateway holds the keys. */
+  readonly takeTenants: (tenants: Tenants) => void;
   readonly metrics: Metrics;
   /** How the upstream is doing, for metrics and readiness. */
   readonly upstreamHealth: () => UpstreamHealth;
@@ -111,14 +119,51 @@ export function createGateway(options: GatewayOptions): Gateway {
   const upstream = createUpstream(upstreamOptionsOf(options));
   const cursors = createCursorCodec(options.cursorSecret);
   const persisted = createPersistedDocuments(options, createSchemas(schema));
-  const tls = followCertificates(options, upstream);
+  const auth = startAuth(options);
+  const tls = followCertificates(options, (route) => {
+    upstream.reroute(route);
+    auth?.trust(route.authorities);
+  });
   const shared = new SharedOperations(options.operationDeadlineMs);
-  const room = new AnswerRoom();
   const saved = new SavedCalls();
   const drift = watchDrift(options);
   const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses, shared, saved, drift });
+  if (auth !== undefined) metrics.measureAuth(auth.authenticator.counts, upstream.heldKeyFaults);
   const watch = watchWith(metrics, options);
-  const plain = createRunOperation({
+  const run = createOperations(options, { schema, upstream, cursors, persisted, shared, saved, drift, watch });
+  return {
+    handle: createHandle({ ...options, schema, run, authenticator: auth?.authenticator, report: watch.report }),
+    documentUses: persisted.uses,
+    reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), auth?.reload()])),
+    takeTenants: (tenants) => auth?.authenticator.takeTenants(tenants),
+    metrics,
+    upstreamHealth: upstream.health,
+    checkUpstream: upstream.check,
+    close: () => {
+      persisted.close();
+      tls.close();
+      auth?.close();
+      return upstream.close();
+    },
+  };
+}
+
+/** What operations are made of, beside the settings. */
+interface OperationParts extends Pick<OperationsOptions, 'shared'> {
+  readonly schema: GraphQLSchema;
+  readonly upstream: Upstream;
+  readonly cursors: CursorCodec;
+  readonly persisted: Persisted;
+  readonly saved: SavedCalls;
+  readonly drift: DriftWatch;
+  readonly watch: ReturnType<typeof watchWith>;
+}
+
+/** The way of every operation, followed by spans where somebody traces. */
+function createOperations(options: GatewayOptions, parts: OperationParts): RunOperation {
+  const { schema, upstream, cursors, persisted, shared, saved, drift, watch } = parts;
+  const room = new AnswerRoom();
+  const run = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
     createContext: createContexts({ ...options, cursors, upstream, room, saved, drift }),
@@ -131,23 +176,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     maxErrors: options.maxErrors,
     ...watch,
   });
-  const run = options.tracing === undefined ? plain : traceOperations(plain, options.tracing);
-  return {
-    handle: createHandle({ ...options, schema, run, report: watch.report }),
-    documentUses: persisted.uses,
-    reload: async () => void (await Promise.all([persisted.reload(), tls.reload()])),
-    metrics,
-    upstreamHealth: upstream.health,
-    checkUpstream: upstream.check,
-    close: () => {
-      persisted.close();
-      tls.close();
-      return upstream.close();
-    },
-  };
+  return options.tracing === undefined ? run : traceOperations(run, options.tracing);
 }
 
-function followCertificates(options: GatewayOptions, { reroute }: Upstream): FollowedTls {
+function startAuth({ auth, log = () => undefined }: GatewayOptions): TokenAuth | undefined {
+  return auth === undefined ? undefined : createTokenAuth(auth, log);
+}
+
+function followCertificates(options: GatewayOptions, reroute: (route: Route) => void): FollowedTls {
   const { upstreamTlsFiles: files = {}, upstreamRoute: route = {}, log = () => undefined } = options;
   return followTls({ files, route, reroute, log });
 }

@@ -75,11 +75,10 @@ export class Authenticator {
     this.#known.clear();
   }
 
-  /** Who sends these values of `Authorization`. A promise only for a token that is not known yet. */
-  authenticate(values: readonly string[]): Authentication | Promise<Authentication> {
-    const [value] = values;
-    if (value === undefined) return this.#counted(noToken);
-    if (values.length > 1) return this.#counted(invalidToken);
+  /** Who sends a value of `Authorization`, and how many there are. A promise only for a token that is not known yet. */
+  authenticate(value: string | undefined, count = 1): Authentication | Promise<Authentication> {
+    if (count > 1) return this.#counted(invalidToken);
+    if (value === undefined || value === '') return this.#counted(noToken);
     const known = this.#known.get(value);
     if (known !== undefined) {
       if (known.token.expiresAt > this.#options.now()) return this.#counted(this.#answerOf(known));

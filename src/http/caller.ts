@@ -7,6 +7,8 @@ import type { Caller } from '../rest/caller.ts';
 export interface IdentifyingHeaders {
   /** Undefined unless there is exactly one. */
   readonly authorization: string | undefined;
+  /** How many there are. */
+  readonly authorizations: number;
   /** The first one. */
   readonly requestId: string | undefined;
   /** Undefined unless there is exactly one. */
@@ -45,6 +47,7 @@ export function identifyingHeaders(raw: readonly string[]): IdentifyingHeaders {
   }
   return {
     authorization: authorizations > 1 ? undefined : authorization,
+    authorizations,
     requestId,
     traceparent: traceparents > 1 ? undefined : traceparent,
     tracestate,

@@ -16,6 +16,8 @@ export interface CorsOptions {
   readonly headers: readonly string[];
   /** The `Vary` header of preflights. */
   readonly vary: string;
+  /** Whether refusals say how to authenticate, which pages may read then. */
+  readonly isChallenging: boolean;
   readonly log: Log;
 }
 
@@ -41,6 +43,7 @@ const usualHeaders = [
 
 /** Headers of an answer that a page may read. */
 const exposedHeaders = 'retry-after, x-request-id';
+const exposedChallenge = `${exposedHeaders}, www-authenticate`;
 
 /** How long a browser may remember a preflight, in seconds. */
 const maxAge = '600';
@@ -50,14 +53,16 @@ const mostLogged = 100;
 const longestLogged = 200;
 
 /** Makes the check of origins. */
-export function createCors({ origins, headers, vary, log }: CorsOptions): Cors {
+export function createCors({ origins, headers, vary, isChallenging, log }: CorsOptions): Cors {
   const listed = new Set(origins);
   const allowedHeaders = [...new Set([...usualHeaders, ...headers])].join(', ');
+  const exposed = isChallenging ? exposedChallenge : exposedHeaders;
   const logRefusal = createRefusalLog(log);
   return (request, response) => {
     const { origin } = request.headers;
     const isPreflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
-    if (origin !== undefined && listed.has(origin)) allow(response, origin, isPreflight ? allowedHeaders : undefined);
+    if (origin !== undefined && listed.has(origin))
+      allow(response, origin, exposed, isPreflight ? allowedHeaders : undefined);
     else if (isPreflight) logRefusal(origin);
     if (isPreflight) response.writeHead(204, { ...answerHeaders, vary }).end();
     return isPreflight;
@@ -65,9 +70,9 @@ export function createCors({ origins, headers, vary, log }: CorsOptions): Cors {
 }
 
 /** `preflightHeaders` are those that the page may send, where it asks for that. */
-function allow(response: ServerResponse, origin: string, preflightHeaders: string | undefined): void {
+function allow(response: ServerResponse, origin: string, exposed: string, preflightHeaders: string | undefined): void {
   response.setHeader('access-control-allow-origin', origin);
-  response.setHeader('access-control-expose-headers', exposedHeaders);
+  response.setHeader('access-control-expose-headers', exposed);
   if (preflightHeaders === undefined) return;
   response.setHeader('access-control-allow-methods', 'GET, POST');
   response.setHeader('access-control-allow-headers', preflightHeaders);

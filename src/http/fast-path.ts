@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toPublicError } from '../operation/errors.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
 import type { BodyBudget } from './body-budget.ts';
+import type { Identify } from './identify.ts';
 import type { MediaType } from './negotiation.ts';
 import { type BodyLimits, readParams } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
@@ -14,6 +15,8 @@ export interface FastPathOptions {
   readonly bodyLimits: BodyLimits;
   readonly bodyBudget: BodyBudget;
   readonly send: Send;
+  /** Tells who sends a request; undefined: its key does. */
+  readonly identify: Identify | undefined;
   /** Hears of faults of the gateway. */
   readonly report: (error: unknown) => void;
 }
@@ -33,10 +36,10 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   mediaType: MediaType,
-  { run, bodyLimits, bodyBudget, send, report }: FastPathOptions,
+  { run, bodyLimits, bodyBudget, send, identify, report }: FastPathOptions,
 ): Promise<void> {
   const claim = bodyBudget.claim();
-  const context = new HttpRequestContext(request, response, claim);
+  const context = new HttpRequestContext(request, response, claim, identify);
   let complete: HttpAnswer;
   try {
     const params = await readParams(request, bodyLimits, claim);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
+import type { Authenticator } from '../auth/authenticator.ts';
 import type { Log } from '../log.ts';
 import { toPublicError } from '../operation/errors.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
@@ -8,6 +9,7 @@ import { createCors } from './cors.ts';
 import { createFastPath } from './fast-path.ts';
 import { createGraphiql } from './graphiql/graphiql.ts';
 import type { PageOptions } from './graphiql/page.ts';
+import { createIdentify } from './identify.ts';
 import { negotiate, negotiateStream } from './negotiation.ts';
 import { type BodyLimits, refusalOf } from './request.ts';
 import { requestIdOf } from './request-context.ts';
@@ -22,6 +24,8 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => voi
 export interface HandleOptions extends PageOptions {
   readonly schema: GraphQLSchema;
   readonly run: RunOperation;
+  /** Tells who asks from tokens; undefined: keys do. */
+  readonly authenticator: Authenticator | undefined;
   readonly bodyLimits: BodyLimits;
   /** Whether browsers get GraphiQL. */
   readonly graphiql: boolean;
@@ -51,11 +55,12 @@ export function createHandle(options: HandleOptions): Handle {
   const { log = () => undefined, report } = options;
   const vary = varyOf(origins, compression);
   const send = createSend({ compression, vary });
-  const cors = createCors({ origins, headers, vary, log });
+  const identify = options.authenticator && createIdentify(options.authenticator);
+  const cors = createCors({ origins, headers, vary, isChallenging: identify !== undefined, log });
   const graphiql = options.graphiql ? createGraphiql({ ...options, compression, vary }) : undefined;
   const bodyBudget = new BodyBudget(bodyLimits.bytes);
-  const fastPath = createFastPath({ run, bodyLimits, bodyBudget, send, report });
-  const yoga = createYogaHandler({ schema, run, bodyLimits, bodyBudget, vary, report });
+  const fastPath = createFastPath({ run, bodyLimits, bodyBudget, send, identify, report });
+  const yoga = createYogaHandler({ schema, run, bodyLimits, bodyBudget, identify, vary, report });
   return (request, response) => {
     if (cors(request, response) || graphiql?.(request, response) === true) return;
     const { accept } = request.headers;

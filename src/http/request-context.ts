@@ -1,28 +1,38 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RequestContext } from '../operation/operation-run.ts';
+import type { GraphQLError } from 'graphql';
+import type { Identity, RequestContext } from '../operation/operation-run.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
 import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 import type { BodyClaim } from './body-budget.ts';
 import { callerOf, identifyingHeaders, traceContextOf } from './caller.ts';
+import type { Identify } from './identify.ts';
 
 /** What an operation may know of a request of node's. */
 export class HttpRequestContext implements RequestContext {
   readonly method: string;
   readonly requestId: string;
-  readonly caller: Caller | undefined;
+  caller: Caller | undefined;
+  refusal: GraphQLError | undefined;
+  identifying: Promise<Identity> | undefined;
   trace: TraceContext;
   spans: CallSpans | undefined;
   readonly #response: ServerResponse;
   readonly #claim: BodyClaim;
 
-  /** `claim` is what the body of the request takes. */
-  constructor({ method = '', rawHeaders }: IncomingMessage, response: ServerResponse, claim: BodyClaim) {
+  /** `claim` is what the body of the request takes; `identify` tells who sent it, if its key does not. */
+  constructor(
+    { method = '', rawHeaders }: IncomingMessage,
+    response: ServerResponse,
+    claim: BodyClaim,
+    identify: Identify | undefined,
+  ) {
     const headers = identifyingHeaders(rawHeaders);
     this.method = method;
     this.requestId = idOf(headers.requestId);
-    this.caller = callerOf(headers);
+    if (identify === undefined) this.caller = callerOf(headers);
+    else Object.assign(this, identify(headers));
     this.trace = traceContextOf(headers);
     this.#response = response;
     this.#claim = claim;

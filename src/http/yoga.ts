@@ -8,6 +8,7 @@ import type { RunOperation } from '../operation/pipeline.ts';
 import type { OperationResult } from '../operation/result.ts';
 import { isObject } from '../rest/values.ts';
 import type { BodyBudget, BodyClaim } from './body-budget.ts';
+import type { Identify } from './identify.ts';
 import { negotiateStream } from './negotiation.ts';
 import { type BodyLimits, readParams } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
@@ -19,6 +20,8 @@ export interface YogaOptions {
   readonly run: RunOperation;
   readonly bodyLimits: BodyLimits;
   readonly bodyBudget: BodyBudget;
+  /** Tells who sends a request; undefined: its key does. */
+  readonly identify: Identify | undefined;
   /** The `Vary` header of every answer. */
   readonly vary: string;
   /** Hears of faults of the gateway. */
@@ -42,7 +45,7 @@ interface StreamedRequest {
  * the code that the fast path uses.
  */
 export function createYogaHandler(options: YogaOptions): (request: IncomingMessage, response: ServerResponse) => void {
-  const { schema, bodyBudget, vary, report } = options;
+  const { schema, bodyBudget, identify, vary, report } = options;
   const create = async (): Promise<YogaServerInstance<StreamedRequest, object>> => {
     const { createYoga } = await import('graphql-yoga');
     return createYoga<StreamedRequest>({
@@ -64,7 +67,7 @@ export function createYogaHandler(options: YogaOptions): (request: IncomingMessa
     yoga ??= create();
     const claim = bodyBudget.claim();
     response.once('close', () => claim.release());
-    const context = new HttpRequestContext(request, response, claim);
+    const context = new HttpRequestContext(request, response, claim, identify);
     response.setHeader('x-request-id', context.requestId);
     response.setHeader('vary', vary);
     yoga.then((handle) => handle(request, response, { context, claim }), report);

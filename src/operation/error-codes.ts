@@ -58,6 +58,29 @@ export const refusals = {
   },
   deepJson: { code: 'LIMIT_EXCEEDED', status: 400, meaning: 'The JSON of the request nests deeper than it may.' },
   badParameter: { code: 'BAD_USER_INPUT', status: 400, meaning: 'A parameter of the request is missing or malformed.' },
+  noToken: {
+    code: 'UNAUTHENTICATED',
+    status: 401,
+    headers: { 'www-authenticate': 'Bearer' },
+    meaning: '`AUTH=jwt`: the request has no token.',
+  },
+  // What is wrong with it is not told.
+  invalidToken: {
+    code: 'UNAUTHENTICATED',
+    status: 401,
+    headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+    meaning: '`AUTH=jwt`: the token is malformed, expired, or not valid for another reason.',
+  },
+  unknownTenant: {
+    code: 'FORBIDDEN',
+    status: 403,
+    meaning: '`AUTH=jwt`: the tenant of the token has no entry in `UPSTREAM_KEYS`.',
+  },
+  tokenUnverifiable: {
+    code: 'AUTHENTICATION_UNAVAILABLE',
+    status: 503,
+    meaning: '`AUTH=jwt`: the keys of the identity provider cannot be had; `Retry-After` says when they may be.',
+  },
   unknownDocument: {
     code: 'PERSISTED_DOCUMENT_NOT_FOUND',
     status: 404,

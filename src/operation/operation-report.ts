@@ -15,8 +15,12 @@ export interface OperationReport {
   readonly calls: number;
   /** The codes of its errors, each once; `CLIENT_LEFT` alone if its client had left before it was answered. */
   readonly codes: readonly string[];
-  /** The first characters of the hash of the caller's key; undefined without a key. */
+  /** The first characters of the hash of the caller's key; undefined without one, and where the gateway holds it. */
   readonly caller: string | undefined;
+  /** For whom the gateway holds the key. */
+  readonly tenant: string | undefined;
+  /** The first characters of the hash of the tenant's user. */
+  readonly subject: string | undefined;
 }
 
 /** Hears of every operation when it is answered. */
@@ -39,6 +43,7 @@ export function reportOf(
   { errors = [] }: OperationResult,
 ): OperationReport {
   const { requestId, caller, trace } = request;
+  const tenant = caller?.tenant;
   return {
     requestId,
     traceId: trace['traceparent']?.slice(3, 35),
@@ -47,7 +52,9 @@ export function reportOf(
     durationMs: performance.now() - startedAt,
     calls: cost?.calls.made ?? 0,
     codes: request.hasLeft() ? clientLeft : codesOf(errors),
-    caller: caller?.hash.slice(0, shownHash),
+    caller: tenant === undefined ? caller?.hash.slice(0, shownHash) : undefined,
+    tenant: tenant?.name,
+    subject: caller?.subject?.slice(0, shownHash),
   };
 }
 

@@ -1,15 +1,24 @@
+import type { GraphQLError } from 'graphql';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { Cost } from './cost.ts';
 import type { GraphQLParams } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';
 
+/** Who sent a request. */
+export interface Identity {
+  readonly caller: Caller | undefined;
+  /** Why the request is refused before its operation is looked at. */
+  readonly refusal?: GraphQLError | undefined;
+  /** If that is not known at once: who it turns out to be. */
+  readonly identifying?: Promise<Identity> | undefined;
+}
+
 /** What an operation may know of the request that brought it, whichever transport that was. */
-export interface RequestContext {
+export interface RequestContext extends Identity {
   readonly method: string;
   /** Names the request in logs and in its answer. */
   readonly requestId: string;
-  readonly caller: Caller | undefined;
   /** As it came; once the operation is traced, what stands for its span. */
   trace: TraceContext;
   /** Follows its REST calls; undefined without tracing. */

@@ -59,13 +59,17 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
   const { resolve, refuseArguments, costs, refusalOf, isOverloaded, results } = options;
   const eventLoop = new EventLoopYield();
   return async (params, request) => {
-    const { caller } = request;
     const run = new OperationRun(params, request);
     options.onBegin();
     let result: OperationResult;
     try {
       const turn = eventLoop.take(run.startedAt);
       if (turn !== undefined) await turn;
+
+      // UNAUTHENTICATED, FORBIDDEN and AUTHENTICATION_UNAVAILABLE, if the gateway holds the keys
+      if (request.identifying !== undefined) Object.assign(request, await request.identifying);
+      if (request.refusal !== undefined) throw request.refusal;
+      const { caller } = request;
 
       // BAD_USER_INPUT, PERSISTED_…, GRAPHQL_PARSE_FAILED, GRAPHQL_VALIDATION_FAILED, LIMIT_EXCEEDED
       const found = resolve(params);
@@ -129,19 +133,15 @@ function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<Op
   const start: Start = (deadline) => execute(run, deadline, options);
   const { caller } = request;
   if (caller === undefined) return shared.startUnshared(request, start);
+  // Tenants that share a key may reach different things with it.
+  const sharedBy = caller.tenant?.entryHash ?? caller.hash;
   if (prepared.operation.operation === 'query') {
     if (cost.isTold) return shared.startUnshared(request, start);
-    return shared.joinOrStart(
-      caller.hash,
-      `${prepared.serial} ${nameOf(run.variablesText)}`,
-      request,
-      start,
-      cost.calls,
-    );
+    return shared.joinOrStart(sharedBy, `${prepared.serial} ${nameOf(run.variablesText)}`, request, start, cost.calls);
   }
-  shared.invalidate(caller.hash);
+  shared.invalidate(sharedBy);
   const written = shared.startUnshared(request, start);
-  return written instanceof Promise ? written.finally(() => shared.invalidate(caller.hash)) : written;
+  return written instanceof Promise ? written.finally(() => shared.invalidate(sharedBy)) : written;
 }
 
 function execute(

@@ -8,15 +8,18 @@ interface RequestErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>;
   /** An error that says where in the document it is. */
   readonly at?: GraphQLError;
+  /** Headers of its answer beside those of every such refusal. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** An error of the request itself: nothing was executed. `extensions.http` never reaches the client. */
 export function requestError(
   kind: RefusalKind,
   message: string,
-  { details, at }: RequestErrorOptions = {},
+  { details, at, headers: others }: RequestErrorOptions = {},
 ): GraphQLError {
-  const { code, status, lenient, headers }: Refusal = refusals[kind];
+  const { code, status, lenient, headers: usual }: Refusal = refusals[kind];
+  const headers = usual === undefined && others === undefined ? undefined : { ...usual, ...others };
   const http: HttpExtension = { status, spec: lenient === true, ...(headers !== undefined && { headers }) };
   const { nodes, source, positions, path } = at ?? {};
   return new GraphQLError(message, { nodes, source, positions, path, extensions: { code, ...details, http } });

@@ -13,6 +13,11 @@ import { Project } from './project.ts';
 import { projectMutations } from './project-mutations.ts';
 import { Query } from './query.ts';
 
+const mutations: Resolvers['Mutation'] & object = { ...projectMutations, ...dashboardMutations, ...pluginMutations };
+
+/** The names of all mutations. */
+export const mutationNames: readonly string[] = Object.keys(mutations);
+
 /** What the fields do that are not columns of a row. */
 export const resolvers: Resolvers = {
   DateTime,
@@ -21,7 +26,7 @@ export const resolvers: Resolvers = {
   UUID,
   Node: { __resolveType: ({ noun }) => noun },
   Query,
-  Mutation: { ...projectMutations, ...dashboardMutations, ...pluginMutations },
+  Mutation: mutations,
   Project,
   Dashboard,
   Event,

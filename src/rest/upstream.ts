@@ -11,6 +11,7 @@ import {
   type UpstreamOptions,
 } from './resilience/upstream-resources.ts';
 import { SingleFlight } from './single-flight.ts';
+import { type HeldKeyFaults, HeldKeys, keyUnavailable, TenantClient } from './tenant-client.ts';
 import type { Route } from './transport/pools.ts';
 
 /** The REST API, shared by all operations. */
@@ -21,6 +22,8 @@ export interface Upstream {
   /** Whether a call of this caller would be shed at once: then its operation need not begin. */
   readonly overloaded: (caller: Caller | undefined) => boolean;
   readonly health: () => UpstreamHealth;
+  /** What went wrong with the keys that the gateway holds. */
+  readonly heldKeyFaults: HeldKeyFaults;
   /** Asks the upstream once, without a key. Resolves to a phrase that says what came; never rejects. */
   readonly check: () => Promise<string>;
   /** From now on calls take this route; those in flight end as they began. */
@@ -42,11 +45,19 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     csv: { accept: 'text/csv', decode: csvOf, inFlight: new SingleFlight(window) },
     rejected: new RejectedKeys(now),
   };
+  const held = new HeldKeys(options.log);
   return {
-    clientFor: (caller, operation) =>
-      caller === undefined ? anonymousClient : new CallerClient(shared, caller, operation),
-    refusalOf: (caller) =>
-      caller === undefined ? new UpstreamError('UNAUTHENTICATED') : shared.rejected.errorOf(caller.sharingKey),
+    clientFor: (caller, operation) => {
+      if (caller === undefined) return anonymousClient;
+      const client = new CallerClient(shared, caller, operation);
+      return caller.tenant === undefined ? client : new TenantClient(client, caller.tenant, held);
+    },
+    refusalOf: (caller) => {
+      if (caller === undefined) return new UpstreamError('UNAUTHENTICATED');
+      const error = shared.rejected.errorOf(caller.sharingKey);
+      return error === undefined || caller.tenant === undefined ? error : keyUnavailable(error);
+    },
+    heldKeyFaults: held.faults,
     overloaded: (caller) => caller !== undefined && limiter.isFull(caller.queueKey),
     health: () => healthOf(upstream, shared.json.inFlight.joined + shared.csv.inFlight.joined),
     check: () => checkUpstream(upstream),

@@ -1,9 +1,11 @@
 import { type Aggregator, collectDefaultMetrics, Registry } from 'prom-client';
+import type { AuthResult } from '../auth/authenticator.ts';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
 import type { DocumentUses } from '../operation/persisted/uses.ts';
 import { durationBounds } from '../rest/call-counts.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
+import type { HeldKeyFaults } from '../rest/tenant-client.ts';
 import { measureBuild } from './build-metrics.ts';
 import { counter, gauge, histogram } from './instruments.ts';
 import { createOperationMetrics, type OperationMetrics } from './operation-metrics.ts';
@@ -21,6 +23,8 @@ export interface MetricsSources {
 export interface Metrics extends OperationMetrics {
   readonly contentType: string;
   readonly render: () => Promise<string>;
+  /** Counts how requests were authenticated, and what went wrong with the keys that the gateway holds. */
+  readonly measureAuth: (results: ReadonlyMap<AuthResult, number>, faults: HeldKeyFaults) => void;
   /** The same as data, which can be added to that of other processes. */
   readonly snapshot: () => Promise<Snapshot>;
 }
@@ -73,9 +77,39 @@ export function createMetrics({ upstream, documents, shared, saved, drift }: Met
   return {
     ...operations,
     contentType: registry.contentType,
+    measureAuth: (results, faults) => measureAuth([registry], results, faults),
     render: () => registry.metrics(),
     snapshot: () => registry.getMetricsAsJSON(),
   };
+}
+
+/** Every result as a label has it. */
+const authLabels = {
+  accepted: 'accepted',
+  'no token': 'no_token',
+  'invalid token': 'invalid_token',
+  'unknown tenant': 'unknown_tenant',
+  unavailable: 'unavailable',
+} as const satisfies Record<AuthResult, string>;
+
+function measureAuth(registers: Registry[], results: ReadonlyMap<AuthResult, number>, faults: HeldKeyFaults): void {
+  counter(registers, 'gateway_authentications_total', 'Requests, by what became of their token.', ['result'], () =>
+    [...results].map(([result, count]) => [{ result: authLabels[result] }, count]),
+  );
+  counter(
+    registers,
+    'gateway_held_key_refusals_total',
+    'REST calls for which the upstream did not take a key that the gateway holds.',
+    [],
+    () => [[{}, faults.refusedKeys]],
+  );
+  counter(
+    registers,
+    'gateway_reach_faults_total',
+    'REST calls that were stopped because they would have left the reach of their tenant.',
+    [],
+    () => [[{}, faults.stoppedCalls]],
+  );
 }
 
 function measureUpstream(registers: Registry[], upstream: () => UpstreamHealth): void {

@@ -2,7 +2,7 @@ import { type FailureReason, failureReasons, meaningOf, reasonOf } from '../fail
 
 /** Hears of what an operator should know. */
 export type ReachabilityLog = (
-  level: 'info' | 'warn',
+  level: 'info' | 'warn' | 'error',
   message: string,
   facts: Readonly<Record<string, unknown>>,
 ) => void;

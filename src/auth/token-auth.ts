@@ -1,0 +1,49 @@
+import type { Tenants } from '../rest/tenants.ts';
+import type { Route } from '../rest/transport/pools.ts';
+import { Authenticator } from './authenticator.ts';
+import { type AuthLog, KeySet } from './key-set.ts';
+import { createKeySetSource } from './key-set-source.ts';
+import type { TokenRules } from './verify.ts';
+
+/** What requests are authenticated with. */
+export interface TokenAuthOptions {
+  readonly rules: TokenRules;
+  /** Where the provider's key set is: an https URL, or the path of a file. */
+  readonly keySet: string;
+  /** The way to that URL. */
+  readonly route: Route;
+  readonly tenants: Tenants;
+}
+
+/** Authentication by tokens of one identity provider. */
+export interface TokenAuth {
+  readonly authenticator: Authenticator;
+  /** From now on these authorities are trusted on the way to the key set, in PEM form. */
+  readonly trust: (authorities: string | undefined) => void;
+  /** Reads the key set again, unless that was tried a moment ago. */
+  readonly reload: () => Promise<void>;
+  readonly close: () => void;
+}
+
+/** Begins to fetch the provider's keys. */
+export function createTokenAuth(
+  { rules, keySet: from, tenants, ...options }: TokenAuthOptions,
+  log: AuthLog,
+): TokenAuth {
+  let { route } = options;
+  const keySet: KeySet = new KeySet({
+    fetch: createKeySetSource({ from, route: () => route }),
+    onChange: () => authenticator.forget(),
+    log,
+  });
+  const authenticator = new Authenticator({ rules, keySet, tenants });
+  void keySet.follow();
+  return {
+    authenticator,
+    trust: (authorities) => {
+      route = { ...route, authorities };
+    },
+    reload: () => keySet.renew(),
+    close: () => keySet.close(),
+  };
+}

@@ -1,0 +1,39 @@
+import type { GraphQLError } from 'graphql';
+import type { Authentication, Authenticator, AuthRefusal } from '../auth/authenticator.ts';
+import type { Identity } from '../operation/operation-run.ts';
+import { requestError } from '../operation/request-error.ts';
+import type { IdentifyingHeaders } from './caller.ts';
+
+/** Who sends a request, as far as that is known at once. */
+export type Identify = (headers: IdentifyingHeaders) => Identity;
+
+/** Tells who sends a request from its token. */
+export function createIdentify(authenticator: Authenticator): Identify {
+  return ({ authorization, authorizations }) => {
+    const found = authenticator.authenticate(authorization, authorizations);
+    return found instanceof Promise ? { caller: undefined, identifying: found.then(identityOf) } : identityOf(found);
+  };
+}
+
+function identityOf(found: Authentication): Identity {
+  if (found.kind === 'accepted') return found;
+  return { caller: undefined, refusal: errorOf(found.refusal) };
+}
+
+/** The refusals of tokens. Of an invalid one it is not told what is wrong. */
+function errorOf(refusal: AuthRefusal): GraphQLError {
+  switch (refusal.kind) {
+    case 'no token':
+      return requestError('noToken', 'The request needs a token: send the header `Authorization: Bearer <token>`.');
+    case 'invalid token':
+      return requestError('invalidToken', 'The token is not valid, or not any more.');
+    case 'unknown tenant':
+      return requestError('unknownTenant', 'The tenant of the token may not use this gateway.');
+    case 'unavailable': {
+      const headers = { 'retry-after': String(refusal.retryAfter) };
+      return requestError('tokenUnverifiable', 'Tokens cannot be verified at the moment; try again later.', {
+        headers,
+      });
+    }
+  }
+}

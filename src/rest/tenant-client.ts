@@ -1,0 +1,94 @@
+import type { RestClient } from './client.ts';
+import { isUnauthenticated, UpstreamError } from './errors.ts';
+import type { RestOperation } from './operation-ids.ts';
+import { reachesTarget } from './reach.ts';
+import type { ReachabilityLog } from './resilience/reachability.ts';
+import type { Tenant } from './tenants.ts';
+
+/** What went wrong with keys that the gateway holds, and with the narrowing of their tenants; counted since the start. */
+export interface HeldKeyFaults {
+  /** REST calls for which the upstream did not take such a key. */
+  refusedKeys: number;
+  /** REST calls that were stopped because they would have left the reach of their tenant. */
+  stoppedCalls: number;
+}
+
+/** A REST call that would have left what its tenant may reach: a fault of the gateway, which no caller can cause. */
+export class ReachError extends Error {
+  override readonly name = 'ReachError';
+}
+
+/** How long the log is silent about a key after it was told that it is refused, in milliseconds. */
+const quietMs = 60_000;
+
+/** What the clients of a tenant see where the upstream does not take its key: that is the operator's to mend. */
+export function keyUnavailable(cause: unknown): UpstreamError {
+  return new UpstreamError('UPSTREAM_UNAVAILABLE', undefined, cause);
+}
+
+/** Watches over the keys of all tenants. */
+export class HeldKeys {
+  readonly faults: HeldKeyFaults = { refusedKeys: 0, stoppedCalls: 0 };
+  readonly #log: ReachabilityLog;
+  readonly #toldAt = new Map<string, number>();
+
+  constructor(log: ReachabilityLog) {
+    this.#log = log;
+  }
+
+  /** The upstream does not take the key of a tenant. */
+  refused({ name, keyHash }: Tenant, cause: unknown): UpstreamError {
+    this.faults.refusedKeys += 1;
+    const now = performance.now();
+    if (now - (this.#toldAt.get(keyHash) ?? Number.NEGATIVE_INFINITY) >= quietMs) {
+      this.#toldAt.set(keyHash, now);
+      this.#log('error', 'the upstream does not take the key of a tenant', { tenant: name });
+    }
+    return keyUnavailable(cause);
+  }
+
+  /** A call was about to leave the reach of its tenant. */
+  stopped({ name }: Tenant, { method, path }: RestOperation): ReachError {
+    this.faults.stoppedCalls += 1;
+    const operation = `${method} ${path}`;
+    this.#log('error', 'a REST call that would have left the reach of its tenant was stopped', {
+      tenant: name,
+      operation,
+    });
+    return new ReachError('a REST call would have left the reach of its tenant');
+  }
+}
+
+/** REST calls with a key that the gateway holds for a tenant: the second lock below all that narrows operations. */
+export class TenantClient implements RestClient {
+  readonly #client: RestClient;
+  readonly #tenant: Tenant;
+  readonly #held: HeldKeys;
+
+  constructor(client: RestClient, tenant: Tenant, held: HeldKeys) {
+    this.#client = client;
+    this.#tenant = tenant;
+    this.#held = held;
+  }
+
+  getJson(operation: RestOperation, target: string): Promise<unknown> {
+    return this.#checked(operation, target, () => this.#client.getJson(operation, target));
+  }
+
+  getCsv(operation: RestOperation, target: string): Promise<string> {
+    return this.#checked(operation, target, () => this.#client.getCsv(operation, target));
+  }
+
+  write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
+    return this.#checked(operation, target, () => this.#client.write(operation, target, body));
+  }
+
+  async #checked<T>(operation: RestOperation, target: string, send: () => Promise<T>): Promise<T> {
+    if (!reachesTarget(this.#tenant.reach, operation.method, target)) throw this.#held.stopped(this.#tenant, operation);
+    try {
+      return await send();
+    } catch (error) {
+      throw isUnauthenticated(error) ? this.#held.refused(this.#tenant, error) : error;
+    }
+  }
+}

@@ -1,0 +1,347 @@
+import { describe, expect, test } from 'vitest';
+import { at, textAt } from '../support/connections.ts';
+import { globalId } from '../support/current.ts';
+import { listOf } from '../support/lists.ts';
+import { codesOf } from '../support/load.ts';
+import { reply } from '../support/replies.ts';
+import type { Routes } from '../support/routes.ts';
+import { dashboard, listedProject, plugin, project } from '../support/rows.ts';
+import { type Entries, startTenants } from '../support/tenants.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const own = '018f1c4e-0000-7000-8000-00000000000a';
+const other = '018f1c4e-0000-7000-8000-00000000000b';
+
+const routes: Routes = {
+  'GET /api/projects/': listOf([1, 2, 3, 4].map((id) => listedProject(id))),
+  'GET /api/projects/:id/': ({ params }) =>
+    project(Number(params['id']), { organization: params['id'] === '4' ? other : own }),
+  'PATCH /api/projects/:id/': ({ params }) => project(Number(params['id'])),
+  'GET /api/projects/:id/dashboards/:dashboard/': ({ params }) => dashboard(Number(params['dashboard'])),
+  'POST /api/projects/:id/dashboards/': dashboard(9),
+  'PATCH /api/projects/:id/dashboards/:dashboard/': ({ params }) => dashboard(Number(params['dashboard'])),
+  'PATCH /api/projects/:id/dashboards/:dashboard/move_tile/': ({ params }) => dashboard(Number(params['dashboard'])),
+  'GET /api/organizations/:id/plugins/': listOf([
+    plugin(1, { organization_id: own }),
+    plugin(2, { organization_id: other, is_global: true, organization_name: 'Other' }),
+  ]),
+  'GET /api/organizations/:id/plugins/:plugin/': ({ params }) =>
+    plugin(Number(params['plugin']), { organization_id: other }),
+};
+
+const entries: Entries = {
+  acme: { key: 'phx_shared', projects: ['4', '2'], organizations: [own], mutations: true },
+  wide: { key: 'phx_shared', mutations: ['updateProject'] },
+};
+
+describe('Out of reach is', () => {
+  test.each([
+    ['a project', '{ project(id: 1) { name } }', { project: null }],
+    ['a project of which only the id is asked for', '{ project(id: 1) { id } }', { project: null }],
+    ['a project by its global id', `{ node(id: "${globalId('Project:1')}") { id } }`, { node: null }],
+    ['a dashboard', `{ node(id: "${globalId('Dashboard:1:7')}") { id } }`, { node: null }],
+    ['an event', `{ node(id: "${globalId('Event:3:e')}") { id } }`, { node: null }],
+    ['a plugin', `{ node(id: "${globalId(`Plugin:${other}:1`)}") { id } }`, { node: null }],
+    ['an organization', `{ organization(id: "${other}") { id name } }`, { organization: null }],
+    ['an organization by its global id', `{ node(id: "${globalId(`Organization:${other}`)}") { id } }`, { node: null }],
+    [
+      'an item of a list',
+      `{ nodes(ids: ["${globalId('Project:1')}", "${globalId(`Organization:${other}`)}"]) { id } }`,
+      { nodes: [null, null] },
+    ],
+  ])('%s: it is null, and nothing is called', async (_name, query, data) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startTenants(upstream, entries);
+    const answer = await gateway.askAs('acme', query);
+    expect([answer.status, answer.data, answer.errors]).toEqual([200, data, undefined]);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test('the organization of a project, and that of a global plugin, while their columns stay', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startTenants(upstream, entries);
+    const query = `{
+      project(id: 4) { organizationId organization { id name } }
+      organization(id: "${own}") { plugins { nodes { upstreamId organizationId organization { upstreamId name } } } }
+    }`;
+    const answer = await gateway.askAs('acme', query);
+    expect(answer.errors).toBe(undefined);
+    expect(answer.data).toEqual({
+      project: { organizationId: other, organization: null },
+      organization: {
+        plugins: {
+          nodes: [
+            { upstreamId: '1', organizationId: own, organization: { upstreamId: own, name: 'Acme' } },
+            { upstreamId: '2', organizationId: other, organization: null },
+          ],
+        },
+      },
+    });
+    expect(upstream.requests.toSorted()).toEqual([
+      `GET /api/organizations/${own}/plugins/?limit=50`,
+      'GET /api/projects/4/',
+    ]);
+  });
+
+  test('what @current stands for: a narrowed tenant may not name it', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startTenants(upstream, entries);
+    for (const query of [
+      '{ project(id: "@current") { id } }',
+      '{ organization(id: "@current") { id } }',
+      'mutation { updateProject(input: { id: "@current" }) { project { id } } }',
+      'mutation { createDashboard(input: { projectId: "@current" }) { dashboard { id } } }',
+      'mutation { updatePlugin(input: { id: 1, organizationId: "@current" }) { plugin { id } } }',
+    ]) {
+      expect(codesOf(await gateway.askAs('acme', query))).toEqual(['BAD_USER_INPUT']);
+    }
+    expect(upstream.requests).toEqual([]);
+  });
+});
+
+describe('The list of projects of a narrowed tenant', () => {
+  const page = '{ totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor } }';
+
+  test('is that of its entry, in its order; counts, cursors and page facts cost no call', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startTenants(upstream, entries);
+    const first = await gateway.askAs('acme', `{ projects(first: 1) ${page} }`);
+    const facts = { totalCount: 2, pageInfo: { hasNextPage: true, hasPreviousPage: false } };
+    expect(first.data).toMatchObject({ projects: facts });
+    const after = textAt(first.data, 'projects', 'pageInfo', 'endCursor');
+    const rest = await gateway.askAs(
+      'acme',
+      `{ projects(after: "${after}") ${page} last: projects(last: 1) ${page} none: projects(first: 0) ${page} }`,
+    );
+    expect(rest.data).toMatchObject({
+      projects: { totalCount: 2, edges: [{}], pageInfo: { hasNextPage: false, hasPreviousPage: true } },
+      last: { edges: [{}], pageInfo: { hasNextPage: false, hasPreviousPage: true } },
+      none: { edges: [], pageInfo: { hasNextPage: true, hasPreviousPage: false, endCursor: null } },
+    });
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test('reads its projects by their keys, all at once', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startTenants(upstream, entries);
+    const answer = await gateway.askAs('acme', '{ projects { nodes { upstreamId name } edges { node { name } } } }');
+    expect(answer.data).toEqual({
+      projects: {
+        nodes: [
+          { upstreamId: '4', name: 'Project 4' },
+          { upstreamId: '2', name: 'Project 2' },
+        ],
+        edges: [{ node: { name: 'Project 4' } }, { node: { name: 'Project 2' } }],
+      },
+    });
+    expect(upstream.requests.toSorted()).toEqual(['GET /api/projects/2/', 'GET /api/projects/4/']);
+    expect(upstream.waves()).toBe(1);
+  });
+
+  test('reads a page of the list in place of many keys, and answers nothing else of it', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startTenants(upstream, { acme: { key: 'k', projects: ['4', '2', '1'] } });
+    const answer = await gateway.askAs('acme', '{ projects { totalCount nodes { name } } }');
+    expect(answer.data).toEqual({
+      projects: { totalCount: 3, nodes: [{ name: 'Project 4' }, { name: 'Project 2' }, { name: 'Project 1' }] },
+    });
+    expect(upstream.requests).toEqual(['GET /api/projects/?limit=100']);
+  });
+
+  test('counts a project that is gone, and answers null for it', async () => {
+    await using upstream = await startUpstream({ 'GET /api/projects/2/': project(2) });
+    await using gateway = await startTenants(upstream, entries);
+    const answer = await gateway.askAs('acme', '{ projects { totalCount nodes { name } edges { node { name } } } }');
+    expect([answer.data, answer.errors]).toEqual([
+      {
+        projects: {
+          totalCount: 2,
+          nodes: [null, { name: 'Project 2' }],
+          edges: [{ node: null }, { node: { name: 'Project 2' } }],
+        },
+      },
+      undefined,
+    ]);
+  });
+
+  test('is empty for a tenant with organizations alone', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startTenants(upstream, { acme: { key: 'k', organizations: [own] } });
+    const answer = await gateway.askAs('acme', '{ projects { totalCount nodes { name } } }');
+    expect(answer.data).toEqual({ projects: { totalCount: 0, nodes: [] } });
+    expect(upstream.requests).toEqual([]);
+  });
+});
+
+test('a tenant without ids reaches all that its key sees', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startTenants(upstream, entries);
+  const answer = await gateway.askAs('wide', '{ project(id: 1) { name } projects { totalCount } }');
+  expect(answer.data).toEqual({ project: { name: 'Project 1' }, projects: { totalCount: 4 } });
+  expect(new Set(upstream.records.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer phx_shared']));
+});
+
+describe('Forbidden is', () => {
+  const use = (id: string): string =>
+    `mutation { createDashboard(input: { projectId: 2, useDashboardId: "${id}" }) { dashboard { upstreamId } } }`;
+
+  test.each([
+    ['a mutation that the entry does not name', 'wide', 'mutation { deleteProject(input: { id: 1 }) { deletedId } }'],
+    [
+      'a new project, whatever the entry says',
+      'acme',
+      'mutation { createProject(input: { name: "x" }) { project { id } } }',
+    ],
+    ['a project out of reach', 'acme', 'mutation { updateProject(input: { id: 1, name: "x" }) { project { id } } }'],
+    [
+      'a dashboard out of reach',
+      'acme',
+      `mutation { deleteDashboard(input: { id: "${globalId('Dashboard:1:7')}" }) { deletedId } }`,
+    ],
+    [
+      'a dashboard by its upstream id',
+      'acme',
+      'mutation { updateDashboard(input: { id: 7, projectId: 1 }) { dashboard { id } } }',
+    ],
+    [
+      'a new dashboard out of reach',
+      'acme',
+      'mutation { createDashboard(input: { projectId: 3, name: "x" }) { dashboard { id } } }',
+    ],
+    [
+      'a plugin out of reach',
+      'acme',
+      `mutation { deletePlugin(input: { id: 1, organizationId: "${other}" }) { deletedId } }`,
+    ],
+    ['an upstream id of another object', 'acme', use('8')],
+    [
+      'another place for a tile, by its upstream id',
+      'acme',
+      'mutation { moveDashboardTile(input: { id: 7, projectId: 2, tileId: 1, toDashboardId: 8 }) { dashboard { id } } }',
+    ],
+    [
+      'what merges into the body',
+      'acme',
+      'mutation { updateProject(input: { id: 2, extra: { team: 1 } }) { project { id } } }',
+    ],
+  ])('%s: an error of its field, and nothing is called', async (_name, tenant, query) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startTenants(upstream, entries);
+    const answer = await gateway.askAs(tenant, query);
+    expect([answer.status, codesOf(answer), answer.errors?.[0]?.path?.length]).toEqual([200, ['FORBIDDEN'], 1]);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test('not what is within reach', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startTenants(upstream, entries);
+    for (const query of [
+      use(globalId('Dashboard:2:8')),
+      'mutation { updateProject(input: { id: 2, name: "x", extra: {} }) { project { upstreamId } } }',
+      'mutation { createDashboard(input: { projectId: 4, name: "x" }) { dashboard { upstreamId } } }',
+      `mutation { moveDashboardTile(input: { id: 7, projectId: 2, tileId: 1, toDashboardId: "${globalId('Dashboard:2:8')}" }) { dashboard { upstreamId } } }`,
+    ]) {
+      expect((await gateway.askAs('acme', query)).errors).toBe(undefined);
+    }
+    expect(
+      (
+        await gateway.askAs(
+          'wide',
+          'mutation { updateProject(input: { id: 1, name: "x" }) { project { upstreamId } } }',
+        )
+      ).errors,
+    ).toBe(undefined);
+    expect(upstream.requests).toHaveLength(5);
+  });
+
+  test('one mutation of several: the others are done', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startTenants(upstream, entries);
+    const query =
+      'mutation { a: updateProject(input: { id: 1 }) { project { id } } b: updateProject(input: { id: 2, name: "x" }) { project { upstreamId } } }';
+    const answer = await gateway.askAs('acme', query);
+    expect([answer.data, codesOf(answer)]).toEqual([{ a: null, b: { project: { upstreamId: '2' } } }, ['FORBIDDEN']]);
+    expect(upstream.requests).toEqual(['PATCH /api/projects/2/']);
+  });
+});
+
+test('a plan has no call for what is out of reach', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startTenants(upstream, entries, { explain: true });
+  const plan = async (tenant: string, text: string): Promise<readonly string[]> => {
+    const { extensions } = await gateway.askAs(tenant, text, { extensions: { explain: 'plan' } });
+    const calls = at(extensions, 'explain', 'calls');
+    return Array.isArray(calls) ? calls.map((call) => `${String(at(call, 'upper'))} ${textAt(call, 'operation')}`) : [];
+  };
+  const query = '{ project(id: 1) { name dashboards { nodes { name } } } }';
+  expect(await plan('acme', query)).toEqual([]);
+  expect(await plan('wide', query)).toHaveLength(2);
+  expect(await plan('acme', `{ node(id: "${globalId('Dashboard:1:7')}") { id } }`)).toEqual([]);
+  expect(await plan('acme', '{ projects { totalCount pageInfo { hasNextPage } } }')).toEqual([]);
+  expect(await plan('acme', '{ projects { nodes { name dashboards { nodes { name } } } } }')).toEqual([
+    '2 getProject',
+    '2 listDashboards',
+  ]);
+  expect(await plan('acme', 'mutation { deleteProject(input: { id: 1 }) { deletedId } }')).toEqual([]);
+  expect(upstream.requests).toEqual([]);
+});
+
+test('tenants with one key share its reads, and no whole operations', async () => {
+  await using upstream = await startUpstream(routes, { hold: 1000 });
+  await using gateway = await startTenants(upstream, entries);
+  const query = '{ project(id: 2) { name } other: project(id: 1) { name } }';
+  const answers = Promise.all(['acme', 'wide', 'acme', 'wide'].map((tenant) => gateway.askAs(tenant, query)));
+  while (upstream.requests.length < 2) await new Promise((resolve) => void setTimeout(resolve, 5));
+  await new Promise((resolve) => void setTimeout(resolve, 50));
+  upstream.release();
+  const narrow = { project: { name: 'Project 2' }, other: null };
+  const wide = { project: { name: 'Project 2' }, other: { name: 'Project 1' } };
+  expect((await answers).map(({ data }) => data as unknown)).toEqual([narrow, wide, narrow, wide]);
+  expect(upstream.requests.toSorted()).toEqual(['GET /api/projects/1/', 'GET /api/projects/2/']);
+});
+
+test('an operation under way keeps the entry that it began with', async () => {
+  await using upstream = await startUpstream(routes, { hold: 1000 });
+  await using gateway = await startTenants(upstream, entries);
+  const query = '{ project(id: 2) { name dashboard(id: 7) { name tiles } } }';
+  const answer = gateway.askAs('acme', query);
+  while (upstream.requests.length < 2) await new Promise((resolve) => void setTimeout(resolve, 5));
+  gateway.take({ acme: { key: 'phx_other', projects: [] } });
+  expect((await gateway.askAs('acme', query)).data).toEqual({ project: null });
+  upstream.release();
+  expect(at((await answer).data, 'project', 'name')).toBe('Project 2');
+});
+
+test("a key that the upstream does not take is the operator's fault", async () => {
+  const unauthenticated = {
+    type: 'authentication_error',
+    code: 'authentication_failed',
+    detail: 'Invalid key phx_shared',
+  };
+  await using upstream = await startUpstream(({ headers }) =>
+    headers.authorization === 'Bearer phx_shared'
+      ? reply({ status: 401, body: JSON.stringify(unauthenticated) })
+      : project(1),
+  );
+  const logged: unknown[] = [];
+  await using gateway = await startTenants(
+    upstream,
+    { ...entries, good: { key: 'phx_good' } },
+    {
+      log: (level, message, facts) => logged.push({ level, message, ...facts }),
+    },
+  );
+  for (const query of ['{ project(id: 2) { name } }', '{ again: project(id: 2) { name } }']) {
+    const answer = await gateway.askAs('acme', query);
+    expect([answer.status, codesOf(answer), answer.errors?.[0]?.extensions]).toEqual([
+      200,
+      ['UPSTREAM_UNAVAILABLE'],
+      { code: 'UPSTREAM_UNAVAILABLE' },
+    ]);
+  }
+  expect((await gateway.askAs('good', '{ project(id: 1) { name } }')).data).toEqual({ project: { name: 'Project 1' } });
+  const told = { level: 'error', message: 'the upstream does not take the key of a tenant', tenant: 'acme' };
+  expect(logged.filter((line) => JSON.stringify(line).includes('does not take'))).toEqual([told]);
+  expect(await gateway.gateway.metrics.render()).toContain('gateway_held_key_refusals_total 1\n');
+  expect(JSON.stringify(logged)).not.toContain('phx_shared');
+});

@@ -1,0 +1,73 @@
+import { readTenants } from '../../src/auth/read-tenants.ts';
+import type { GatewayOptions } from '../../src/gateway.ts';
+import { mutationNames } from '../../src/resolvers/resolvers.ts';
+import type { Tenants } from '../../src/rest/tenants.ts';
+import type { ServerOptions } from '../../src/server/server.ts';
+import { type Answer, type Request, startGateway, type TestGateway } from './gateway.ts';
+import { createFolder } from './persisted.ts';
+import { audience, createSigningKey, issuer, type SigningKey, signToken, type TokenParts } from './tokens.ts';
+
+/** What a file of upstream keys says of a tenant. */
+export interface Entry {
+  readonly key: string;
+  readonly projects?: readonly string[];
+  readonly organizations?: readonly string[];
+  readonly mutations?: boolean | readonly string[];
+}
+
+/** The entries of a file of upstream keys. */
+export type Entries = Readonly<Record<string, Entry>>;
+
+/** The tenants that a file with these entries has. */
+function tenantsOf(entries: Entries): Tenants {
+  using folder = createFolder();
+  return readTenants({ path: folder.write('keys.json', entries), environment: {}, mutationNames }).tenants;
+}
+
+/** A gateway that holds the keys of tenants. */
+export interface TenantGateway extends TestGateway {
+  readonly signingKey: SigningKey;
+  /** Asks as a user of a tenant. */
+  askAs(tenant: string, query: string, request?: Request): Promise<Answer>;
+  /** The headers of a request with a token. */
+  headersOf(tenant: string, parts?: TokenParts): Promise<Readonly<Record<string, string>>>;
+  /** Takes other entries. */
+  take(entries: Entries): void;
+}
+
+/** Made once: every gateway of a test file may have the same provider. */
+const onlyKey = createSigningKey('key-1');
+
+/** Starts a gateway that holds the keys of these tenants. */
+export async function startTenants(
+  upstream: { readonly url: string },
+  entries: Entries,
+  options: Partial<GatewayOptions> = {},
+  serverOptions: Partial<ServerOptions> = {},
+): Promise<TenantGateway> {
+  const signingKey = await onlyKey;
+  const folder = createFolder();
+  const keySet = folder.write('jwks.json', { keys: [signingKey.jwk] });
+  const rules = { issuer, audience, tenantClaim: 'tenant' };
+  const auth = { rules, keySet, route: {}, tenants: tenantsOf(entries) };
+  const gateway = await startGateway(upstream, { auth, ...options }, serverOptions);
+  const tokens = new Map<string, Promise<string>>();
+  const headersOf: TenantGateway['headersOf'] = async (tenant, parts) => {
+    const known = parts === undefined ? tokens.get(tenant) : undefined;
+    const token = known ?? signToken(signingKey, tenant, parts);
+    if (parts === undefined) tokens.set(tenant, token);
+    return { authorization: `Bearer ${await token}` };
+  };
+  return {
+    ...gateway,
+    signingKey,
+    headersOf,
+    askAs: async (tenant, query, request) =>
+      gateway.ask(query, { ...request, headers: { ...request?.headers, ...(await headersOf(tenant)) } }),
+    take: (others) => gateway.gateway.takeTenants(tenantsOf(others)),
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      folder[Symbol.dispose]();
+    },
+  };
+}
