@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { type FollowedTenants, followTenants } from './auth/follow-tenants.ts';
 import type { Orders, Started } from './cluster/messages.ts';
 import { startWorkers } from './cluster/primary.ts';
 import { Link } from './cluster/worker.ts';
@@ -7,6 +8,7 @@ import { failureOf, hearUncaught, listening, stopOnSignal } from './exit.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import type { Log } from './log.ts';
 import { createTextMemory } from './operation/persisted/persisted.ts';
+import { mutationNames } from './resolvers/resolvers.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
 import type { Config } from './settings/config-types.ts';
 import { cursorSecretOf } from './settings/cursor-secret.ts';
@@ -36,9 +38,16 @@ export interface Task extends Orders {
 /** Serves from this process, and stops on a signal. Resolves when it listens. */
 export async function serveAlone({ close, environment, ...orders }: Task): Promise<Started> {
   const { log, end: endLog } = createLog(orders.config.logLevel, false);
+  const tenants = followKeys(orders.config, environment, log);
   const { gateway, stop, ...started } = await startServing(orders, environment, log);
+  if (tenants !== undefined) {
+    gateway.takeTenants(tenants.current());
+    tenants.onChange(gateway.takeTenants);
+    process.on('SIGHUP', () => void tenants.reload());
+  }
   const end = stopOnSignal(async () => {
     await stop();
+    tenants?.close();
     await close();
     await endLog();
   });
@@ -47,12 +56,14 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
 }
 
 /** Serves from processes of its own, and stops them on a signal. Resolves when they listen. */
-export async function lead({ config, site, close }: Task): Promise<Started> {
+export async function lead({ config, site, environment, close }: Task): Promise<Started> {
   const { log, end: endLog } = createLog(config.logLevel, true);
+  const tenants = followKeys(config, environment, log);
   const group = await startWorkers({
     workers: config.workers,
     orders: { config, site },
     store: createTextMemory(),
+    tenants,
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
     log: logWith(log),
   });
@@ -67,6 +78,7 @@ export async function lead({ config, site, close }: Task): Promise<Started> {
     end(error.exitCode);
   });
   if (hasFiles(config)) process.on('SIGHUP', group.reload);
+  if (tenants !== undefined) process.on('SIGHUP', () => void tenants.reload());
   return group;
 }
 
@@ -119,6 +131,7 @@ async function startServing(
     report: (error) => log.error({ err: error }, 'unexpected error'),
     log: logWith(log),
   });
+  link?.onTenants(gateway.takeTenants);
   if (hasFiles(config)) process.on('SIGHUP', () => void gateway.reload());
   const { port, host, stopDelayMs, compression } = config;
   const metrics = link === undefined ? gateway.metrics : { ...gateway.metrics, render: () => link.totals() };
@@ -141,8 +154,15 @@ async function startServing(
 }
 
 /** Whether there is anything to read again on SIGHUP. */
-function hasFiles({ persisted, upstreamTlsFiles }: Config): boolean {
-  return persisted.files !== undefined || Object.keys(upstreamTlsFiles).length > 0;
+function hasFiles({ persisted, upstreamTlsFiles, auth }: Config): boolean {
+  return persisted.files !== undefined || auth !== undefined || Object.keys(upstreamTlsFiles).length > 0;
+}
+
+/** Follows the keys of tenants, in the first process for all workers. */
+function followKeys({ auth }: Config, environment: Task['environment'], log: Logger): FollowedTenants | undefined {
+  if (auth === undefined) return undefined;
+  const source = { path: auth.tenantsPath, environment, mutationNames };
+  return followTenants({ source, log: logWith(log) });
 }
 
 function drainMsOf({ stopDelayMs }: Config): number {

@@ -6,8 +6,6 @@ import { readTenants, type TenantsRead, type TenantsSource } from './read-tenant
 /** What to follow. */
 export interface FollowTenantsOptions {
   readonly source: TenantsSource;
-  /** Takes the tenants as the files have them now, all of them at once. */
-  readonly take: (tenants: Tenants) => void;
   readonly log: AuthLog;
   /** How often the files are looked at, in milliseconds. */
   readonly pollMs?: number;
@@ -17,15 +15,18 @@ export interface FollowTenantsOptions {
 export interface FollowedTenants {
   /** As they were read last. */
   readonly current: () => Tenants;
+  /** Calls back with all tenants at once whenever they are others than before. */
+  readonly onChange: (listener: (tenants: Tenants) => void) => void;
   /** Reads the files now. What is wrong with them is logged, and changes nothing. */
   readonly reload: () => Promise<void>;
   readonly close: () => void;
 }
 
 /** Reads the tenants and follows their files. Throws a TenantsError where the file cannot be used at the start. */
-export function followTenants({ source, take, log, pollMs = 500 }: FollowTenantsOptions): FollowedTenants {
+export function followTenants({ source, log, pollMs = 500 }: FollowTenantsOptions): FollowedTenants {
   const first = readWithFingerprint(source);
   let { tenants } = first;
+  let take: (tenants: Tenants) => void = () => undefined;
   const read = (): void => {
     try {
       const next = readTenants(source);
@@ -41,7 +42,14 @@ export function followTenants({ source, take, log, pollMs = 500 }: FollowTenants
   };
   const onError = (error: unknown): void => log('error', `upstream keys cannot be followed: ${String(error)}`);
   const followed = followFiles({ patterns: first.files, since: first.since, pollMs, read, onError });
-  return { current: () => tenants, reload: followed.readAgain, close: followed.close };
+  return {
+    current: () => tenants,
+    onChange: (listener) => {
+      take = listener;
+    },
+    reload: followed.readAgain,
+    close: followed.close,
+  };
 }
 
 /** The fingerprint is from before the reading: a change in between is read again. */

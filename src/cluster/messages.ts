@@ -1,3 +1,4 @@
+import type { Tenants } from '../rest/tenants.ts';
 import type { Config } from '../settings/config-types.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
 
@@ -31,6 +32,8 @@ export type ToWorker =
   | { readonly kind: 'answer' }
   // Read manifests of persisted documents, and certificates, again.
   | { readonly kind: 'reload' }
+  // The tenants from now on.
+  | { readonly kind: 'tenants'; readonly tenants: Tenants }
   | { readonly kind: 'measure'; readonly id: number }
   // To `get`, under its id; undefined where nobody has registered it.
   | { readonly kind: 'text'; readonly id: number; readonly text: string | undefined }

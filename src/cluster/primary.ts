@@ -1,3 +1,4 @@
+import type { FollowedTenants } from '../auth/follow-tenants.ts';
 import type { Log } from '../log.ts';
 import type { TextStore } from '../operation/persisted/store.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
@@ -13,6 +14,8 @@ export interface GroupOptions {
   readonly orders: Orders;
   /** Texts that clients have registered with any worker. */
   readonly store: TextStore;
+  /** Whose keys the gateway holds, if it does. */
+  readonly tenants?: Pick<FollowedTenants, 'current' | 'onChange'> | undefined;
   /** How long workers may take to stop before they are ended, in milliseconds. */
   readonly stopMs: number;
   readonly log: Log;
@@ -60,6 +63,7 @@ class Workers {
   constructor(options: GroupOptions) {
     this.#options = options;
     this.#restarts = createRestarts(options.workers, () => performance.now());
+    options.tenants?.onChange((tenants) => this.tellAll({ kind: 'tenants', tenants }));
   }
 
   /** Starts a worker in a place; resolves when it listens. */
@@ -69,6 +73,9 @@ class Workers {
       onEnd: (how) => this.#onEnd(place, worker, how),
     });
     this.#running.set(place, worker);
+    const { tenants } = this.#options;
+    // They may be others than when the orders were given.
+    if (tenants !== undefined) worker.tell({ kind: 'tenants', tenants: tenants.current() });
     return worker.started;
   }
 

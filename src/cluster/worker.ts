@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TextStore } from '../operation/persisted/store.ts';
+import type { Tenants } from '../rest/tenants.ts';
 import type { SharedSocket } from '../server/graceful-stop.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
@@ -39,6 +40,8 @@ export class Link {
   };
   readonly #totals = createPending<string>(totalsPatienceMs);
   #served: Served | undefined;
+  #tenants: Tenants | undefined;
+  #takeTenants: (tenants: Tenants) => void = ignore;
 
   /** Throws where no primary has started this process. */
   constructor() {
@@ -55,6 +58,12 @@ export class Link {
       set: (hash, text) => void tell({ kind: 'set', hash, text }),
       close: ignore,
     };
+  }
+
+  /** Calls back with the tenants that the primary has read, at once if there are any yet. */
+  onTenants(listener: (tenants: Tenants) => void): void {
+    this.#takeTenants = listener;
+    if (this.#tenants !== undefined) listener(this.#tenants);
   }
 
   /** From now on the primary directs this server. */
@@ -93,6 +102,9 @@ export class Link {
         return this.#mayAnswer.resolve();
       case 'reload':
         return served?.reload();
+      case 'tenants':
+        this.#tenants = message.tenants;
+        return this.#takeTenants(message.tenants);
       case 'measure':
         return void served?.snapshot().then((snapshot) => tell({ kind: 'measured', id: message.id, snapshot }), ignore);
       case 'text':

@@ -2,6 +2,7 @@ import type { BodyLimits } from '../http/request.ts';
 import type { DocumentLimits } from '../operation/document-limits.ts';
 import type { DocumentMode } from '../operation/persisted/policy.ts';
 import type { Route } from '../rest/transport/pools.ts';
+import type { AuthConfig } from './auth-settings.ts';
 import type { TlsFiles } from './tls-settings.ts';
 
 /** Everything that can be set from outside, checked and frozen. Times in milliseconds, sizes in rows or bytes. */
@@ -19,6 +20,8 @@ export interface Config {
   readonly upstreamRoute: Route;
   /** Where its certificates and key come from. */
   readonly upstreamTlsFiles: TlsFiles;
+  /** How requests are authenticated where the gateway holds the keys; undefined: callers bring their own. */
+  readonly auth: AuthConfig | undefined;
   readonly operationDeadlineMs: number;
   readonly maxPageSize: number;
   /** Most REST calls of an operation, and most rows that it may ask for. */

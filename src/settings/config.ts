@@ -1,6 +1,7 @@
 import type { DocumentLimits } from '../operation/document-limits.ts';
 import { documentModes } from '../operation/persisted/policy.ts';
 import { addressSettings, readAddresses } from './address-settings.ts';
+import { authSettings, authWarnings, readAuth } from './auth-settings.ts';
 import { type Config, eventsNexts, logLevels, type PersistedConfig, type WorkspaceConfig } from './config-types.ts';
 import { weakSecretWarnings } from './cursor-secret.ts';
 import { findMisspelt } from './misspelt.ts';
@@ -29,6 +30,7 @@ export const settings = {
   WORKERS: workerCount('Processes that serve, one for each core where it is auto', '1'),
   UPSTREAM_URL: url('The REST API, with a path prefix if it has one; unset: the embedded workspace'),
   ...routeSettings,
+  ...authSettings,
   OPERATION_DEADLINE_MS: whole(
     'Longest time of an operation, retries and waiting included, in milliseconds',
     '8000',
@@ -95,7 +97,7 @@ export const settings = {
     'a path, or a glob such as manifests/*.json',
   ),
   PERSISTED_DOCUMENTS_MODE: oneOf(
-    'off ignores manifests, allow runs their documents beside any other, log reports what only would refuse, only runs nothing else',
+    'off ignores manifests, allow runs their documents beside any other, log reports what only would refuse, only runs nothing else and is the default with AUTH=jwt',
     'allow',
     documentModes,
   ),
@@ -137,11 +139,12 @@ export function readConfig(environment: Environment): Config {
   const persisted = readPersisted(environment);
   const isProduction = environment['NODE_ENV'] === 'production';
   return Object.freeze({
-    warnings: [...findMisspelt(environment, settings), ...weakSecretWarnings(cursorSecret, upstreamUrl)],
+    warnings: [...warningsOf(environment), ...weakSecretWarnings(cursorSecret, upstreamUrl)],
     ...readAddresses(environment),
     workers: required(environment, 'WORKERS', settings.WORKERS),
     upstreamUrl,
     ...readRoute(environment, upstreamUrl),
+    auth: readAuth(environment),
     ...readDrift(environment),
     operationDeadlineMs: required(environment, 'OPERATION_DEADLINE_MS', settings.OPERATION_DEADLINE_MS),
     ...readCosts(environment),
@@ -167,6 +170,10 @@ export function readConfig(environment: Environment): Config {
     persisted,
     workspace: readWorkspace(environment),
   });
+}
+
+function warningsOf(environment: Environment): readonly string[] {
+  return [...findMisspelt(environment, settings), ...authWarnings(environment)];
 }
 
 function readCosts(environment: Environment): Costs {
@@ -209,13 +216,20 @@ function readLimits(environment: Environment): DocumentLimits {
 function readPersisted(environment: Environment): PersistedConfig {
   return Object.freeze({
     files: given(environment, 'PERSISTED_DOCUMENTS', settings.PERSISTED_DOCUMENTS),
-    mode: required(environment, 'PERSISTED_DOCUMENTS_MODE', settings.PERSISTED_DOCUMENTS_MODE),
+    mode: documentModeOf(environment),
     strict: required(environment, 'PERSISTED_DOCUMENTS_STRICT', settings.PERSISTED_DOCUMENTS_STRICT),
     automatic: given(environment, 'APQ', settings.APQ),
     redisUrl: given(environment, 'REDIS_URL', settings.REDIS_URL),
     redisAuthorities: given(environment, 'REDIS_CA', settings.REDIS_CA),
     getMaxAge: required(environment, 'PERSISTED_GET_MAX_AGE', settings.PERSISTED_GET_MAX_AGE),
   });
+}
+
+/** A token says who asks; which documents may be asked, only their list does. */
+function documentModeOf(environment: Environment): PersistedConfig['mode'] {
+  const isGiven = (environment['PERSISTED_DOCUMENTS_MODE'] ?? '') !== '';
+  if (!isGiven && required(environment, 'AUTH', settings.AUTH) === 'jwt') return 'only';
+  return required(environment, 'PERSISTED_DOCUMENTS_MODE', settings.PERSISTED_DOCUMENTS_MODE);
 }
 
 function readWorkspace(environment: Environment): WorkspaceConfig {

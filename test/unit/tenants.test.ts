@@ -125,10 +125,10 @@ test('changes of the file, and of a file with a key, are taken; what is wrong is
   const logged: string[] = [];
   const followed = followTenants({
     source: { path, environment, mutationNames },
-    take: (tenants) => taken.push(tenants.get('acme')?.key),
     log: (_level, message) => logged.push(message),
     pollMs: 5,
   });
+  followed.onChange((tenants) => taken.push(tenants.get('acme')?.key));
   expect(followed.current().get('acme')?.key).toBe('first');
   folder.write('acme', 'second-one');
   await until(() => taken.length === 1);

@@ -1,0 +1,95 @@
+import { renameSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { pause } from '../support/load.ts';
+import { createFolder, type Folder } from '../support/persisted.ts';
+import { runMain } from '../support/process.ts';
+import { project } from '../support/rows.ts';
+import { audience, createSigningKey, issuer, type SigningKey, signToken } from '../support/tokens.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const document = 'query Read { project(id: 1) { name } }';
+
+/** The settings of a gateway that holds keys, and the files that they name. */
+function settingsIn(folder: Folder, key: SigningKey, upstreamUrl: string): Readonly<Record<string, string>> {
+  return {
+    PORT: '0',
+    UPSTREAM_URL: upstreamUrl,
+    AUTH: 'jwt',
+    JWT_JWKS: folder.write('jwks.json', { keys: [key.jwk] }),
+    JWT_ISSUER: issuer,
+    JWT_AUDIENCE: audience,
+    UPSTREAM_KEYS: folder.write('keys.json', { acme: { key: 'phx_first' } }),
+    CURSOR_SECRET: '0123456789abcdef',
+    PERSISTED_DOCUMENTS: folder.write('manifest.json', { read: document }),
+  };
+}
+
+/** Replaces a file in one step. */
+function replace(folder: Folder, name: string, content: unknown): void {
+  renameSync(folder.write(`${name}.new`, content), `${folder.path}/${name}`);
+}
+
+describe('A start is refused with exit code 2 and one line', () => {
+  test.each([
+    [
+      'without manifests',
+      { PERSISTED_DOCUMENTS: '' },
+      'PERSISTED_DOCUMENTS_MODE=only needs a manifest: set PERSISTED_DOCUMENTS',
+    ],
+    [
+      'without a secret of cursors',
+      { CURSOR_SECRET: '' },
+      'CURSOR_SECRET: expected a secret that cannot be guessed, because AUTH is jwt',
+    ],
+    [
+      'with a file of keys that is missing',
+      { UPSTREAM_KEYS: '/nowhere.json' },
+      'UPSTREAM_KEYS: /nowhere.json: expected a file that can be read (ENOENT)',
+    ],
+  ])('%s', async (_name, changes, message) => {
+    using folder = createFolder();
+    const settings = settingsIn(folder, await createSigningKey('1'), 'http://127.0.0.1:1');
+    await using running = runMain([], { ...settings, ...changes });
+    expect(await running.exit()).toBe(2);
+    expect(running.output()).toMatch(/^error: [^\n]+\n$/);
+    expect(running.output()).toContain(message);
+  });
+});
+
+test.each(['1', '2'])(
+  '%s workers take another key without a refused request; a bad file changes nothing',
+  {
+    timeout: 60_000,
+  },
+  async (workers) => {
+    using folder = createFolder();
+    const key = await createSigningKey('1');
+    await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) }, { hold: 1 });
+    await using running = runMain([], { ...settingsIn(folder, key, upstream.url), WORKERS: workers });
+    const [, url = ''] = await running.printed(/^Gateway +(\S+)/m);
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${await signToken(key, 'acme')}` };
+    const body = JSON.stringify({ documentId: 'read', variables: {} });
+    // A connection each, so that every worker gets some.
+    const ask = async (): Promise<string> =>
+      (await fetch(url, { method: 'POST', headers: { ...headers, connection: 'close' }, body })).text();
+    const answers = new Set<string>();
+    const askUntil = async (done: () => boolean): Promise<void> => {
+      for (let tries = 0; tries < 500 && !done(); tries += 1) {
+        for (const answer of await Promise.all([ask(), ask(), ask(), ask()])) answers.add(answer);
+        await pause(10);
+      }
+      expect(done()).toBe(true);
+    };
+    const latestKeys = (): readonly unknown[] =>
+      upstream.records.slice(-20).map(({ headers: sent }) => sent.authorization);
+    await askUntil(() => latestKeys().length === 20);
+    replace(folder, 'keys.json', { acme: { key: 'phx_second' } });
+    await askUntil(() => latestKeys().every((sent) => sent === 'Bearer phx_second'));
+    replace(folder, 'keys.json', '{');
+    running.child.kill('SIGHUP');
+    await running.printed(/upstream keys stay as they were/);
+    await askUntil(() => latestKeys().every((sent) => sent === 'Bearer phx_second'));
+    expect([...answers]).toEqual(['{"data":{"project":{"name":"Project 1"}}}']);
+    expect(running.output()).not.toMatch(/phx_|eyJ/);
+  },
+);

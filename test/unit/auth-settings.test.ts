@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { readConfig } from '../../src/settings/config.ts';
+import { createFolder, type Folder } from '../support/persisted.ts';
+
+const key = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', kid: '1' };
+
+/** An environment in which everything is set that tokens need. */
+function environmentIn(folder: Folder): Readonly<Record<string, string>> {
+  return {
+    AUTH: 'jwt',
+    JWT_JWKS: folder.write('jwks.json', { keys: [key] }),
+    JWT_ISSUER: 'https://issuer.test/',
+    JWT_AUDIENCE: 'gateway',
+    UPSTREAM_KEYS: folder.write('keys.json', { acme: { keyEnv: 'ACME_KEY', projects: ['1'] } }),
+    ACME_KEY: 'phx_acme',
+    CURSOR_SECRET: '0123456789abcdef',
+  };
+}
+
+test('callers bring their own key unless tokens are asked for', () => {
+  expect(readConfig({})).toMatchObject({ auth: undefined, persisted: { mode: 'allow' } });
+});
+
+test('with tokens the keys are read from the file, and only listed documents are run', () => {
+  using folder = createFolder();
+  const config = readConfig({ ...environmentIn(folder), JWT_TENANT_CLAIM: 'org' });
+  expect(config.auth).toMatchObject({
+    rules: { issuer: 'https://issuer.test/', audience: 'gateway', tenantClaim: 'org' },
+  });
+  expect(config.auth?.tenants.get('acme')?.key).toBe('phx_acme');
+  expect([config.persisted.mode, config.introspection, config.warnings]).toEqual(['only', false, []]);
+});
+
+test.each([
+  ['JWT_JWKS', 'an https URL (http on loopback only), or the path of a JSON Web Key Set with public keys'],
+  ['JWT_ISSUER', 'a text'],
+  ['JWT_AUDIENCE', 'a text'],
+  ['UPSTREAM_KEYS', 'the path of a JSON file'],
+  ['CURSOR_SECRET', 'a secret that cannot be guessed'],
+])('with tokens %s is required', (name, expected) => {
+  using folder = createFolder();
+  const reading = (): unknown => readConfig({ ...environmentIn(folder), [name]: '' });
+  expect(reading).toThrow(`${name}: expected ${expected}, because AUTH is jwt, but it is not set`);
+});
+
+test.each([
+  'http://issuer.test/keys',
+  'https://user:password@issuer.test/keys',
+  'ftp://issuer.test/keys',
+  '/nowhere/jwks.json',
+])('a key set at %s is refused', (source) => {
+  using folder = createFolder();
+  expect(() => readConfig({ ...environmentIn(folder), JWT_JWKS: source })).toThrow(/^JWT_JWKS: expected an https URL/);
+});
+
+test.each(['https://issuer.test/keys', 'http://127.0.0.1:9000/keys', 'http://localhost/keys'])(
+  'a key set at %s is taken, and fetched through the proxy that is configured',
+  (source) => {
+    using folder = createFolder();
+    const proxies = { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: 'localhost,127.0.0.1' };
+    const { auth } = readConfig({ ...environmentIn(folder), ...proxies, JWT_JWKS: source });
+    expect(auth).toMatchObject({
+      keySet: source,
+      route: source.startsWith('https:') ? { proxy: 'http://proxy.test:3128/' } : {},
+    });
+  },
+);
+
+test('a file of keys that cannot be used is an error that names the setting and the place', () => {
+  using folder = createFolder();
+  const path = folder.write('bad.json', { acme: { key: 'phx_acme', projects: [1] } });
+  const reading = (): unknown => readConfig({ ...environmentIn(folder), UPSTREAM_KEYS: path });
+  expect(reading).toThrow(`UPSTREAM_KEYS: ${path}: acme.projects[0]: expected the id of a project`);
+});
+
+test('settings of tokens without tokens are warnings, and so is a mode that runs any document', () => {
+  using folder = createFolder();
+  const environment = environmentIn(folder);
+  expect(readConfig({ ...environment, AUTH: 'forward' }).warnings).toEqual(
+    ['JWT_JWKS', 'JWT_ISSUER', 'JWT_AUDIENCE', 'UPSTREAM_KEYS'].map(
+      (name) => `${name}: it is ignored, because AUTH is not jwt`,
+    ),
+  );
+  const open = readConfig({ ...environment, PERSISTED_DOCUMENTS_MODE: 'allow' });
+  expect([open.persisted.mode, open.warnings]).toEqual([
+    'allow',
+    ['PERSISTED_DOCUMENTS_MODE: with AUTH=jwt expected only, but it is allow: any user may run any document'],
+  ]);
+});
