@@ -85,7 +85,7 @@ export function readingOf(range: ListRange, wanted: Wanted): ListRange | { reado
   return { kind: 'window', offset, limit: Math.max(range.limit, 1) };
 }
 
-/** A connection over a list that is walked by offset. */
+/** A connection over a list that is walked by offset. `plan/connection-plans.ts` says beforehand what it reads. */
 export function fetchConnection(
   { loaders: { windows }, cursors, maxPageSize }: GatewayContext,
   list: ListRef,
@@ -113,7 +113,7 @@ export function fetchConnection(
   }
 }
 
-/** A connection over objects whose ids are known: its counts, cursors and page facts cost no call. */
+/** A connection over objects whose ids are known: its counts, cursors and `pageInfo` cost no call. */
 export function keyedConnection(
   { cursors, maxPageSize }: Pick<GatewayContext, 'cursors' | 'maxPageSize'>,
   list: ListRef,
@@ -177,7 +177,7 @@ class PageSource implements ConnectionSource {
   }
 }
 
-/** No rows were asked for; the one that was read tells whether there are any on the side that was asked about. */
+/** A page without rows, for `first: 0` and `last: 0`: the one row that was read tells whether the list goes on. */
 function emptySource(list: ListRef, probe: ListPage, kind: ListRange['kind']): ConnectionSource {
   const found = probe.rows.length > 0;
   const before = hasRowsBefore(probe);

@@ -126,11 +126,11 @@ function malformed(type: NodeType, text: string, argument: string): UserInputErr
 }
 
 function article(type: NodeType): 'a' | 'an' {
-  return /^[EO]/.test(type) ? 'an' : 'a';
+  return /^[AEIOU]/.test(type) ? 'an' : 'a';
 }
 
-/** What a name of a type begins with (D, E, O or P) in base64; no upstream id that is a number or a UUID does. */
-const globalStart = /^[RTU]/;
+/** The base64 of a capital letter, with which the name of each type begins; no number and no UUID begins so. */
+const globalStart = /^[Q-W]/;
 
 /** More than the base64 of any id that goes into a path, three bytes a character. */
 const maximumLength = 2200;

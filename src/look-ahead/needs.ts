@@ -101,8 +101,8 @@ export function ownView(own: Own, needs: Needs, existence: Existence): View | un
 }
 
 /**
- * Whether ids are selected that the row tells: of the project that is `@current`, and of a plugin below `@current`. For
- * plugins that something else names, one read of that project does for all.
+ * Whether ids are selected that the row tells: of the project that is `@current`, and of a plugin below `@current`. If a
+ * report names the plugins, one read of that project does for all of them instead.
  */
 function isNamedByRow({ type, id, scope }: Own, { globalId, upstreamId }: Needs, existence: Existence): boolean {
   if (type === 'Project') return id === current && (globalId || upstreamId);

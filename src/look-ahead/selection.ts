@@ -52,7 +52,7 @@ export function scopeOf(info: ExecutionInfo): SelectionScope {
   return new ExecutionScope(info);
 }
 
-/** Most selections are the same whatever the variables are: they are only brought into form if one reads them. */
+/** Variables are brought into form only if a selection depends on them, which is seldom. */
 class ExecutionScope implements SelectionScope {
   readonly #info: ExecutionInfo;
 

@@ -64,8 +64,8 @@ async function startRelation(
 }
 
 /**
- * Goes on below relations that have answered while the row of their object is still awaited: the executor cannot go on
- * there before it has arrived. What is read so is found again by the loaders when the executor asks for it.
+ * Goes on below relations that have answered while the row of their object is still awaited, because the executor waits
+ * for that row. The loaders have what is read here when the executor asks for it.
  */
 export function startBelow(
   started: Started,
@@ -91,7 +91,7 @@ export function startBelow(
   }
 }
 
-/** Runs the fields that cost calls of what a field has answered; their answers go nowhere. */
+/** Runs those fields of an answer that cost calls. Their results are dropped: the loaders keep what was read. */
 async function startFields(
   { field, nodes }: SelectedField,
   value: unknown,

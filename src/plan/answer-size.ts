@@ -39,7 +39,8 @@ export interface AnswerSizeRequest extends Pick<SelectionScope, 'schema' | 'frag
 
 /**
  * The size of an answer with every record distinct and every page full. Records, connections, edges, `pageInfo` and
- * payloads count, what is inside a JSON value does not. Introspection is apart (see `introspectionSize`).
+ * payloads count, what is inside a JSON value does not; `look-ahead/object-weight.ts` counts the same while the answer is
+ * made. Introspection is apart (see `introspectionSize`).
  */
 export function answerSizeOf(request: AnswerSizeRequest): AnswerSize {
   const type = request.schema.getRootType(request.operation.operation);

@@ -12,7 +12,10 @@ import { after, collectionText, isCurrent, isOwnerKnown, keyed, type Objects, te
 import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
 import { collectionOf, ownersOf, type PlanField, type PlannedField, planRead } from './planned-field.ts';
 
-/** Plans a field of objects that is in no row: what it reads, and what is selected below it. */
+/**
+ * Plans a field of objects that is in no row: what it reads, and what is selected below it. Agrees with the resolvers of
+ * such fields (`resolvers/project.ts`, `resolvers/organization.ts`, `resolvers/event-tables.ts`).
+ */
 export function planField(
   builder: PlanBuilder,
   type: GraphQLObjectType,

@@ -18,7 +18,7 @@ import { confirmScope, startIdScope, withRealScope } from './id-scopes.ts';
  * The record of an object by its key; null if an object that was asked for by its id does not exist, or is out of the
  * tenant's reach. One that a row refers to keeps its record, whatever is selected: if its row is gone, its columns are
  * null. The row is awaited only if the selection needs a column of it, and what the selection reads beyond the row starts
- * before that.
+ * before that. `plan/object-plans.ts` says beforehand what is read.
  */
 export function fetchRecord(
   key: Key,
@@ -32,7 +32,7 @@ export function fetchRecord(
   return fetchCounted(key, existence, context, info);
 }
 
-/** The same for an object that is counted for the answer already, and within reach. */
+/** The record of an object that is within reach, and counted for the answer already. */
 export function fetchCounted(
   key: Key,
   existence: Existence,
@@ -134,7 +134,7 @@ async function withDetail(listed: RowRecord, started: Started, { loaders }: Gate
   const { row, view } = listed;
   try {
     const known = await loaders.rows.load(listed.key, 'detail');
-    // The object may have gone since the list was read.
+    // The object may have been deleted since the list was read.
     return toRecord(listed, { row: known?.row ?? row, view: known?.view ?? view, started });
   } catch (error) {
     return toRecord(listed, { row, view, started, failure: toError(error) });
@@ -142,8 +142,8 @@ async function withDetail(listed: RowRecord, started: Started, { loaders }: Gate
 }
 
 /**
- * One relation that answers proves the object. So does one that fails otherwise than by 404: it is not for a relation's
- * failure to make the object vanish. Only when all answer 404 does the row have to decide.
+ * One relation that answers proves the object. So does one that fails otherwise than by 404: a relation that fails
+ * must not make its object vanish. The row decides only if all relations answer 404.
  */
 async function provesExistence({ relations }: Needs, started: Started): Promise<boolean> {
   const evidence = relations.filter(({ proves }) => proves).map(({ responseKey }) => started.get(responseKey));

@@ -8,10 +8,11 @@ import type { Row } from '../rest/values.ts';
 
 // Global ids name real projects and organizations. Objects below `@current` are read below it, so that they wait for
 // nothing; what it stands for is read beside them, and only if one of their ids is selected.
+// `plan/object-plans.ts` and `plan/connection-plans.ts` say beforehand when that is.
 
 /**
- * Starts to read what `@current` stands for, for ids of objects of the collection. Plugins name their organization
- * themselves, mostly.
+ * Starts to read what `@current` stands for, for ids of objects of the collection. The rows of most plugins
+ * name their organization.
  */
 export function startIdScope({ noun, scope }: Collection, { loaders }: GatewayContext): void {
   if (scope !== current || noun === 'Plugin') return;

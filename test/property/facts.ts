@@ -11,8 +11,8 @@ export type Fact =
   | { readonly kind: 'any'; readonly path: string; readonly organization: string }
   | { readonly kind: 'report'; readonly target: string };
 
-/** A stretch of a list. */
-export interface Stretch {
+/** A part of a list. */
+export interface ListPart {
   readonly rows: readonly Row[];
   readonly count: number | undefined;
   readonly goesOn: boolean;
@@ -21,8 +21,8 @@ export interface Stretch {
 /** What knows facts; undefined stands for what is not known yet, null for what is not there. */
 export interface Source {
   readonly row: (fact: Fact & { readonly kind: 'row' }) => Row | null | undefined;
-  readonly window: (fact: Fact & { readonly kind: 'window' }) => Stretch | null | undefined;
-  readonly count: (fact: Fact & { readonly kind: 'count' }) => Stretch | null | undefined;
+  readonly window: (fact: Fact & { readonly kind: 'window' }) => ListPart | null | undefined;
+  readonly count: (fact: Fact & { readonly kind: 'count' }) => ListPart | null | undefined;
   readonly any: (fact: Fact & { readonly kind: 'any' }) => Row | null | undefined;
   readonly report: (fact: Fact & { readonly kind: 'report' }) => unknown;
 }

@@ -3,7 +3,7 @@ import type { CursorCodec } from '../../src/context.ts';
 import type { ListRef } from '../../src/rest/pages.ts';
 import { idText, type Row } from '../../src/rest/values.ts';
 import { pageTarget, pathOf } from './contract.ts';
-import type { Fact, Source, Stretch } from './facts.ts';
+import type { Fact, ListPart, Source } from './facts.ts';
 import { NaiveSource } from './naive.ts';
 import { answerFrom } from './reference.ts';
 import type { World } from './world.ts';
@@ -186,7 +186,7 @@ function sourceOf(known: Knowledge, world: World, note: (fact: Fact) => void): S
   };
 }
 
-function read(source: NaiveSource, { list, offset, limit }: Page): Stretch {
+function read(source: NaiveSource, { list, offset, limit }: Page): ListPart {
   return source.window({ kind: 'window', list, offset, limit }) ?? { rows: [], count: undefined, goesOn: false };
 }
 

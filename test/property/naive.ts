@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { isObject, type Row } from '../../src/rest/values.ts';
 import { pageTarget } from './contract.ts';
-import type { Source, Stretch } from './facts.ts';
+import type { ListPart, Source } from './facts.ts';
 import { answerOf, resultsOf } from './upstream.ts';
 import type { World } from './world.ts';
 
@@ -27,9 +27,9 @@ export class NaiveSource implements Source {
 
   readonly report: Source['report'] = ({ target }) => this.#get(target);
 
-  #page(target: string): Stretch | null {
+  #page(target: string): ListPart | null {
     const page = this.#get(target);
-    return page === null ? null : stretchOf(page);
+    return page === null ? null : partOf(page);
   }
 
   #get(target: string): unknown {
@@ -43,8 +43,8 @@ export class NaiveSource implements Source {
   }
 }
 
-/** A page as a stretch. */
-function stretchOf(page: unknown): Stretch {
+/** A page as a part of its list. */
+function partOf(page: unknown): ListPart {
   const rows: readonly Row[] = resultsOf(page);
   const [count, next] = isObject(page) ? [page['count'], page['next']] : [undefined, null];
   return { rows, count: typeof count === 'number' ? count : undefined, goesOn: next !== null };

@@ -14,7 +14,7 @@ import type { Noun } from '../../src/rest/nouns.ts';
 import type { ListRef } from '../../src/rest/pages.ts';
 import { idText, isObject, type Row } from '../../src/rest/values.ts';
 import { columnOf, isDetail, pathOf, reportTarget } from './contract.ts';
-import type { Source, Stretch } from './facts.ts';
+import type { ListPart, Source } from './facts.ts';
 import { selects } from './selects.ts';
 
 const folder = join(import.meta.dirname, '../../schema');
@@ -309,7 +309,7 @@ class Reference {
 /** An id that the source does not know yet. Null would end the object that it belongs to, and what else is asked of it. */
 const notKnown = 'not known';
 
-interface Page extends Stretch {
+interface Page extends ListPart {
   readonly offset: number;
   readonly comesAfter: boolean;
 }

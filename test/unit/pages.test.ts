@@ -163,15 +163,15 @@ describe('stretchOf', () => {
           ...(after !== undefined && { after }),
           ...(before !== undefined && { before }),
         };
-        const stretch = rangeOf(
+        const range = rangeOf(
           { first, last, after: after?.toString(), before: before?.toString() },
           (_argument, cursor) => Number(cursor) + 1,
           50,
         );
         const found =
-          stretch.kind === 'window'
-            ? ids.slice(stretch.offset, stretch.offset + stretch.limit)
-            : ids.slice(stretch.from).slice(stretch.limit === 0 ? ids.length : -stretch.limit);
+          range.kind === 'window'
+            ? ids.slice(range.offset, range.offset + range.limit)
+            : ids.slice(range.from).slice(range.limit === 0 ? ids.length : -range.limit);
         expect(found).toEqual(relayPage(ids, ids, args).rows);
       }),
     );

@@ -280,12 +280,12 @@ describe('The plan', () => {
     expect(planOf(`mutation { ${mutation} }`)).toMatchObject({ lower, upper });
   });
 
-  test('names a dear column once and by its own name, whatever its aliases', () => {
+  test('names an expensive column once and by its own name, whatever its aliases', () => {
     const { hints } = planOf('{ projects(first: 3) { nodes { a: weekStartDay b: weekStartDay } } }');
     expect(hints).toEqual(['`weekStartDay` of projects.nodes is in the detail view only: up to 3 calls']);
   });
 
-  test('counts rows and waves, and names what makes it dear', () => {
+  test('counts rows and waves, and names what makes it expensive', () => {
     const { lower, upper, rows, waves, hints } = planOf(
       '{ projects(first: 10) { nodes { dashboards(first: 10) { nodes { name tiles } } } } }',
     );
