@@ -4,14 +4,12 @@ import { createTokenAuth, type TokenAuth, type TokenAuthOptions } from './auth/t
 import type { CursorCodec } from './context.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { createHandle, type Handle } from './http/handle.ts';
-import type { BodyLimits } from './http/request.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
 import type { Log } from './log.ts';
 import { createRefuseArguments } from './operation/argument-sizes.ts';
 import { createContexts } from './operation/contexts.ts';
 import { createCosts } from './operation/cost.ts';
 import { createPrepare } from './operation/document.ts';
-import type { DocumentLimits } from './operation/document-limits.ts';
 import type { Schemas } from './operation/execute.ts';
 import {
   createPersisted,
@@ -30,52 +28,44 @@ import { bodyLimitsFor } from './rest/transport/body-room.ts';
 import type { Route } from './rest/transport/pools.ts';
 import { createUpstream, type Upstream } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
+import type { Config } from './settings/config.ts';
 import { type FollowedTls, followTls } from './settings/follow-tls.ts';
-import type { TlsFiles } from './settings/tls-settings.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { type Tracing, traceOperations } from './telemetry/tracing/operations.ts';
 
+/** Settings that a gateway needs; see `declare` for what each of them is. */
+type NeededSettings = Pick<
+  Config,
+  | 'bodyLimits'
+  | 'corsOrigins'
+  | 'documentLimits'
+  | 'explain'
+  | 'graphiql'
+  | 'introspection'
+  | 'maxAnswerBytes'
+  | 'maxAnswerObjects'
+  | 'maxErrors'
+  | 'maxPageSize'
+  | 'maxUpstreamCalls'
+  | 'maxUpstreamInFlight'
+  | 'maxUpstreamRows'
+  | 'operationDeadlineMs'
+  | 'upstreamConnections'
+>;
+
+/** Settings that may be left out: then the upstream is reached directly, and the others are off. */
+type FurtherSettings = Partial<
+  Pick<Config, 'compression' | 'corsHeaders' | 'driftSampleRate' | 'upstreamRoute' | 'upstreamTlsFiles'>
+>;
+
 /** What a gateway is made of. Times in milliseconds, sizes in rows or bytes. */
-export interface GatewayOptions {
+export interface GatewayOptions extends NeededSettings, FurtherSettings {
   /** Base URL of the REST API. */
   readonly upstreamUrl: string;
-  /** How the upstream is reached; by default directly. */
-  readonly upstreamRoute?: Route;
-  /** Where the certificates and the key of that route come from, if they are to be followed. */
-  readonly upstreamTlsFiles?: TlsFiles;
-  readonly upstreamConnections: number;
-  /** Most calls to the upstream in flight; those beyond it wait. */
-  readonly maxUpstreamInFlight: number;
+  readonly cursorSecret: string;
   /** Largest response of the upstream, decoded. */
   readonly maxResponseBytes: number;
-  readonly bodyLimits: BodyLimits;
-  readonly operationDeadlineMs: number;
-  readonly maxPageSize: number;
-  /** Most REST calls of an operation, and most rows that it may ask for. */
-  readonly maxUpstreamCalls: number;
-  readonly maxUpstreamRows: number;
-  /** Most JSON objects, and most bytes, of the data of an answer. */
-  readonly maxAnswerObjects: number;
-  readonly maxAnswerBytes: number;
-  /** Whether clients may see which REST calls an operation makes. */
-  readonly explain: boolean;
-  /** Share of operations whose REST answers are compared with the OpenAPI document, from 0 to 1; by default none. */
-  readonly driftSampleRate?: number;
-  readonly cursorSecret: string;
-  readonly documentLimits: DocumentLimits;
-  /** Most errors that an answer tells. */
-  readonly maxErrors: number;
-  /** Whether clients may read the schema. */
-  readonly introspection: boolean;
-  /** Whether browsers get GraphiQL. */
-  readonly graphiql: boolean;
-  /** Origins whose pages may call. */
-  readonly corsOrigins: readonly string[];
-  /** Names of request headers that pages may send beside the usual ones; by default none. */
-  readonly corsHeaders?: readonly string[];
-  /** Whether answers are compressed for clients that ask for it; by default they are not. */
-  readonly compression?: boolean;
-  /** How requests are authenticated, where the gateway holds the keys; by default each brings its own. */
+  /** How requests are authenticated, if the gateway holds the keys; by default each brings its own. */
   readonly auth?: TokenAuthOptions | undefined;
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
@@ -83,9 +73,9 @@ export interface GatewayOptions {
   readonly persisted?: Partial<PersistedSettings>;
   /** Follows operations and REST calls with spans. */
   readonly tracing?: Tracing | undefined;
-  /** Hears of errors that nobody expected. */
+  /** Hears of faults of the gateway. */
   readonly report: (error: unknown) => void;
-  /** Hears of what an operator should know. */
+  /** Hears what an operator should know. */
   readonly log?: Log;
 }
 

@@ -5,8 +5,8 @@ import type { Site, Started } from './cluster/messages.ts';
 import type { Command } from './commands/command.ts';
 import { fail, listening, stopOnSignal } from './exit.ts';
 import type { Task } from './serving.ts';
+import type { Config } from './settings/config.ts';
 import { readConfig, settings } from './settings/config.ts';
-import type { Config } from './settings/config-types.ts';
 import { ConfigError } from './settings/settings.ts';
 import type { Workspace } from './workspace/workspace.ts';
 

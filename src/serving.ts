@@ -10,7 +10,7 @@ import type { Log } from './log.ts';
 import { createTextMemory } from './operation/persisted/persisted.ts';
 import { mutationNames } from './resolvers/resolvers.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
-import type { Config } from './settings/config-types.ts';
+import type { Config } from './settings/config.ts';
 import { cursorSecretOf } from './settings/cursor-secret.ts';
 import { createLog } from './telemetry/log.ts';
 import type { RunningTracing } from './telemetry/tracing/start.ts';

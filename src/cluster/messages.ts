@@ -1,5 +1,5 @@
 import type { Tenants } from '../rest/tenants.ts';
-import type { Config } from '../settings/config-types.ts';
+import type { Config } from '../settings/config.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
 
 /** What a worker needs to serve. All workers get the same, also those that are started later. */

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { createSchema } from '../schema.ts';
-import type { Config } from '../settings/config-types.ts';
+import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
 import { documentsIn } from './documents.ts';

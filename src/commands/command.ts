@@ -1,4 +1,4 @@
-import type { Config } from '../settings/config-types.ts';
+import type { Config } from '../settings/config.ts';
 
 /** What a command says, and the exit code of the process. */
 export interface Outcome {

@@ -5,7 +5,7 @@ import { createCursorCodec } from '../graphql/cursors.ts';
 import { parseDocument, validationErrors } from '../operation/parse-document.ts';
 import { ManifestError, readManifest } from '../operation/persisted/manifest.ts';
 import { RefusedDocument } from '../operation/request-error.ts';
-import type { Config } from '../settings/config-types.ts';
+import type { Config } from '../settings/config.ts';
 import { cursorSecretOf } from '../settings/cursor-secret.ts';
 import { ConfigError } from '../settings/settings.ts';
 

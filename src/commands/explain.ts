@@ -5,7 +5,7 @@ import { type Plan, planOperation } from '../plan/plan.ts';
 import type { Condition, PlannedCall } from '../plan/planned-calls.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { createSchema } from '../schema.ts';
-import type { Config } from '../settings/config-types.ts';
+import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
 import { checkDocument, cursorsOf, lineOf, readText } from './documents.ts';

@@ -8,7 +8,7 @@ import {
   validate,
 } from 'graphql';
 import { fragmentsOf } from '../look-ahead/selection.ts';
-import type { Config } from '../settings/config-types.ts';
+import type { Config } from '../settings/config.ts';
 import { checkDocument, lineOf } from './documents.ts';
 import { worstPlan } from './worst-case.ts';
 

@@ -77,7 +77,7 @@ test.each([
   '%s=%s is refused with a message that names the variable, what is expected and what is there',
   (name, value) => {
     const read = (): unknown => readConfig({ [name]: value });
-    expect(read).toThrow(new ConfigError(`${name}: expected ${settings[name].expected}, but got "${value}"`));
+    expect(read).toThrow(new ConfigError(`${name}: expected ${settings[name]?.expected}, but got "${value}"`));
   },
 );
 
