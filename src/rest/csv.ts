@@ -2,7 +2,7 @@
 export interface CsvTable {
   /** Records without the line of names; empty lines are none. */
   readonly rows: number;
-  /** The cell of the first record in the column of a name; undefined where there is none. */
+  /** The cell of the first record in the column of a name; undefined if there is none. */
   readonly firstCell: (column: string) => string | undefined;
 }
 

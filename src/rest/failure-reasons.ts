@@ -3,7 +3,7 @@ import { TransportError } from './transport/transport.ts';
 
 /**
  * Why a call has no answer of the API, in a word that an operator can look up: the code of Node's, OpenSSL's or undici's
- * error where it is one of these, else one of our own. The set is closed, so that it can label metrics.
+ * error if it is one of these, else one of our own. The set is closed, so that it can label metrics.
  */
 export type FailureReason = keyof typeof meanings;
 

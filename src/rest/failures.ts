@@ -13,7 +13,7 @@ import { isObject, type JsonObject } from './values.ts';
 /** The longest wait that is believed, in seconds; what is told beyond it is taken for a mistake of the upstream's. */
 const maximumRetryAfter = 3600;
 
-/** The error of a response whose status is not a success. `text` is its decoded body, empty where it has none. */
+/** The error of a response whose status is not a success. `text` is its decoded body, empty if it has none. */
 export function toUpstreamError(
   status: number,
   headers: IncomingHttpHeaders,

@@ -6,7 +6,7 @@ const maximumDepth = 500;
 /** Sixteen digits in a row: without them no double loses one. Spelt out, V8 skips through the text in long steps. */
 const manyDigits = new RegExp('[0-9]'.repeat(16), 'g');
 
-/** What an integer's text is marked with until it has been parsed. Never told to anybody, so that no text has it. */
+/** What an integer's text is marked with until it has been parsed. Never shown to a client, so that no text has it. */
 const mark = randomUUID();
 
 /**
@@ -32,7 +32,7 @@ export function exactNumber(digits: string): unknown {
   return Number.isSafeInteger(value) ? value : JSON.rawJSON(digits);
 }
 
-/** The text with each long integer as a marked string; undefined where there is none. A reviver would visit every value. */
+/** The text with each long integer as a marked string; undefined if there is none. A reviver would visit every value. */
 function markLongIntegers(text: string): string | undefined {
   const strings = new Strings(text);
   const parts: string[] = [];
@@ -63,7 +63,7 @@ class Strings {
     this.#quote = text.indexOf('"');
   }
 
-  /** The place itself where it is outside of a string, else the one behind that string. Places come in their order. */
+  /** The place itself if it is outside of a string, else the one behind that string. Places come in their order. */
   behind(index: number): number {
     let behind = index;
     while (this.#quote !== -1 && this.#quote < index) {
@@ -129,7 +129,7 @@ function restoreMembers(object: object, depth: number): void {
   }
 }
 
-/** Throws where brackets nest deeper than the maximum; brackets inside strings do not count. */
+/** Throws if brackets nest deeper than the maximum; brackets inside strings do not count. */
 export function refuseDeep(text: string, maximum = maximumDepth): void {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -143,7 +143,7 @@ export function refuseDeep(text: string, maximum = maximumDepth): void {
 }
 
 /**
- * Throws where a text has more objects, lists and members of objects than the maximum: each takes far longer to parse and to
+ * Throws if a text has more objects, lists and members of objects than the maximum: each takes far longer to parse and to
  * write, and far more memory, than its text. Those inside strings do not count.
  */
 export function refuseMany(text: string, maximum: number): void {

@@ -11,7 +11,7 @@ export function withoutHosts(body: unknown): unknown {
   return { ...body, ...Object.fromEntries(links.map((name) => [name, queryOf(String(body[name]))])) };
 }
 
-/** The query with which an answer without hosts goes on; undefined at the end, and where that is not for URLs. */
+/** The query with which an answer without hosts goes on; undefined at the end, and if it is not for URLs. */
 export function nextQueryOf(body: unknown): string | undefined {
   const next = isObject(body) && Array.isArray(body['results']) ? body['next'] : undefined;
   return typeof next === 'string' && /^\?[!-~]{1,1000}$/.test(next) ? next : undefined;

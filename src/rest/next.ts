@@ -20,7 +20,7 @@ export interface Next {
 
 /**
  * The position that a `next` names. Only its query is read, and of that only what moves through a list. Null is the end;
- * where it does not lead on, rows are counted on as long as `count` says that there are more.
+ * if it does not lead on, rows are counted on as long as `count` says that there are more.
  */
 export function nextOf(next: unknown, read: Read): Next {
   if (next === null || next === undefined) return { position: undefined, isStuck: false };

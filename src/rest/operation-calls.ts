@@ -6,7 +6,7 @@ export interface MadeCall {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
-  /** Undefined where there was no answer. */
+  /** Undefined if there was no answer. */
   readonly status: number | undefined;
   readonly milliseconds: number;
   /** From 1; a call of a wave began after one of the wave before it had ended. One that is sent again stays in its wave. */
@@ -20,7 +20,7 @@ export interface MadeCall {
 /** Hears how a call ended. */
 export type OnEnd = (status: number | undefined) => void;
 
-/** The REST calls of one operation: how many it may make, how many it made, and which, where somebody wants to know. */
+/** The REST calls of one operation: how many it may make, how many it made, and which, if it is traced. */
 export class OperationCalls {
   readonly #maximum: number;
   readonly #isTraced: boolean;
@@ -40,7 +40,7 @@ export class OperationCalls {
     return this.#made;
   }
 
-  /** The calls by their beginning; empty where nobody wanted to know. */
+  /** The calls by their beginning; empty unless it is traced. */
   get calls(): readonly MadeCall[] {
     return this.#calls.filter((call) => call !== unfinished).toSorted((a, b) => a.wave - b.wave);
   }
@@ -80,7 +80,7 @@ export class OperationCalls {
 const unfinished: MadeCall = { method: '', path: '', status: undefined, milliseconds: 0, wave: 0, shared: false };
 
 function ignored(): void {
-  // Nobody wants to know.
+  // It is not traced.
 }
 
 /** The HTTP status of a failure, if there was an answer. */

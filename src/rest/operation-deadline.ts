@@ -34,7 +34,7 @@ export class OperationDeadline {
   operations = 1;
   /** How many characters of decoded bodies its calls have answered. */
   received = 0;
-  /** Why the operation ended where it would have kept too much of what the upstream answered. */
+  /** Why the operation ended if it would have kept too much of what the upstream answered. */
   bodyExcess: BodyExcess | undefined;
   readonly #bodies: KeptBody[] = [];
   #keptBytes = 0;
@@ -90,7 +90,7 @@ export class OperationDeadline {
     return true;
   }
 
-  /** The answer is complete: nobody waits any more for what is still under way for it, nor for what comes later. */
+  /** The answer is complete: what is still under way for it ends, and later calls fail at once. */
   finish(): void {
     this.end('left');
     for (const body of this.#bodies) body.letGo();
@@ -99,10 +99,10 @@ export class OperationDeadline {
 }
 
 /** One for all: it is made for every operation, and says the same each time. */
-const nobodyWaits = new UpstreamError('UPSTREAM_TIMEOUT', undefined, 'left' satisfies EndReason);
+const hasLeft = new UpstreamError('UPSTREAM_TIMEOUT', undefined, 'left' satisfies EndReason);
 
 function errorOf(reason: EndReason): UpstreamError {
-  if (reason === 'left') return nobodyWaits;
+  if (reason === 'left') return hasLeft;
   return new UpstreamError(reason === 'limit' ? 'COST_LIMIT_EXCEEDED' : 'UPSTREAM_TIMEOUT', undefined, reason);
 }
 

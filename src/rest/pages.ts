@@ -5,7 +5,7 @@ import { type Collection, collectionPath, target } from './paths.ts';
 import type { Position } from './positions.ts';
 import { isObject, naturalNumber, type Row } from './values.ts';
 
-/** The filter of an event list as REST names it, every value as it is sent (JSON-encoded where REST wants JSON). */
+/** The filter of an event list as REST names it, every value as it is sent (JSON-encoded if REST wants JSON). */
 export interface EventQuery {
   readonly after?: string | undefined;
   readonly before?: string | undefined;
@@ -20,14 +20,14 @@ export interface EventQuery {
 /** One list: a collection and, for events, what it is narrowed to. Windows of the same list can share pages. */
 export interface ListRef extends Collection {
   readonly filter?: EventQuery | undefined;
-  /** As what its pages are read, where that is not rows of the collection: a cursor of the one form is none of another. */
+  /** The form that its pages are read in, unless that is rows of the collection. A cursor of one form is refused by another. */
   readonly table?: 'csv' | 'rows' | undefined;
 }
 
 /** One page as REST sent it. */
 export interface RestPage {
   readonly rows: readonly Row[];
-  /** Rows of the whole list; undefined where REST does not count (events) or counts nonsense. */
+  /** Rows of the whole list; undefined if REST does not count (events) or counts nonsense. */
   readonly count: number | undefined;
   /** Where the page behind this one starts; undefined at the end of the list, which `next` decides and nothing else. */
   readonly next: Position | undefined;
@@ -82,7 +82,7 @@ export function toPage(body: unknown, list: ListRef, at: Position): RestPage {
   return new LazyPage(next, { at, filter: list.filter, rows, count: naturalNumber(body['count']) });
 }
 
-/** A page that reads its `next` only for those who ask: most pages are full, and nobody wants to know what follows. */
+/** A page that reads its `next` when it is first asked for: most pages are full, and nothing behind them is read. */
 class LazyPage implements RestPage {
   readonly rows: readonly Row[];
   readonly count: number | undefined;

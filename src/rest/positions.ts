@@ -26,7 +26,7 @@ const maximumIds = 50;
 const maximumBytes = 2000;
 
 /**
- * The position behind the last of `rows`, which are newest first; undefined where their times do not say. `counted` is
+ * The position behind the last of `rows`, which are newest first; undefined if their times do not say. `counted` is
  * the same place by offset.
  *
  * An upstream that goes on before the last row's time would lose the rows that share it. So the list goes on before the

@@ -1,6 +1,6 @@
 import { isObject } from './values.ts';
 
-/** What the upstream found wrong with a field of a request body, by its REST name; null where it says of no field. */
+/** What the upstream found wrong with a field of a request body, by its REST name; null if it says of no field. */
 export interface Rejection {
   readonly field: string | null;
   readonly message: string;

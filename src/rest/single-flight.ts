@@ -26,12 +26,12 @@ export class SingleFlight<Work extends SharedWork<object>> {
     this.#options = options;
   }
 
-  /** How often work was found so far. */
+  /** How often work was joined so far. */
   get joined(): number {
     return this.#joined;
   }
 
-  /** The work under way that one more may join; whoever finds it does. */
+  /** The work under way that one more may join, and is counted to have joined; undefined if there is none. */
   find(sharingKey: string, name: string): Work | undefined {
     const work = this.#byKey.get(sharingKey)?.get(name);
     if (work === undefined || this.#options.now() - work.startedAt >= this.#options.joinWindowMs) return undefined;

@@ -8,17 +8,17 @@ import { isObject } from './values.ts';
 /** A page of a list whose rows need have neither ids nor times: as CSV, or as `select` gives them. */
 export interface TablePage<Content> {
   readonly content: Content;
-  /** Where the list goes on behind the page, its rows counted; undefined where it has none. */
+  /** Where the list goes on behind the page, its rows counted; undefined if it has none. */
   readonly end: Position | undefined;
   readonly hasNext: boolean;
 }
 
-/** Where a page of a table starts: by offset, and before a moment where one is known. */
+/** Where a page of a table starts: by offset, and before a moment if one is known. */
 type At = Pick<Position, 'offset' | 'before'>;
 
 /**
- * The page of a JSON answer. `next` says whether the list goes on, but not where: where it names the time of the last
- * row, others of that time would be lost. Fails where the list goes on behind no row at all.
+ * The page of a JSON answer. `next` says whether the list goes on, but not where: if it names the time of the last
+ * row, others of that time would be lost. Fails if the list goes on behind no row at all.
  */
 export function toRowsPage(body: unknown, at: At): TablePage<readonly unknown[]> {
   if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');

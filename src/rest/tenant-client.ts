@@ -21,7 +21,7 @@ export class ReachError extends Error {
 /** How long the log is silent about a key after it was told that it is refused, in milliseconds. */
 const quietMs = 60_000;
 
-/** What the clients of a tenant see where the upstream does not take its key: that is the operator's to mend. */
+/** What the clients of a tenant see if the upstream does not take its key: that is the operator's to mend. */
 export function keyUnavailable(cause: unknown): UpstreamError {
   return new UpstreamError('UPSTREAM_UNAVAILABLE', undefined, cause);
 }

@@ -14,7 +14,7 @@ export function exactDigits(value: unknown): string | undefined {
   return isRaw(value) ? value.rawJSON : undefined;
 }
 
-/** An id as text: `7`, `"7"` and the 20 digits of an integer over 2^53 alike; undefined where it is no id. */
+/** An id as text: `7`, `"7"` and the 20 digits of an integer over 2^53 alike; undefined if it is no id. */
 export function idText(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;

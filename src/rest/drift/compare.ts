@@ -20,7 +20,7 @@ export interface Difference {
   readonly view: string;
   /** Its member; `*` for the whole answer. */
   readonly column: string;
-  /** In front of the column where it is told, such as `created_by.`. */
+  /** In front of the column in metrics and the log, such as `created_by.`. */
   readonly prefix: string;
   /** The value that differs; undefined for a column that is missing. */
   readonly value: unknown;

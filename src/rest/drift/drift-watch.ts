@@ -55,10 +55,10 @@ class WatchedClient implements RestClient {
 }
 
 function ignored(): void {
-  // Whoever asked hears of the error.
+  // The caller of the client hears of the error.
 }
 
-/** Names of columns as the upstream has them; what is none may be a value or somebody's name. */
+/** Names of columns as the upstream has them; any other name may be a value, or that of a person. */
 const plainName = /^[a-z][a-z\d_]{0,49}$/;
 
 /** More names of one process than clients have a use for. */

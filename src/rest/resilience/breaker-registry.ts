@@ -4,7 +4,7 @@ import { Breaker, type BreakerState, type Verdict } from './breaker.ts';
 
 /** Why a call failed, as far as it says something about the upstream. */
 export type Failure =
-  // Refused, reset, unknown host: nobody's query does that.
+  // Refused, reset, unknown host: no query does that.
   | { readonly kind: 'network'; readonly tookMs: number }
   // Status 5xx: one caller's query may do that.
   | { readonly kind: 'server-error' }
@@ -18,10 +18,10 @@ const enough = 50;
 const slowPoints = 10;
 const slowMs = 1000;
 
-/** So many timeouts in a row trip the breaker of one key and route template. */
+/** So many timeouts in a row trip the breaker of one key and route. */
 const enoughTimeouts = 3;
 
-/** Keys and templates in trouble that are remembered. */
+/** Keys and routes in trouble that are remembered. */
 const mostRoutes = 10_000;
 
 interface Route {
@@ -40,8 +40,8 @@ export interface BreakerRegistryOptions {
 }
 
 /**
- * The breaker of the upstream and, behind it, one for each key and route template in trouble. Server errors and
- * timeouts count for the upstream only when seen under two keys or two route templates, so that no caller's slow query
+ * The breaker of the upstream and, behind it, one for each key and route in trouble. Server errors and
+ * timeouts count for the upstream only when seen under two keys or two routes, so that no caller's slow query
  * closes the way for others. Any answer below 500 is a sign of life.
  */
 export class BreakerRegistry {
@@ -49,7 +49,7 @@ export class BreakerRegistry {
   readonly #upstream: Breaker;
   readonly #routes = new LRUCache<string, Route>({ max: mostRoutes });
   #networkPoints = 0;
-  /** Of the key and template that had trouble first, and of all others. */
+  /** Of the key and route that had trouble first, and of all others. */
   #firstPoints = 0;
   #otherPoints = 0;
   #first: { readonly key: string; readonly route: string } | undefined;
@@ -71,7 +71,7 @@ export class BreakerRegistry {
     return this.#upstream.state;
   }
 
-  /** Whether nothing is refused to anybody. */
+  /** Whether no call is refused. */
   get calm(): boolean {
     return this.#upstream.state === 'closed' && this.#routes.size === 0;
   }

@@ -10,7 +10,7 @@ export type BreakerState =
 /** What a breaker says to a call. */
 export type Verdict =
   | { readonly kind: 'pass' }
-  // This call tries the upstream: whoever sends it tells the breaker what became of it.
+  // This call tries the upstream: its sender tells the breaker what became of it.
   | { readonly kind: 'probe'; readonly breaker: Breaker }
   // Another call tries at this moment: ask again when `trial` settles, which it does within `probeWaitMs`.
   | { readonly kind: 'wait'; readonly trial: Promise<void> }
@@ -29,7 +29,7 @@ const probeMs = 1000;
 /** How long the caller of a probe, and those that wait for it, are kept waiting: less than a second. */
 export const probeWaitMs = 750;
 
-/** A write tries only where no read has for so long: nobody knows what became of a write without an answer. */
+/** A write probes only if no read has for so long, in milliseconds: of a write without an answer it is not known whether it was made. */
 const writesLaterMs = 1000;
 
 /** Settings of a breaker. */
@@ -43,7 +43,7 @@ export interface BreakerOptions {
 /**
  * Refuses calls to something that does not answer, and finds out when it does again, with no more than one probe at a
  * time. Whether failures suffice to trip it is decided by who counts them. The first probe follows the trip at once:
- * where the trip was a mistake, the next call proves it and nobody is refused.
+ * if the trip was a mistake, the next call proves it and none is refused.
  */
 export class Breaker {
   readonly #options: BreakerOptions;

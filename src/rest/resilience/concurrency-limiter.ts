@@ -88,7 +88,7 @@ export class ConcurrencyLimiter {
     return this.#queued >= this.#longest || (this.#shares.get(caller)?.waiting.size ?? 0) >= this.#longest / 2;
   }
 
-  /** Takes a slot if one is free and nobody waits. */
+  /** Takes a slot if one is free and no call waits. */
   take(caller: string): boolean {
     if (this.#inFlight >= this.#most || this.#queued > 0) return false;
     this.seize(caller);
@@ -101,7 +101,7 @@ export class ConcurrencyLimiter {
     this.#inFlight += 1;
   }
 
-  /** Waits for a slot. Throws where the call would have to be shed. */
+  /** Waits for a slot. Throws if the call would have to be shed. */
   queue(caller: string, deadline: Deadline): Waiting {
     if (this.isFull(caller) || this.#now() + this.#expectedMs(caller) > deadline.endsAt - leastMs) throw this.#shed();
     const share = this.#shareOf(caller);

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { RestOperation } from '../operation-ids.ts';
 
-/** The longest pause in seconds: whoever is told more tries once after it, and is told again. */
+/** The longest pause in seconds: a caller that is told more tries once after it, and is told again. */
 const longestPause = 60;
 
 /** Between two reads that waited, so that they do not come back as one. */
@@ -26,7 +26,7 @@ export class RateLimitPauses {
     this.#pauses = new LRUCache({ max: mostPauses });
   }
 
-  /** Whether nobody has been paused lately. */
+  /** Whether no caller has been paused lately. */
   get none(): boolean {
     return this.#pauses.size === 0;
   }
@@ -40,7 +40,7 @@ export class RateLimitPauses {
     if (running === undefined || running.until < until) this.#pauses.set(name, { until, waiting: 0 });
   }
 
-  /** Milliseconds until this caller may ask on this surface again; 0 where it may now. */
+  /** Milliseconds until this caller may ask on this surface again; 0 if it may now. */
   remaining(sharingKey: string, operation: RestOperation): number {
     if (this.none) return 0;
     const name = nameOf(sharingKey, operation);

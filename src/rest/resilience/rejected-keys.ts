@@ -4,7 +4,7 @@ import type { UpstreamError } from '../errors.ts';
 /** How long a key that the upstream did not know is refused without asking again, in milliseconds. */
 const rejectedMs = 5000;
 
-/** Callers that are remembered: whoever invents keys drives out other invented ones. */
+/** Callers that are remembered: invented keys drive out other invented ones. */
 const mostCallers = 10_000;
 
 interface Rejection {
@@ -22,7 +22,7 @@ export class RejectedKeys {
     this.#now = now;
   }
 
-  /** What the upstream said of a caller's key; undefined where it said nothing, or not lately. */
+  /** What the upstream said of a caller's key; undefined if it said nothing, or not lately. */
   errorOf(callerHash: string): UpstreamError | undefined {
     if (this.#rejections.size === 0) return undefined;
     const rejection = this.#rejections.get(callerHash);

@@ -22,7 +22,7 @@ export class RetryBudget {
     this.#tokens = Math.min(this.#tokens + share, maximum);
   }
 
-  /** Takes one retry; false where there is none left. */
+  /** Takes one retry; false if there is none left. */
   spend(): boolean {
     if (this.#tokens < 1) return false;
     this.#tokens -= 1;

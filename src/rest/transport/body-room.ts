@@ -26,7 +26,7 @@ const leastKept = 16 * 2 ** 20;
 /** Memory for bodies of the upstream, unless one operation may keep very much. */
 const leastBytes = 128 * 2 ** 20;
 
-/** The limits where an operation may answer so many bytes. */
+/** The limits if an operation may answer so many bytes. */
 export function bodyLimitsFor(maxAnswerBytes: number): BodyLimits {
   const operation = Math.max(leastKept, keptPerAnswered * maxAnswerBytes);
   return { operation, process: Math.max(leastBytes, 2 * operation) };
@@ -46,7 +46,7 @@ export class BodyRoom {
     return this.#taken;
   }
 
-  /** Takes room for more bytes of a body that has so many with them; false where there is not enough. */
+  /** Takes room for more bytes of a body that has so many with them; false if there is not enough. */
   take(more: number, bytes: number): boolean {
     const most = bytes > largeBytes ? this.limits.process * shareOfLarge : this.limits.process;
     if (this.#taken + more > most) return false;
@@ -54,7 +54,7 @@ export class BodyRoom {
     return true;
   }
 
-  /** The same where they have to be taken even if there is not enough room: they say what a write has done. */
+  /** The same if they have to be taken even if there is not enough room: they say what a write has done. */
   takeWritten(more: number): void {
     this.#taken += more;
   }
@@ -64,13 +64,13 @@ export class BodyRoom {
     this.#taken -= bytes;
   }
 
-  /** Takes room for what is read from a text, before it is read; undefined where there is not enough. */
+  /** Takes room for what is read from a text, before it is read; undefined if there is not enough. */
   keep(text: string): KeptBody | undefined {
     const bytes = this.#weigh(text);
     return this.take(bytes, bytes) ? new KeptBody(this, bytes) : undefined;
   }
 
-  /** The same where the text has to be read even if there is not enough room for it: it says what a write has done. */
+  /** The same if the text has to be read even if there is not enough room for it: it says what a write has done. */
   keepWritten(text: string): KeptBody {
     const bytes = this.#weigh(text);
     this.#taken += bytes;
@@ -83,7 +83,7 @@ export class BodyRoom {
   }
 }
 
-/** What was read from one body. It takes its room until everybody who holds it has let it go; who made it holds it. */
+/** What was read from one body. It takes its room until each of its holders has let it go; its maker is the first. */
 export class KeptBody {
   /** Estimated memory. */
   readonly bytes: number;

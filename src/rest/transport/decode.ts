@@ -33,11 +33,11 @@ function leave(): void {
   else next();
 }
 
-/** More codings than anybody sends; each is a pass over the body. */
+/** More codings than servers send; each is a pass over the body. */
 const maximumCodings = 3;
 
 /**
- * The text of a body: content codings undone, a byte order mark dropped. Throws where it would exceed `limit` bytes
+ * The text of a body: content codings undone, a byte order mark dropped. Throws if it would exceed `limit` bytes
  * (bombs stop there), names an unknown coding, or is not UTF-8.
  */
 export async function decodeBody(body: Buffer, contentEncoding: string, limit: number): Promise<string> {

@@ -1,7 +1,7 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 
-/** How the upstream is reached, where that is not plain. */
+/** How the upstream is reached, unless that is plain. */
 export interface Route {
   /** URL of a proxy, with user and password if it needs them. */
   readonly proxy?: string | undefined;
