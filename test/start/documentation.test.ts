@@ -33,6 +33,22 @@ test('every path in the layout of ARCHITECTURE.md exists', () => {
   expect(paths.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
 });
 
+test('every hop of the way of an operation is a function of the file that is named, and they are few', () => {
+  const hops = [...textOf('ARCHITECTURE.md').matchAll(/^\| \d+ \| `(#?\w+)` \| `([\w./-]+)` \|/gm)];
+  const files = new Set(hops.map(([, , file = '']) => file));
+  expect(hops.length).toBeGreaterThan(40);
+  expect(hops.length).toBeLessThanOrEqual(65);
+  expect(files.size).toBeLessThanOrEqual(45);
+  const missing = hops.filter(([, name = '', file = '']) => !isDeclared(name, textOf(`src/${file}`)));
+  expect(missing.map(([, name, file]) => `${name} in ${file}`)).toEqual([]);
+});
+
+function isDeclared(name: string, source: string): boolean {
+  return new RegExp(`(?:^|function |class |const |  )${name}(?:[(<:]| =|\\s(?:implements|extends|\\{))`, 'm').test(
+    source,
+  );
+}
+
 test('every error code that the gateway can answer is explained', () => {
   const explained = textOf('docs/settings.md') + textOf('docs/persisted-documents.md');
   const codes = globSync('src/**/*.ts', { cwd: root, exclude: ['**/generated', 'src/workspace'] }).flatMap((file) =>
