@@ -30,25 +30,14 @@ const pluginsReports: Readonly<Record<PluginsReport, RestOperation>> = {
   unused: operations.listUnusedPlugins,
 };
 
-/** What the API does with rows of one noun. */
-interface RowOperations {
-  readonly get: RestOperation;
-  readonly list: RestOperation;
-  /** Undefined if rows of the noun are read only, as for the two below. */
-  readonly create: RestOperation | undefined;
-  readonly update: RestOperation | undefined;
-  readonly delete: RestOperation | undefined;
-}
-
-const rowOperations = mapNouns(
-  (noun): RowOperations => ({
-    get: operations[`get${noun}` as const],
-    list: operations[`list${noun}s` as const],
-    create: operationNamed(`create${noun}`),
-    update: operationNamed(`update${noun}`),
-    delete: operationNamed(`delete${noun}`),
-  }),
-);
+/** What the API does with rows of each noun; undefined if it does not. */
+const rowOperations = mapNouns((noun) => ({
+  get: operations[`get${noun}` as const],
+  list: operations[`list${noun}s` as const],
+  create: operationNamed(`create${noun}`),
+  update: operationNamed(`update${noun}`),
+  delete: operationNamed(`delete${noun}`),
+}));
 
 /** Which values of events to list: of the property `key`, in events of the name `event_name`. */
 export interface ValuesQuery {
