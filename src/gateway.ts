@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { AnswerRoom } from './answer/answer-room.ts';
 import { createTokenAuth, type TokenAuth, type TokenAuthOptions } from './auth/token-auth.ts';
 import type { CursorCodec } from './context.ts';
+import { EventLoopYield } from './event-loop-yield.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { createHandle, type Handle } from './http/handle.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
@@ -106,7 +107,8 @@ const preparedBytes = 48 * 2 ** 20;
  */
 export function createGateway(options: GatewayOptions): Gateway {
   const schema = createSchema();
-  const upstream = createUpstream(upstreamOptionsOf(options));
+  const eventLoop = new EventLoopYield();
+  const upstream = createUpstream({ ...upstreamOptionsOf(options), eventLoop });
   const cursors = createCursorCodec(options.cursorSecret);
   const persisted = createPersistedDocuments(options, createSchemas(schema));
   const auth = startAuth(options);
@@ -120,7 +122,17 @@ export function createGateway(options: GatewayOptions): Gateway {
   const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses, shared, saved, drift });
   if (auth !== undefined) metrics.measureAuth(auth.authenticator.counts, upstream.heldKeyFaults);
   const watch = watchWith(metrics, options);
-  const run = createOperations(options, { schema, upstream, cursors, persisted, shared, saved, drift, watch });
+  const run = createOperations(options, {
+    schema,
+    upstream,
+    cursors,
+    persisted,
+    shared,
+    eventLoop,
+    saved,
+    drift,
+    watch,
+  });
   return {
     handle: createHandle({ ...options, schema, run, authenticator: auth?.authenticator, report: watch.report }),
     documentUses: persisted.uses,
@@ -139,7 +151,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 /** What operations are made of, beside the settings. */
-interface OperationParts extends Pick<OperationsOptions, 'shared'> {
+interface OperationParts extends Pick<OperationsOptions, 'shared' | 'eventLoop'> {
   readonly schema: GraphQLSchema;
   readonly upstream: Upstream;
   readonly cursors: CursorCodec;
@@ -151,7 +163,7 @@ interface OperationParts extends Pick<OperationsOptions, 'shared'> {
 
 /** The way of every operation, followed by spans where somebody traces. */
 function createOperations(options: GatewayOptions, parts: OperationParts): RunOperation {
-  const { schema, upstream, cursors, persisted, shared, saved, drift, watch } = parts;
+  const { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch } = parts;
   const room = new AnswerRoom();
   const run = createRunOperation({
     resolve: persisted.resolve,
@@ -162,6 +174,7 @@ function createOperations(options: GatewayOptions, parts: OperationParts): RunOp
     refusalOf: upstream.refusalOf,
     isOverloaded: upstream.overloaded,
     shared,
+    eventLoop,
     results: new Results({ schema, room, ...options, ...watch }),
     maxErrors: options.maxErrors,
     ...watch,
@@ -210,7 +223,7 @@ function watchWith(
   };
 }
 
-function upstreamOptionsOf(options: GatewayOptions): UpstreamOptions {
+function upstreamOptionsOf(options: GatewayOptions): Omit<UpstreamOptions, 'eventLoop'> {
   return {
     url: options.upstreamUrl,
     route: options.upstreamRoute,

@@ -12,13 +12,22 @@ export interface Executed {
   readonly received: number;
 }
 
-/** The limit that data exceeds. Only data that may be large is measured, which takes as long as writing it. */
-export function excessOf({ data, answer, root, received }: Executed, limit: number): AnswerExcess | undefined {
-  if (answer.excess !== undefined || answer.mostBytes(root, received) <= limit) return answer.excess;
+/** What was found of data. */
+export interface Weighed {
+  /** The limit that it exceeds. */
+  readonly excess: AnswerExcess | undefined;
+  /** The most bytes that its text can have. */
+  readonly mostBytes: number;
+}
+
+/** Weighs data. Only what may be large is measured, which takes as long as writing it. */
+export function weigh({ data, answer, root, received }: Executed, limit: number): Weighed {
+  const mostBytes = answer.mostBytes(root, received);
+  if (answer.excess !== undefined || mostBytes <= limit) return { excess: answer.excess, mostBytes };
   const { bytes, values, path } = measureJson(data, limit);
-  if (path === undefined) return undefined;
-  if (bytes > limit) return { unit: 'bytes', count: bytes, limit, path };
-  return { unit: 'values', count: values, limit: mostValues, path };
+  if (path === undefined) return { excess: undefined, mostBytes: bytes };
+  if (bytes > limit) return { excess: { unit: 'bytes', count: bytes, limit, path }, mostBytes };
+  return { excess: { unit: 'values', count: values, limit: mostValues, path }, mostBytes };
 }
 
 /** The error that stands for data that was dropped. */

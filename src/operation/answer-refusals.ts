@@ -12,11 +12,22 @@ export interface AnswerLimits {
   readonly maxAnswerObjects: number;
 }
 
-/** Why an operation is refused for what it could answer; undefined where it may run. */
-export type AnswerRefusal = (
+/** What is known of an answer before its operation runs. */
+export interface AnswerForecast {
+  /** Why the operation is refused for what it could answer; undefined where it may run. */
+  readonly refusal: GraphQLError | undefined;
+  /** Whether it takes long to make. */
+  readonly isLarge: boolean;
+}
+
+/** What an operation could answer. */
+export type ForecastAnswer = (
   prepared: PreparedOperation,
   variables: Readonly<Record<string, unknown>>,
-) => GraphQLError | undefined;
+) => AnswerForecast;
+
+/** Answers of more objects take tens of milliseconds to make. */
+const manyObjects = 2000;
 
 /**
  * Introspection needs no key and costs no call, so that it has less than other answers: the query of GraphiQL gets a
@@ -28,36 +39,35 @@ const mostIntrospectionBytes = 2 ** 19;
  * Refuses operations whose answer could have more objects than it may. Most cannot, whatever their variables are: that is
  * worked out once for an operation, and its size with its real variables only for the others.
  */
-export function createAnswerRefusal(limits: AnswerLimits): AnswerRefusal {
-  const harmless = new WeakMap<PreparedOperation, boolean>();
+export function createAnswerForecast(limits: AnswerLimits): ForecastAnswer {
+  const known = new WeakMap<PreparedOperation, AnswerForecast>();
   return (prepared, variables) => {
-    const known = harmless.get(prepared);
-    if (known === true) return undefined;
-    if (known === undefined) {
-      const isHarmless = refusalWith(undefined, prepared, limits) === undefined;
-      harmless.set(prepared, isHarmless);
-      if (isHarmless) return undefined;
-    }
+    const withAny = known.get(prepared) ?? forecastWith(undefined, prepared, limits);
+    known.set(prepared, withAny);
+    if (withAny.refusal === undefined) return withAny;
     const { schema } = limits;
     const definitions = prepared.operation.variableDefinitions ?? [];
     const { variableValues } = getVariableValues(schema, definitions, variables, { maxErrors: 1 });
     // Without them nothing is executed.
-    return variableValues && refusalWith(variableValues, prepared, limits);
+    return variableValues === undefined ? nothing : forecastWith(variableValues, prepared, limits);
   };
 }
 
-/** Why an operation is refused with these variables, or with any. */
-function refusalWith(
+const nothing: AnswerForecast = { refusal: undefined, isLarge: false };
+
+/** What an operation could answer with these variables, or with any. */
+function forecastWith(
   variableValues: SelectionScope['variableValues'] | undefined,
   { document, operation }: PreparedOperation,
   { schema, maxPageSize, maxAnswerObjects: limit }: AnswerLimits,
-): GraphQLError | undefined {
+): AnswerForecast {
   const scope = { schema, fragments: fragmentsOf(document), operation };
   const size = answerSizeOf({ ...scope, maxPageSize, variableValues });
   const schemaSize = introspectionSize({ ...scope, variableValues });
   const objects = Math.min(size.objects + schemaSize.objects, Number.MAX_SAFE_INTEGER);
-  if (schemaSize.bytes > mostIntrospectionBytes) return tooMuchOfSchema(schemaSize);
-  return objects > limit ? tooManyObjects({ ...size, objects }, limit) : undefined;
+  const isLarge = objects > manyObjects;
+  if (schemaSize.bytes > mostIntrospectionBytes) return { refusal: tooMuchOfSchema(schemaSize), isLarge };
+  return { refusal: objects > limit ? tooManyObjects({ ...size, objects }, limit) : undefined, isLarge };
 }
 
 function tooManyObjects({ objects, path, objectsThere }: AnswerSize, limit: number): GraphQLError {

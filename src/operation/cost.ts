@@ -7,7 +7,7 @@ import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
 import type { PlannedCall } from '../plan/planned-calls.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import type { Tenant } from '../rest/tenants.ts';
-import { createAnswerRefusal } from './answer-refusals.ts';
+import { createAnswerForecast } from './answer-refusals.ts';
 import type { PreparedOperation } from './document.ts';
 import type { GraphQLParams } from './params.ts';
 import { requestError } from './request-error.ts';
@@ -35,6 +35,8 @@ export interface Cost {
   readonly planOnly: boolean;
   /** Whether the client wants to know anything of it. */
   readonly isTold: boolean;
+  /** Whether its answer takes long to make. */
+  readonly isLarge: boolean;
   /** What the client wants to know beside the answer, once the operation is done. */
   readonly extensions: () => Readonly<Record<string, unknown>> | undefined;
 }
@@ -52,7 +54,7 @@ export type Costs = (prepared: PreparedOperation, params: GraphQLParams, mayCall
 export function createCosts(options: CostsOptions): Costs {
   const boundsOfAll = new WeakMap<PreparedOperation, Bound>();
   const boundsOfNarrowed = new WeakMap<PreparedOperation, Bound>();
-  const refuseAnswer = createAnswerRefusal(options);
+  const forecastAnswer = createAnswerForecast(options);
   const knownBoundOf = (prepared: PreparedOperation, isNarrowed: boolean): Bound => {
     const bounds = isNarrowed ? boundsOfNarrowed : boundsOfAll;
     const known = bounds.get(prepared);
@@ -65,7 +67,8 @@ export function createCosts(options: CostsOptions): Costs {
     const explain = explainOf(params, options);
     const wantsCost = params.extensions?.['cost'] === true;
     // Before the plan, which takes longer.
-    const answerRefusal = explain === 'plan' ? undefined : refuseAnswer(prepared, params.variables ?? {});
+    const forecast = explain === 'plan' ? undefined : forecastAnswer(prepared, params.variables ?? {});
+    const answerRefusal = forecast?.refusal;
     const isNarrowed = tenant?.reach !== undefined;
     const isDue = (): boolean =>
       wantsCost || (answerRefusal === undefined && isExpensive(knownBoundOf(prepared, isNarrowed), prepared, options));
@@ -86,7 +89,7 @@ export function createCosts(options: CostsOptions): Costs {
         ...(wantsCost && { cost }),
       };
     };
-    return { calls, refusal, planOnly, isTold, extensions };
+    return { calls, refusal, planOnly, isTold, isLarge: forecast?.isLarge === true, extensions };
   };
 }
 

@@ -1,5 +1,6 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { GatewayContext } from '../context.ts';
+import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { UpstreamError } from '../rest/errors.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
@@ -7,7 +8,6 @@ import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { RefuseArguments } from './argument-sizes.ts';
 import type { Cost, Costs } from './cost.ts';
 import { toPublicErrors } from './errors.ts';
-import { EventLoopYield } from './event-loop-yield.ts';
 import { type OnOperation, reportOf } from './operation-report.ts';
 import { OperationRun, type RequestContext } from './operation-run.ts';
 import type { GraphQLParams } from './params.ts';
@@ -34,6 +34,7 @@ export interface OperationsOptions {
   readonly isOverloaded: (caller: Caller | undefined) => boolean;
   readonly shared: SharedOperations;
   readonly results: Results;
+  readonly eventLoop: EventLoopYield;
   /** Most errors that an answer tells. */
   readonly maxErrors: number;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
@@ -56,8 +57,7 @@ type PlannedRun = OperationRun & { readonly document: Resolved; readonly cost: C
  * further one that is awaited costs a small operation a percent.
  */
 export function createRunOperation(options: OperationsOptions): RunOperation {
-  const { resolve, refuseArguments, costs, refusalOf, isOverloaded, results } = options;
-  const eventLoop = new EventLoopYield();
+  const { resolve, refuseArguments, costs, refusalOf, isOverloaded, results, eventLoop } = options;
   return async (params, request) => {
     const run = new OperationRun(params, request);
     options.onBegin();
@@ -94,11 +94,13 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       if (cost.planOnly) result = { data: null, extensions: cost.extensions() };
       else {
         // OVERLOADED
-        if (isOverloaded(caller) || results.isFull) throw overload();
+        if (isOverloaded(caller) || results.isFull || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
         // The errors of resolvers are in the result
         const running = shareOrExecute(planned, options);
         const made = running instanceof Promise ? await running : running;
+        const largeTurn = results.isLarge(made) ? eventLoop.takeLast() : undefined;
+        if (largeTurn !== undefined) await largeTurn;
 
         // COST_LIMIT_EXCEEDED and OVERLOADED in place of the data
         result = results.withRoom(made, prepared, request);
@@ -147,15 +149,20 @@ function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<Op
 function execute(
   { document: { prepared }, params, request, cost }: PlannedRun,
   deadline: OperationDeadline,
-  { createContext, results }: OperationsOptions,
+  { createContext, results, eventLoop }: OperationsOptions,
 ): Promise<OperationResult> | OperationResult {
   const context = createContext(request, deadline, cost.calls);
   const { answer } = context;
+  deadline.isLarge = cost.isLarge;
   const executed = prepared.execute(context, params.variables);
-  const end = ({ data, errors }: ExecutionResult): OperationResult => {
-    deadline.finish();
+  const weigh = ({ data, errors }: ExecutionResult): OperationResult => {
     answer.finish();
     return results.of({ data, errors, prepared, cost, answer, deadline });
+  };
+  const end = (result: ExecutionResult): Promise<OperationResult> | OperationResult => {
+    deadline.finish();
+    const largeTurn = cost.isLarge ? eventLoop.takeLast() : undefined;
+    return largeTurn === undefined ? weigh(result) : largeTurn.then(() => weigh(result));
   };
   if (!(executed instanceof Promise)) return end(executed);
   return executed.then(end, (error: unknown) => {

@@ -6,7 +6,7 @@ import { fragmentsOf } from '../look-ahead/selection.ts';
 import { noRoomForBodies } from '../rest/errors.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import { measureJson } from './answer-bytes.ts';
-import { bodyExcessError, excessError, excessOf, toldOf } from './answer-limits.ts';
+import { bodyExcessError, excessError, toldOf, weigh } from './answer-limits.ts';
 import type { Cost } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { causeOf, type PublicError, toPublicErrors } from './errors.ts';
@@ -58,13 +58,12 @@ export class Results {
 
   /** The result of an execution. One that exceeds a limit loses its data, and one error says why. */
   of(execution: Execution): OperationResult {
-    const { data, errors, prepared, cost, answer, deadline } = execution;
+    const { data, errors, prepared, cost } = execution;
     const { maxErrors, report } = this.#options;
     const { document, listed } = prepared;
     const extensions = cost.extensions();
-    const why = this.#whyDropped(execution);
+    const { why, mostBytes } = this.#weigh(execution);
     if (why === undefined) {
-      const mostBytes = answer.mostBytes(this.#rootOf(prepared), deadline.received);
       const publicErrors = errors && toPublicErrors(errors, maxErrors, report);
       return { document, listed, data, errors: publicErrors, extensions, text: undefined, mostBytes };
     }
@@ -74,15 +73,23 @@ export class Results {
     return this.#dropped({ data, errors: ofMutations, extensions }, prepared, why);
   }
 
-  /** Why the data of an execution is not answered; undefined where it is. */
-  #whyDropped({ data, prepared, answer, deadline }: Execution): GraphQLError | undefined {
+  /** The most bytes that the data of an execution can have as text, or why it is not answered. */
+  #weigh({ data, prepared, answer, deadline }: Execution): {
+    readonly why: GraphQLError | undefined;
+    readonly mostBytes: number;
+  } {
     const { bodyExcess, ended, received } = deadline;
-    if (bodyExcess !== undefined) return bodyExcessError(bodyExcess);
-    if (answer.isShed || ended === noRoomForBodies) return overload();
-    if (data === undefined) return undefined;
+    if (bodyExcess !== undefined) return { why: bodyExcessError(bodyExcess), mostBytes: 0 };
+    if (answer.isShed || ended === noRoomForBodies) return { why: overload(), mostBytes: 0 };
+    if (data === undefined) return { why: undefined, mostBytes: 0 };
     const root = this.#rootOf(prepared);
-    const excess = excessOf({ data, answer, root, received }, this.#options.maxAnswerBytes);
-    return excess && excessError(excess);
+    const { excess, mostBytes } = weigh({ data, answer, root, received }, this.#options.maxAnswerBytes);
+    return { why: excess && excessError(excess), mostBytes };
+  }
+
+  /** Whether a result takes long to write and to send. */
+  isLarge({ mostBytes = 0 }: OperationResult): boolean {
+    return mostBytes > largeAnswer;
   }
 
   /** The result with its text made, where that is large enough to be counted, and room taken for it; else why there is none. */
@@ -130,6 +137,9 @@ export class Results {
 
 /** Answers up to this size are sent at once, mostly, and none of the room is counted for them; in bytes. */
 const uncounted = 2 ** 14;
+
+/** Answers of more bytes take milliseconds to write. */
+const largeAnswer = 2 ** 18;
 
 /** Errors of mutations that were not done. */
 function isOfRoot({ path }: PublicError): boolean {

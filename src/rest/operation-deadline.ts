@@ -32,6 +32,8 @@ export class OperationDeadline {
   readonly endsAt: number;
   /** How many operations end with it: equal ones may be one. Each of them is a witness of a deadline that passes. */
   operations = 1;
+  /** Whether much is made of what its calls answer: each of them is told of it in a turn of the event loop of its own. */
+  isLarge = false;
   /** How many characters of decoded bodies its calls have answered. */
   received = 0;
   /** Why the operation ended if it would have kept too much of what the upstream answered. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
@@ -9,14 +10,15 @@ import { TransportError } from '../../src/rest/transport/transport.ts';
 const operation = operations.listProjects;
 const caller = { key: 'phx_test', hash: 'hash', sharingKey: 'hash', queueKey: 'hash' };
 
-/** The way with one slot to an upstream that never answers. */
-function createSilentUpstream(): UpstreamResources {
+/** The way to an upstream that never answers, with so many slots. */
+function createSilentUpstream(slots = 1): UpstreamResources {
   const upstream = createUpstreamResources({
     url: 'http://upstream.test',
-    connections: 1,
-    maxInFlight: 1,
+    connections: slots,
+    maxInFlight: slots,
     maxBodyBytes: 1000,
     bodyLimits: { operation: 1000, process: 1000 },
+    eventLoop: new EventLoopYield(),
     log: () => undefined,
   });
   return {
@@ -31,15 +33,23 @@ function createSilentUpstream(): UpstreamResources {
   };
 }
 
-/** A read that an operation waits for; `leave` ends the operation. */
-function startRead(upstream: UpstreamResources): { readonly ended: Promise<unknown>; readonly leave: () => void } {
+/** A read that an operation waits for. */
+interface Read {
+  readonly ended: Promise<unknown>;
+  /** Ends the operation. */
+  readonly leave: () => void;
+  /** Ends it by its deadline. */
+  readonly expire: () => void;
+}
+
+function startRead(upstream: UpstreamResources): Read {
   const deadline = new OperationDeadline(5000);
   const owner = { caller, calls: new OperationCalls(10), spans: undefined, heardOf: () => undefined };
   const request = { operation, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
   const call = new UpstreamCall(upstream, owner, request);
   const ended = call.join(deadline).catch((error: unknown) => error);
   call.start();
-  return { ended, leave: () => deadline.end('left') };
+  return { ended, leave: () => deadline.end('left'), expire: () => deadline.end('deadline') };
 }
 
 async function microtasks(count: number): Promise<void> {
@@ -75,3 +85,40 @@ test.each([0, 1, 2, 3, 4])(
     expect(breakers.enter('c', operation, false).kind).toBe('probe');
   },
 );
+
+test('what has arrived and waits to be read says nothing against the upstream when its deadline passes', async () => {
+  const silent = createSilentUpstream(100);
+  let released = 0;
+  const response = {
+    status: 200,
+    headers: {},
+    body: Buffer.alloc(100_000, '1'),
+    release: () => {
+      released += 1;
+    },
+  };
+  const upstream: UpstreamResources = {
+    ...silent,
+    transport: {
+      ...silent.transport,
+      send: (_call, listener) => {
+        process.nextTick(() => listener.responded(response));
+        return { abort: () => undefined };
+      },
+    },
+  };
+  // It is the turn of something else.
+  upstream.eventLoop.doLater(() => undefined, 0);
+  const reads = Array.from({ length: 60 }, () => startRead(upstream));
+  await microtasks(1);
+  await new Promise((resolve) => {
+    process.nextTick(resolve);
+  });
+  expect(upstream.limiter.inFlight).toBe(0);
+  for (const { expire } of reads) expire();
+  const errors = await Promise.all(reads.map(({ ended }) => ended));
+  expect(errors).toEqual(reads.map(() => expect.objectContaining({ code: 'OVERLOADED' }) as unknown));
+  expect(released).toBeGreaterThanOrEqual(60);
+  expect(upstream.breakers.state).toBe('closed');
+  expect(upstream.reachability.state.kind).toBe('unknown');
+});

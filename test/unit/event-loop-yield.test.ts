@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EventLoopYield } from '../../src/operation/event-loop-yield.ts';
+import { EventLoopYield } from '../../src/event-loop-yield.ts';
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
@@ -16,12 +16,11 @@ test('operations begin at once for 20 milliseconds of a turn, those that come la
   await Promise.resolve();
   expect(begun).toEqual([]);
   await nextTurn();
-  expect(begun).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-  // Those that wait come first.
-  const late = eventLoop.take(5000)?.then(() => begun.push(20));
+  expect(begun).toEqual([0]);
   await nextTurn();
-  expect(begun).toHaveLength(16);
-  await late;
+  expect(begun).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  // Those that wait come first.
+  await eventLoop.take(5000)?.then(() => begun.push(20));
   expect(begun).toEqual(Array.from({ length: 21 }, (_, index) => index));
 });
 
@@ -31,4 +30,51 @@ test('each turn of the event loop has its own time', async () => {
   await nextTurn();
   expect(eventLoop.take(1000)).toBeUndefined();
   expect(eventLoop.take(1010)).toBeUndefined();
+});
+
+test('large work is done at once, or a piece in a turn while more waits, and what ends soonest first', async () => {
+  let now = 0;
+  const eventLoop = new EventLoopYield(() => now);
+  const done: string[] = [];
+  const piece = (name: string) => (): void => {
+    done.push(name);
+    now += 100;
+  };
+  eventLoop.doLarge(piece('at once'), 1000);
+  eventLoop.doLarge(piece('third'), 1000);
+  eventLoop.doLater(piece('second'), 999);
+  const last = eventLoop.takeLast()?.then(piece('last'));
+  expect(done).toEqual(['at once']);
+  for (let before = done.length; done.length < 4; before = done.length) {
+    await nextTurn();
+    await nextTurn();
+    expect(done.length - before).toBeLessThanOrEqual(1);
+  }
+  await last;
+  expect(done).toEqual(['at once', 'last', 'second', 'third']);
+});
+
+test('operations that wait begin between the pieces of large work', async () => {
+  let now = 0;
+  const eventLoop = new EventLoopYield(() => now);
+  const done: string[] = [];
+  for (let index = 0; index < 10; index += 1) {
+    eventLoop.doLarge(() => {
+      done.push('large');
+      now += 100;
+    }, 1000);
+  }
+  await eventLoop.take(now)?.then(() => done.push('small'));
+  expect(done.length).toBeLessThan(5);
+  expect(done.at(-1)).toBe('small');
+});
+
+test('there is too much large work once a piece has waited for a second', () => {
+  let now = 0;
+  const eventLoop = new EventLoopYield(() => now);
+  eventLoop.doLater(() => undefined, 5000);
+  now = 1000;
+  expect(eventLoop.isCrowded).toBe(false);
+  now = 1001;
+  expect(eventLoop.isCrowded).toBe(true);
 });

@@ -1,4 +1,5 @@
-import { isUnauthenticated, noRoomForBodies, type UpstreamError } from '../errors.ts';
+import type { EventLoopYield } from '../../event-loop-yield.ts';
+import { isUnauthenticated, noRoomForBodies, UpstreamError } from '../errors.ts';
 import { type EndListener, isOverdue, type OperationDeadline } from '../operation-deadline.ts';
 import { SharedWork } from '../single-flight.ts';
 import type { KeptBody } from '../transport/body-room.ts';
@@ -25,15 +26,32 @@ export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
   /** The deadline of an operation that waited for it has passed. */
   abstract overdue(): void;
 
+  /** Whether the upstream has done its part: what is left is the gateway's work. */
+  abstract get hasArrived(): boolean;
+
   /** Whether one of those who wait may keep what the body says. Those that may not leave. */
   protected keep(body: KeptBody, limit: number): boolean {
     for (const { deadline } of [...this.waiters]) deadline.keep(body, limit);
     return this.waiters.length > 0;
   }
 
-  /** Ends the call with a value; `size` is the number of characters that it was read from. */
-  protected resolve(value: T, size: number): void {
-    for (const waiter of this.end()) waiter.resolve(value, size);
+  /** Whether much follows its answer for any operation that waits. */
+  protected get isLarge(): boolean {
+    return this.waiters.some(({ deadline }) => deadline.isLarge);
+  }
+
+  /**
+   * Ends the call with a value; `size` is the number of characters that it was read from. Of the operations for which much
+   * follows, all but the first are told in later turns of the event loop.
+   */
+  protected resolve(value: T, size: number, eventLoop: EventLoopYield): void {
+    let isFirst = true;
+    for (const waiter of this.end()) {
+      const { isLarge } = waiter.deadline;
+      if (!isLarge || isFirst) waiter.resolve(value, size);
+      else eventLoop.doLater(() => waiter.resolve(value, size), waiter.deadline.endsAt);
+      if (isLarge) isFirst = false;
+    }
   }
 
   /** Ends the call with an error. Some are those of all else that an operation reads: they end it. */
@@ -48,6 +66,9 @@ export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
 function endsOperations(error: unknown): error is UpstreamError {
   return isUnauthenticated(error) || error === noRoomForBodies;
 }
+
+/** The response came in time, but the process had too much to do to read it by then. */
+const readTooLate = new UpstreamError('OVERLOADED', undefined, 'read too late');
 
 /** One operation that waits for a call. */
 class Waiter<T> implements EndListener {
@@ -82,8 +103,9 @@ class Waiter<T> implements EndListener {
 
   /** Its operation ends first. One that stands for several is as many witnesses of a deadline that has passed. */
   ended(error: UpstreamError): void {
-    this.reject(error);
-    if (isOverdue(error)) for (let left = this.deadline.operations; left > 0; left -= 1) this.#call.overdue();
+    const isLate = isOverdue(error);
+    this.reject(isLate && this.#call.hasArrived ? readTooLate : error);
+    if (isLate) for (let left = this.deadline.operations; left > 0; left -= 1) this.#call.overdue();
     this.#call.leave(this);
   }
 }

@@ -1,6 +1,7 @@
 import type { CallSpan, TraceContext } from '../call-spans.ts';
 import { noRoomForBodies, UpstreamError } from '../errors.ts';
 import { type OnEnd, statusOf } from '../operation-calls.ts';
+import type { KeptBody } from '../transport/body-room.ts';
 import {
   type DecodedListener,
   type DecodedResponse,
@@ -33,6 +34,12 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
   /** The attempt in flight. */
   #sent: SentRequest | undefined;
   #sentAt = 0;
+  /** Whether its response is there; a busy process may take long to read it. */
+  #hasArrived = false;
+  /** The response, until it is read. */
+  #unread: RawResponse | undefined;
+  /** How long it took to come, in milliseconds. */
+  #tookMs = 0;
   #sends = 0;
   #onEnd: OnEnd | undefined;
   #span: CallSpan | undefined;
@@ -81,10 +88,15 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     this.#takeProbed()?.fail();
   }
 
+  override get hasArrived(): boolean {
+    return this.#hasArrived;
+  }
+
   protected override cancel(): void {
     this.#isCancelled = true;
     this.#admission?.cancel();
     this.#sent?.abort();
+    this.#unread?.release();
   }
 
   /** Rejects if it is refused or cancelled. */
@@ -110,6 +122,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     const { calls, spans } = this.#owner;
     const { operation, target, headers, body } = this.#request;
     this.#sentAt = now();
+    this.#hasArrived = false;
     this.#onEnd = calls.begin(operation.method, target, this.#failure);
     this.#span = spans?.begin(operation, this.#sends);
     this.#sends += 1;
@@ -132,41 +145,51 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     this.#fail(new UpstreamError('UPSTREAM_UNAVAILABLE'));
   }
 
+  /** Reading its response takes long. */
+  later(read: () => void): void {
+    this.#upstream.eventLoop.doLarge(read, this.endsAt);
+  }
+
   /** The whole response has come. */
   responded(response: RawResponse): void {
+    this.#hasArrived = true;
+    this.#unread = response;
+    this.#release();
     decodeResponse(response, this.#owner.caller.key, this.#upstream.maxBodyBytes, this);
   }
 
   /** It has answered with a success, and its text could be decoded. */
   succeeded(response: DecodedResponse): void {
     const { counts, reachability } = this.#upstream;
-    const tookMs = this.#upstream.now() - this.#sentAt;
+    this.#unread = undefined;
     this.#onEnd?.(response.status);
     this.#span?.answered(response.status);
-    counts.add(this.#request.operation, response.status, tookMs);
+    counts.add(this.#request.operation, response.status, this.#tookMs);
     this.#answered();
     // A proxy's or another server's page; the API never sends one.
     if (response.contentType.startsWith('text/html')) reachability.failedFor('NOT_THE_API');
-    this.#release(tookMs);
     if (this.waiters.length > 0) this.#settle(response);
   }
 
   /** The attempt has failed, for want of a response, by its status or in decoding it. */
-  failed(error: unknown): void {
-    const tookMs = this.#upstream.now() - this.#sentAt;
+  failed(reason: unknown): void {
+    const error = this.#isCancelled && this.#hasArrived ? new TransportError('aborted') : reason;
+    this.#unread = undefined;
+    if (!this.#hasArrived) this.#release();
     this.#onEnd?.(statusOf(error));
     this.#span?.failed(error);
-    this.#learnFrom(error, tookMs);
-    this.#release(tookMs);
+    this.#learnFrom(error);
     const repeat = this.#mayRepeat(error);
     if (repeat === undefined) this.#fail(error);
     else void this.#repeat(repeat, error);
   }
 
-  #release(tookMs: number): void {
+  /** The upstream has nothing more to do with it. */
+  #release(): void {
     clearTimeout(this.#probeTimer);
     this.#sent = undefined;
-    this.#upstream.limiter.release(this.#owner.caller.queueKey, tookMs);
+    this.#tookMs = this.#upstream.now() - this.#sentAt;
+    this.#upstream.limiter.release(this.#owner.caller.queueKey, this.#tookMs);
   }
 
   #answered(): void {
@@ -177,10 +200,11 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
   }
 
   /** Tells the breakers and the pauses what a failure means to them. */
-  #learnFrom(error: unknown, tookMs: number): void {
+  #learnFrom(error: unknown): void {
     const { breakers, pauses, counts, reachability } = this.#upstream;
     const { sharingKey } = this.#owner.caller;
     const { operation } = this.#request;
+    const tookMs = this.#tookMs;
     const { status = 0, retryAfter = 0 } = (error instanceof UpstreamError ? error.upstream : undefined) ?? {};
     if (status === 429) pauses.begin(sharingKey, operation, retryAfter);
     const fault = error instanceof TransportError ? error.fault : undefined;
@@ -237,13 +261,19 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
   /** Gives each operation that waits the value, if it may keep it: what is read counts against its memory. */
   #settle(response: DecodedResponse): void {
     this.#owner.heardOf(undefined);
-    const { bodies } = this.#upstream;
-    const { isWrite, decode } = this.#request;
-    const body = isWrite ? bodies.keepWritten(response.text) : bodies.keep(response.text);
+    const { bodies, eventLoop } = this.#upstream;
+    const body = this.#request.isWrite ? bodies.keepWritten(response.text) : bodies.keep(response.text);
     if (body === undefined) return this.#fail(noRoomForBodies);
+    if (this.isLarge) eventLoop.doLarge(() => this.#resolveWith(response, body), this.endsAt);
+    else this.#resolveWith(response, body);
+  }
+
+  #resolveWith(response: DecodedResponse, body: KeptBody): void {
+    const { bodies, eventLoop } = this.#upstream;
+    const { isWrite, decode } = this.#request;
     try {
       if (this.keep(body, isWrite ? Number.POSITIVE_INFINITY : bodies.limits.operation)) {
-        this.resolve(decode(response), response.text.length);
+        this.resolve(decode(response), response.text.length, eventLoop);
       }
     } catch (error) {
       this.#fail(error);

@@ -1,3 +1,4 @@
+import type { EventLoopYield } from '../../event-loop-yield.ts';
 import { type CallCount, CallCounts, type CallDurations } from '../call-counts.ts';
 import { UpstreamError } from '../errors.ts';
 import type { FailureReason } from '../failure-reasons.ts';
@@ -22,6 +23,7 @@ export interface UpstreamResources {
   readonly budget: RetryBudget;
   readonly bodies: BodyRoom;
   readonly maxBodyBytes: number;
+  readonly eventLoop: EventLoopYield;
   readonly counts: CallCounts;
   readonly reachability: Reachability;
   /** The clock that deadlines are on, in milliseconds. */
@@ -38,6 +40,7 @@ export interface UpstreamOptions {
   readonly maxInFlight: number;
   readonly maxBodyBytes: number;
   readonly bodyLimits: BodyLimits;
+  readonly eventLoop: EventLoopYield;
   /** Hears of how the upstream is doing. */
   readonly log: ReachabilityLog;
 }
@@ -68,7 +71,7 @@ const spareConnections = 8;
 
 /** Makes what calls share; nothing is sent yet. */
 export function createUpstreamResources(options: UpstreamOptions): UpstreamResources {
-  const { url, route, connections, maxInFlight, maxBodyBytes, log } = options;
+  const { url, route, connections, maxInFlight, maxBodyBytes, eventLoop, log } = options;
   const { origin, pathname, host } = new URL(url);
   const now = (): number => performance.now();
   const most = Math.min(maxInFlight, connections);
@@ -96,7 +99,7 @@ export function createUpstreamResources(options: UpstreamOptions): UpstreamResou
     pauses: new RateLimitPauses(now),
     budget: new RetryBudget(),
     counts: new CallCounts(),
-    ...{ breakers, limiter, bodies, maxBodyBytes, reachability, now },
+    ...{ breakers, limiter, bodies, maxBodyBytes, eventLoop, reachability, now },
   };
 }
 

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../errors.ts';
 import { fromTransport, toUpstreamError } from '../failures.ts';
-import { decodeBody, textOf } from './decode.ts';
+import { decompress, textOf } from './decode.ts';
 import { type RawResponse, TransportError } from './transport.ts';
 
 /** A response with a status of success, its body as text: empty if there was none. */
@@ -14,23 +14,35 @@ export interface DecodedResponse {
 export interface DecodedListener {
   readonly succeeded: (response: DecodedResponse) => void;
   readonly failed: (error: unknown) => void;
+  /** Is given what reads a large body, and calls it when there is time for that, once. */
+  readonly later: (read: () => void) => void;
 }
+
+/** Larger bodies take milliseconds to read. In bytes. */
+const largeBody = 2 ** 16;
 
 /**
  * Decodes a response and releases it. Every status but 2xx is an UpstreamError, and so is a body of more than `limit`
- * bytes. Calls back before it returns unless the body has a content coding: a promise would cost every call more than
- * what happens in it.
+ * bytes. Calls back before it returns unless the body is large or has a content coding: a promise would cost every call
+ * more than what happens in it. If the response is released before, its body counts as empty.
  */
 export function decodeResponse(response: RawResponse, key: string, limit: number, listener: DecodedListener): void {
   const { headers, body } = response;
   const coding = headers['content-encoding'];
-  if (coding === undefined || body.length === 0) tell(response, textIn(body), key, listener);
-  else {
-    decodeBody(body, coding, limit).then(
+  if (coding === undefined || body.length === 0) {
+    if (body.length <= largeBody) tell(response, textIn(body), key, listener);
+    else listener.later(() => tell(response, textIn(response.body), key, listener));
+  } else {
+    decompress(response, coding, limit, (bytes) => textSoon(bytes, listener)).then(
       (text) => tell(response, text, key, listener),
       () => tell(response, undefined, key, listener),
     );
   }
+}
+
+function textSoon(bytes: Buffer, listener: DecodedListener): Promise<string | undefined> | string | undefined {
+  if (bytes.length <= largeBody) return textIn(bytes);
+  return new Promise((resolve) => listener.later(() => resolve(textIn(bytes))));
 }
 
 /** A failure as the domain error that resolvers may see. */

@@ -37,10 +37,23 @@ function leave(): void {
 const maximumCodings = 3;
 
 /**
- * The text of a body: content codings undone, a byte order mark dropped. Throws if it would exceed `limit` bytes
- * (bombs stop there), names an unknown coding, or is not UTF-8.
+ * The text of a body with content codings. Rejects if it would exceed `limit` bytes (bombs stop there), names an unknown
+ * coding, or is not UTF-8.
  */
-export async function decodeBody(body: Buffer, contentEncoding: string, limit: number): Promise<string> {
+export function decodeBody(body: Buffer, contentEncoding: string, limit: number): Promise<string> {
+  return decompress({ body }, contentEncoding, limit, textOf);
+}
+
+/**
+ * What `read` makes of a body without its content codings. Only so many bodies are held without them at a time, each until
+ * it has been read. Rejects as `decodeBody` does, and with what `read` throws.
+ */
+export async function decompress<T>(
+  source: { readonly body: Buffer },
+  contentEncoding: string,
+  limit: number,
+  read: (bytes: Buffer) => T | Promise<T>,
+): Promise<T> {
   const codings = contentEncoding
     .toLowerCase()
     .split(',')
@@ -50,18 +63,18 @@ export async function decodeBody(body: Buffer, contentEncoding: string, limit: n
   const place = enter();
   if (place !== undefined) await place;
   try {
-    let bytes = body;
+    let bytes = source.body;
     for (const coding of codings.toReversed()) {
       if (!isKnown(coding)) throw new Error('unknown content coding');
       bytes = await decoders[coding](bytes, { maxOutputLength: limit });
     }
-    return textOf(bytes);
+    return await read(bytes);
   } finally {
     leave();
   }
 }
 
-/** The UTF-8 text of bytes without its byte order mark. */
+/** The UTF-8 text of bytes without its byte order mark. Throws for what is not UTF-8. */
 export function textOf(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new Error('not UTF-8');
   const text = bytes.toString('utf8');
