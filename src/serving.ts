@@ -12,7 +12,7 @@ import { mutationNames } from './resolvers/resolvers.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
 import type { Config } from './settings/config.ts';
 import { cursorSecretOf } from './settings/cursor-secret.ts';
-import { createLog } from './telemetry/log.ts';
+import { createLog, type Journal } from './telemetry/log.ts';
 import type { RunningTracing } from './telemetry/tracing/start.ts';
 
 const mebibyte = 2 ** 20;
@@ -37,9 +37,9 @@ export interface Task extends Orders {
 
 /** Serves from this process, and stops on a signal. Resolves when it listens. */
 export async function serveAlone({ close, environment, ...orders }: Task): Promise<Started> {
-  const { log, end: endLog } = createLog(orders.config.logLevel, false);
-  const tenants = followKeys(orders.config, environment, log);
-  const { gateway, stop, ...started } = await startServing(orders, environment, log);
+  const { log, tell, end: endLog } = createLog(orders.config.logLevel, false);
+  const tenants = followKeys(orders.config, environment, tell);
+  const { gateway, stop, ...started } = await startServing(orders, environment, { log, tell });
   if (tenants !== undefined) {
     gateway.takeTenants(tenants.current());
     tenants.onChange(gateway.takeTenants);
@@ -57,15 +57,15 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
 
 /** Serves from processes of its own, and stops them on a signal. Resolves when they listen. */
 export async function lead({ config, site, environment, close }: Task): Promise<Started> {
-  const { log, end: endLog } = createLog(config.logLevel, true);
-  const tenants = followKeys(config, environment, log);
+  const { log, tell, end: endLog } = createLog(config.logLevel, true);
+  const tenants = followKeys(config, environment, tell);
   const group = await startWorkers({
     workers: config.workers,
     orders: { config, site },
     store: createTextMemory(),
     tenants,
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
-    log: logWith(log),
+    log: tell,
   });
   const end = stopOnSignal(async () => {
     await group.stop();
@@ -86,9 +86,9 @@ export async function lead({ config, site, environment, close }: Task): Promise<
 export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<void> {
   const link = new Link();
   const orders = await link.orders;
-  const { log, end: endLog } = createLog(orders.config.logLevel, true);
+  const { log, tell, end: endLog } = createLog(orders.config.logLevel, true);
   try {
-    const { gateway, stop, ...started } = await startServing(orders, environment, log, link);
+    const { gateway, stop, ...started } = await startServing(orders, environment, { log, tell }, link);
     const end = stopOnSignal(async () => {
       await stop();
       await endLog();
@@ -116,7 +116,7 @@ interface Serving extends Started {
 async function startServing(
   { config, site: { upstreamUrl, demoKey } }: Orders,
   environment: NodeJS.ProcessEnv,
-  log: Logger,
+  { log, tell }: Pick<Journal, 'log' | 'tell'>,
   link?: Link,
 ): Promise<Serving> {
   const tracing = config.traces ? await startTraces(environment, upstreamUrl, log) : undefined;
@@ -129,7 +129,7 @@ async function startServing(
     demoKey,
     tracing: tracing?.tracing,
     report: (error) => log.error({ err: error }, 'unexpected error'),
-    log: logWith(log),
+    log: tell,
   });
   link?.onTenants(gateway.takeTenants);
   if (hasFiles(config)) process.on('SIGHUP', () => void gateway.reload());
@@ -159,18 +159,14 @@ function hasFiles({ persisted, upstreamTlsFiles, auth }: Config): boolean {
 }
 
 /** Follows the keys of tenants, in the first process for all workers. */
-function followKeys({ auth }: Config, environment: Task['environment'], log: Logger): FollowedTenants | undefined {
+function followKeys({ auth }: Config, environment: Task['environment'], log: Log): FollowedTenants | undefined {
   if (auth === undefined) return undefined;
   const source = { path: auth.tenantsPath, environment, mutationNames };
-  return followTenants({ source, log: logWith(log) });
+  return followTenants({ source, log });
 }
 
 function drainMsOf({ stopDelayMs }: Config): number {
   return Math.max(longestStopMs - stopDelayMs, leastDrainMs);
-}
-
-function logWith(log: Logger): Log {
-  return (level, message, fields) => log[level](fields ?? {}, message);
 }
 
 /** Loaded where it is asked for only: OpenTelemetry's SDK takes longer to load than the rest of the gateway. */

@@ -46,10 +46,17 @@ function knownExtensions(all: JsonObject | undefined): JsonObject | undefined {
 
 /** Members by name. None of them means anything as an object or a list: those are kept without what is in them. */
 function picked(all: JsonObject, names: readonly string[]): JsonObject {
-  const found: Record<string, unknown> = {};
-  for (const name of names) if (all[name] !== undefined) found[name] = withoutContents(all[name]);
-  return found;
+  let found: Record<string, unknown> | undefined;
+  for (const name of names) {
+    if (all[name] === undefined) continue;
+    found ??= {};
+    found[name] = withoutContents(all[name]);
+  }
+  return found ?? noMembers;
 }
+
+/** What nearly all requests have of such members. */
+const noMembers: JsonObject = Object.freeze({});
 
 function withoutContents(value: unknown): unknown {
   if (Array.isArray(value)) return [];

@@ -38,17 +38,40 @@ export interface Distribution {
   readonly sum: number;
 }
 
-/** A histogram with one label that is kept elsewhere and read when it is asked for. */
+/** Adds values up without making anything: each operation and each call comes by. */
+export class Tally implements Distribution {
+  readonly counts: number[];
+  sum = 0;
+  readonly #bounds: readonly number[];
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.counts = Array.from({ length: bounds.length + 1 }, () => 0);
+  }
+
+  add(value: number): void {
+    const bounds = this.#bounds;
+    let bucket = 0;
+    while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket += 1;
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
+    this.sum += value;
+  }
+}
+
+/** A histogram with at most one label that is kept elsewhere and read when it is asked for; without a label its value is ''. */
 export function histogram(
   registers: Registry[],
   name: string,
   help: string,
-  label: string,
+  label: string | undefined,
   bounds: readonly number[],
   read: () => ReadonlyMap<string, Distribution>,
 ): void {
-  const metric = new KeptHistogram({ name, help, labelNames: [label], registers: [] }, () =>
-    [...read()].flatMap(([value, distribution]) => samplesOf(name, { [label]: value }, bounds, distribution)),
+  const labelNames = label === undefined ? [] : [label];
+  const metric = new KeptHistogram({ name, help, labelNames, registers: [] }, () =>
+    [...read()].flatMap(([value, distribution]) =>
+      samplesOf(name, Object.fromEntries(labelNames.map((one) => [one, value])), bounds, distribution),
+    ),
   );
   for (const register of registers) register.registerMetric(metric);
 }

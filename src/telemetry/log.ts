@@ -1,5 +1,7 @@
+import { hostname } from 'node:os';
 import { isatty } from 'node:tty';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import type { Log } from '../log.ts';
 import { createTerminal } from './terminal.ts';
 
 /** Characters of lines that are written as one. */
@@ -26,6 +28,8 @@ const endPatienceMs = 1000;
 /** A log, and its end. */
 export interface Journal {
   readonly log: Logger;
+  /** Writes the same lines, of plain data, several times as fast: there is one for each operation. */
+  readonly tell: Log;
   /** Resolves when every line is written, or the reader has had time for it; nothing is logged after that. */
   readonly end: () => Promise<void>;
 }
@@ -35,7 +39,11 @@ export interface Journal {
  * same output batches are so small that no line gets into another, unless it is longer than a pipe takes in one piece.
  */
 export function createLog(level: string, isShared: boolean): Journal {
-  if (isatty(standardOutput)) return { log: pino({ level }, createTerminal()), end: () => Promise.resolve() };
+  if (isatty(standardOutput)) {
+    const log = pino({ level }, createTerminal());
+    const tell: Log = (severity, message, fields = {}) => log[severity](fields, message);
+    return { log, tell, end: () => Promise.resolve() };
+  }
   const maxWrite = isShared ? indivisibleBytes : 2 * batchLength;
   const destination = pino.destination({ sync: false, maxWrite, maxLength: longestBacklog });
   let isEnding = false;
@@ -55,7 +63,19 @@ export function createLog(level: string, isShared: boolean): Journal {
       destination.once('finish', resolve);
       destination.end();
     });
-  return { log: pino({ level }, lines), end };
+  const log = pino({ level }, lines);
+  return { log, tell: createTell(log, lines), end };
+}
+
+/** Lines as pino writes them. It looks at each field of a line anew, which cost a small operation a thirtieth. */
+export function createTell(log: Logger, lines: DestinationStream): Log {
+  const { values } = pino.levels;
+  const origin = `"pid":${process.pid},"hostname":${JSON.stringify(hostname())}`;
+  return (severity, message, fields = {}) => {
+    if (!log.isLevelEnabled(severity)) return;
+    const members = JSON.stringify({ ...fields, msg: message }).slice(1);
+    lines.write(`{"level":${values[severity]},"time":${Date.now()},${origin},${members}\n`);
+  };
 }
 
 /** Lines on their way to one write. */

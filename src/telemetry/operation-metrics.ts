@@ -1,6 +1,6 @@
-import { Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { answerCodes } from '../operation/error-codes.ts';
-import { counter, gauge } from './instruments.ts';
+import { counter, gauge, histogram, Tally } from './instruments.ts';
 
 /** Counts operations. */
 export interface OperationMetrics {
@@ -12,19 +12,22 @@ export interface OperationMetrics {
   readonly unexpected: () => void;
 }
 
-const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Makes the metrics of operations. */
 export function createOperationMetrics(registers: Registry[]): OperationMetrics {
   const outcomes = new Map<string, number>(answerCodes.map((code) => [code, 0]));
   const listedOutcomes = new Map<string, ListedOutcome>();
   const state = { running: 0, unexpected: 0 };
-  const duration = new Histogram({
-    name: 'gateway_operation_duration_seconds',
-    help: 'Time from the parameters of an operation to its answer.',
-    buckets: durationBuckets,
+  const durations = new Tally(durationBounds);
+  histogram(
     registers,
-  });
+    'gateway_operation_duration_seconds',
+    'Time from the parameters of an operation to its answer.',
+    undefined,
+    durationBounds,
+    () => new Map([['', durations]]),
+  );
   measureOutcomes(registers, outcomes, listedOutcomes);
   counter(registers, 'gateway_unexpected_errors_total', 'Faults of the gateway itself.', [], () => [
     [{}, state.unexpected],
@@ -37,7 +40,7 @@ export function createOperationMetrics(registers: Registry[]): OperationMetrics 
     end: (durationMs, code = 'none', listed) => {
       state.running -= 1;
       outcomes.set(code, (outcomes.get(code) ?? 0) + 1);
-      duration.observe(durationMs / 1000);
+      durations.add(durationMs / 1000);
       if (listed !== undefined) countListed(listedOutcomes, listed, code);
     },
     unexpected: () => {

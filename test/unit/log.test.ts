@@ -1,5 +1,6 @@
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { createBatches } from '../../src/telemetry/log.ts';
+import { createBatches, createTell } from '../../src/telemetry/log.ts';
 
 const bytesOf = (line: string): number => Buffer.byteLength(line);
 
@@ -20,4 +21,30 @@ test('a line that is larger than a batch goes alone', () => {
   for (const line of ['one\n', '漢漢漢漢\n', 'two\n']) batches.write(line);
   batches.flush();
   expect(passed).toEqual(['one\n', '漢漢漢漢\n', 'two\n']);
+});
+
+test('what is told stands in the log as pino writes it', () => {
+  const written: string[] = [];
+  const lines = { write: (line: string) => void written.push(line) };
+  const log = pino({ level: 'info' }, lines);
+  const tell = createTell(log, lines);
+  for (const fields of [
+    {},
+    { count: 1, absent: undefined, text: 'a "b"\n\u2028', list: ['c'], none: null, share: 0.5 },
+  ]) {
+    log.warn(fields, 'told');
+    tell('warn', 'told', fields);
+  }
+  const untimed = written.map((line) => line.replace(/"time":\d+/, '"time":0'));
+  expect(untimed).toHaveLength(4);
+  expect([untimed[1], untimed[3]]).toEqual([untimed[0], untimed[2]]);
+});
+
+test('what is told is not written below the level of the log', () => {
+  const written: string[] = [];
+  const lines = { write: (line: string) => void written.push(line) };
+  const tell = createTell(pino({ level: 'warn' }, lines), lines);
+  tell('info', 'operation');
+  tell('error', 'fault');
+  expect(written.map((line): unknown => JSON.parse(line))).toMatchObject([{ level: 50, msg: 'fault' }]);
 });
