@@ -24,8 +24,8 @@ export function stopOnSignal(close: () => Promise<void>): Stop {
 }
 
 /**
- * Errors that nobody caught are counted and logged. A promise that nobody heard harms no one else; but after an exception
- * nobody knows what state the process is in, so it answers what is in flight and leaves its place to a new one.
+ * Counts and logs errors that no code caught. A rejected promise harms no other request; but after an exception the state of
+ * the process is not known, so it answers what is in flight and leaves its place to a new one.
  */
 export function hearUncaught(count: () => void, log: Logger, stop: Stop): void {
   process.on('unhandledRejection', (error) => {
@@ -46,7 +46,7 @@ export function fail(error: unknown): never {
   process.exit(exitCode);
 }
 
-/** What is wrong as one line; exit code 2 where the caller can mend it, 1 otherwise. */
+/** What is wrong as one line; exit code 2 if the caller can mend it, 1 otherwise. */
 export function failureOf(error: unknown): { readonly message: string; readonly exitCode: number } {
   const isForeignHost = error instanceof Error && 'code' in error && foreignHost.has(error.code);
   const usageError =
@@ -60,7 +60,7 @@ export function failureOf(error: unknown): { readonly message: string; readonly 
   return { message: message.replaceAll('\n', ' '), exitCode };
 }
 
-/** Waits until something listens; where its port cannot be had, the error names the setting. */
+/** Waits until something listens; if its port cannot be had, the error names the setting. */
 export async function listening<T>(
   variable: 'PORT' | 'METRICS_PORT' | 'WORKSPACE_PORT',
   start: Promise<T>,

@@ -87,7 +87,7 @@ export interface Gateway {
   readonly documentUses: DocumentUses;
   /** Reads manifests of persisted documents and certificates again; what is wrong is logged, and changes nothing. */
   readonly reload: () => Promise<void>;
-  /** From now on requests are those of these tenants, where the gateway holds the keys. */
+  /** From now on requests are those of these tenants, if the gateway holds the keys. */
   readonly takeTenants: (tenants: Tenants) => void;
   readonly metrics: Metrics;
   /** How the upstream is doing, for metrics and readiness. */
@@ -161,7 +161,7 @@ interface OperationParts extends Pick<OperationsOptions, 'shared' | 'eventLoop'>
   readonly watch: ReturnType<typeof watchWith>;
 }
 
-/** The way of every operation, followed by spans where somebody traces. */
+/** The way of every operation, followed by spans if it is traced. */
 function createOperations(options: GatewayOptions, parts: OperationParts): RunOperation {
   const { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch } = parts;
   const room = new AnswerRoom();

@@ -99,7 +99,7 @@ async function serve(config: Config): Promise<void> {
   const site: Site = { upstreamUrl: config.upstreamUrl ?? workspace?.url ?? '', demoKey: workspace?.demoKey };
   const task: Task = { config, site, environment: process.env, close: async () => workspace?.close() };
   const started = await (config.workers === 1 ? serveAlone(task) : lead(task));
-  // Not earlier: where it does not start, the one line that says why is all there is.
+  // Not earlier: if it does not start, the one line that says why is all there is.
   for (const warning of config.warnings) console.error(`warning: ${warning}`);
   // Last: who reads it may act on it. Not by console.log, see src/telemetry/log.ts.
   writeSync(1, `${greeting(started, config, workspace)}\n`);

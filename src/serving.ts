@@ -169,7 +169,7 @@ function drainMsOf({ stopDelayMs }: Config): number {
   return Math.max(longestStopMs - stopDelayMs, leastDrainMs);
 }
 
-/** Loaded where it is asked for only: OpenTelemetry's SDK takes longer to load than the rest of the gateway. */
+/** Loaded only if it is asked for: OpenTelemetry's SDK takes longer to load than the rest of the gateway. */
 async function startTraces(environment: NodeJS.ProcessEnv, upstreamUrl: string, log: Logger): Promise<RunningTracing> {
   const { startTracing } = await import('./telemetry/tracing/start.ts');
   return startTracing(environment, upstreamUrl, (level, message, details = []) =>

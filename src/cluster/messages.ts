@@ -35,7 +35,7 @@ export type ToWorker =
   // The tenants from now on.
   | { readonly kind: 'tenants'; readonly tenants: Tenants }
   | { readonly kind: 'measure'; readonly id: number }
-  // To `get`, under its id; undefined where nobody has registered it.
+  // To `get`, under its id; undefined if no client has registered it.
   | { readonly kind: 'text'; readonly id: number; readonly text: string | undefined }
   // To `totals`, under its id.
   | { readonly kind: 'totals'; readonly id: number; readonly text: string | undefined };

@@ -1,6 +1,6 @@
 /** Questions to another process that are not answered yet. */
 export interface Pending<T> {
-  /** Asks under a new id; undefined where no answer comes in time, or where too many wait already. */
+  /** Asks under a new id; undefined if no answer comes in time, or if too many wait already. */
   readonly ask: (send: (id: number) => void) => Promise<T | undefined>;
   readonly answer: (id: number, value: T | undefined) => void;
 }

@@ -31,7 +31,7 @@ export interface Group extends Started {
   readonly givenUp: Promise<WorkersError>;
 }
 
-/** Starts one worker and, once it serves, the others. Rejects with a WorkersError where one cannot start. */
+/** Starts one worker and, once it serves, the others. Rejects with a WorkersError if one cannot start. */
 export async function startWorkers(options: GroupOptions): Promise<Group> {
   setUpWorkers();
   const workers = new Workers(options);

@@ -10,10 +10,10 @@ const memoryMs = 60_000;
 const firstDelayMs = 100;
 const longestDelayMs = 5000;
 
-/** Ends within a minute, for each worker, after which nobody believes in the next start. */
+/** Ends within a minute, for each worker, after which no further start is tried. */
 const mostEnds = 5;
 
-/** Waits twice as long after each further end in the same place; gives up where all places see too many. */
+/** Waits twice as long after each further end in the same place; gives up if all places see too many. */
 export function createRestarts(workers: number, now: () => number): Restarts {
   let ends: { readonly place: number; readonly at: number }[] = [];
   return {

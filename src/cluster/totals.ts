@@ -50,7 +50,7 @@ type Labels = Measured['values'][number]['labels'];
 
 const unusedDocuments = 'gateway_documents_unused';
 
-/** A document is unused where no worker has been asked for it, which no sum over workers tells. */
+/** A document is unused if no worker has been asked for it, which no sum over workers tells. */
 function unusedIn(snapshots: readonly Snapshot[]): number {
   const hits = new Map<unknown, number>();
   for (const { name, values } of snapshots.flat()) {

@@ -28,7 +28,7 @@ const measurePatienceMs = 1000;
 
 /** The primary's side of one worker, from its start to its end; `Link` of worker.ts is the other side. */
 export class WorkerHandle {
-  /** Once it listens; rejects with a WorkersError where it ends before. Somebody has to hear it. */
+  /** Once it listens; rejects with a WorkersError if it ends before, which has to be handled. */
   readonly started: Promise<Started>;
   readonly #worker: Worker;
   readonly #handovers: Handovers;
@@ -81,7 +81,7 @@ export class WorkerHandle {
     return this.#snapshot;
   }
 
-  /** Its metrics now; the last ones where it does not answer. */
+  /** Its metrics now; the last ones if it does not answer. */
   async measure(): Promise<Snapshot> {
     const snapshot = await this.#measures.ask((id) => this.tell({ kind: 'measure', id }));
     this.#snapshot = snapshot ?? this.#snapshot;

@@ -43,7 +43,7 @@ export class Link {
   #tenants: Tenants | undefined;
   #takeTenants: (tenants: Tenants) => void = ignore;
 
-  /** Throws where no primary has started this process. */
+  /** Throws if no primary has started this process. */
   constructor() {
     if (process.send === undefined) throw new ConfigError("worker: this command is the gateway's own; expected serve");
     const { promise, resolve } = Promise.withResolvers<Orders>();
@@ -93,7 +93,7 @@ export class Link {
     const served = this.#served;
     switch (message.kind) {
       case 'stop':
-        // Nobody is served yet.
+        // No request is served yet.
         if (served === undefined) process.exit(0);
         return served.stop();
       case 'close':

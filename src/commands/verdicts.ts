@@ -25,11 +25,11 @@ interface Cost {
 /** What is said of one operation, or of a document that cannot be read. */
 export interface Verdict {
   readonly name: string;
-  /** What is wrong with it, one line each; valid where there is nothing. */
+  /** What is wrong with it, one line each; valid if there is nothing. */
   readonly errors: readonly string[];
   /** Uses of what is deprecated, one line each. */
   readonly deprecated: readonly string[];
-  /** Undefined where it is not valid. */
+  /** Undefined if it is not valid. */
   readonly cost?: Cost;
   readonly overBudget: boolean;
 }

@@ -12,7 +12,7 @@ import type { SelectionScope } from '../look-ahead/selection.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
 import { samplesOf } from './samples.ts';
 
-/** An operation whose variables nobody knows. */
+/** An operation whose variables are not known. */
 interface WorstCaseOptions {
   readonly schema: GraphQLSchema;
   readonly fragments: SelectionScope['fragments'];
@@ -34,7 +34,7 @@ const cursors: CursorCodec = {
 /**
  * The plan of an operation with its variables' defaults and, for those without, the values that make the most calls (and
  * among those ask for the most rows), looked for one variable after the other; its `lower` is that of the cheapest plan
- * met on the way, and its `objects` that of the largest answer. Undefined where no variables fit.
+ * met on the way, and its `objects` that of the largest answer. Undefined if no variables fit.
  */
 export function worstPlan(options: WorstCaseOptions): Plan | undefined {
   const { operation, maxPageSize } = options;
@@ -70,7 +70,7 @@ function costsMore(plan: Plan, other: Plan): boolean {
   return plan.upper > other.upper || (plan.upper === other.upper && plan.rows > other.rows);
 }
 
-/** What a variable may be: its default, else left out where it can be, or one of the values that cost differently. */
+/** What a variable may be: its default, else left out if it can be, or one of the values that cost differently. */
 function choicesOf(
   { variable, type, defaultValue }: VariableDefinitionNode,
   schema: GraphQLSchema,

@@ -40,7 +40,7 @@ export class BodyClaim {
     this.#take = take;
   }
 
-  /** From now on it takes so many bytes. Throws a GraphQLError where there is no room for that. */
+  /** From now on it takes so many bytes. Throws a GraphQLError if there is no room for that. */
   resize(bytes: number): void {
     if (!this.#take(bytes, bytes - this.#bytes)) throw requestError('noRoomForBody', noRoom);
     this.#bytes = bytes;

@@ -6,7 +6,7 @@ import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 import type { BodyClaim } from './body-budget.ts';
 
 /**
- * What `read` makes of the JSON text of a request body; undefined where the client left before it was complete. Its memory
+ * What `read` makes of the JSON text of a request body; undefined if the client left before it was complete. Its memory
  * is claimed as it comes, and once more for what `read` makes of it. Rejects with GraphQLErrors, and with what `read` throws.
  */
 export function readBody<T>(

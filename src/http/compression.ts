@@ -27,7 +27,7 @@ export interface Complete extends Omit<HttpAnswer, 'body'> {
 }
 
 /**
- * The answer in the coding that its client likes most; undefined where it goes as it is, which is decided at once. The
+ * The answer in the coding that its client likes most; undefined if it goes as it is, which is decided at once. The
  * work is done beside the event loop, and nothing of it is kept for another answer.
  */
 export function compressed({ headers }: IncomingMessage, answer: Complete): Promise<Complete> | undefined {

@@ -69,7 +69,7 @@ export function createCors({ origins, headers, vary, isChallenging, log }: CorsO
   };
 }
 
-/** `preflightHeaders` are those that the page may send, where it asks for that. */
+/** `preflightHeaders` are those that the page may send, if it asks for that. */
 function allow(response: ServerResponse, origin: string, exposed: string, preflightHeaders: string | undefined): void {
   response.setHeader('access-control-allow-origin', origin);
   response.setHeader('access-control-expose-headers', exposed);

@@ -28,7 +28,7 @@ export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAns
 }
 
 /**
- * 200 once something was executed. Before that the status of the error: where the client takes `application/json`,
+ * 200 once something was executed. Before that the status of the error: if the client takes `application/json`,
  * errors of the document are 200 (GraphQL over HTTP §6.4.1), with `application/graphql-response+json` never (§6.4.2).
  */
 function statusOf({ data, errors = [] }: OperationResult, mediaType: MediaType): number {

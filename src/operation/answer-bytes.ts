@@ -2,11 +2,11 @@ import { exactDigits } from '../rest/values.ts';
 
 /** What was measured of a value. */
 export interface MeasuredJson {
-  /** Bytes of its JSON text; where they exceed the limit, those of a part that does. */
+  /** Bytes of its JSON text; if they exceed the limit, those of a part that does. */
   readonly bytes: number;
-  /** How many objects and lists it has, itself included; where that is too many, as many as were counted. */
+  /** How many objects and lists it has, itself included; if that is too many, as many as were counted. */
   readonly values: number;
-  /** Where the limit was exceeded, without the places in lists; undefined where it was not. */
+  /** Response path at which the limit was exceeded, without the places in lists; undefined if it was not. */
   readonly path: string | undefined;
 }
 

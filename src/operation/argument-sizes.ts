@@ -19,7 +19,7 @@ interface Template {
 
 /** The arguments of a field. */
 interface FieldArguments {
-  /** Response keys down to the field; through a fragment, those where it is spread first. */
+  /** Response keys down to the field; through a fragment, those at which it is spread first. */
   readonly path: string;
   readonly all: Template;
   /** Those of them that a REST call has in its query. */
@@ -36,7 +36,7 @@ interface OperationArguments {
   readonly defaults: ReadonlyMap<string, string>;
 }
 
-/** Throws a GraphQLError where arguments are too large. `text` is the variables of the request as JSON. */
+/** Throws a GraphQLError if arguments are too large. `text` is the variables of the request as JSON. */
 export type RefuseArguments = (prepared: PreparedOperation, variables: JsonObject | undefined, text: string) => void;
 
 /** UTF-8 has at most three bytes for a UTF-16 unit, percent-encoding three for one of those. */

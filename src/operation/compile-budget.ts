@@ -2,8 +2,8 @@
 const msPerSecond = 100;
 
 /**
- * Bounds how long compiling operations keeps the event loop: code pays for itself only where an operation comes again and
- * again, and whoever sends thousands of documents twice each must not stop everybody else.
+ * Bounds how long compiling operations keeps the event loop: code pays for itself only if an operation comes again and
+ * again, and a client that sends thousands of documents twice each must not stop all others.
  */
 export class CompileBudget {
   readonly #now: () => number;
@@ -15,7 +15,7 @@ export class CompileBudget {
     this.#now = now;
   }
 
-  /** Runs `compile` at once, or answers false where nothing is left of this second. */
+  /** Runs `compile` at once, or answers false if nothing is left of this second. */
   spend(compile: () => void): boolean {
     const startedAt = this.#now();
     if (startedAt - this.#secondBegan >= 1000) {

@@ -42,13 +42,13 @@ export interface Cost {
 }
 
 /**
- * The cost of an operation, before it runs. One that may make no call, for want of a usable key, is planned only where its
- * client wants the plan. Throws a GraphQLError where what the client wants to know is unknown.
+ * The cost of an operation, before it runs. One that may make no call, for want of a usable key, is planned only if its
+ * client wants the plan. Throws a GraphQLError if what the client wants to know is unknown.
  */
 export type Costs = (prepared: PreparedOperation, params: GraphQLParams, mayCall: boolean, tenant?: Tenant) => Cost;
 
 /**
- * Refuses operations that would cost too much. Most cannot, whatever their variables are: those are planned only where
+ * Refuses operations that would cost too much. Most cannot, whatever their variables are: those are planned only if
  * their client wants to know.
  */
 export function createCosts(options: CostsOptions): Costs {
@@ -93,7 +93,7 @@ export function createCosts(options: CostsOptions): Costs {
   };
 }
 
-/** The plan of an operation, or why it has none; undefined where the variables do not fit, and nothing will be executed. */
+/** The plan of an operation, or why it has none; undefined if the variables do not fit, and nothing will be executed. */
 function planWith(
   { document, operation }: PreparedOperation,
   variables: Readonly<Record<string, unknown>>,
@@ -114,7 +114,7 @@ function planWith(
   }
 }
 
-/** Throws where clients may not see REST calls, too: who asks for a plan does not expect the operation to run. */
+/** Throws if clients may not see REST calls, too: a client that asks for a plan does not expect the operation to run. */
 function explainOf({ extensions }: GraphQLParams, { explain: isAllowed }: CostsOptions): 'plan' | 'trace' | undefined {
   const explain = extensions?.['explain'] ?? undefined;
   if (explain === undefined) return undefined;

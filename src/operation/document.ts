@@ -23,7 +23,7 @@ export interface PrepareOptions {
   readonly schemas: Schemas;
   readonly cacheBytes: number;
   readonly limits: DocumentLimits;
-  /** Whether clients may read the schema, and get suggestions from it where they misspell a name. */
+  /** Whether clients may read the schema, and get suggestions from it if they misspell a name. */
   readonly introspection: boolean;
 }
 
@@ -52,7 +52,7 @@ export function createPrepare(options: PrepareOptions): Prepare {
 const bytesPer = { unit: 2, token: 400, codeOfToken: 1600, codeOfSelection: 3000 };
 
 function sizeOf(key: string, text: string, { document }: PreparedOperation): number {
-  // Where the key is more than the text, both are kept.
+  // If the key is more than the text, both are kept.
   const units = key === text ? text.length : key.length + text.length;
   return bytesPer.unit * units + bytesPer.token * (document.tokenCount ?? text.length) + 1000;
 }
@@ -85,7 +85,7 @@ function prepareOperation(
   return { document, operation, execute, listed: false, serial: next() };
 }
 
-/** The operations of a listed document, by name. Throws a RefusedDocument where the name says none. */
+/** The operations of a listed document, by name. Throws a RefusedDocument if the name says none. */
 export type ListedOperations = (operationName: string | undefined) => PreparedOperation;
 
 /** Makes all operations of a listed document ready, compiled already. Throws a RefusedDocument for one that cannot run. */

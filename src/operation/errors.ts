@@ -62,14 +62,14 @@ export function toPublicErrors(
 
 const badInput = { code: 'BAD_USER_INPUT' };
 
-/** A variable that was null where its argument must not be: nothing else about arguments is found so late. */
+/** A variable that was null although its argument must not be: nothing else about arguments is found so late. */
 function isBadArgument(error: unknown): boolean {
   return error instanceof GraphQLError && error.message.startsWith('Argument "');
 }
 
 const badValue = new UpstreamError('UPSTREAM_INVALID_RESPONSE');
 
-/** The innermost error: executors wrap what resolvers throw, more than once where lists are in between. */
+/** The innermost error: executors wrap what resolvers throw, more than once if lists are in between. */
 export function causeOf(error: unknown): unknown {
   let cause = error;
   while (cause instanceof GraphQLError) {
@@ -95,7 +95,7 @@ function requestErrorOf(error: GraphQLError): PublicError {
   };
 }
 
-/** graphql-jit leaves extensions out where there are none. */
+/** graphql-jit leaves extensions out if there are none. */
 function extensionsOf(error: GraphQLError): Readonly<Record<string, unknown>> {
   const extensions: unknown = error.extensions;
   return typeof extensions === 'object' && extensions !== null ? { ...extensions } : {};

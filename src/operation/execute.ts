@@ -85,7 +85,7 @@ export function createExecution(
 }
 
 /**
- * Runs `interpret` until it has answered data once, then what `compile` finds; that answers false where it has to be
+ * Runs `interpret` until it has answered data once, then what `compile` finds; that answers false if it has to be
  * asked again later. Operations that cannot read anything, or whose variables never fit, are not worth compiling.
  */
 function onceAnswered(interpret: Execute, compile: (use: (run: Execute) => void) => boolean): Execute {
@@ -131,7 +131,7 @@ function isLong(errors: readonly GraphQLError[] = []): boolean {
   return errors.some(({ message }) => message.length > longestQuote);
 }
 
-/** Compiled code for an operation; undefined where graphql-jit cannot compile it. */
+/** Compiled code for an operation; undefined if graphql-jit cannot compile it. */
 function compiled(
   { schemas: { schema, compilerSchema }, introspection }: ExecutionOptions,
   document: DocumentNode,

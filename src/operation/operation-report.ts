@@ -15,7 +15,7 @@ export interface OperationReport {
   readonly calls: number;
   /** The codes of its errors, each once; `CLIENT_LEFT` alone if its client had left before it was answered. */
   readonly codes: readonly string[];
-  /** The first characters of the hash of the caller's key; undefined without one, and where the gateway holds it. */
+  /** The first characters of the hash of the caller's key; undefined without one, and if the gateway holds it. */
   readonly caller: string | undefined;
   /** For whom the gateway holds the key. */
   readonly tenant: string | undefined;

@@ -24,7 +24,7 @@ export interface ResultsOptions {
   readonly maxAnswerBytes: number;
   /** Most errors that an answer tells. */
   readonly maxErrors: number;
-  /** Hears of errors that nobody expected. */
+  /** Hears of faults of the gateway. */
   readonly report: (error: unknown) => void;
 }
 
@@ -92,7 +92,7 @@ export class Results {
     return mostBytes > largeAnswer;
   }
 
-  /** The result with its text made, where that is large enough to be counted, and room taken for it; else why there is none. */
+  /** The result with its text made, if that is large enough to be counted, and room taken for it; else why there is none. */
   withRoom(result: OperationResult, prepared: PreparedOperation, request: Asking): OperationResult {
     const { mostBytes = 0 } = result;
     if (mostBytes <= uncounted) return result;

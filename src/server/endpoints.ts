@@ -8,7 +8,7 @@ import { refusalOfHead } from './request-head.ts';
 /** What the endpoints answer with. */
 export interface Endpoints {
   readonly gateway: Gateway;
-  /** Undefined where metrics have a port of their own. */
+  /** Undefined if metrics have a port of their own. */
   readonly metrics: MetricsEndpoint | undefined;
   /** Whether the server takes requests only until every client has gone elsewhere. */
   readonly isStopping: () => boolean;

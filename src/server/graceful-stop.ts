@@ -9,7 +9,7 @@ export interface StopTimes {
   readonly stopDelayMs: number;
   /** How long it waits after that for answers in flight. */
   readonly drainMs: number;
-  /** Where the server listens on a socket of several processes. */
+  /** Set if the server listens on a socket of several processes. */
   readonly socket?: SharedSocket | undefined;
 }
 

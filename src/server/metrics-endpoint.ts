@@ -6,7 +6,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 /** Answers a scrape. */
 export type MetricsEndpoint = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Scrapes that come together are answered with one text: making it takes milliseconds, and nobody needs a key for it. */
+/** Scrapes that come together are answered with one text: making it takes milliseconds, and no key is needed for it. */
 export function createMetricsEndpoint(
   metrics: Pick<Metrics, 'contentType' | 'render'>,
   compression: boolean,

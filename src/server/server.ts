@@ -42,7 +42,7 @@ const httpLimits = {
 /** Each takes some kilobytes, and a file descriptor of those that the connections to the upstream need, too. */
 const mostConnections = 10_000;
 
-/** Most connections of those who read metrics where these have a port of their own. */
+/** Most connections of those who read metrics, if these have a port of their own. */
 const mostScrapers = 100;
 
 const readerLimits: ReaderLimits = { graceMs: 30_000, bytesPerSecond: 131_072 };

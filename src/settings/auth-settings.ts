@@ -29,7 +29,7 @@ export interface AuthConfig extends TokenAuthOptions {
   readonly tenantsPath: string;
 }
 
-/** Reads how requests are authenticated; undefined where callers bring their own key. */
+/** Reads how requests are authenticated; undefined if callers bring their own key. */
 export function readAuth(environment: Environment): AuthConfig | undefined {
   if (required(environment, 'AUTH', authSettings.AUTH) === 'forward') return undefined;
   const from = neededForTokens(environment, 'JWT_JWKS');
@@ -57,7 +57,7 @@ export function authWarnings(environment: Environment): readonly string[] {
   return [`PERSISTED_DOCUMENTS_MODE: with AUTH=jwt expected only, but it is ${mode}: any user may run any document`];
 }
 
-/** The tenants in a file. Throws a ConfigError where it cannot be used. */
+/** The tenants in a file. Throws a ConfigError if it cannot be used. */
 function readTenantsOf(path: string, environment: Environment): ReturnType<typeof readTenants> {
   try {
     return readTenants({ path, environment, mutationNames });

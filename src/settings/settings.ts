@@ -14,7 +14,7 @@ export interface Setting<T> {
   readonly shown?: (source: string) => string;
   /** Whether other programs read it as well: then a name that is nearly the same may be one of theirs. */
   readonly shared?: boolean;
-  /** The value; undefined where the text is none. */
+  /** The value; undefined if the text is none. */
   readonly read: (text: string) => T | undefined;
 }
 
@@ -155,7 +155,7 @@ export function redisUrl(meaning: string): Setting<string> {
 /** Where settings come from: the environment, or a file of the same form. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The value of a setting, its fallback where it is not set; undefined where it has none. */
+/** The value of a setting, its fallback if it is not set; undefined if it has none. */
 export function given<T>(environment: Environment, name: string, setting: Setting<T>): T | undefined {
   const { fallback, expected, shown = JSON.stringify, read } = setting;
   const value = environment[name];

@@ -72,7 +72,7 @@ function keyFile(meaning: string): Setting<string> {
   );
 }
 
-/** A file whose content `parse` reads; it throws, or returns undefined, where it is of another kind. */
+/** A file whose content `parse` reads; it throws, or returns undefined, if it is of another kind. */
 function fileOf(meaning: string, expected: string, parse: (content: string) => string | undefined): Setting<string> {
   return {
     fallback: undefined,

@@ -7,7 +7,7 @@ import { createTerminal } from './terminal.ts';
 /** Characters of lines that are written as one. */
 const batchLength = 65_536;
 
-/** The most bytes that a pipe takes in one piece whoever else writes to it (POSIX: PIPE_BUF). */
+/** The most bytes that a pipe takes in one piece, whatever other processes write to it (POSIX: PIPE_BUF). */
 const indivisibleBytes = 4096;
 
 /** How long a line may wait for others, in milliseconds. */
@@ -22,7 +22,7 @@ const standardOutput = 1;
 /** Bytes that wait at most for a reader that does not read; beyond them batches are dropped, and memory is not filled. */
 const longestBacklog = 64 * 2 ** 20;
 
-/** How long the last lines may wait for whoever reads them, in milliseconds. */
+/** How long the last lines may wait for their reader, in milliseconds. */
 const endPatienceMs = 1000;
 
 /** A log, and its end. */
@@ -35,7 +35,7 @@ export interface Journal {
 }
 
 /**
- * JSON lines on standard output, written in batches; at a terminal lines for people (see terminal.ts). Where other processes write to the
+ * JSON lines on standard output, written in batches; at a terminal lines for people (see terminal.ts). If other processes write to the
  * same output batches are so small that no line gets into another, unless it is longer than a pipe takes in one piece.
  */
 export function createLog(level: string, isShared: boolean): Journal {

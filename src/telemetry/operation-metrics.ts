@@ -6,9 +6,9 @@ import { counter, gauge, histogram, Tally } from './instruments.ts';
 export interface OperationMetrics {
   /** An operation began. */
   readonly begin: () => void;
-  /** It was answered. `code` is that of its first error, `listed` its name where its document is listed. */
+  /** It was answered. `code` is that of its first error, `listed` its name if its document is listed. */
   readonly end: (durationMs: number, code: string | undefined, listed?: string) => void;
-  /** An error that nobody expected. */
+  /** There was a fault of the gateway. */
   readonly unexpected: () => void;
 }
 

@@ -1,6 +1,6 @@
 import { PinoPretty } from 'pino-pretty';
 
-/** What stands in the words of a line, or is left out of it: whoever reads a terminal knows which process that is. */
+/** What stands in the words of a line, or is left out of it: a person at a terminal knows which process that is. */
 const left = 'pid,hostname,requestId,document,operationName,durationMs,calls,codes';
 
 /**

@@ -70,7 +70,7 @@ mutation CreateDashboard($input: CreateDashboardInput!) {
   },
 ];
 
-/** The tab that shows what an operation costs, where clients may see it. */
+/** The tab that shows what an operation costs, if clients may see it. */
 export const explainExample: Example = {
   query: `# What would this cost? The Headers tab below has
 # "explain": "plan": it asks for the REST calls

@@ -6,13 +6,13 @@ import type { PageOptions } from './page.ts';
 /** What GraphiQL opens with, and how it is sent. */
 export interface GraphiqlOptions extends SendOptions, PageOptions {}
 
-/** Answers browsers that open the endpoint; false: the request is for somebody else. */
+/** Answers browsers that open the endpoint; false: the request is left untouched. */
 export type Graphiql = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /** Serves GraphiQL to browsers. */
 export function createGraphiql(options: GraphiqlOptions): Graphiql {
   const send = createSend({ ...options, compression: false });
-  // Nine megabytes, loaded only where somebody looks.
+  // Nine megabytes, loaded with the first browser that asks for it.
   const createVariants = async (): Promise<Variants> => {
     const { createPage } = await import('./page.ts');
     const page = createPage(options);

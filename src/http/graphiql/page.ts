@@ -26,7 +26,7 @@ export interface PageOptions {
 
 /**
  * GraphiQL with everything that it needs within one page, so that it works without internet. The page may run its own
- * scripts, known by their hashes, and talk to nobody but this gateway.
+ * scripts, known by their hashes, and talk to this gateway alone.
  */
 export function createPage(options: PageOptions): Complete {
   const scripts = [

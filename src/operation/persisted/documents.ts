@@ -26,7 +26,7 @@ export interface DocumentSet {
   readonly problems: readonly string[];
 }
 
-/** Where there is no manifest. */
+/** The documents of a gateway without a manifest. */
 export const noDocuments: DocumentSet = { byId: new Map(), byText: new Map(), longest: 0, problems: [] };
 
 /** What a set is made with. `previous` lends what it has prepared already. */
@@ -37,8 +37,8 @@ export interface DocumentSetOptions {
 }
 
 /**
- * Prepares the documents of manifests, one in each step, so that whoever reloads can do other work in between. Throws
- * a ManifestError where one id has two texts. Documents that are not valid are in the set: they answer what is wrong.
+ * Prepares the documents of manifests, one in each step, so that a reload can let other work in between. Throws
+ * a ManifestError if one id has two texts. Documents that are not valid are in the set: they answer what is wrong.
  */
 export function* prepareSet(
   entries: readonly ManifestEntry[],
@@ -66,7 +66,7 @@ export function* prepareSet(
   return { byId, byText, longest, problems };
 }
 
-/** The listed document that a text is, white space and comments aside; undefined where there is none. */
+/** The listed document that a text is, white space and comments aside; undefined if there is none. */
 export function listedByText({ byText, longest }: DocumentSet, text: string): ListedDocument | undefined {
   const exact = byText.get(text);
   if (exact !== undefined || isFarLonger(text, longest)) return exact;
@@ -84,7 +84,7 @@ function isFarLonger(text: string, length: number): boolean {
   return text.length > length * 10 + 1000;
 }
 
-/** The text without insignificant white space, commas and comments; undefined where it is no GraphQL. */
+/** The text without insignificant white space, commas and comments; undefined if it is no GraphQL. */
 function withoutIgnored(text: string): string | undefined {
   try {
     return stripIgnoredCharacters(text);
@@ -106,7 +106,7 @@ function prepareOne(prepare: PrepareListed, text: string): ListedOperations | Re
   }
 }
 
-/** Whoever asks for a document that is not valid hears why, and is counted here: nobody else learns whose it was. */
+/** A client that asks for a document that is not valid hears why. It is counted here: no later step knows which it was. */
 function refusing(refused: RefusedDocument, use: DocumentUse): ListedOperations {
   return () => {
     use.hits += 1;

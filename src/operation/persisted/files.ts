@@ -7,7 +7,7 @@ export interface ManifestFile {
   readonly text: string;
 }
 
-/** The files at a path, or matching a glob, in the order of their names. Throws a ManifestError where there is none. */
+/** The files at a path, or matching a glob, in the order of their names. Throws a ManifestError if there is none. */
 export function readFiles(pattern: string): ManifestFile[] {
   return findFiles(pattern).map((file) => {
     try {

@@ -11,7 +11,7 @@ export interface DocumentId {
   readonly automatic: boolean;
 }
 
-/** The id of the document that a request asks for; undefined where it names none. Throws for one that is malformed. */
+/** The id of the document that a request asks for; undefined if it names none. Throws for one that is malformed. */
 export function documentIdOf({ ids, extensions }: GraphQLParams): DocumentId | undefined {
   const persistedQuery = extensions?.['persistedQuery'];
   const automatic = persistedQuery === undefined || persistedQuery === null ? undefined : automaticId(persistedQuery);

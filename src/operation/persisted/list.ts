@@ -28,7 +28,7 @@ export interface DocumentList {
   readonly close: () => void;
 }
 
-/** Reads and prepares every listed document, then follows the files. Throws a ManifestError where one cannot be used. */
+/** Reads and prepares every listed document, then follows the files. Throws a ManifestError if one cannot be used. */
 export function createDocumentList(options: DocumentListOptions): DocumentList {
   const { files, pollMs, log, uses } = options;
   const since = fingerprint([files]);

@@ -12,7 +12,7 @@ import { createDocumentUses, type DocumentUses } from './uses.ts';
 
 /** Settings of persisted documents. */
 export interface PersistedSettings {
-  /** A path or glob of manifests; undefined where there are none. */
+  /** A path or glob of manifests; undefined if there are none. */
   readonly files: string | undefined;
   readonly mode: DocumentMode;
   /** Whether a listed document that is not valid keeps the gateway from starting. */
@@ -23,7 +23,7 @@ export interface PersistedSettings {
   readonly redisUrl: string | undefined;
   /** Certificates, in PEM form, of authorities that are trusted for Redis beside those that Node trusts. */
   readonly redisAuthorities: string | undefined;
-  /** Keeps what clients registered with any process of this gateway; not asked where there is a Redis. */
+  /** Keeps what clients registered with any process of this gateway; not asked if there is a Redis. */
   readonly sharedStore: TextStore | undefined;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
   readonly getMaxAge: number;
@@ -31,7 +31,7 @@ export interface PersistedSettings {
   readonly pollMs: number;
 }
 
-/** What is used where nothing is set. */
+/** What is used if nothing is set. */
 export const defaultPersistedSettings: PersistedSettings = {
   files: undefined,
   mode: 'allow',
@@ -68,7 +68,7 @@ export function createTextMemory(): TextStore {
 
 const weekSeconds = 7 * 24 * 3600;
 
-/** Reads the manifests and connects the store. Throws a ManifestError where a manifest cannot be used. */
+/** Reads the manifests and connects the store. Throws a ManifestError if a manifest cannot be used. */
 export function createPersisted(options: PersistedOptions): Persisted {
   const uses = createDocumentUses();
   const list = createList(options, uses);

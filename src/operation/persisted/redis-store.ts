@@ -14,7 +14,7 @@ export interface RedisStoreOptions {
   /** How long a text is kept after it was last registered, in seconds. */
   readonly ttlSeconds: number;
   readonly log: Log;
-  /** Where failures are counted. */
+  /** Counts failures. */
   readonly use: RedisUse;
 }
 
@@ -23,7 +23,7 @@ const patienceMs = 150;
 
 /**
  * A command that Redis did not answer in time is left alone that long, in milliseconds: requests would only queue for it.
- * Reads and writes apart, and not where Redis answers that it refuses a command.
+ * Reads and writes apart, and not if Redis answers that it refuses a command.
  */
 const restMs = 1000;
 

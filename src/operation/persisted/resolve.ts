@@ -13,7 +13,7 @@ export interface Resolved {
   readonly prepared: PreparedOperation;
   /** Whether the request named the document by an id. */
   readonly byId: boolean;
-  /** Counters of the listed document that it is; undefined where it is none. */
+  /** Counters of the listed document that it is; undefined if it is none. */
   readonly use: DocumentUse | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface ResolveOptions {
   readonly documents: () => DocumentSet;
   readonly prepare: Prepare;
   readonly policy: Policy;
-  /** What clients registered; undefined where automatic persisted queries are off. */
+  /** What clients registered; undefined if automatic persisted queries are off. */
   readonly store: TextStore | undefined;
   readonly automatic: AutomaticUse;
 }

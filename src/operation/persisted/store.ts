@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 /** Texts by their SHA-256: what clients registered. It may forget any of them at any time, and never fails. */
 export interface TextStore {
-  /** The text; undefined where it is not known. A store that answers at once answers without a promise. */
+  /** The text; undefined if it is not known. A store that answers at once answers without a promise. */
   readonly get: (hash: string) => string | undefined | Promise<string | undefined>;
   readonly set: (hash: string, text: string) => void;
   readonly close: () => void;

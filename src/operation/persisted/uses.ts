@@ -26,14 +26,14 @@ export interface RedisUse {
 /** Counters of persisted documents. They only grow, but for documents that are no longer listed. */
 export interface DocumentUses {
   readonly automatic: AutomaticUse;
-  /** All zero where there is no Redis. */
+  /** All zero without a Redis. */
   readonly redis: RedisUse;
   /** The counters of a listed document, the same object for the same id. */
   readonly of: (id: string) => DocumentUse;
   /** Forgets the documents that are not listed any more. */
   readonly keep: (ids: ReadonlySet<string>) => void;
   readonly all: () => readonly Readonly<DocumentUse>[];
-  /** The ids of listed documents that nobody has asked for since the gateway started. */
+  /** The ids of listed documents that no client has asked for since the gateway started. */
   readonly unused: () => readonly string[];
 }
 

@@ -11,12 +11,12 @@ export interface Tracing {
 
 /** One operation as a tracing system sees it; its REST calls are its children. */
 export interface OperationSpan extends CallSpans {
-  /** What stands for the operation wherever it calls somebody. */
+  /** What stands for the operation in calls that it makes. */
   readonly trace: TraceContext;
   readonly end: (outcome: TracedOutcome) => void;
 }
 
-/** What is told of an operation at its end. Undefined where its document was refused. */
+/** What is told of an operation at its end. Undefined if its document was refused. */
 interface TracedOutcome {
   readonly type: string | undefined;
   readonly name: string | undefined;

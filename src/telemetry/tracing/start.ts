@@ -25,7 +25,7 @@ const serviceName = 'workspace-graphql-gateway';
 
 /**
  * Starts OpenTelemetry's SDK as its standard `OTEL_*` variables say, which it reads itself. By default it would export
- * metrics and logs, too: those are exported only where their variables ask for it.
+ * metrics and logs, too: those are exported only if their variables ask for it.
  */
 export function startTracing(environment: Environment, upstreamUrl: string, complain: Complain): RunningTracing {
   const sdk = startNodeSdk({
