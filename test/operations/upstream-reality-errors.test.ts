@@ -17,7 +17,7 @@ const writes = {
   'DELETE /api/projects/1/': 'mutation { deleteProject(input: { id: 1 }) { deletedId } }',
 };
 
-test('1. sends exactly Authorization: Bearer <key>, and puts the key into no URL, body, log or error', async () => {
+test('sends exactly Authorization: Bearer <key>, and puts the key into no URL, body, log or error', async () => {
   const key = 'phx_S3cret.Key-17';
   let answer: UpstreamAnswer = project(1);
   await using upstream = await startUpstream(() => answer);
@@ -50,7 +50,7 @@ test('1. sends exactly Authorization: Bearer <key>, and puts the key into no URL
   expect(JSON.stringify(printed.map(({ mock }) => mock.calls))).not.toContain(key);
 });
 
-test('2. not_authenticated and authentication_failed are UNAUTHENTICATED with 401 and with 403', async () => {
+test('not_authenticated and authentication_failed are UNAUTHENTICATED with 401 and with 403', async () => {
   let answer: UpstreamAnswer = {};
   await using upstream = await startUpstream(() => answer);
   await using gateway = await startGateway(upstream);
@@ -71,7 +71,7 @@ test('2. not_authenticated and authentication_failed are UNAUTHENTICATED with 40
   expect(codesOf(await gateway.ask(one))).toEqual(['project UNAUTHENTICATED']);
 });
 
-test('3. permission_denied is FORBIDDEN and keeps the detail that says what is missing', async () => {
+test('permission_denied is FORBIDDEN and keeps the detail that says what is missing', async () => {
   let answer: UpstreamAnswer = {};
   await using upstream = await startUpstream(() => answer);
   await using gateway = await startGateway(upstream);
@@ -94,7 +94,7 @@ test('3. permission_denied is FORBIDDEN and keeps the detail that says what is m
   }
 });
 
-test('4. 402 and 409 are client errors although their type says server_error, and are not repeated', async () => {
+test('402 and 409 are client errors although their type says server_error, and are not repeated', async () => {
   let answer: UpstreamAnswer = {};
   await using upstream = await startUpstream(() => answer);
   await using gateway = await startGateway(upstream);
@@ -115,7 +115,7 @@ test('4. 402 and 409 are client errors although their type says server_error, an
   }
 });
 
-test('5. an error body that is empty, HTML, truncated, partial or unknown still gives a typed error with its status', async () => {
+test('an error body that is empty, HTML, truncated, partial or unknown still gives a typed error with its status', async () => {
   let answer: Reply = reply({});
   await using upstream = await startUpstream(() => answer);
   await using gateway = await startGateway(upstream);
@@ -162,7 +162,7 @@ test('5. an error body that is empty, HTML, truncated, partial or unknown still 
   expect(factsOf(await gateway.ask(one))).toMatchObject({ attr: 'filters__date_from', detail: 'Not a date.' });
 });
 
-test("6. the upstream's HTML, its internal addresses and the key never reach a client", {
+test("the upstream's HTML, its internal addresses and the key never reach a client", {
   timeout: 60_000,
 }, async () => {
   let answer: UpstreamAnswer = {};
@@ -201,7 +201,7 @@ test("6. the upstream's HTML, its internal addresses and the key never reach a c
   expect(Buffer.from(cursor, 'base64url').toString('latin1')).not.toContain(secret);
 });
 
-test('7. an empty 405 is METHOD_NOT_ALLOWED, and dashboards are deleted by PATCH {"deleted": true}', async () => {
+test('an empty 405 is METHOD_NOT_ALLOWED, and dashboards are deleted by PATCH {"deleted": true}', async () => {
   await using upstream = await startUpstream({
     'PATCH /api/projects/1/dashboards/5/': dashboard(5, { deleted: true }),
     'DELETE /api/projects/1/': reply({ status: 405 }),
@@ -223,7 +223,7 @@ test('7. an empty 405 is METHOD_NOT_ALLOWED, and dashboards are deleted by PATCH
   expect(codesOf(await gateway.ask(one))).toEqual(['project METHOD_NOT_ALLOWED']);
 });
 
-test('8. restoring a dashboard sends a body that holds only `deleted`', async () => {
+test('restoring a dashboard sends a body that holds only `deleted`', async () => {
   await using upstream = await startUpstream({ 'PATCH /api/projects/1/dashboards/5/': dashboard(5) });
   await using gateway = await startGateway(upstream);
   const id = Buffer.from('Dashboard:1:5').toString('base64url');
@@ -240,7 +240,7 @@ test('8. restoring a dashboard sends a body that holds only `deleted`', async ()
   );
 });
 
-test('11. 512 and 524 are upstream failures like any other 5xx', async () => {
+test('512 and 524 are upstream failures like any other 5xx', async () => {
   let answer: UpstreamAnswer = {};
   await using upstream = await startUpstream(() => answer);
   await using gateway = await startGateway(upstream);

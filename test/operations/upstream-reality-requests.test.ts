@@ -14,7 +14,7 @@ const eventsPath = '/api/projects/1/events/';
 const pluginsPath = `/api/organizations/${organizationId}/plugins/`;
 const one = '{ project(id: 1) { name } }';
 
-test('22. properties, select and where are each one singly encoded JSON parameter', async () => {
+test('properties, select and where are each one singly encoded JSON parameter', async () => {
   const properties = [
     { key: '$browser', value: ['Firefox', 'Chrome & Co'], operator: 'exact', type: 'event' },
     { key: 'a"b', value: 'ü%20+=', type: 'person' },
@@ -47,7 +47,7 @@ test('22. properties, select and where are each one singly encoded JSON paramete
   ]);
 });
 
-test('23. event values are accepted as an array or as {results, refreshing}, and key and event_name are forwarded', async () => {
+test('event values are accepted as an array or as {results, refreshing}, and key and event_name are forwarded', async () => {
   const bodies: Json[] = [
     [{ name: 'Firefox' }, { name: 'Chrome' }],
     [],
@@ -70,7 +70,7 @@ test('23. event values are accepted as an array or as {results, refreshing}, and
   }
 });
 
-test('24. JSON is asked for except for CSV, and text/csv is never parsed as JSON', async () => {
+test('JSON is asked for except for CSV, and text/csv is never parsed as JSON', async () => {
   await using everything = await startUpstream({
     [`GET ${eventsPath}?limit=50&format=csv`]: reply({ headers: { 'content-type': 'text/csv' }, body: 'id\n1\n' }),
     [`GET ${eventsPath}`]: { next: null, results: [event(1)] },
@@ -121,7 +121,7 @@ test('24. JSON is asked for except for CSV, and text/csv is never parsed as JSON
   }
 });
 
-test('28. fields that nobody knows are ignored, in rows and around them', async () => {
+test('fields that nobody knows are ignored, in rows and around them', async () => {
   const unknown =
     '"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":"x","then":1,"toJSON":"y",' +
     '"hasOwnProperty":null,"kind":"Dashboard","row":{},"new_feature":{"deep":[1]},"9":9,"":""';
@@ -153,7 +153,7 @@ test('28. fields that nobody knows are ignored, in rows and around them', async 
   expect({}).not.toHaveProperty('polluted');
 });
 
-test('29. cookies, Origin, Referer and undeclared query parameters are not forwarded, nor anything else but trace context', async () => {
+test('cookies, Origin, Referer and undeclared query parameters are not forwarded, nor anything else but trace context', async () => {
   await using upstream = await startUpstream({
     'GET /api/projects/1/': project(1),
     'PATCH /api/projects/1/': project(1),
@@ -232,7 +232,7 @@ test("a proxy's page with status 200 is no sign that something was deleted", asy
   }
 });
 
-test('31. gzip and br bodies, a missing charset, 204 without content type, and a DELETE of 200, 202 or 204 are accepted', async () => {
+test('gzip and br bodies, a missing charset, 204 without content type, and a DELETE of 200, 202 or 204 are accepted', async () => {
   const row = JSON.stringify(project(1, { name: 'Größe 🙂' }));
   const codings: [coding: string | undefined, body: Buffer][] = [
     ['gzip', gzipSync(row)],
@@ -289,7 +289,7 @@ test('31. gzip and br bodies, a missing charset, 204 without content type, and a
   expect(upstream.requests).toEqual([`DELETE ${pluginsPath}3/`]);
 });
 
-test('33. only what the caller gave is sent: what is omitted is not null, and null is sent as null', async () => {
+test('only what the caller gave is sent: what is omitted is not null, and null is sent as null', async () => {
   const routes: Routes = {
     'POST /api/projects/': project(1),
     'PATCH /api/projects/1/': project(1),

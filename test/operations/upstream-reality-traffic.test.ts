@@ -26,7 +26,7 @@ const inASecond = (): string => new Date(Date.now() + 1000).toUTCString();
 const anHourAgo = (): string => new Date(Date.now() - 3_600_000).toUTCString();
 const tomorrow = (): string => new Date(Date.now() + 86_400_000).toUTCString();
 
-test('9. Retry-After in every form is honoured, under a cap and within the deadline', { timeout: 60_000 }, async () => {
+test('Retry-After in every form is honoured, under a cap and within the deadline', { timeout: 60_000 }, async () => {
   const cases: { header: string | undefined; status?: number; calls: number; facts?: object; waits?: number }[] = [
     { header: '0', calls: 2 },
     { header: '1', calls: 2, waits: 1000 },
@@ -81,7 +81,7 @@ test('9. Retry-After in every form is honoured, under a cap and within the deadl
   await Promise.all(checks);
 });
 
-test('10. only GETs are repeated, once, and only on 429, 502, 503, 504 and network errors', {
+test('only GETs are repeated, once, and only on 429, 502, 503, 504 and network errors', {
   timeout: 60_000,
 }, async () => {
   const failures: { name: string; failure: Reply; repeated: boolean; deadline?: number }[] = [
@@ -117,7 +117,7 @@ test('10. only GETs are repeated, once, and only on 429, 502, 503, 504 and netwo
   await Promise.all(checks);
 });
 
-test('30. redirects are followed by neither reads nor writes, and the key is never sent to another host', async () => {
+test('redirects are followed by neither reads nor writes, and the key is never sent to another host', async () => {
   await using other = await startUpstream(() => project(1));
   let answer: UpstreamAnswer = {};
   await using upstream = await startUpstream(() => answer);
@@ -143,7 +143,7 @@ test('30. redirects are followed by neither reads nor writes, and the key is nev
   expect(other.requests).toEqual([]);
 });
 
-test('32. a 403 or 404 on one surface nulls only the fields of that surface', async () => {
+test('a 403 or 404 on one surface nulls only the fields of that surface', async () => {
   const path = '/api/organizations/018f1c4e-0000-7000-8000-00000000000a/plugins/';
   const whole = {
     projects: { nodes: [{ name: 'Project 1' }] },

@@ -20,7 +20,7 @@ function pageOf(results: readonly JsonObject[]): JsonObject {
   return { count: results.length, next: null, previous: null, results };
 }
 
-test('19. properties, person and elements may each be an object, an array, a string or null', async () => {
+test('properties, person and elements may each be an object, an array, a string or null', async () => {
   const values: Json[] = [{ a: { b: [1] } }, {}, [1, 'a', null], [], '{"a": "still a string"}', 'string', '', null];
   const rows = values.map((value, index) => event(index + 1, { properties: value, person: value, elements: value }));
   const byId = Object.fromEntries(rows.map((row) => [`GET ${eventsPath}${textAt(row, 'id')}/`, row]));
@@ -54,7 +54,7 @@ const distinctIds = [
   '',
 ];
 
-test('20. distinct_id stays a string in both directions, with leading zeros and beyond 2^53', async () => {
+test('distinct_id stays a string in both directions, with leading zeros and beyond 2^53', async () => {
   // Known deployments send strings; digits without quotes are text all the same.
   const numbers = '{"id":"e1","distinct_id":9007199254740993},{"id":"e2","distinct_id":12345678901234567890123}';
   const rows = distinctIds.map((distinct_id, index) => JSON.stringify(event(index + 1, { distinct_id })));
@@ -74,7 +74,7 @@ test('20. distinct_id stays a string in both directions, with leading zeros and 
   }
 });
 
-test('21. integers over 2^53 inside JSON values stay digit for digit, in both directions', async () => {
+test('integers over 2^53 inside JSON values stay digit for digit, in both directions', async () => {
   const json =
     '{"big":9007199254740993,"negative":-9007199254740993,"huge":123456789012345678901234567890,"safe":9007199254740991,' +
     '"text":"9007199254740993","deep":[[{"a":[9007199254740993,1]}]],"float":0.5,"zero":0}';
@@ -226,7 +226,7 @@ const actions: readonly Action[] = [
   },
 ];
 
-test('25. every plugin action takes the shapes of the known deployment, and the Plugin of the document', async () => {
+test('every plugin action takes the shapes of the known deployment, and the Plugin of the document', async () => {
   for (const { query, call, answers } of actions) {
     for (const [shape, body] of Object.entries(shapes)) {
       await using upstream = await startUpstream({
@@ -253,7 +253,7 @@ function deepAnswerIn(value: unknown): unknown {
   return 'answer' in value ? value['answer'] : Object.values(value).map(deepAnswerIn)[0];
 }
 
-test('26. an enum value that nobody knows fails neither its object nor its list', async () => {
+test('an enum value that nobody knows fails neither its object nor its list', async () => {
   const rows: [type: string, routes: Routes, query: string, expected: object][] = [
     [
       'plugin_type',
@@ -367,7 +367,7 @@ const nouns: { type: string; path: string; list: string; listed: typeof project;
   { type: 'Plugin', path: pluginsPath, list: `${organization} { plugins`, listed: plugin, whole: plugin },
 ];
 
-test('27. a documented field that is null or missing fails neither its object nor its siblings', async () => {
+test('a documented field that is null or missing fails neither its object nor its siblings', async () => {
   for (const { type, path, list, listed, whole } of nouns) {
     const columns = Object.keys(whole(1)).filter((column) => column !== 'id');
     const fields = [...columnFields(type), ...(type === 'Dashboard' ? ['createdBy { email }'] : [])];

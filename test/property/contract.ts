@@ -15,7 +15,7 @@ export function pathOf(noun: Noun, scope: string): string {
   }
 }
 
-/** The column that answers a field, by the words of rest-api.md. */
+/** The column that answers a field, by the name that the REST API gives it. */
 export function columnOf(noun: Noun, field: string): string {
   if (field === 'organizationId') return noun === 'Project' ? 'organization' : 'organization_id';
   const plain = field.endsWith('DashboardId') ? field.slice(0, -'Id'.length) : field;

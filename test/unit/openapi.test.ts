@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { operations, requestColumns, views } from '../../src/rest/generated/views.ts';
 
-/** §4 of the contract, line by line, with the document's own names for the path parameters. */
+/** Every operation of the REST API, with the document's own names for the path parameters. */
 const endpoints = [
   'GET /api/organizations/{parent_lookup_organization_id}/plugins/',
   'POST /api/organizations/{parent_lookup_organization_id}/plugins/',
@@ -35,7 +35,7 @@ const endpoints = [
   'DELETE /api/projects/{id}/',
 ];
 
-/** The tables of §2: every field of a noun in order; a `*` follows those that requests accept. */
+/** Every field of a noun in order; a `*` follows those that requests accept. */
 const fields = {
   Plugin: `id plugin_type* name* description* url icon* config_schema* tag* latest_tag is_global* organization_id
     organization_name capabilities* metrics* public_jobs*`,
@@ -56,7 +56,7 @@ const fields = {
   User: 'id uuid distinct_id first_name last_name email is_email_verified',
 };
 
-/** The list views of §2 that hold less than the detail view. */
+/** The list views that hold less than the detail view. */
 const listFields = {
   Dashboard: `id name description pinned created_at created_by is_shared deleted creation_mode tags restriction_level
     effective_restriction_level effective_privilege_level`,

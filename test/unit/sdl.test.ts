@@ -28,7 +28,7 @@ const types = Object.values(schema.getTypeMap()).filter(
   (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type),
 );
 
-/** The columns of rest-api.md §2 and, of these, the ones that requests take. */
+/** The columns of the REST API and, of these, the ones that requests take: written out, not read from the document. */
 const columns = {
   Plugin: {
     all: 'id plugin_type name description url icon config_schema tag latest_tag is_global organization_id organization_name capabilities metrics public_jobs',
