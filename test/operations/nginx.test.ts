@@ -13,7 +13,7 @@ const change = 'mutation { updateProject(input: { id: 1, name: "a" }) { project 
 const routes = { 'GET /api/projects/1/': project(1), 'PATCH /api/projects/1/': project(1) };
 
 describe.skipIf(!hasNginx)('With nginx before the upstream', () => {
-  test('ten reloads under a load of reads and writes fail no operation, and each write is sent once', {
+  test('reloads under a load of reads and writes fail no operation, and each write is sent once', {
     timeout: 120_000,
   }, async () => {
     await using upstream = await startUpstream(routes);
@@ -34,7 +34,7 @@ describe.skipIf(!hasNginx)('With nginx before the upstream', () => {
         answered[isWrite ? 'writes' : 'reads'] += 1;
       }
     });
-    for (let reloads = 0; reloads < 10; reloads += 1) {
+    for (let reloads = 0; reloads < inForm(4, 10); reloads += 1) {
       await pause(inForm(300, 3000));
       nginx.reload();
     }
@@ -46,7 +46,7 @@ describe.skipIf(!hasNginx)('With nginx before the upstream', () => {
     expect(new Set(writes)).toEqual(new Set(['PATCH /api/projects/1/ 200']));
     expect(writes).toHaveLength(answered.writes);
     expect(upstream.requests.filter((line) => line.startsWith('PATCH'))).toHaveLength(answered.writes);
-    measured('ten reloads of nginx', { ...answered, failed: failed.length });
+    measured('reloads of nginx', { ...answered, failed: failed.length });
   });
 
   const trusted = { UPSTREAM_CA: authorityPath };
