@@ -23,6 +23,8 @@ Commands:
              the public schema as SDL, or as the result of introspection
   schema diff OLD.graphql [--documents FILE…] [--json]
              what has changed in the public schema since OLD, and which documents that breaks
+  drift [--json]
+             how the upstream differs from the OpenAPI document: reads each GET operation once, with DRIFT_KEY_FILE
 
 Options:
   --help     this text
@@ -39,11 +41,12 @@ ${Object.entries(settings)
 /** Names in a file `.env` that are no settings, but are read: OpenTelemetry's, and proxies in small letters. */
 const foreignNames = /^OTEL_|^NODE_ENV$|^(https?|all|no)_proxy$/;
 
-/** Commands that make no call. Each loads what it needs: all that the gateway is made of takes most of a second. */
+/** Commands that serve nothing. Each loads what it needs: all that the gateway is made of takes most of a second. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./commands/explain.ts')).explain,
   check: async () => (await import('./commands/check.ts')).check,
   schema: async () => (await import('./commands/schema.ts')).schema,
+  drift: async () => (await import('./commands/drift.ts')).drift,
 };
 
 // Else V8 keeps the code of every operation that was ever compiled, long after the gateway has forgotten it.
@@ -59,7 +62,8 @@ async function run([first = '', ...others]: string[]): Promise<void> {
   const command = Object.hasOwn(commands, first) && !others.includes('--help') ? commands[first] : undefined;
   if (command === undefined) return runServer([first, ...others].filter((arg) => arg !== ''));
   const execute = await command();
-  const { text, exitCode } = execute(others, readConfig({ ...environmentFile(), ...process.env }));
+  const config = readConfig({ ...environmentFile(), ...process.env });
+  const { text, exitCode } = await execute(others, config, (line) => console.error(line));
   console.log(text);
   process.exitCode = exitCode;
 }
@@ -77,7 +81,9 @@ async function runServer(args: string[]): Promise<void> {
   const config = readConfig({ ...environmentFile(), ...process.env });
   if (command === 'serve') return serve(config);
   if (command === 'workspace') return serveWorkspace(config);
-  throw new ConfigError(`${command}: there is no such command; expected serve, workspace, explain, check or schema`);
+  throw new ConfigError(
+    `${command}: there is no such command; expected serve, workspace, explain, check, schema or drift`,
+  );
 }
 
 /**

@@ -231,7 +231,8 @@ function declarePersisted({ required, optional }: SettingsReader) {
 }
 
 /** The embedded workspace, and the faults that it can play for tests and demonstrations. */
-function declareWorkspace({ required, optional }: SettingsReader) {
+function declareWorkspace(settings: SettingsReader) {
+  const { required, optional } = settings;
   return {
     port: required(
       'WORKSPACE_PORT',
@@ -259,12 +260,27 @@ function declareWorkspace({ required, optional }: SettingsReader) {
       'WORKSPACE_REQUESTS_PER_MINUTE',
       whole('Requests a minute and key before the workspace answers 429', undefined, 1, 1_000_000),
     ),
+    ...declareAnswers(settings),
+  };
+}
+
+/** In which of the ways that are known the workspace answers. */
+function declareAnswers({ required }: SettingsReader) {
+  return {
     eventsNext: required(
       'WORKSPACE_EVENTS_NEXT',
       oneOf(
         'How the `next` of events goes on: offset as the contract says, before as the known deployment does',
         'offset',
         ['offset', 'before'] as const,
+      ),
+    ),
+    dialect: required(
+      'WORKSPACE_DIALECT',
+      oneOf(
+        'Whose answers the workspace gives: those of the OpenAPI document, or of the known deployment in a year',
+        'document',
+        ['document', '2024', '2026'] as const,
       ),
     ),
   };

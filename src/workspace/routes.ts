@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { createAuthenticator, keyOf } from './auth.ts';
 import type { Answer, Call, Handler, User } from './call.ts';
 import { transact } from './database.ts';
+import { inDialect } from './dialects.ts';
 import { type Operation, operationsOf } from './document.ts';
 import { handlers } from './handlers.ts';
 import { type JsonObject, objectOf } from './json.ts';
@@ -16,7 +17,12 @@ type Identify = (request: FastifyRequest) => Promise<User>;
 export function addRoutes(app: FastifyInstance, document: JsonObject, store: Store, switches: Switches): void {
   const users = new WeakMap<FastifyRequest, User>();
   const identify = createIdentify(store, switches);
-  const { pageCap = Number.POSITIVE_INFINITY, searchTimeMs = 2000, eventsNext = 'offset' } = switches;
+  const {
+    pageCap = Number.POSITIVE_INFINITY,
+    searchTimeMs = 2000,
+    eventsNext = 'offset',
+    dialect = 'document',
+  } = switches;
   for (const operation of operationsOf(document)) {
     const handler = handlers[operation.id];
     if (handler === undefined) throw new Error(`${operation.id} has no handler`);
@@ -38,7 +44,7 @@ export function addRoutes(app: FastifyInstance, document: JsonObject, store: Sto
           eventsNext,
         });
         if (typeof answer.body === 'string') reply.type('text/csv; charset=utf-8');
-        return reply.code(answer.status).send(answer.body);
+        return reply.code(answer.status).send(inDialect(dialect, operation.id, answer.body));
       },
     });
   }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Dialect } from './dialects.ts';
 import { ApiError } from './errors.ts';
 
 /** Ways in which a deployment can be slow, small or unwell. All are off by default. */
@@ -18,6 +19,8 @@ export interface Switches {
   readonly searchTimeMs?: number | undefined;
   /** How the `next` of events goes on. */
   readonly eventsNext?: EventsNext | undefined;
+  /** Whose answers it gives, those of the document by default. */
+  readonly dialect?: Dialect | undefined;
 }
 
 /**

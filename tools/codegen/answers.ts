@@ -32,7 +32,7 @@ function linesOf(record: Readonly<Record<string, unknown>>): readonly string[] {
 }
 
 /** What the GET operations of an OpenAPI document, given as YAML, answer with status 200 in JSON. */
-function answersOf(text: string): Answers {
+export function answersOf(text: string): Answers {
   const reader = new Reader(parse(text));
   return { operations: reader.operations(), views: reader.views };
 }

@@ -22,6 +22,8 @@ export interface Difference {
   readonly column: string;
   /** In front of the column in metrics and the log, such as `created_by.`. */
   readonly prefix: string;
+  /** Whether it is an item of the column's array that differs. */
+  readonly isItem: boolean;
   /** The value that differs; undefined for a column that is missing. */
   readonly value: unknown;
 }
@@ -49,7 +51,7 @@ export class Comparison {
 
   /** Compares the body that a GET was answered with. */
   compare(body: unknown, shape: Shape): void {
-    this.#value(body, shape, { view: '', column: '*', prefix: '' }, true);
+    this.#value(body, shape, { view: '', column: '*', prefix: '', isItem: false }, true);
   }
 
   /** `isDetail`: whether rows below it, itself included, are in the detail view. */
@@ -63,8 +65,12 @@ export class Comparison {
     const { known, items, view } = fitting;
     if (known !== undefined && type !== 'null' && !known.some((one) => one === value))
       this.#note({ kind: 'unknown_enum', ...at, value });
-    if (items !== undefined && Array.isArray(value)) for (const item of value) this.#value(item, items, at, false);
+    if (items !== undefined && Array.isArray(value)) this.#items(value, items, { ...at, isItem: true });
     if (view !== undefined && isObject(value)) this.#object(value, view, at, isDetail);
+  }
+
+  #items(list: readonly unknown[], items: Shape, at: Place): void {
+    for (const item of list) this.#value(item, items, at, false);
   }
 
   #object(row: JsonObject, name: string, at: Place, isDetail: boolean): void {
@@ -74,9 +80,9 @@ export class Comparison {
     const prefix = isOwn || !view.isRow ? '' : `${at.column}.`;
     for (const [column, shape] of Object.entries(view.columns)) {
       const value = row[column];
-      if (value !== undefined) this.#value(value, shape, { view: name, column, prefix }, isDetail);
+      if (value !== undefined) this.#value(value, shape, { view: name, column, prefix, isItem: false }, isDetail);
       else if (isOwn && isDetail && shape.writeOnly !== true)
-        this.#note({ kind: 'missing_column', view: name, column, prefix, value });
+        this.#note({ kind: 'missing_column', view: name, column, prefix, isItem: false, value });
     }
     if (view.isRow) this.#unknown(row, name, view, prefix);
   }
@@ -84,7 +90,7 @@ export class Comparison {
   #unknown(row: JsonObject, name: string, { columns }: View, prefix: string): void {
     for (const column of Object.keys(row)) {
       if (Object.hasOwn(columns, column)) continue;
-      this.#note({ kind: 'unknown_column', view: name, column, prefix, value: row[column] });
+      this.#note({ kind: 'unknown_column', view: name, column, prefix, isItem: false, value: row[column] });
     }
   }
 
@@ -96,9 +102,10 @@ export class Comparison {
   }
 }
 
-type Place = Pick<Difference, 'view' | 'column' | 'prefix'>;
+type Place = Pick<Difference, 'view' | 'column' | 'prefix' | 'isItem'>;
 
-function typeOf(value: unknown): JsonType {
+/** What a value of JSON is. */
+export function typeOf(value: unknown): JsonType {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'string') return 'string';

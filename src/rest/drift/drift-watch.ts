@@ -110,7 +110,7 @@ const documented: ReadonlySet<string> = new Set(
  * A global plugin may belong to another organization than the one that is asked for, and is not shown in full then. Which
  * one `@current` is, no answer says.
  */
-function foreignTo(target: string): IsForeign {
+export function foreignTo(target: string): IsForeign {
   const [, , , asked = ''] = target.split('/', 4);
   return (view: string, row: JsonObject) => {
     if (view !== 'Plugin') return false;

@@ -1,0 +1,57 @@
+import { Comparison, type Difference, type DriftKind } from '../rest/drift/compare.ts';
+import type { Answers } from '../rest/drift/description.ts';
+import { foreignTo } from '../rest/drift/drift-watch.ts';
+import { answers as documented } from '../rest/generated/answers.ts';
+import { ConfigError } from '../settings/settings.ts';
+import { patchOf } from './drift-patch.ts';
+import type { Read, Unread } from './drift-reads.ts';
+
+/** How the upstream differs from the OpenAPI document. */
+export interface Findings {
+  /** How many GET operations were read. */
+  readonly calls: number;
+  readonly differences: readonly Found[];
+  readonly unread: readonly { readonly operation: string; readonly reason: string }[];
+  /** The change of the OpenAPI document that mends it, as a unified diff; empty if there is nothing to mend. */
+  readonly patch: string;
+}
+
+/** A difference, once for each operation that has it. */
+export interface Found {
+  readonly operation: string;
+  readonly kind: DriftKind;
+  readonly column: string;
+}
+
+/** What was read and differs, and the patch of the document. Throws a ConfigError if not one operation could be read. */
+export function findingsOf(results: readonly (Read | Unread)[], openapi: string): Findings {
+  const read = results.filter((result) => 'body' in result);
+  const unread = results.filter((result) => 'reason' in result);
+  const [failed] = unread;
+  if (read.length === 0) throw new ConfigError(`drift: not one operation could be read: ${failed?.reason ?? ''}`);
+  const compared = read.map((one) => ({ operation: one.operation.id, all: differencesOf(one) }));
+  return {
+    calls: read.length,
+    differences: compared.flatMap(({ operation, all }) => unique(operation, all)),
+    unread: unread.map(({ operation, reason }) => ({ operation: operation.id, reason })),
+    patch: patchOf(
+      openapi,
+      compared.flatMap(({ all }) => all),
+    ),
+  };
+}
+
+/** Every difference of an answer, of all its rows. */
+export function differencesOf({ operation, target, body }: Read, answers: Answers = documented): readonly Difference[] {
+  const found: Difference[] = [];
+  const shape = answers.operations[operation.route]?.body;
+  if (shape !== undefined) new Comparison(answers, foreignTo(target), (one) => found.push(one)).compare(body, shape);
+  return found;
+}
+
+function unique(operation: string, differences: readonly Difference[]): readonly Found[] {
+  const found = new Map<string, Found>();
+  for (const { kind, prefix, column } of differences)
+    found.set(`${kind} ${prefix}${column}`, { operation, kind, column: prefix + column });
+  return [...found.values()];
+}

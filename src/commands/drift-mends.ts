@@ -1,0 +1,109 @@
+import { type Document, isMap, isScalar, isSeq, type Node, stringify, type YAMLMap } from 'yaml';
+import type { Difference } from '../rest/drift/compare.ts';
+import type { JsonType } from '../rest/drift/description.ts';
+
+/** Equal differences of any number of rows. */
+export interface Mend extends Pick<Difference, 'kind' | 'view' | 'column' | 'isItem'> {
+  /** The JSON types that were found. */
+  readonly types: ReadonlySet<JsonType>;
+  readonly values: ReadonlySet<unknown>;
+}
+
+/** What a part of a text becomes. */
+export interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** What a column that is new to the document is said to be. */
+const newColumn = 'Seen in answers, and not documented.';
+
+/** The edit of an OpenAPI document that allows a difference; undefined if the document does not name what differs. */
+export function editFor(document: Document, text: string, mend: Mend): Edit | undefined {
+  const properties = document.getIn(['components', 'schemas', mend.view, 'properties'], true);
+  if (!isMap(properties)) return undefined;
+  if (mend.kind === 'unknown_column') return addColumn(document, text, mend, properties);
+  const column = target(document, properties.get(mend.column, true));
+  const schema = mend.isItem && isMap(column) ? target(document, column.get('items', true)) : column;
+  if (!isMap(schema)) return undefined;
+  switch (mend.kind) {
+    case 'missing_column':
+      return addMember(text, schema, 'writeOnly: true');
+    case 'unknown_enum':
+      return append(schema.get('x-known-values', true) ?? schema.get('enum', true), [...mend.values].map(flow));
+    case 'wrong_type':
+    case 'unexpected_null':
+      return widen(schema, mend.types);
+  }
+}
+
+/** Follows a `$ref`, if that is what a node is. */
+function target(document: Document, node: unknown): unknown {
+  const reference = isMap(node) ? node.get('$ref') : undefined;
+  return typeof reference === 'string' ? document.getIn(reference.split('/').slice(1), true) : node;
+}
+
+/** Writes a column behind the last one; one of a list view refers to that of the detail view, if there is one. */
+function addColumn(document: Document, text: string, { view, column, types }: Mend, properties: YAMLMap): Edit {
+  const detail = view.replace(/ListItem$/, '');
+  const known = document.getIn(['components', 'schemas', detail, 'properties', column]);
+  const reference = `{ $ref: '#/components/schemas/${detail}/properties/${column}' }`;
+  const definition = detail !== view && known !== undefined ? reference : definitionOf(types);
+  const end = text.slice(0, rangeOf(properties)[1]).trimEnd().length;
+  return { start: end, end, text: `\n${indentOf(text, properties)}${flow(column)}: ${definition}` };
+}
+
+/** Any JSON if it was an object or an array: what these hold is the upstream's own. */
+function definitionOf(types: ReadonlySet<JsonType>): string {
+  const others = [...types].filter((type) => type !== 'null');
+  const isPlain = others.length > 0 && !types.has('object') && !types.has('array');
+  return isPlain
+    ? `{ type: [${others.join(', ')}, 'null'], description: '${newColumn}' }`
+    : `{ description: '${newColumn}' }`;
+}
+
+/** Allows further types, as alternatives if there are such already. */
+function widen(schema: YAMLMap, types: ReadonlySet<JsonType>): Edit | undefined {
+  const names = [...types].map((type) => (type === 'null' ? "'null'" : type));
+  const alternatives = schema.get('anyOf', true);
+  if (alternatives !== undefined)
+    return append(
+      alternatives,
+      names.map((name) => `{ type: ${name} }`),
+    );
+  const type = schema.get('type', true);
+  if (!isScalar(type)) return append(type, names);
+  const [start, end] = rangeOf(type);
+  return { start, end, text: `[${[String(type.value), ...names].join(', ')}]` };
+}
+
+/** Adds items to a list in brackets. */
+function append(list: unknown, items: readonly string[]): Edit | undefined {
+  if (!isSeq(list) || list.flow !== true) return undefined;
+  const end = rangeOf(list)[1] - 1;
+  return { start: end, end, text: items.map((item) => `, ${item}`).join('') };
+}
+
+/** Writes a member in front of the others. */
+function addMember(text: string, map: YAMLMap, member: string): Edit {
+  const [start] = rangeOf(map);
+  if (map.flow === true) return { start: start + 1, end: start + 1, text: ` ${member},` };
+  return { start, end: start, text: `${member}\n${indentOf(text, map)}` };
+}
+
+/** The white space before the first member of a map that has a line for each. */
+function indentOf(text: string, map: YAMLMap): string {
+  const [start] = rangeOf(map);
+  return ' '.repeat(start - text.lastIndexOf('\n', start - 1) - 1);
+}
+
+/** Where a node of a parsed text begins and ends. */
+function rangeOf({ range }: Node): readonly [start: number, end: number] {
+  if (range === undefined || range === null) throw new Error('expected a node of a parsed document');
+  return [range[0], range[1]];
+}
+
+function flow(value: unknown): string {
+  return stringify(value, { collectionStyle: 'flow', lineWidth: 0, singleQuote: true }).trimEnd();
+}

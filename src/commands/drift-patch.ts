@@ -1,0 +1,52 @@
+import { createTwoFilesPatch } from 'diff';
+import { parseDocument } from 'yaml';
+import { type Difference, typeOf } from '../rest/drift/compare.ts';
+import type { JsonType } from '../rest/drift/description.ts';
+import { editFor, type Mend } from './drift-mends.ts';
+
+/** The file that a patch changes. */
+const path = 'schema/rest.openapi.yaml';
+
+/** Lines that a patch shows around a change. */
+const contextLines = 2;
+
+/** More values than an enum has; what has more is none. */
+const mostValues = 20;
+
+/**
+ * The change of an OpenAPI document after which answers with these differences fit it, as a unified diff. Lines that need
+ * no change keep their form. Differences in what has no name in the document are left out.
+ */
+export function patchOf(openapi: string, differences: readonly Difference[]): string {
+  const mended = mend(openapi, differences);
+  if (mended === openapi) return '';
+  const options = { context: contextLines };
+  const patch = createTwoFilesPatch(`a/${path}`, `b/${path}`, openapi, mended, undefined, undefined, options);
+  return patch.replace(/^=+\n/, '');
+}
+
+/** The document with each difference mended, one after the other: each finds what the ones before it have added. */
+function mend(openapi: string, differences: readonly Difference[]): string {
+  return mendsFor(differences).reduce((text, one) => {
+    const edit = editFor(parseDocument(text), text, one);
+    return edit === undefined ? text : text.slice(0, edit.start) + edit.text + text.slice(edit.end);
+  }, openapi);
+}
+
+/** Detail views come first, so that columns of list views can refer to theirs. */
+function mendsFor(differences: readonly Difference[]): readonly Mend[] {
+  const found = new Map<string, Mend & { types: Set<JsonType>; values: Set<unknown> }>();
+  for (const { kind, view, column, isItem, value } of differences) {
+    const key = [kind, view, column, isItem].join(' ');
+    const known = found.get(key) ?? { kind, view, column, isItem, types: new Set(), values: new Set() };
+    found.set(key, known);
+    if (value !== undefined) known.types.add(typeOf(value));
+    if (known.values.size < mostValues) known.values.add(value);
+  }
+  const mends = [...found.values()];
+  return [...mends.filter(({ view }) => !isListView(view)), ...mends.filter(({ view }) => isListView(view))];
+}
+
+function isListView(view: string): boolean {
+  return view.endsWith('ListItem');
+}

@@ -1,0 +1,84 @@
+import type { RestClient } from '../rest/client.ts';
+import { UpstreamError } from '../rest/errors.ts';
+import { operations } from '../rest/generated/views.ts';
+import type { RestOperation } from '../rest/operation-ids.ts';
+import { idText, isObject } from '../rest/values.ts';
+
+/** What a GET operation was answered with. */
+export interface Read {
+  readonly operation: RestOperation;
+  /** Path and query. */
+  readonly target: string;
+  readonly body: unknown;
+}
+
+/** A GET operation that could not be read, and why. */
+export interface Unread {
+  readonly operation: RestOperation;
+  readonly reason: string;
+  /** What the call failed with; undefined if none was made. */
+  readonly error?: UpstreamError;
+}
+
+/** All GET operations. The document has each list before what it lists. */
+const gets: readonly RestOperation[] = Object.values(operations).filter(({ method }) => method === 'GET');
+
+/** How many GET operations there are. */
+export const getOperations = gets.length;
+
+/** What operations need beside their path. The known deployment lists the values of a property that is named only. */
+const queries: Readonly<Record<string, string>> = { listEventValues: '?key=%24browser' };
+
+/** The collection that is no list of its own: organizations are known by the projects that they have. */
+const organizations = '/api/organizations/';
+
+/** Reads each GET operation once, of the first project, its organization, and the first row of each list. */
+export async function readAll(client: () => RestClient): Promise<readonly (Read | Unread)[]> {
+  const ids = new Map<string, string>();
+  const results: (Read | Unread)[] = [];
+  for (const operation of gets) {
+    const { id, path } = operation;
+    const target = targetOf(path, ids);
+    // One after the other: later paths name what earlier answers hold.
+    const result = await read(client(), operation, target && target + (queries[id] ?? ''));
+    results.push(result);
+    if ('body' in result) learn(path, result.body, ids);
+  }
+  return results;
+}
+
+async function read(client: RestClient, operation: RestOperation, target: string | undefined): Promise<Read | Unread> {
+  if (target === undefined) return { operation, reason: 'there is no row to read' };
+  try {
+    return { operation, target, body: await client.getJson(operation, target) };
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    const status = error.upstream?.status;
+    return { operation, reason: status === undefined ? error.code : `${error.code} (${status})`, error };
+  }
+}
+
+/** A path with ids in place of its parameters; undefined if one of them is not known. `ids` has them by collections. */
+function targetOf(path: string, ids: ReadonlyMap<string, string>): string | undefined {
+  const names = path.split(/(?<=\/)(?=\{)|(?<=\})/);
+  let collection = '';
+  let target = '';
+  for (const part of names) {
+    const id = part.startsWith('{') ? ids.get(collection) : part;
+    if (id === undefined) return undefined;
+    target += part.startsWith('{') ? encodeURIComponent(id) : id;
+    collection += part;
+  }
+  return target;
+}
+
+/** Remembers the id of the first row of a list, and the organization of the first project. */
+function learn(path: string, body: unknown, ids: Map<string, string>): void {
+  const results: unknown = isObject(body) ? body['results'] : undefined;
+  const first: unknown = Array.isArray(results) ? results[0] : undefined;
+  if (!isObject(first)) return;
+  const id = idText(first['id']);
+  const organization = idText(first['organization']);
+  if (id !== undefined) ids.set(path, id);
+  if (organization !== undefined && !ids.has(organizations)) ids.set(organizations, organization);
+}
