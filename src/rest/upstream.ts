@@ -58,7 +58,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       return error === undefined || caller.tenant === undefined ? error : keyUnavailable(error);
     },
     heldKeyFaults: held.faults,
-    overloaded: (caller) => caller !== undefined && limiter.isFull(caller.queueKey),
+    overloaded: (caller) => caller !== undefined && limiter.isFull(caller.queueKey, caller.subject),
     health: () => healthOf(upstream, shared.json.inFlight.joined + shared.csv.inFlight.joined),
     check: () => checkUpstream(upstream),
     reroute: (route) => transport.reroute(route),

@@ -123,3 +123,33 @@ test('one caller fills half of the queue, two fill it', () => {
   queueAll(limiter, ['b', 'b', 'b', 'b']);
   expect(['a', 'b', 'c'].map((caller) => limiter.isFull(caller))).toEqual([true, true, true]);
 });
+
+test('users of a tenant take turns within the turns of their tenant', async () => {
+  const limiter = createLimiter(4);
+  const log: string[] = [];
+  for (let taken = 0; taken < 4; taken += 1) limiter.take('other');
+  const queue = (caller: string, user: string): void =>
+    void limiter.queue(caller, late, user).started.then(() => log.push(`${caller} ${user}`));
+  for (let times = 0; times < 3; times += 1) queue('acme', 'busy');
+  queue('acme', 'calm');
+  queue('globex', 'only');
+  for (let times = 0; times < 5; times += 1) {
+    limiter.release(times < 2 ? 'other' : (log[times - 2]?.split(' ')[0] ?? ''), 1);
+    await settled();
+  }
+  expect(log).toEqual(['acme busy', 'globex only', 'acme calm', 'acme busy', 'acme busy']);
+});
+
+test('one user of a tenant has at most half of the places of the tenant', async () => {
+  const limiter = createLimiter(4);
+  for (let taken = 0; taken < 4; taken += 1) limiter.take('other');
+  const queue = (user: string): void => void limiter.queue('acme', late, user).started.catch(() => undefined);
+  for (let times = 0; times < 4; times += 1) queue('busy');
+  expect([limiter.isFull('acme', 'busy'), limiter.isFull('acme', 'calm')]).toEqual([true, false]);
+  expect(() => queue('busy')).toThrow(UpstreamError);
+  for (let times = 0; times < 4; times += 1) queue('calm');
+  expect([limiter.isFull('acme', 'third'), limiter.isFull('globex', 'only')]).toEqual([true, false]);
+  limiter.flush(new UpstreamError('UPSTREAM_UNAVAILABLE'));
+  await settled();
+  expect(limiter.queued).toBe(0);
+});

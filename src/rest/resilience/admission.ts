@@ -89,7 +89,8 @@ export class Admission {
   }
 
   async #queue(): Promise<void> {
-    const { started, leave } = this.#upstream.limiter.queue(this.#caller.queueKey, this.#deadline);
+    const { queueKey, subject } = this.#caller;
+    const { started, leave } = this.#upstream.limiter.queue(queueKey, this.#deadline, subject);
     this.#wake = leave;
     await started;
     this.#wake = undefined;

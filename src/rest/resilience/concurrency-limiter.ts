@@ -1,4 +1,5 @@
 import { UpstreamError } from '../errors.ts';
+import { type WaitingCall, WaitingCalls } from './waiting-calls.ts';
 
 /** A call that waits for a slot. It leaves the queue by itself when it starts or is shed. */
 export interface Waiting {
@@ -31,7 +32,7 @@ const sweepMs = 50;
 /** A call that has less time left than this is not worth starting, in milliseconds. */
 const leastMs = 60;
 
-interface Entry {
+interface Entry extends WaitingCall {
   readonly deadline: Deadline;
   readonly start: () => void;
   readonly fail: (error: UpstreamError) => void;
@@ -41,12 +42,13 @@ interface Entry {
 interface Share {
   readonly caller: string;
   inFlight: number;
-  readonly waiting: Set<Entry>;
+  readonly waiting: WaitingCalls<Entry>;
 }
 
 /**
  * The cap on calls in flight. Callers take turns: one may use every slot while no other waits and half of them
- * otherwise, and has at most half of the queue. What cannot start before its deadline is shed.
+ * otherwise, and has at most half of the queue. The users of a tenant take turns within its own, and one of them has at
+ * most half of what the tenant has. What cannot start before its deadline is shed.
  */
 export class ConcurrencyLimiter {
   readonly #most: number;
@@ -82,10 +84,12 @@ export class ConcurrencyLimiter {
     return this.#sheds;
   }
 
-  /** Whether another call of this caller would find no place in the queue. */
-  isFull(caller: string): boolean {
-    if (this.#queued < this.#longest / 2) return false;
-    return this.#queued >= this.#longest || (this.#shares.get(caller)?.waiting.size ?? 0) >= this.#longest / 2;
+  /** Whether another call of this caller, or of this user of a tenant, would find no place in the queue. */
+  isFull(caller: string, user = ''): boolean {
+    if (this.#queued < this.#longest / (user === '' ? 2 : 4)) return false;
+    const waiting = this.#shares.get(caller)?.waiting;
+    if (this.#queued >= this.#longest || (waiting?.size ?? 0) >= this.#longest / 2) return true;
+    return user !== '' && (waiting?.sizeOf(user) ?? 0) >= this.#longest / 4;
   }
 
   /** Takes a slot if one is free and no call waits. */
@@ -102,11 +106,12 @@ export class ConcurrencyLimiter {
   }
 
   /** Waits for a slot. Throws if the call would have to be shed. */
-  queue(caller: string, deadline: Deadline): Waiting {
-    if (this.isFull(caller) || this.#now() + this.#expectedMs(caller) > deadline.endsAt - leastMs) throw this.#shed();
+  queue(caller: string, deadline: Deadline, user = ''): Waiting {
+    if (this.isFull(caller, user) || this.#now() + this.#expectedMs(caller) > deadline.endsAt - leastMs)
+      throw this.#shed();
     const share = this.#shareOf(caller);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const entry: Entry = { deadline, start: resolve, fail: reject };
+    const entry: Entry = { deadline, user, start: resolve, fail: reject };
     share.waiting.add(entry);
     this.#queue.add(share);
     this.#queued += 1;
@@ -127,18 +132,18 @@ export class ConcurrencyLimiter {
 
   /** Fails everything that waits. */
   flush(error: UpstreamError): void {
-    for (const share of [...this.#queue]) for (const entry of [...share.waiting]) this.#drop(share, entry, error);
+    for (const share of [...this.#queue]) for (const entry of share.waiting.all()) this.#drop(share, entry, error);
   }
 
   #startWaiting(): void {
     while (this.#inFlight < this.#most) {
       const share = this.#next();
-      const [entry] = share?.waiting ?? [];
+      const entry = share?.waiting.take();
       if (share === undefined || entry === undefined) return;
       // Behind the others.
       this.#queue.delete(share);
       this.#queue.add(share);
-      this.#remove(share, entry);
+      this.#left(share);
       share.inFlight += 1;
       this.#inFlight += 1;
       entry.start();
@@ -160,7 +165,7 @@ export class ConcurrencyLimiter {
   #sweep(): void {
     const soon = this.#now() + leastMs;
     for (const share of [...this.#queue]) {
-      for (const entry of [...share.waiting]) {
+      for (const entry of share.waiting.all()) {
         if (entry.deadline.endsAt <= soon) this.#drop(share, entry, this.#shed());
       }
     }
@@ -182,6 +187,11 @@ export class ConcurrencyLimiter {
 
   #remove(share: Share, entry: Entry): void {
     share.waiting.delete(entry);
+    this.#left(share);
+  }
+
+  /** One call of a caller waits no more. */
+  #left(share: Share): void {
     this.#queued -= 1;
     if (share.waiting.size === 0) this.#queue.delete(share);
     if (this.#queued > 0) return;
@@ -192,7 +202,7 @@ export class ConcurrencyLimiter {
   #shareOf(caller: string): Share {
     const known = this.#shares.get(caller);
     if (known !== undefined) return known;
-    const share: Share = { caller, inFlight: 0, waiting: new Set() };
+    const share: Share = { caller, inFlight: 0, waiting: new WaitingCalls() };
     this.#shares.set(caller, share);
     return share;
   }
