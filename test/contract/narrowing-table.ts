@@ -1,0 +1,213 @@
+import { globalId } from '../support/current.ts';
+import type { Entry } from '../support/tenants.ts';
+
+/** What becomes of an id that names an object outside of a tenant's reach, in one place of the schema. */
+export type Decision =
+  // The gateway knows whose it is: an operation with an id of another's has this outcome without a call.
+  | { readonly kind: 'checked'; readonly query: string; readonly outcome: 'null' | 'FORBIDDEN' | 'BAD_USER_INPUT' }
+  // The REST path is below the project or organization that the object is a field of, which is within reach itself.
+  | { readonly kind: 'below' }
+  // A row says whose it is: an operation whose rows refer to another's has this answer, and only these calls.
+  | { readonly kind: 'relation'; readonly query: string; readonly data: unknown; readonly calls: readonly string[] }
+  // An object that was reached in another place of this table.
+  | { readonly kind: 'reached' }
+  // A cursor says a position in the list that it is given for, and nothing of whose it is.
+  | { readonly kind: 'cursor' }
+  // The upstream looks for it in the object that the path names.
+  | { readonly kind: 'inPath' };
+
+/** The organization that it reaches. */
+export const own = '018f1c4e-0000-7000-8000-00000000000a';
+/** Another one. */
+export const other = '018f1c4e-0000-7000-8000-00000000000b';
+
+/** The tenant that the table is about. */
+export const entry: Entry = { key: 'phx_narrow', projects: ['1'], organizations: [own], mutations: true };
+
+const dashboard = globalId('Dashboard:2:7');
+const ownDashboard = globalId('Dashboard:1:7');
+const plugin = globalId(`Plugin:${other}:3`);
+const ownPlugin = globalId(`Plugin:${own}:3`);
+
+const below: Decision = { kind: 'below' };
+const reached: Decision = { kind: 'reached' };
+const cursor: Decision = { kind: 'cursor' };
+
+function absent(query: string): Decision {
+  return { kind: 'checked', query, outcome: 'null' };
+}
+
+function refused(query: string): Decision {
+  return { kind: 'checked', query, outcome: 'BAD_USER_INPUT' };
+}
+
+/** A mutation with this input. */
+function forbidden(mutation: string, input: string): Decision {
+  return {
+    kind: 'checked',
+    query: `mutation { ${mutation}(input: { ${input} }) { __typename } }`,
+    outcome: 'FORBIDDEN',
+  };
+}
+
+const files = 'files: [{ name: "index.ts", text: "" }]';
+const extra = 'extra: { team: 2 }';
+
+/** The decisions for the fields of an input. */
+function input(type: string, fields: Readonly<Record<string, Decision>>): Readonly<Record<string, Decision>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, decision]) => [`${type}.${name}`, decision]));
+}
+
+/** The decisions for the input of a change of a dashboard. */
+function dashboardInput(mutation: string, more = ''): Readonly<Record<string, Decision>> {
+  return {
+    id: forbidden(mutation, `id: "${dashboard}" ${more}`),
+    projectId: forbidden(mutation, `id: 7, projectId: 2 ${more}`),
+  };
+}
+
+/** The decisions for the input of a change of a plugin. */
+function pluginInput(mutation: string, more = ''): Readonly<Record<string, Decision>> {
+  return {
+    id: forbidden(mutation, `id: "${plugin}" ${more}`),
+    organizationId: forbidden(mutation, `id: 3, organizationId: "${other}" ${more}`),
+  };
+}
+
+const tile = `tileId: 1, toDashboardId: "${ownDashboard}"`;
+
+/** Every field and argument that takes an id, or leads to what the upstream has below one. */
+export const decisions: Readonly<Record<string, Decision>> = {
+  'Query.node': reached,
+  'Query.node(id)': absent(`{ node(id: "${dashboard}") { id } }`),
+  'Query.nodes': reached,
+  'Query.nodes(ids)': absent(`{ nodes(ids: ["${plugin}"]) { id } }`),
+  'Query.project': reached,
+  'Query.project(id)': absent('{ project(id: 2) { name } }'),
+  'Query.organization': reached,
+  'Query.organization(id)': absent(`{ organization(id: "${other}") { name } }`),
+  'Query.projects': {
+    kind: 'relation',
+    query: '{ projects { totalCount nodes { name } } }',
+    data: { projects: { totalCount: 1, nodes: [{ name: 'Project 1' }] } },
+    calls: ['GET /api/projects/1/'],
+  },
+  'Query.projects(after)': cursor,
+  'Query.projects(before)': cursor,
+  'ProjectConnection.nodes': reached,
+  'ProjectEdge.node': reached,
+  'Project.organization': {
+    kind: 'relation',
+    query: '{ project(id: 1) { organization { id name } } }',
+    data: { project: { organization: null } },
+    calls: ['GET /api/projects/1/'],
+  },
+  'Project.primaryDashboard': below,
+  'Project.dashboards': below,
+  'Project.dashboards(after)': cursor,
+  'Project.dashboards(before)': cursor,
+  'Project.dashboard': below,
+  'Project.dashboard(id)': refused(`{ project(id: 1) { dashboard(id: "${dashboard}") { id } } }`),
+  'Project.events': below,
+  'Project.events(after)': cursor,
+  'Project.event': below,
+  'Project.event(id)': refused(`{ project(id: 1) { event(id: "${globalId('Event:2:e')}") { id } } }`),
+  'Project.eventCsv': below,
+  'Project.eventCsv(id)': refused(`{ project(id: 1) { eventCsv(id: "${globalId('Event:2:e')}") } }`),
+  'Project.eventsCsv': below,
+  'Project.eventsCsv(after)': cursor,
+  'Project.eventRows': below,
+  'Project.eventRows(after)': cursor,
+  'Project.eventValues': below,
+  'Project.eventValuesCsv': below,
+  'DashboardConnection.nodes': reached,
+  'DashboardEdge.node': reached,
+  'Dashboard.project': reached,
+  'Dashboard.useDashboard': below,
+  'EventConnection.nodes': reached,
+  'EventEdge.node': reached,
+  'Event.project': reached,
+  'Organization.name': below,
+  'Organization.plugins': below,
+  'Organization.plugins(after)': cursor,
+  'Organization.plugins(before)': cursor,
+  'Organization.plugin': below,
+  'Organization.plugin(id)': refused(`{ organization(id: "${own}") { plugin(id: "${plugin}") { id } } }`),
+  'Organization.pluginActivity': below,
+  'Organization.pluginActivity(after)': cursor,
+  'Organization.pluginExportsUnsubscribeConfigs': below,
+  'Organization.pluginRepository': below,
+  'Organization.unusedPlugins': below,
+  'PluginConnection.nodes': reached,
+  'PluginEdge.node': reached,
+  'Plugin.organization': {
+    kind: 'relation',
+    query: `{ organization(id: "${own}") { plugins { nodes { name organization { id name } } } } }`,
+    data: { organization: { plugins: { nodes: [{ name: 'Plugin 1', organization: null }] } } },
+    calls: [`GET /api/organizations/${own}/plugins/?limit=50`],
+  },
+  'Plugin.source': below,
+  ...input('CreateProjectInput', {
+    primaryDashboardId: forbidden('createProject', `name: "x", primaryDashboardId: 7`),
+    extra: forbidden('createProject', `name: "x", ${extra}`),
+  }),
+  ...input('UpdateProjectInput', {
+    id: forbidden('updateProject', 'id: 2'),
+    primaryDashboardId: forbidden('updateProject', 'id: 1, primaryDashboardId: 7'),
+    extra: forbidden('updateProject', `id: 1, ${extra}`),
+  }),
+  ...input('DeleteProjectInput', { id: forbidden('deleteProject', 'id: 2') }),
+  ...input('CreateDashboardInput', {
+    projectId: forbidden('createDashboard', 'projectId: 2'),
+    useDashboardId: forbidden('createDashboard', 'projectId: 1, useDashboardId: 7'),
+    extra: forbidden('createDashboard', `projectId: 1, ${extra}`),
+  }),
+  ...input('CreateDashboardFromTemplateInput', {
+    projectId: forbidden('createDashboardFromTemplate', 'projectId: 2, template: {}'),
+    extra: forbidden('createDashboardFromTemplate', `projectId: 1, template: {}, ${extra}`),
+  }),
+  ...input('UpdateDashboardInput', {
+    ...dashboardInput('updateDashboard'),
+    extra: forbidden('updateDashboard', `id: "${ownDashboard}", ${extra}`),
+  }),
+  ...input('DeleteDashboardInput', dashboardInput('deleteDashboard')),
+  ...input('RestoreDashboardInput', dashboardInput('restoreDashboard')),
+  ...input('MoveDashboardTileInput', {
+    ...dashboardInput('moveDashboardTile', `tileId: 1, toDashboardId: "${globalId('Dashboard:2:8')}"`),
+    tileId: { kind: 'inPath' },
+    toDashboardId: forbidden('moveDashboardTile', `id: "${ownDashboard}", tileId: 1, toDashboardId: 7`),
+    extra: forbidden('moveDashboardTile', `id: "${ownDashboard}", ${tile}, ${extra}`),
+  }),
+  ...input('CreatePluginInput', {
+    organizationId: forbidden('createPlugin', `organizationId: "${other}"`),
+    extra: forbidden('createPlugin', `organizationId: "${own}", ${extra}`),
+  }),
+  ...input('UpdatePluginInput', {
+    ...pluginInput('updatePlugin'),
+    extra: forbidden('updatePlugin', `id: "${ownPlugin}", ${extra}`),
+  }),
+  ...input('DeletePluginInput', pluginInput('deletePlugin')),
+  ...input('UpdatePluginSourceInput', {
+    ...pluginInput('updatePluginSource', files),
+    extra: forbidden('updatePluginSource', `id: "${ownPlugin}", extra: { tag: "x" }`),
+  }),
+  ...input('UpgradePluginInput', {
+    ...pluginInput('upgradePlugin'),
+    extra: forbidden('upgradePlugin', `id: "${ownPlugin}", ${extra}`),
+  }),
+  ...input('CheckPluginForUpdatesInput', pluginInput('checkPluginForUpdates')),
+  'CreateProjectPayload.project': reached,
+  'UpdateProjectPayload.project': reached,
+  'DeleteProjectPayload.project': reached,
+  'CreateDashboardPayload.dashboard': reached,
+  'CreateDashboardFromTemplatePayload.dashboard': reached,
+  'UpdateDashboardPayload.dashboard': reached,
+  'DeleteDashboardPayload.dashboard': reached,
+  'RestoreDashboardPayload.dashboard': reached,
+  'MoveDashboardTilePayload.dashboard': reached,
+  'CreatePluginPayload.plugin': reached,
+  'UpdatePluginPayload.plugin': reached,
+  'UpdatePluginSourcePayload.plugin': reached,
+  'UpgradePluginPayload.plugin': reached,
+  'CheckPluginForUpdatesPayload.plugin': reached,
+};

@@ -1,0 +1,119 @@
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  getNamedType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+} from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { roleOf } from '../../src/look-ahead/roles.ts';
+import { createSchema } from '../../src/schema.ts';
+import { listOf } from '../support/lists.ts';
+import { codesOf } from '../support/load.ts';
+import { plugin, project } from '../support/rows.ts';
+import { startTenants } from '../support/tenants.ts';
+import { startUpstream } from '../support/upstream.ts';
+import { decisions, entry, other, own } from './narrowing-table.ts';
+
+const schema = createSchema();
+
+/** Names of arguments that hold a cursor. */
+const cursors: ReadonlySet<string> = new Set(['after', 'before']);
+
+/** Whether an argument or an input field takes an id, a cursor, or what may hold ids that the gateway does not know. */
+function takesId({ name, type }: GraphQLArgument | GraphQLInputField): boolean {
+  const named = getNamedType(type).name;
+  return named === 'ID' || (named === 'String' && cursors.has(name)) || (named === 'JSON' && name === 'extra');
+}
+
+/** Whether objects of a type can be named by an id, or hold others that can. */
+function leadsToId(type: GraphQLNamedType): boolean {
+  if (isInterfaceType(type)) return true;
+  if (!isObjectType(type)) return false;
+  return type.getInterfaces().length > 0 || type.getFields()['pageInfo'] !== undefined;
+}
+
+/** Whether a field is answered by a read of its own. */
+function isRead(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): boolean {
+  return type.name !== 'Mutation' && 'endpoint' in roleOf(type, field);
+}
+
+/** Every place of the schema that takes an id, or leads to an object that has one. */
+function placesOf(type: GraphQLNamedType): string[] {
+  if (isInputObjectType(type)) {
+    return Object.values(type.getFields())
+      .filter(takesId)
+      .map(({ name }) => `${type.name}.${name}`);
+  }
+  if (!isObjectType(type) || type.name.startsWith('__')) return [];
+  return Object.values(type.getFields()).flatMap((field) => [
+    ...(leadsToId(getNamedType(field.type)) || isRead(type, field) ? [`${type.name}.${field.name}`] : []),
+    ...field.args.filter(takesId).map(({ name }) => `${type.name}.${field.name}(${name})`),
+  ]);
+}
+
+const places = Object.values(schema.getTypeMap()).flatMap(placesOf);
+
+test('every field and argument that takes an id, or leads to one, has a decision; nothing else has one', () => {
+  expect(places.filter((place) => !Object.hasOwn(decisions, place))).toEqual([]);
+  expect(Object.keys(decisions).filter((place) => !places.includes(place))).toEqual([]);
+});
+
+/** The path of the REST operation that answers a field. */
+function restPathOf(place: string): string {
+  const [typeName = '', fieldName = ''] = place.replace(/\(.*/, '').split('.');
+  const type = schema.getType(typeName);
+  const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
+  if (field === undefined) throw new Error(`${place} is no field of an object`);
+  const role = roleOf(asObject(type), field);
+  return 'endpoint' in role ? role.endpoint.path : '';
+}
+
+function asObject(type: GraphQLNamedType | undefined): GraphQLObjectType {
+  if (isObjectType(type)) return type;
+  throw new Error('expected an object type');
+}
+
+const all = Object.entries(decisions);
+
+test.each(all.filter(([, { kind }]) => kind === 'below'))(
+  '%s is read below its owner, which is within reach',
+  (place) => {
+    expect(restPathOf(place)).toMatch(/^\/api\/(?:projects|organizations)\/\{\w+\}\/\w+\//);
+  },
+);
+
+test.each(all.flatMap(([place, decision]) => (decision.kind === 'relation' ? [{ place, ...decision }] : [])))(
+  '$place answers nothing of what is out of reach, and calls nothing for it',
+  async ({ query, data, calls }) => {
+    await using upstream = await startUpstream({
+      'GET /api/projects/1/': project(1, { organization: other }),
+      [`GET /api/organizations/${own}/plugins/`]: listOf([plugin(1, { organization_id: other, is_global: true })]),
+    });
+    await using gateway = await startTenants(upstream, { acme: entry });
+    const answer = await gateway.askAs('acme', query);
+    expect([answer.data, answer.errors]).toEqual([data, undefined]);
+    expect(upstream.requests).toEqual(calls);
+  },
+);
+
+describe('Out of reach', () => {
+  test.each(all.flatMap(([place, decision]) => (decision.kind === 'checked' ? [{ place, ...decision }] : [])))(
+    '$place is $outcome, and nothing is called',
+    async ({ query, outcome }) => {
+      await using upstream = await startUpstream({});
+      await using gateway = await startTenants(upstream, { acme: entry });
+      const answer = await gateway.askAs('acme', query);
+      if (outcome === 'null') {
+        expect(answer.errors).toBe(undefined);
+        expect(JSON.stringify(answer.data)).toMatch(/^\{"\w+":(?:null|\[null\])\}$/);
+      } else expect(codesOf(answer)).toEqual([outcome]);
+      expect(upstream.requests).toEqual([]);
+      expect(gateway.reported).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,239 @@
+import { assert, asyncProperty, gen } from 'fast-check';
+import { expect, test } from 'vitest';
+import { createCursorCodec } from '../../src/graphql/cursors.ts';
+import { UpstreamError } from '../../src/rest/errors.ts';
+import { type Reach, reachesTarget } from '../../src/rest/reach.ts';
+import { idText, isObject } from '../../src/rest/values.ts';
+import { createSchema } from '../../src/schema.ts';
+import { inForm, measured } from '../support/form.ts';
+import type { Answer } from '../support/gateway.ts';
+import { together } from '../support/load.ts';
+import { notFound, reply } from '../support/replies.ts';
+import type { Handler } from '../support/routes.ts';
+import { type Entries, type Entry, startTenants, type TenantGateway } from '../support/tenants.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { operationOf } from './operations.ts';
+import { Random } from './random.ts';
+import { answerOf } from './upstream.ts';
+import { realOrganizationIds, type World, worldOf } from './world.ts';
+
+/** `TENANT_CASES=100 TENANT_SEED=1 npx vitest run test/property/tenants` for a long run; each case is 200 operations. */
+const numRuns = Number(process.env['TENANT_CASES'] ?? inForm(2, 100));
+const seed = Number(process.env['TENANT_SEED'] ?? Date.now() % 2 ** 31);
+const operationsOfCase = 200;
+
+const schema = createSchema();
+const cursorSecret = 'secret of the properties';
+const cursors = createCursorCodec(cursorSecret);
+const maxPageSize = 10;
+const limits = { cursorSecret, maxPageSize, maxUpstreamCalls: 5000, operationDeadlineMs: 60_000 };
+
+const [organization = '', foreign = ''] = realOrganizationIds;
+
+/** What two tenants may reach with one key, one reload after the other. */
+const narrowed: readonly Entries[] = [
+  {
+    acme: { key: 'one', projects: ['1'], organizations: [organization] },
+    globex: { key: 'one', projects: ['3', '2'], organizations: [foreign] },
+  },
+  {
+    acme: { key: 'one', projects: ['2', '1'], mutations: true },
+    globex: { key: 'one', projects: ['3'], mutations: true },
+  },
+  {
+    acme: { key: 'one', projects: [], organizations: [foreign] },
+    globex: { key: 'one', projects: ['1', '2', '3'], organizations: [organization, foreign] },
+  },
+  { acme: { key: 'one', projects: ['1', '3'], mutations: ['updateProject'] }, globex: { key: 'one' } },
+];
+
+/** Two tenants with a key each. */
+const apart: readonly Entries[] = [
+  { acme: { key: 'one', mutations: true }, globex: { key: 'two', mutations: true } },
+  { acme: { key: 'two' }, globex: { key: 'one' } },
+];
+
+/** What the upstream holds, by the key that it is asked with. */
+type Worlds = Readonly<Record<string, World>>;
+
+/** Answers from a world; where a reach is given, as if nothing else were there. */
+function answering(worldFor: (key: string) => World, reach?: () => Reach | undefined): Handler {
+  return ({ target, path, method, headers }) => {
+    const world = worldFor(headers.authorization?.slice('Bearer '.length) ?? '');
+    const within = reach?.();
+    if (!reachesTarget(within, method, target)) return notFound;
+    try {
+      const body = JSON.stringify(onlyWithin(within, path, answerOf(world, target)));
+      return reply({ body, headers: { 'content-type': path.includes('csv') ? 'text/csv' : 'application/json' } });
+    } catch (error) {
+      if (error instanceof UpstreamError) return notFound;
+      throw error;
+    }
+  };
+}
+
+/** A page of projects without those that are out of reach. */
+function onlyWithin(reach: Reach | undefined, path: string, body: unknown): unknown {
+  if (reach === undefined || path !== '/api/projects/' || !isObject(body) || !Array.isArray(body['results']))
+    return body;
+  const results: unknown[] = body['results'];
+  return { ...body, results: results.filter((row) => isObject(row) && reach.projects.has(idText(row['id']) ?? '')) };
+}
+
+interface Question {
+  readonly tenant: string;
+  readonly query: string;
+}
+
+/** What a client sees of an answer: in no other order than that of the errors can two runs differ. */
+function seen({ data, errors = [] }: Answer): string {
+  const told = errors.map(({ message, path, extensions }) => JSON.stringify({ message, path, extensions }));
+  return JSON.stringify({ data: data as unknown, errors: told.toSorted() });
+}
+
+function questionOf(random: Random, world: World): Question {
+  const tenant = random.pick(['acme', 'globex']);
+  if (random.once(10)) {
+    const id = random.pick(['1', '2', '3']);
+    return { tenant, query: `mutation { updateProject(input: { id: ${id}, name: "x" }) { project { name } } }` };
+  }
+  const options = { random, world, schema, cursors, maxPageSize, depth: 4, width: 3, absent: true };
+  return { tenant, query: operationOf(options) };
+}
+
+/** A trace id that tells the operation whose calls carry it. */
+function traceOf(index: number): string {
+  return `00-${(index + 1).toString(16).padStart(32, '0')}-00000000000000ab-01`;
+}
+
+function reachOf({ projects, organizations }: Entry): Reach | undefined {
+  if (projects === undefined && organizations === undefined) return undefined;
+  return { projects: new Set(projects), organizations: new Set(organizations) };
+}
+
+/** Asks everything at once, while the entries of tenants change; what is wrong with an answer or a call, if anything is. */
+class Case {
+  readonly #generations: readonly Entries[];
+  readonly #gateway: TenantGateway;
+  readonly #alone: TenantGateway;
+  readonly #setAlone: (reach: Reach | undefined) => void;
+  #generation = 0;
+
+  constructor(
+    generations: readonly Entries[],
+    gateway: TenantGateway,
+    alone: TenantGateway,
+    setAlone: (reach: Reach | undefined) => void,
+  ) {
+    this.#generations = generations;
+    this.#gateway = gateway;
+    this.#alone = alone;
+    this.#setAlone = setAlone;
+  }
+
+  entriesAt(generation: number): Entries {
+    return this.#generations[generation % this.#generations.length] ?? {};
+  }
+
+  /** The answers, each with the generations in which it may have begun. */
+  ask(
+    questions: readonly Question[],
+    reloads: ReadonlySet<number>,
+  ): Promise<readonly { answer: Answer; from: number; to: number }[]> {
+    return together(questions.length, 40, async (index) => {
+      const { tenant, query } = questions[index] ?? { tenant: '', query: '' };
+      if (reloads.has(index)) this.reload();
+      const from = this.#generation;
+      const answer = await this.#gateway.askAs(tenant, query, { headers: { traceparent: traceOf(index) } });
+      return { answer, from, to: this.#generation };
+    });
+  }
+
+  reload(): void {
+    this.#generation += 1;
+    this.#gateway.take(this.entriesAt(this.#generation));
+  }
+
+  /** Whether an answer is that of an upstream that holds nothing but what the tenant may reach. */
+  async isOwn(
+    { tenant, query }: Question,
+    { answer, from, to }: { answer: Answer; from: number; to: number },
+  ): Promise<string | undefined> {
+    const expected: string[] = [];
+    for (let generation = from; generation <= to; generation += 1) {
+      const entry = this.entriesAt(generation)[tenant];
+      if (entry === undefined) throw new Error(`no entry of ${tenant}`);
+      this.#setAlone(reachOf(entry));
+      this.#alone.take({ [tenant]: entry });
+      expected.push(seen(await this.#alone.askAs(tenant, query)));
+    }
+    return expected.includes(seen(answer)) ? undefined : `${tenant} ${query}\n${seen(answer)}\n${expected.join('\n')}`;
+  }
+
+  /** The calls that no entry allowed with which their operation may have begun. */
+  strays(
+    upstream: Upstream,
+    questions: readonly Question[],
+    answers: readonly { from: number; to: number }[],
+  ): readonly string[] {
+    const outside = upstream.records.filter(({ method, target, headers }) => {
+      const index = Number.parseInt(String(headers['traceparent']).slice(3, 35), 16) - 1;
+      const { from, to } = answers[index] ?? { from: 0, to: -1 };
+      const generations = Array.from({ length: to - from + 1 }, (_, step) => from + step);
+      const entries = generations.map((one) => this.entriesAt(one)[questions[index]?.tenant ?? '']);
+      return !entries.some(
+        (entry) =>
+          entry !== undefined &&
+          headers.authorization === `Bearer ${entry.key}` &&
+          reachesTarget(reachOf(entry), method, target),
+      );
+    });
+    return outside.map(({ method, target }) => `${method} ${target}`);
+  }
+}
+
+test.each([
+  ['narrowed differently over one key', narrowed],
+  ['with a key each', apart],
+])(
+  `no answer or call of a tenant has anything of another's: two tenants %s (seed ${seed})`,
+  { timeout: 3_600_000 },
+  async (name, generations) => {
+    let worlds: Worlds = {};
+    let alone: Reach | undefined;
+    const worldFor = (key: string): World => worlds[key] ?? { lists: new Map() };
+    await using upstream = await startUpstream(answering(worldFor), { hold: 1 });
+    await using apartUpstream = await startUpstream(
+      answering(worldFor, () => alone),
+      { hold: 1 },
+    );
+    await using gateway = await startTenants(upstream, generations[0] ?? {}, limits);
+    await using reference = await startTenants(apartUpstream, generations[0] ?? {}, limits);
+    const one = new Case(generations, gateway, reference, (reach) => {
+      alone = reach;
+    });
+    let operations = 0;
+    await assert(
+      asyncProperty(gen(), async (g) => {
+        const random = new Random(g);
+        worlds = { one: worldOf(random, 8), two: worldOf(random, 8) };
+        const questions = Array.from({ length: operationsOfCase }, () =>
+          questionOf(random, worldFor(random.pick(['one', 'two']))),
+        );
+        const reloads = new Set(Array.from({ length: 6 }, () => random.number(0, operationsOfCase - 1)));
+        upstream.reset();
+        const answers = await one.ask(questions, reloads);
+        expect(one.strays(upstream, questions, answers)).toEqual([]);
+        for (const [index, answer] of answers.entries()) {
+          const question = questions[index];
+          if (question !== undefined) expect(await one.isOwn(question, answer)).toBe(undefined);
+        }
+        operations += questions.length;
+      }),
+      { numRuns, seed, endOnFailure: true },
+    );
+    expect([...gateway.reported, ...reference.reported]).toEqual([]);
+    expect(await gateway.gateway.metrics.render()).toContain('gateway_reach_faults_total 0\n');
+    measured(`tenants ${name}`, { operations });
+  },
+);
