@@ -3,11 +3,12 @@ import { parseArgs, parseEnv } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import type { Site, Started } from './cluster/messages.ts';
 import type { Command } from './commands/command.ts';
+import type { DemoTenants } from './demo/demo-tenants.ts';
 import { fail, listening, stopOnSignal } from './exit.ts';
 import type { Task } from './serving.ts';
 import type { Config } from './settings/config.ts';
 import { readConfig, settings } from './settings/config.ts';
-import { ConfigError } from './settings/settings.ts';
+import { ConfigError, type Environment } from './settings/settings.ts';
 import type { Workspace } from './workspace/workspace.ts';
 
 const usage = `Usage: node src/main.ts [command]
@@ -27,7 +28,8 @@ Commands:
              how the upstream differs from the OpenAPI document: reads each GET operation once, with DRIFT_KEY_FILE
 
 Options:
-  --help     this text
+  --help          this text
+  --demo-tenants  serve the embedded workspace to two tenants, and print a token of each
 
 Settings, from the environment or a file .env:
 ${Object.entries(settings)
@@ -71,14 +73,16 @@ async function run([first = '', ...others]: string[]): Promise<void> {
 async function runServer(args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args,
-    options: { help: { type: 'boolean', short: 'h' } },
+    options: { help: { type: 'boolean', short: 'h' }, 'demo-tenants': { type: 'boolean' } },
     allowPositionals: true,
   });
   const [command = 'serve', ...rest] = positionals;
   if (values.help === true) return console.log(usage);
   if (rest.length > 0) throw new ConfigError(`${rest.join(' ')}: expected nothing after ${command}`);
   if (command === 'worker') return (await import('./serving.ts')).serveAsWorker(process.env);
-  const config = readConfig({ ...environmentFile(), ...process.env });
+  const environment = { ...environmentFile(), ...process.env };
+  if (values['demo-tenants'] === true) return serveTenants(command, environment);
+  const config = readConfig(environment);
   if (command === 'serve') return serve(config);
   if (command === 'workspace') return serveWorkspace(config);
   throw new ConfigError(
@@ -99,16 +103,33 @@ function environmentFile(): Record<string, string | undefined> {
   return values;
 }
 
-async function serve(config: Config): Promise<void> {
+/** Serves the embedded workspace to tenants of an identity provider of its own. */
+async function serveTenants(command: string, environment: Environment): Promise<void> {
+  if (command !== 'serve') throw new ConfigError(`--demo-tenants: expected it with serve, but got ${command}`);
+  if ((environment['UPSTREAM_URL'] ?? '') !== '') {
+    throw new ConfigError('--demo-tenants: expected the embedded workspace, but UPSTREAM_URL is set');
+  }
+  const [{ startDemoTenants }, { demoKeys }] = await Promise.all([
+    import('./demo/demo-tenants.ts'),
+    import('./workspace/workspace.ts'),
+  ]);
+  const demo = await startDemoTenants(demoKeys[0]);
+  await serve(readConfig({ ...environment, ...demo.settings }), demo);
+}
+
+async function serve(config: Config, demo?: DemoTenants): Promise<void> {
   const { lead, serveAlone } = await import('./serving.ts');
   const workspace = config.upstreamUrl === undefined ? await startEmbedded(config) : undefined;
-  const site: Site = { upstreamUrl: config.upstreamUrl ?? workspace?.url ?? '', demoKey: workspace?.demoKey };
-  const task: Task = { config, site, environment: process.env, close: async () => workspace?.close() };
+  const demoKey = demo === undefined ? workspace?.demoKey : demo.tokens[0]?.token;
+  const site: Site = { upstreamUrl: config.upstreamUrl ?? workspace?.url ?? '', demoKey };
+  const close = async (): Promise<void> => void (await Promise.all([workspace?.close(), demo?.close()]));
+  const task: Task = { config, site, environment: process.env, close };
   const started = await (config.workers === 1 ? serveAlone(task) : lead(task));
   // Not earlier: if it does not start, the one line that says why is all there is.
   for (const warning of config.warnings) console.error(`warning: ${warning}`);
   // Last: who reads it may act on it. Not by console.log, see src/telemetry/log.ts.
-  writeSync(1, `${greeting(started, config, workspace)}\n`);
+  const lines = demo === undefined ? greeting(started, config, workspace) : tenantsGreeting(started, config, demo);
+  writeSync(1, `${lines}\n`);
 }
 
 async function serveWorkspace(config: Config): Promise<void> {
@@ -143,5 +164,19 @@ function greeting({ url, upstream }: Started, config: Config, workspace: Workspa
     `Demo key   ${workspace.demoKey}`,
     '',
     `curl -s ${endpoint} -H 'content-type: application/json' -H 'authorization: Bearer ${workspace.demoKey}' -d '${body}'`,
+  ].join('\n');
+}
+
+function tenantsGreeting({ url }: Started, { graphiql }: Config, { tokens, tokenUrl }: DemoTenants): string {
+  const endpoint = `${url}/graphql`;
+  const body = JSON.stringify({ query: '{ projects { totalCount nodes { name } } project(id: 3) { name } }' });
+  return [
+    `Gateway    ${endpoint}${graphiql ? '   (GraphiQL in a browser, as the first tenant)' : ''}`,
+    `Tokens     ${tokenUrl}?tenant=NAME&sub=USER`,
+    ...tokens.flatMap(({ tenant, about, token }) => [
+      '',
+      `Tenant ${tenant}: ${about}`,
+      `curl -s ${endpoint} -H 'content-type: application/json' -H 'authorization: Bearer ${token}' -d '${body}'`,
+    ]),
   ].join('\n');
 }

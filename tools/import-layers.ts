@@ -6,7 +6,7 @@ const layers = [
   ['main.ts'],
   ['serving.ts'],
   ['exit.ts'],
-  ['cluster', 'commands'],
+  ['cluster', 'commands', 'demo'],
   ['server'],
   ['gateway.ts'],
   ['settings'],

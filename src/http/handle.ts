@@ -57,7 +57,9 @@ export function createHandle(options: HandleOptions): Handle {
   const send = createSend({ compression, vary });
   const identify = options.authenticator && createIdentify(options.authenticator);
   const cors = createCors({ origins, headers, vary, isChallenging: identify !== undefined, log });
-  const graphiql = options.graphiql ? createGraphiql({ ...options, compression, vary }) : undefined;
+  const graphiql = options.graphiql
+    ? createGraphiql({ ...options, takesTokens: identify !== undefined, compression, vary })
+    : undefined;
   const bodyBudget = new BodyBudget(bodyLimits.bytes);
   const fastPath = createFastPath({ run, bodyLimits, bodyBudget, send, identify, report });
   const yoga = createYogaHandler({ schema, run, bodyLimits, bodyBudget, identify, vary, report });

@@ -14,8 +14,10 @@ import { examples, explainExample } from './examples.ts';
 
 /** What the page says and starts with. */
 export interface PageOptions {
-  /** The key that the page starts with; only for the embedded workspace, whose key is public. */
+  /** The key or token that the page starts with; only for the embedded workspace, whose key is public. */
   readonly demoKey?: string | undefined;
+  /** Whether callers bring a token of an identity provider, and no key. */
+  readonly takesTokens?: boolean;
   /** Whether clients may see which REST calls an operation makes. */
   readonly explain: boolean;
   /** Whether clients may read the schema. */
@@ -29,6 +31,7 @@ export interface PageOptions {
  * scripts, known by their hashes, and talk to this gateway alone.
  */
 export function createPage(options: PageOptions): Complete {
+  const { takesTokens = false } = options;
   const scripts = [
     `const settings = ${inScript(settingsOf(options))};`,
     fileText('requests.js'),
@@ -49,7 +52,7 @@ export function createPage(options: PageOptions): Complete {
 <body>
 <header>
 <h1>Workspace gateway</h1>
-<label>API key <input id="key" type="password" autocomplete="off" spellcheck="false" aria-describedby="key-use"></label>
+<label>${takesTokens ? 'Token' : 'API key'} <input id="key" type="password" autocomplete="off" spellcheck="false" aria-describedby="key-use"></label>
 <span id="key-use">for every tab, until the browser's tab is closed</span>
 ${noticesOf(options)}
 </header>

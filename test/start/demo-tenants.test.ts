@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { textAt } from '../support/connections.ts';
+import { ask } from '../support/gateway.ts';
+import { runMain } from '../support/process.ts';
+
+test('two tenants of a demonstration have a token each, and reach what they are said to', {
+  timeout: 60_000,
+}, async () => {
+  await using running = runMain(['--demo-tenants'], { PORT: '0', WORKSPACE_PORT: '0', LOG_LEVEL: 'warn' });
+  const [, url = ''] = await running.printed(/^Gateway +(\S+)/m);
+  const [, tokenUrl = ''] = await running.printed(/^Tokens +([^?]+)\?/m);
+  await running.printed(/^Tenant south[^\n]*\ncurl [^\n]+\n/m);
+  const [north = '', south = ''] = [...running.output().matchAll(/Bearer (eyJ[\w.-]+)/g)].map(([, token]) => token);
+  const query = '{ projects { totalCount nodes { upstreamId } } project(id: 3) { upstreamId } }';
+  const as = async (token: string): Promise<unknown> =>
+    (await ask(url, query, { headers: { authorization: `Bearer ${token}` } })).data;
+  expect(await as(north)).toEqual({
+    projects: { totalCount: 2, nodes: [{ upstreamId: '1' }, { upstreamId: '2' }] },
+    project: null,
+  });
+  expect(await as(south)).toEqual({
+    projects: { totalCount: 1, nodes: [{ upstreamId: '3' }] },
+    project: { upstreamId: '3' },
+  });
+  const another: unknown = await (await fetch(`${tokenUrl}?tenant=south&sub=ida`)).json();
+  expect(await as(textAt(another, 'token'))).toMatchObject({ project: { upstreamId: '3' } });
+  expect((await fetch(`${tokenUrl}?tenant=west`)).status).toBe(404);
+  expect((await ask(url, query)).status).toBe(401);
+  const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
+  expect(page).toContain('<label>Token <input id="key" type="password"');
+  expect(page).toContain(north);
+});
+
+test('tenants of a demonstration are those of the embedded workspace alone', async () => {
+  await using running = runMain(['--demo-tenants'], { UPSTREAM_URL: 'http://127.0.0.1:1' });
+  expect(await running.exit()).toBe(2);
+  expect(running.output()).toContain('--demo-tenants: expected the embedded workspace, but UPSTREAM_URL is set');
+});
