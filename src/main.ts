@@ -18,8 +18,9 @@ Commands:
   workspace  the embedded workspace alone
   explain FILE [--variables FILE] [--operation NAME] [--json]
              which REST calls an operation makes; nothing is called
-  check FILE… [--json]
-             whether operations in GraphQL files and manifests are valid, and what they cost at most
+  check FILE… [--tenant NAME] [--json]
+             whether operations in GraphQL files and manifests are valid, what they cost at most, and whether a tenant
+             may run them
   schema [--json]
              the public schema as SDL, or as the result of introspection
   schema diff OLD.graphql [--documents FILE…] [--json]

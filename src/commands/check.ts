@@ -5,6 +5,7 @@ import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
 import { documentsIn } from './documents.ts';
 import { counted, range } from './table.ts';
+import { tenantCalled } from './tenant-verdicts.ts';
 import { judge, type Verdict } from './verdicts.ts';
 
 /** The verdicts on the operations of one file. */
@@ -18,19 +19,26 @@ interface Sums {
   readonly operations: number;
   readonly invalid: number;
   readonly overBudget: number;
+  /** Those that the tenant that was asked about may run. */
+  readonly runnable?: number;
 }
 
 /**
- * `check FILE… [--json]`: whether operations are valid, and within the limits with their defaults and with any other
+ * `check FILE… [--tenant NAME] [--json]`: whether operations are valid, and within the limits with their defaults and with any other
  * variables.
  */
 export function check(args: string[], config: Config): Outcome {
-  const { values, positionals } = parseArgs({ args, options: { json: { type: 'boolean' } }, allowPositionals: true });
+  const { values, positionals } = parseArgs({
+    args,
+    options: { json: { type: 'boolean' }, tenant: { type: 'string' } },
+    allowPositionals: true,
+  });
+  const tenant = values.tenant === undefined ? undefined : tenantCalled(values.tenant, config);
   if (positionals.length === 0) throw new ConfigError('check: expected files, GraphQL documents or manifests of them');
   const schema = createSchema();
   const files = positionals.map((file) => ({
     file,
-    operations: documentsIn(file).flatMap(({ name, text }) => judge(schema, name, text, config)),
+    operations: documentsIn(file).flatMap(({ name, text }) => judge(schema, name, text, config, tenant)),
   }));
   const sums = sumsOf(files.flatMap(({ operations }) => operations));
   const text = values.json === true ? JSON.stringify({ files, ...sums }, null, 2) : describe(files, sums, config);
@@ -39,18 +47,23 @@ export function check(args: string[], config: Config): Outcome {
 
 function sumsOf(verdicts: readonly Verdict[]): Sums {
   const invalid = verdicts.filter(({ errors }) => errors.length > 0).length;
-  return { operations: verdicts.length, invalid, overBudget: verdicts.filter(({ overBudget }) => overBudget).length };
+  const overBudget = verdicts.filter((verdict) => verdict.overBudget).length;
+  const asked = verdicts.filter(({ refused }) => refused !== undefined);
+  const runnable = asked.filter(({ refused, errors }) => refused?.length === 0 && errors.length === 0).length;
+  return { operations: verdicts.length, invalid, overBudget, ...(asked.length > 0 && { runnable }) };
 }
 
 function describe(files: readonly CheckedFile[], sums: Sums, limits: Config): string {
   const blocks = files.map(({ file, operations }) =>
     [file, ...operations.map((verdict) => `  ${lineOf(verdict, limits)}`)].join('\n'),
   );
-  const summary = `${counted(sums.operations, 'operation')}: ${sums.invalid} invalid, ${sums.overBudget} over budget`;
+  const { operations, invalid, overBudget, runnable } = sums;
+  const ofTenant = runnable === undefined ? '' : `, ${runnable} for this tenant`;
+  const summary = `${counted(operations, 'operation')}: ${invalid} invalid, ${overBudget} over budget${ofTenant}`;
   return [...blocks, '', summary].join('\n');
 }
 
-function lineOf({ name, errors, deprecated, cost, overBudget }: Verdict, limits: Config): string {
+function lineOf({ name, errors, deprecated, cost, overBudget, refused = [] }: Verdict, limits: Config): string {
   if (cost === undefined) return `${name}: invalid, ${errors.join('\n    ')}`;
   const { lower, upper, waves, rows, objects } = cost;
   const sums = [
@@ -61,5 +74,6 @@ function lineOf({ name, errors, deprecated, cost, overBudget }: Verdict, limits:
   const { maxUpstreamCalls, maxUpstreamRows, maxAnswerObjects } = limits;
   const budget = `${counted(maxUpstreamCalls, 'call')}, ${counted(maxUpstreamRows, 'row')} and ${counted(maxAnswerObjects, 'object')}`;
   const line = `${name}: ${overBudget ? 'over budget' : 'ok'}, ${sums}${overBudget ? ` (the limits are ${budget})` : ''}`;
-  return [line, ...deprecated.map((use) => `  deprecated, ${use}`)].join('\n  ');
+  const further = [...deprecated.map((use) => `deprecated, ${use}`), ...refused.map((why) => `refused: ${why}`)];
+  return [line, ...further.map((one) => `  ${one}`)].join('\n  ');
 }

@@ -8,8 +8,10 @@ import {
   validate,
 } from 'graphql';
 import { fragmentsOf } from '../look-ahead/selection.ts';
+import type { Tenant } from '../rest/tenants.ts';
 import type { Config } from '../settings/config.ts';
 import { checkDocument, lineOf } from './documents.ts';
+import { refusalsFor } from './tenant-verdicts.ts';
 import { worstPlan } from './worst-case.ts';
 
 /** What an operation costs: calls, and rows and waves of the plan with the most calls. */
@@ -32,10 +34,18 @@ export interface Verdict {
   /** Undefined if it is not valid. */
   readonly cost?: Cost;
   readonly overBudget: boolean;
+  /** Why a tenant may not run it, one line each; undefined if none was asked about. */
+  readonly refused?: readonly string[];
 }
 
 /** Judges each operation of a document by itself. `name` is that of operations without one. */
-export function judge(schema: GraphQLSchema, name: string, text: string, config: Config): readonly Verdict[] {
+export function judge(
+  schema: GraphQLSchema,
+  name: string,
+  text: string,
+  config: Config,
+  tenant?: Tenant,
+): readonly Verdict[] {
   const { document, faults } = checkDocument(schema, text);
   if (document === undefined) return [invalid(name, faults.map(lineOf))];
   const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
@@ -45,7 +55,8 @@ export function judge(schema: GraphQLSchema, name: string, text: string, config:
     const called = operation.name?.value ?? name;
     const errors = concerning(faults, operation, operations);
     if (errors.length > 0) return invalid(called, errors);
-    return priced(schema, document, operation, called, concerning(warnings, operation, operations), config);
+    const verdict = priced(schema, document, operation, called, concerning(warnings, operation, operations), config);
+    return tenant === undefined ? verdict : { ...verdict, refused: refusalsFor(tenant, schema, document, operation) };
   });
 }
 
