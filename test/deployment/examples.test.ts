@@ -158,3 +158,33 @@ describe('Dockerfile', () => {
     expect(lines.filter((line) => line.startsWith('VOLUME'))).toEqual([]);
   });
 });
+
+describe('The examples of tenants', () => {
+  const compose = read('compose.tenants.yaml');
+  const patch = read('examples/kubernetes/tenants/deployment-patch.yaml');
+
+  test('set variables that there are, and mount a secret where they look for it', () => {
+    const names = [
+      ...[...compose.matchAll(/^ {6}([A-Z_]+):/gm)].map(([, name = '']) => name),
+      ...[...patch.matchAll(/\{ name: ([A-Z_]+), value/g)].map(([, name = '']) => name),
+    ];
+    expect(names.filter((name) => name === 'UPSTREAM_KEYS')).toHaveLength(2);
+    expect(names.filter((name) => !Object.hasOwn(settings, name))).toEqual([]);
+    expect(parse(compose)).toMatchObject({
+      services: {
+        gateway: { environment: { UPSTREAM_KEYS: '/run/secrets/upstream-keys' }, secrets: ['upstream-keys'] },
+      },
+      secrets: { 'upstream-keys': { file: './upstream-keys.json' } },
+    });
+    expect(patch).toContain('{ name: UPSTREAM_KEYS, value: /keys/keys.json }');
+    expect(patch).toContain('{ name: upstream-keys, mountPath: /keys, readOnly: true }');
+    expect(patch).not.toMatch(/subPath:/);
+  });
+
+  test('are about the container and the service of the others', () => {
+    const container = { spec: { template: { spec: { containers: [{ name: 'gateway' }] } } } };
+    expect(parse(patch)).toMatchObject(container);
+    expect(parseAllDocuments(read('examples/kubernetes/gateway.yaml'))[0]?.toJSON()).toMatchObject(container);
+    expect(parse(read('compose.yaml'))).toMatchObject({ services: { gateway: {} } });
+  });
+});
