@@ -59,7 +59,7 @@ export default defineConfig({
     {
       files: ['src/**'],
       rules: {
-        'max-lines': ['error', { max: 260 }],
+        'max-lines': ['error', { max: 300 }],
         'max-lines-per-function': ['error', { max: 40, skipBlankLines: true, skipComments: true }],
         'no-console': 'error',
         'no-restricted-globals': ['error', { name: 'fetch', message: 'Calls go through src/rest.' }],

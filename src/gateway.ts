@@ -122,17 +122,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses, shared, saved, drift });
   if (auth !== undefined) metrics.measureAuth(auth.authenticator.counts, upstream.heldKeyFaults);
   const watch = watchWith(metrics, options);
-  const run = createOperations(options, {
-    schema,
-    upstream,
-    cursors,
-    persisted,
-    shared,
-    eventLoop,
-    saved,
-    drift,
-    watch,
-  });
+  const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch };
+  const run = createOperations(options, parts);
   return {
     handle: createHandle({ ...options, schema, run, authenticator: auth?.authenticator, report: watch.report }),
     documentUses: persisted.uses,

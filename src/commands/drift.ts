@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { EventLoopYield } from '../event-loop-yield.ts';
 import { callerOf } from '../http/caller.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { RestClient } from '../rest/client.ts';
@@ -53,6 +54,7 @@ function connect(config: Config): Upstream {
     maxInFlight: 1,
     maxBodyBytes: 8 * 2 ** 20,
     bodyLimits: bodyLimitsFor(maxAnswerBytes),
+    eventLoop: new EventLoopYield(),
     log: () => undefined,
   });
 }

@@ -58,16 +58,7 @@ export async function startDemoTenants(key: string): Promise<DemoTenants> {
     token: await sign(name, 'demo-user'),
   }));
   return {
-    settings: {
-      AUTH: 'jwt',
-      JWT_JWKS: `${issuer}/keys`,
-      JWT_ISSUER: issuer,
-      JWT_AUDIENCE: audience,
-      UPSTREAM_KEYS: upstreamKeys,
-      CURSOR_SECRET: 'demonstration, known to all',
-      // The documents of GraphiQL are written as one goes.
-      PERSISTED_DOCUMENTS_MODE: 'allow',
-    },
+    settings: settingsFor(issuer, upstreamKeys),
     tokens: await Promise.all(tokens),
     tokenUrl: `${issuer}/token`,
     close: async () => {
@@ -75,6 +66,19 @@ export async function startDemoTenants(key: string): Promise<DemoTenants> {
       await new Promise((resolve) => server.close(resolve));
       rmSync(folder, { recursive: true });
     },
+  };
+}
+
+function settingsFor(issuer: string, upstreamKeys: string): DemoTenants['settings'] {
+  return {
+    AUTH: 'jwt',
+    JWT_JWKS: `${issuer}/keys`,
+    JWT_ISSUER: issuer,
+    JWT_AUDIENCE: audience,
+    UPSTREAM_KEYS: upstreamKeys,
+    CURSOR_SECRET: 'demonstration, known to all',
+    // The documents of GraphiQL are written as one goes.
+    PERSISTED_DOCUMENTS_MODE: 'allow',
   };
 }
 

@@ -99,8 +99,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         // The errors of resolvers are in the result
         const running = shareOrExecute(planned, options);
         const made = running instanceof Promise ? await running : running;
-        const largeTurn = results.isLarge(made) ? eventLoop.takeLast() : undefined;
-        if (largeTurn !== undefined) await largeTurn;
+        if (results.isLarge(made)) await eventLoop.takeLast();
 
         // COST_LIMIT_EXCEEDED and OVERLOADED in place of the data
         result = results.withRoom(made, prepared, request);

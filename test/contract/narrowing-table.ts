@@ -42,10 +42,10 @@ function refused(query: string): Decision {
 }
 
 /** A mutation with this input. */
-function forbidden(mutation: string, input: string): Decision {
+function forbidden(mutation: string, fields: string): Decision {
   return {
     kind: 'checked',
-    query: `mutation { ${mutation}(input: { ${input} }) { __typename } }`,
+    query: `mutation { ${mutation}(input: { ${fields} }) { __typename } }`,
     outcome: 'FORBIDDEN',
   };
 }

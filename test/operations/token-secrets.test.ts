@@ -59,7 +59,7 @@ describe.skipIf(!hasRedis)('Neither token nor key is', { timeout: 60_000 }, () =
         bodies.push((await ask(url, query, { headers })).body);
         bodies.push((await ask(url, query, { headers, extensions: { explain: 'trace', cost: true } })).body);
       }
-      const { query = '', extensions = {} } = { ...registration(text), query: text, ...automatic('') };
+      const { query, extensions = {} } = { ...registration(text), query: text, ...automatic('') };
       for (const params of [registration(text), { query, extensions }]) {
         const init = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } };
         bodies.push(await (await fetch(url, { ...init, body: JSON.stringify(params) })).text());
