@@ -103,16 +103,19 @@ function patiently(
 /** The same reason is not logged again within this time, in milliseconds. */
 const quietMs = 60_000;
 
-/** Counts failures of a command, and logs each change of the reason once. */
+/** More reasons than a server gives. */
+const mostReasons = 100;
+
+/** Counts failures of a command, and logs each reason once in a while. */
 function hearFailures(command: RedisCommand, use: RedisUse, log: Log): (error: unknown) => void {
-  let lastReason = '';
-  let loggedAt = 0;
+  const loggedAt = new Map<string, number>();
   return (error) => {
     use.failures[command] += 1;
     const reason = reasonOf(error);
-    if (reason === lastReason && performance.now() < loggedAt + quietMs) return;
-    lastReason = reason;
-    loggedAt = performance.now();
+    const now = performance.now();
+    if (now < (loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) + quietMs) return;
+    if (loggedAt.size >= mostReasons) loggedAt.clear();
+    loggedAt.set(reason, now);
     log('warn', 'Redis failed a command', { command: command.toUpperCase(), reason });
   };
 }

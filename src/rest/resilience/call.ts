@@ -168,6 +168,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     this.#answered();
     // A proxy's or another server's page; the API never sends one.
     if (response.contentType.startsWith('text/html')) reachability.failedFor('NOT_THE_API');
+    else reachability.answered();
     if (this.waiters.length > 0) this.#settle(response);
   }
 
@@ -193,8 +194,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
   }
 
   #answered(): void {
-    const { reachability, breakers } = this.#upstream;
-    reachability.answered();
+    const { breakers } = this.#upstream;
     breakers.succeeded(this.#owner.caller.sharingKey, this.#request.operation);
     this.#takeProbed()?.close();
   }

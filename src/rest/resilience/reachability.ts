@@ -1,3 +1,4 @@
+import { isNotFound } from '../errors.ts';
 import { type FailureReason, failureReasons, meaningOf, reasonOf } from '../failure-reasons.ts';
 
 /** Hears of what an operator should know. */
@@ -60,8 +61,10 @@ export class Reachability {
   /** A call failed; what the API refused itself does not count. */
   failed(error: unknown): void {
     const reason = reasonOf(error);
-    if (reason === undefined) return this.answered();
-    this.failedFor(reason);
+    if (reason !== undefined) return this.failedFor(reason);
+    // What answers 404 to every path answers 404 to this one, too.
+    const isWrongPath = this.#state.kind === 'failing' && this.#state.reason === 'WRONG_PATH';
+    if (!isWrongPath || !isNotFound(error)) this.answered();
   }
 
   /** A call failed for a reason. */
