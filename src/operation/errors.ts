@@ -44,20 +44,34 @@ function toPublicFacts({ errors, ...facts }: UpstreamErrorDetails): UpstreamErro
   return { ...facts, errors: named };
 }
 
+/** Characters of the paths of all errors that are told: an alias may be nearly as long as a document. */
+const maximumPaths = 131_072;
+
 /**
  * What a client may see of all errors of an answer: the first ones, and how many there are beyond. A list whose every row
- * fails would otherwise answer megabytes to a small request.
+ * fails, or a long alias over it, would otherwise answer megabytes to a small request.
  */
 export function toPublicErrors(
   errors: readonly unknown[],
   most: number,
   report: (error: unknown) => void,
 ): readonly PublicError[] {
-  if (errors.length <= most) return errors.map((error) => toPublicError(error, report));
-  const omitted = errors.length - most;
-  const message = `The answer has ${errors.length} errors, but at most ${most} are told: ${omitted} are left out.`;
-  const told = errors.slice(0, most).map((error) => toPublicError(error, report));
+  const told: PublicError[] = [];
+  let paths = 0;
+  for (const error of errors) {
+    if (told.length === most || paths > maximumPaths) break;
+    const shown = toPublicError(error, report);
+    paths += charactersOf(shown);
+    told.push(shown);
+  }
+  const omitted = errors.length - told.length;
+  if (omitted === 0) return told;
+  const message = `The answer has ${errors.length} errors, but at most ${told.length} are told: ${omitted} are left out.`;
   return [...told, publicError(undefined, message, { code: 'LIMIT_EXCEEDED' })];
+}
+
+function charactersOf({ path = [] }: PublicError): number {
+  return path.reduce((sum: number, step) => sum + (typeof step === 'string' ? step.length : 1), 0);
 }
 
 const badInput = { code: 'BAD_USER_INPUT' };

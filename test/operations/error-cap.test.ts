@@ -29,6 +29,17 @@ test('an answer tells a hundred errors at most, and how many there are; its data
   }
 });
 
+test('an alias nearly as long as a document does not come back with each of a hundred errors', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  const ids = Array.from({ length: 100 }, (_, index) => `no id ${index}`);
+  const alias = 'a'.repeat(100_000);
+  const answer = await gateway.ask(`query($ids: [ID!]!) { ${alias}: nodes(ids: $ids) { id } }`, { variables: { ids } });
+  expect(codesOf(answer)).toEqual(['BAD_USER_INPUT', 'BAD_USER_INPUT', 'LIMIT_EXCEEDED']);
+  expect(answer.body.length).toBeLessThan(400_000);
+  expect(upstream.requests).toEqual([]);
+});
+
 test('every transport has the same cap', async () => {
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream);
