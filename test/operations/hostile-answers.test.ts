@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
@@ -12,12 +13,16 @@ import { dashboard, event, listedDashboard, plugin, project } from '../support/r
 import { shareSmallGateway, withstand } from '../support/small-gateway.ts';
 
 const big = 'x'.repeat(900_000);
+/** As large, and hardly smaller when it is compressed. */
+const dense = randomBytes(675_000).toString('base64');
+/** The dashboard that has it. */
+const denseId = 50;
 const routes: Routes = {
   'GET /api/projects/:id/': ({ params }) => project(Number(params['id'])),
   'GET /api/projects/:id/events/': eventsOf(rowsOf(100, event)),
   'GET /api/projects/:id/dashboards/': listOf(rowsOf(100, listedDashboard)),
   'GET /api/projects/:id/dashboards/:dashboard/': ({ params }) =>
-    dashboard(Number(params['dashboard']), { description: big }),
+    dashboard(Number(params['dashboard']), { description: Number(params['dashboard']) === denseId ? dense : big }),
   'PATCH /api/projects/:id/dashboards/:dashboard/': ({ params }) => dashboard(Number(params['dashboard'])),
   'GET /api/organizations/:id/plugins/': listOf(rowsOf(100, plugin)),
 };
@@ -146,12 +151,27 @@ test('answers that clients do not take are held in the room of the process, and 
   });
 });
 
-/** Sends an operation, and takes nothing of its answer but the beginning. */
-async function askAndStop(port: number, query: string): Promise<Socket> {
+test('one answer that a hundred clients share and do not take, compressed, leaves honest ones their room', {
+  timeout: 120_000,
+}, async () => {
+  const { gateway, upstream } = attacked();
+  const query = `{ ${Array.from({ length: 12 }, (_, at) => `a${at}: node(id: "${dashboardId(denseId)}") { ... on Dashboard { description } }`).join(' ')} }`;
+  await withstand(gateway, async () => {
+    const sockets = await together(100, 100, () => askAndStop(gateway.port, query, 'accept-encoding: gzip\r\n'));
+    expect(upstream.requests.length).toBeLessThan(100);
+    expect((await gateway.ask(honest)).body).toBe(whole);
+    for (const socket of sockets) socket.destroy();
+    await pause(500);
+    expect(codeOf(await gateway.ask(query))).toBeUndefined();
+  });
+});
+
+/** Sends an operation, with header lines beside the usual ones, and takes nothing of its answer but the beginning. */
+async function askAndStop(port: number, query: string, headers = ''): Promise<Socket> {
   const body = JSON.stringify({ query });
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   socket.write(
-    `POST /graphql HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    `POST /graphql HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${key}\r\n${headers}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   );
   await once(socket, 'readable');
   return socket;
