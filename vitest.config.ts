@@ -1,25 +1,13 @@
 import { defineConfig } from 'vitest/config';
 
-/** Test files that import others, whose tests would be missing if the modules of a process were shared. */
-const apart = ['test/operations/yoga.test.ts'];
-
 export default defineConfig({
   // Vite's own resolution would load graphql a second time, as CommonJS: two realms, and every schema check fails.
   ssr: { resolve: { conditions: ['module-sync', 'node'] } },
   test: {
-    // Files share the modules of their process: loading the gateway for each costs more than half a second.
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'shared',
-          isolate: false,
-          include: ['test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...apart],
-        },
-      },
-      { extends: true, test: { name: 'apart', include: apart } },
-    ],
+    include: ['test/**/*.test.ts'],
+    // Files share the modules of their process: loading the gateway for each costs more than half a second. A test file
+    // that imported another would keep that one's tests from running in the same process.
+    isolate: false,
     globalSetup: ['test/support/compile-cache.ts'],
     // Processes, at most as many as a small CI machine has cores: signals and child processes behave as in production.
     pool: 'forks',
