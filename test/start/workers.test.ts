@@ -51,6 +51,13 @@ async function pidsThatLogged({ running }: Group, pattern: RegExp, atLeast: numb
   }
 }
 
+/** The process of a worker that has answered an operation. Throws if there is none: 0 would be the test's own group. */
+async function pidThatLogged(group: Group): Promise<number> {
+  const [pid] = await pidsThatLogged(group, /"msg":"operation"/, 2);
+  if (pid === undefined) throw new Error('expected a worker to have logged an operation');
+  return pid;
+}
+
 /** Kills a worker, for the n-th time, and waits until the primary knows: connections that it is handed before are closed. */
 async function kill({ running }: Group, pid: number, times: number): Promise<void> {
   process.kill(pid, 'SIGKILL');
@@ -110,7 +117,7 @@ test('a worker that is killed is replaced, the other one serves meanwhile, and n
   await using group = await startOver(upstream);
   await Promise.all(Array.from({ length: 10 }, () => ask(group.url, { query })));
   const before = await metricsOf(group.url);
-  const [pid = 0] = await pidsThatLogged(group, /"msg":"operation"/, 2);
+  const pid = await pidThatLogged(group);
   await kill(group, pid, 1);
   expect(await ask(group.url, { query })).toEqual(answered);
   await until(async () => (await metricsOf(group.url)).get('gateway_workers') === 2);
@@ -129,7 +136,7 @@ test('a connection that a worker is handed when it dies is closed, and no client
   await using upstream = await startUpstream(routes);
   await using group = await startOver(upstream);
   await Promise.all(Array.from({ length: 10 }, () => ask(group.url, { query })));
-  const [pid = 0] = await pidsThatLogged(group, /"msg":"operation"/, 2);
+  const pid = await pidThatLogged(group);
   // From here on it takes nothing of what it is handed, and is handed one connection.
   process.kill(pid, 'SIGSTOP');
   let answers = 0;
