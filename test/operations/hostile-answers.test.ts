@@ -94,9 +94,12 @@ test('many answers of nearly as many objects as one may have are made, or refuse
     const beside = together(3, 1, () => gateway.ask(honest));
     const answers = await together(inForm(8, 16), 8, (at) => gateway.ask(query(at)));
     expect((await beside).map(({ body }) => body)).toEqual([whole, whole, whole]);
+    // OVERLOADED with 200 is the error of a field whose row had arrived, and was not read in time.
     const outcomes = new Set(answers.map((answer) => `${answer.status} ${String(codeOf(answer))}`));
     expect(
-      [...outcomes].filter((outcome) => !/^(200 undefined|503 OVERLOADED|200 COST_LIMIT_EXCEEDED)$/.test(outcome)),
+      [...outcomes].filter(
+        (outcome) => !/^(200 undefined|200 COST_LIMIT_EXCEEDED|(?:200|503) OVERLOADED)$/.test(outcome),
+      ),
     ).toEqual([]);
     expect((await gateway.ask(honest)).body).toBe(whole);
   });
