@@ -52,7 +52,7 @@ export function followFiles({ since, pollMs, read, onError, ...options }: Follow
   return { readAgain, follow, close: () => clearInterval(timer) };
 }
 
-/** A text that is another one as soon as any of the files is. It reads no contents. */
+/** A text that changes if any of the files does, told by inode, time and size: no contents are read. */
 export function fingerprint(patterns: readonly string[]): string {
   const files = patterns.flatMap((pattern) => [pattern, ...globSync(pattern)]);
   return toFingerprint(files.map((file) => [file, statSync(file, { throwIfNoEntry: false })]));

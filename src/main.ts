@@ -41,7 +41,7 @@ ${Object.entries(settings)
   .join('\n')}
 `;
 
-/** Names in a file `.env` that are no settings, but are read: OpenTelemetry's, and proxies in small letters. */
+/** Names in a file `.env` that are no settings, but are read: OpenTelemetry's, and proxies in lower case. */
 const foreignNames = /^OTEL_|^NODE_ENV$|^(https?|all|no)_proxy$/;
 
 /** Commands that serve nothing. Each loads what it needs: all that the gateway is made of takes most of a second. */

@@ -22,7 +22,7 @@ export interface FollowedTenants {
   readonly close: () => void;
 }
 
-/** Reads the tenants and follows their files. Throws a TenantsError where the file cannot be used at the start. */
+/** Reads the tenants and follows their files. Throws a TenantsError if the file cannot be used at the start. */
 export function followTenants({ source, log, pollMs = 500 }: FollowTenantsOptions): FollowedTenants {
   const first = readWithFingerprint(source);
   let { tenants } = first;

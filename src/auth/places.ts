@@ -29,7 +29,7 @@ export class Place {
   }
 }
 
-/** A member as a path has it: `acme`, or `["a name"]` where it is no plain word. */
+/** A member as a path has it: `acme`, or `["a name"]` if it is no plain word. */
 export function memberPath(name: string, separator = ''): string {
   return /^[A-Za-z_][\w-]*$/.test(name) ? `${separator}${name}` : `[${JSON.stringify(name.slice(0, 100))}]`;
 }

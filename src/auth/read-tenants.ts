@@ -93,7 +93,7 @@ function checkedKey(key: string, place: Place, what: string): string {
   throw place.error(`a personal API key (letters, digits and -._~+/ without spaces), but ${what} is something else`);
 }
 
-/** What the tenant is narrowed to; undefined where it is not. Of two lists one that is left out is empty. */
+/** What the tenant is narrowed to; undefined if it is not. Of two lists one that is left out is empty. */
 function reachOf({ projects, organizations }: JsonObject, where: Place): Reach | undefined {
   if (projects === undefined && organizations === undefined) return undefined;
   return {

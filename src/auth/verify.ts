@@ -41,7 +41,7 @@ const invalid: Verdict = { kind: 'invalid' };
 
 /**
  * Verifies a token (RFC 7519) with the provider's keys alone: what a token says of keys itself (`jwk`, `jku`, `x5u`) is
- * never used. Asks for a new key set where the token names a key that the set does not have.
+ * never used. Asks for a new key set if the token names a key that the set does not have.
  */
 export async function verifyToken(token: string, keySet: KeySet, rules: TokenRules): Promise<Verdict> {
   if (token.length > longest || !isSignedAsExpected(token)) return invalid;

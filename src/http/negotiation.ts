@@ -82,7 +82,7 @@ export function negotiateCoding(accepted: string): Coding | undefined {
   return weight > 0 && weight >= (weights.get('identity') ?? 0) ? best : undefined;
 }
 
-/** One item of a header that lists what a client takes (RFC 9110 §12.4.2), in small letters. */
+/** One item of a header that lists what a client takes (RFC 9110 §12.4.2), in lower case. */
 interface WeightedItem {
   readonly name: string;
   /** Undefined without such a parameter. */

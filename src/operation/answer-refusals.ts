@@ -14,7 +14,7 @@ export interface AnswerLimits {
 
 /** What is known of an answer before its operation runs. */
 export interface AnswerForecast {
-  /** Why the operation is refused for what it could answer; undefined where it may run. */
+  /** Why the operation is refused for what it could answer; undefined if it may run. */
   readonly refusal: GraphQLError | undefined;
   /** Whether it takes long to make. */
   readonly isLarge: boolean;

@@ -5,7 +5,7 @@ import { type Collection, current } from './paths.ts';
 export interface Reach {
   /** In the order in which `projects` lists them. */
   readonly projects: ReadonlySet<string>;
-  /** In small letters. */
+  /** In lower case. */
   readonly organizations: ReadonlySet<string>;
 }
 

@@ -28,7 +28,7 @@ export function refusalOfHead({ rawHeaders, headers }: IncomingMessage): HeadRef
   return badRequest('Expected `Transfer-Encoding` to be chunked, where there is one.');
 }
 
-/** How often a header of this name, in small letters, stands among names and values in turn: node keeps the first only. */
+/** How often a header of this name, in lower case, stands among names and values in turn: node keeps the first only. */
 function countOf(name: string, rawHeaders: readonly string[]): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

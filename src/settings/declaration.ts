@@ -43,7 +43,7 @@ function declareProcess({ required, optional, note }: SettingsReader) {
       'HOST',
       text('Address that the gateway listens on', '127.0.0.1', 'an address or a name of this machine'),
     ),
-    workers: required('WORKERS', workerCount('Processes that serve, one for each core where it is auto', '1')),
+    workers: required('WORKERS', workerCount('Processes that serve, one for each core if it is auto', '1')),
     upstreamUrl: optional(
       'UPSTREAM_URL',
       url('The REST API, with a path prefix if it has one; unset: the embedded workspace'),

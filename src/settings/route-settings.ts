@@ -27,7 +27,7 @@ interface WayUpstream {
 
 /**
  * The way to an upstream. As with curl the proxy of the upstream's own scheme comes before `ALL_PROXY`, and the name in
- * small letters before the one in capitals.
+ * lower case before the one in upper case.
  */
 export function readRoute(environment: Environment, upstreamUrl: string | undefined): WayUpstream {
   const upstreamTlsFiles = tlsFilesOf(environment);

@@ -124,7 +124,7 @@ export function origins(meaning: string): Setting<readonly string[]> {
   };
 }
 
-/** Names of headers, in small letters. */
+/** Names of headers, in lower case. */
 export function headerNames(meaning: string): Setting<readonly string[]> {
   return {
     fallback: undefined,

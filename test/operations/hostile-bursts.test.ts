@@ -65,7 +65,7 @@ const bursts: readonly (readonly [name: string, queryOf: (at: number) => string,
 ];
 
 test.each(bursts)(
-  'a burst of operations just below the limits keeps nobody waiting: %s',
+  'a burst of operations just below the limits holds up no other request: %s',
   { timeout: 120_000 },
   async (...burst) => {
     const [, queryOf, keyOf] = burst;

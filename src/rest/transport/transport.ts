@@ -84,13 +84,13 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 const noHeaders: IncomingHttpHeaders = {};
-const noBody: Buffer = Buffer.alloc(0);
+const emptyBody: Buffer = Buffer.alloc(0);
 
 /** Collects one response, and is it once it is complete; undici calls its methods. */
 class ResponseReader implements Dispatcher.DispatchHandler, SentRequest, RawResponse {
   status = 0;
   headers = noHeaders;
-  body = noBody;
+  body = emptyBody;
   readonly #options: TransportOptions;
   readonly #pools: Pools;
   readonly #listener: ResponseListener;
@@ -114,7 +114,7 @@ class ResponseReader implements Dispatcher.DispatchHandler, SentRequest, RawResp
   release(): void {
     this.#options.room.release(this.#chunks.bytes);
     this.#chunks.clear();
-    this.body = noBody;
+    this.body = emptyBody;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
