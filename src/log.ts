@@ -1,2 +1,28 @@
 /** Hears what an operator should know; `fields` stand beside the message on its line. Never hears a key. */
 export type Log = (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void;
+
+/** The same reason is not logged again within this time, in milliseconds: some things fail now and then for hours. */
+const quietMs = 60_000;
+
+/** More reasons than are told apart. */
+const mostReasons = 1000;
+
+/** Keeps what fails again and again from filling the log: each reason is logged once a minute at most. */
+export class LogThrottle {
+  readonly #now: () => number;
+  readonly #loggedAt = new Map<string, number>();
+
+  /** `now` is a clock in milliseconds that never goes back. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Whether a line about this reason is to be logged now; if so it is taken for logged. */
+  takes(reason: string): boolean {
+    const now = this.#now();
+    if (now < (this.#loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) + quietMs) return false;
+    if (this.#loggedAt.size >= mostReasons) this.#loggedAt.clear();
+    this.#loggedAt.set(reason, now);
+    return true;
+  }
+}

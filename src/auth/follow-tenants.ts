@@ -1,12 +1,12 @@
 import { fingerprint, followFiles } from '../follow-files.ts';
+import type { Log } from '../log.ts';
 import type { Tenants } from '../rest/tenants.ts';
-import type { AuthLog } from './key-set.ts';
 import { readTenants, type TenantsRead, type TenantsSource } from './read-tenants.ts';
 
 /** What to follow. */
 export interface FollowTenantsOptions {
   readonly source: TenantsSource;
-  readonly log: AuthLog;
+  readonly log: Log;
   /** How often the files are looked at, in milliseconds. */
   readonly pollMs?: number;
 }

@@ -1,16 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from 'jose';
+import type { Log } from '../log.ts';
 import type { FetchKeySet } from './key-set-source.ts';
-
-/** Hears of what an operator should know. */
-export type AuthLog = (level: 'info' | 'warn' | 'error', message: string, facts?: object) => void;
 
 /** Settings of a key set. Times in milliseconds. */
 export interface KeySetOptions {
   readonly fetch: FetchKeySet;
   /** Hears that the keys are others than before: what was verified with them is not known to be valid any more. */
   readonly onChange: () => void;
-  readonly log: AuthLog;
+  readonly log: Log;
   /** A clock that never goes back. */
   readonly now?: () => number;
   /** How often the set is fetched whether or not a token needs it. */

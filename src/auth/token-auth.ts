@@ -1,7 +1,8 @@
+import type { Log } from '../log.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { Route } from '../rest/transport/pools.ts';
 import { Authenticator } from './authenticator.ts';
-import { type AuthLog, KeySet } from './key-set.ts';
+import { KeySet } from './key-set.ts';
 import { createKeySetSource } from './key-set-source.ts';
 import type { TokenRules } from './verify.ts';
 
@@ -26,10 +27,7 @@ export interface TokenAuth {
 }
 
 /** Begins to fetch the provider's keys. */
-export function createTokenAuth(
-  { rules, keySet: from, tenants, ...options }: TokenAuthOptions,
-  log: AuthLog,
-): TokenAuth {
+export function createTokenAuth({ rules, keySet: from, tenants, ...options }: TokenAuthOptions, log: Log): TokenAuth {
   let { route } = options;
   const keySet: KeySet = new KeySet({
     fetch: createKeySetSource({ from, route: () => route }),

@@ -1,8 +1,8 @@
+import { type Log, LogThrottle } from '../log.ts';
 import type { RestClient } from './client.ts';
 import { isUnauthenticated, UpstreamError } from './errors.ts';
 import type { RestOperation } from './operation-ids.ts';
 import { reachesTarget } from './reach.ts';
-import type { ReachabilityLog } from './resilience/reachability.ts';
 import type { Tenant } from './tenants.ts';
 
 /** What went wrong with keys that the gateway holds, and with the narrowing of their tenants; counted since the start. */
@@ -18,9 +18,6 @@ export class ReachError extends Error {
   override readonly name = 'ReachError';
 }
 
-/** How long the log is silent about a key after it was told that it is refused, in milliseconds. */
-const quietMs = 60_000;
-
 /** What the clients of a tenant see if the upstream does not take its key: that is the operator's to mend. */
 export function keyUnavailable(cause: unknown): UpstreamError {
   return new UpstreamError('UPSTREAM_UNAVAILABLE', undefined, cause);
@@ -29,19 +26,17 @@ export function keyUnavailable(cause: unknown): UpstreamError {
 /** Watches over the keys of all tenants. */
 export class HeldKeys {
   readonly faults: HeldKeyFaults = { refusedKeys: 0, stoppedCalls: 0 };
-  readonly #log: ReachabilityLog;
-  readonly #toldAt = new Map<string, number>();
+  readonly #log: Log;
+  readonly #refusedKeys = new LogThrottle();
 
-  constructor(log: ReachabilityLog) {
+  constructor(log: Log) {
     this.#log = log;
   }
 
   /** The upstream does not take the key of a tenant. */
   refused({ name, keyHash }: Tenant, cause: unknown): UpstreamError {
     this.faults.refusedKeys += 1;
-    const now = performance.now();
-    if (now - (this.#toldAt.get(keyHash) ?? Number.NEGATIVE_INFINITY) >= quietMs) {
-      this.#toldAt.set(keyHash, now);
+    if (this.#refusedKeys.takes(keyHash)) {
       this.#log('error', 'the upstream does not take the key of a tenant', { tenant: name });
     }
     return keyUnavailable(cause);

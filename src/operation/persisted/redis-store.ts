@@ -1,6 +1,6 @@
 import { getCACertificates } from 'node:tls';
 import { Redis, ReplyError } from 'ioredis';
-import type { Log } from '../../log.ts';
+import { type Log, LogThrottle } from '../../log.ts';
 import { hashOf } from './ids.ts';
 import type { TextStore } from './store.ts';
 import type { RedisCommand, RedisUse } from './uses.ts';
@@ -100,22 +100,13 @@ function patiently(
   };
 }
 
-/** The same reason is not logged again within this time, in milliseconds. */
-const quietMs = 60_000;
-
-/** More reasons than a server gives. */
-const mostReasons = 100;
-
 /** Counts failures of a command, and logs each reason once in a while. */
 function hearFailures(command: RedisCommand, use: RedisUse, log: Log): (error: unknown) => void {
-  const loggedAt = new Map<string, number>();
+  const logged = new LogThrottle();
   return (error) => {
     use.failures[command] += 1;
     const reason = reasonOf(error);
-    const now = performance.now();
-    if (now < (loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) + quietMs) return;
-    if (loggedAt.size >= mostReasons) loggedAt.clear();
-    loggedAt.set(reason, now);
+    if (!logged.takes(reason)) return;
     log('warn', 'Redis failed a command', { command: command.toUpperCase(), reason });
   };
 }

@@ -1,12 +1,6 @@
+import { type Log, LogThrottle } from '../../log.ts';
 import { isNotFound } from '../errors.ts';
 import { type FailureReason, failureReasons, meaningOf, reasonOf } from '../failure-reasons.ts';
-
-/** Hears of what an operator should know. */
-export type ReachabilityLog = (
-  level: 'info' | 'warn' | 'error',
-  message: string,
-  facts: Readonly<Record<string, unknown>>,
-) => void;
 
 /** What the last call says of the way to the upstream. */
 export type ReachabilityState =
@@ -15,14 +9,11 @@ export type ReachabilityState =
   | { readonly kind: 'answering' }
   | { readonly kind: 'failing'; readonly reason: FailureReason };
 
-/** The same reason is not logged again within this time, in milliseconds: some upstreams fail now and then for hours. */
-const quietMs = 60_000;
-
 /** Settings of the watch. */
 export interface ReachabilityOptions {
   /** The upstream's host and port, as the log names it. */
   readonly host: string;
-  readonly log: ReachabilityLog;
+  readonly log: Log;
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
 }
@@ -31,13 +22,14 @@ export interface ReachabilityOptions {
 export class Reachability {
   readonly #options: ReachabilityOptions;
   readonly #failures = new Map<FailureReason, number>(failureReasons.map((reason) => [reason, 0]));
-  readonly #loggedAt = new Map<FailureReason, number>();
+  readonly #logged: LogThrottle;
   #state: ReachabilityState = { kind: 'unknown' };
   /** Whether the log's last word is that calls fail. */
   #isWarned = false;
 
   constructor(options: ReachabilityOptions) {
     this.#options = options;
+    this.#logged = new LogThrottle(options.now);
   }
 
   get state(): ReachabilityState {
@@ -69,12 +61,11 @@ export class Reachability {
 
   /** A call failed for a reason. */
   failedFor(reason: FailureReason): void {
-    const { host, log, now } = this.#options;
+    const { host, log } = this.#options;
     this.#failures.set(reason, (this.#failures.get(reason) ?? 0) + 1);
     const isNews = this.#state.kind !== 'failing' || this.#state.reason !== reason;
     this.#state = isNews ? { kind: 'failing', reason } : this.#state;
-    if (!isNews || now() < (this.#loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) + quietMs) return;
-    this.#loggedAt.set(reason, now());
+    if (!isNews || !this.#logged.takes(reason)) return;
     this.#isWarned = true;
     log('warn', 'upstream fails', { host, reason, meaning: meaningOf(reason) });
   }

@@ -1,4 +1,5 @@
 import type { EventLoopYield } from '../../event-loop-yield.ts';
+import type { Log } from '../../log.ts';
 import { type CallCount, CallCounts, type CallDurations } from '../call-counts.ts';
 import { UpstreamError } from '../errors.ts';
 import type { FailureReason } from '../failure-reasons.ts';
@@ -9,7 +10,7 @@ import type { BreakerState } from './breaker.ts';
 import { BreakerRegistry } from './breaker-registry.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { RateLimitPauses } from './rate-limit-pauses.ts';
-import { Reachability, type ReachabilityLog, type ReachabilityState } from './reachability.ts';
+import { Reachability, type ReachabilityState } from './reachability.ts';
 import { RetryBudget } from './retry-budget.ts';
 
 /** What all calls to the upstream share. */
@@ -42,7 +43,7 @@ export interface UpstreamOptions {
   readonly bodyLimits: BodyLimits;
   readonly eventLoop: EventLoopYield;
   /** Hears of how the upstream is doing. */
-  readonly log: ReachabilityLog;
+  readonly log: Log;
 }
 
 /** How the upstream and the way to it are doing. Counters count since the start. */
@@ -122,7 +123,7 @@ export function healthOf(upstream: UpstreamResources, sharedReads: number): Upst
 function tellBreaker(
   reachability: Reachability,
   host: string,
-  log: ReachabilityLog,
+  log: Log,
 ): { readonly opened: () => void; readonly closed: () => void } {
   let isOpen = false;
   return {
