@@ -81,6 +81,7 @@ describe('recording', () => {
   test('requests are held until enough of them wait, or until they are released', async () => {
     await using upstream = await startUpstream(() => null, { hold: 2 });
     const first = get(upstream, '/1/');
+    await expect.poll(() => upstream.records).toHaveLength(1);
     await sleep(20);
     expect(upstream.records).toMatchObject([{ target: '/1/', endedAt: Infinity }]);
     await Promise.all([first, get(upstream, '/2/')]);
