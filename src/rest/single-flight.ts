@@ -18,7 +18,7 @@ const mostIdle = 1000;
  */
 export class SingleFlight<Work extends SharedWork<object>> {
   readonly #options: SingleFlightOptions;
-  readonly #byKey = new Map<string, Map<string, Work>>();
+  readonly #byKey = new Map<string, Map<string, Place<Work>>>();
   #sweepAt = mostIdle;
   #joined = 0;
 
@@ -33,7 +33,7 @@ export class SingleFlight<Work extends SharedWork<object>> {
 
   /** The work under way that one more may join, and is counted to have joined; undefined if there is none. */
   find(sharingKey: string, name: string): Work | undefined {
-    const work = this.#byKey.get(sharingKey)?.get(name);
+    const work = this.#byKey.get(sharingKey)?.get(name)?.work;
     if (work === undefined || this.#options.now() - work.startedAt >= this.#options.joinWindowMs) return undefined;
     this.#joined += 1;
     return work;
@@ -42,8 +42,9 @@ export class SingleFlight<Work extends SharedWork<object>> {
   /** Work that begins now can be found from now on, in the place of older work of the same name. */
   add(sharingKey: string, name: string, work: Work): void {
     const works = this.#worksOf(sharingKey);
-    works.set(name, work);
-    work.begin(works, name, this.#options.now());
+    const place = { name, works, work };
+    works.set(name, place);
+    work.begin(place, this.#options.now());
   }
 
   /** Work of this key that began before now is joined no more: its caller reads its own writes. Its waiters stay. */
@@ -51,11 +52,11 @@ export class SingleFlight<Work extends SharedWork<object>> {
     this.#byKey.get(sharingKey)?.clear();
   }
 
-  #worksOf(sharingKey: string): Map<string, Work> {
+  #worksOf(sharingKey: string): Map<string, Place<Work>> {
     const known = this.#byKey.get(sharingKey);
     if (known !== undefined) return known;
     if (this.#byKey.size >= this.#sweepAt) this.#dropIdle();
-    const works = new Map<string, Work>();
+    const works = new Map<string, Place<Work>>();
     this.#byKey.set(sharingKey, works);
     return works;
   }
@@ -67,12 +68,20 @@ export class SingleFlight<Work extends SharedWork<object>> {
   }
 }
 
+/**
+ * Where work is found while it is under way; empty once it has ended. V8 keeps the old tables of a map that grows, with
+ * what was in them, until a full garbage collection: works themselves would be kept with all that they hold.
+ */
+interface Place<Work> {
+  readonly name: string;
+  readonly works: Map<string, Place<Work>>;
+  work: Work | undefined;
+}
+
 /** Work under way and those who wait for it. What extends it knows how it is done and what waiters are told. */
 export abstract class SharedWork<Waiter extends object> {
   #startedAt = 0;
-  #name = '';
-  // Both are let go at the end: a map that has grown keeps entries that were deleted before alive for a while.
-  #works: Map<string, SharedWork<object>> | undefined;
+  #place: Place<SharedWork<object>> | undefined;
   #waiters: Waiter[] = [];
 
   /** When it began, on the clock of its single flight. */
@@ -86,9 +95,8 @@ export abstract class SharedWork<Waiter extends object> {
   }
 
   /** Its single flight has begun to share it. */
-  begin(works: Map<string, SharedWork<object>>, name: string, startedAt: number): void {
-    this.#works = works;
-    this.#name = name;
+  begin(place: Place<SharedWork<object>>, startedAt: number): void {
+    this.#place = place;
     this.#startedAt = startedAt;
   }
 
@@ -111,8 +119,11 @@ export abstract class SharedWork<Waiter extends object> {
   end(): readonly Waiter[] {
     const waiters = this.#waiters;
     this.#waiters = [];
-    if (this.#works?.get(this.#name) === this) this.#works.delete(this.#name);
-    this.#works = undefined;
+    const place = this.#place;
+    this.#place = undefined;
+    if (place === undefined) return waiters;
+    place.work = undefined;
+    if (place.works.get(place.name) === place) place.works.delete(place.name);
     return waiters;
   }
 
