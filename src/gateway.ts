@@ -22,6 +22,9 @@ import type { DocumentUses } from './operation/persisted/uses.ts';
 import { createRunOperation, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
 import { Results } from './operation/results.ts';
 import { SharedOperations } from './operation/shared-operations.ts';
+import { Spending } from './operation/spending.ts';
+import type { CallBudget } from './rest/budget/call-budget.ts';
+import { createCallBudget } from './rest/budget/create-budget.ts';
 import { createDriftWatch, type DriftWatch } from './rest/drift/drift-watch.ts';
 import type { UpstreamHealth, UpstreamOptions } from './rest/resilience/upstream-resources.ts';
 import type { Tenants } from './rest/tenants.ts';
@@ -56,7 +59,7 @@ type NeededSettings = Pick<
 
 /** Settings that may be left out: then the upstream is reached directly, and the others are off. */
 type FurtherSettings = Partial<
-  Pick<Config, 'compression' | 'corsHeaders' | 'driftSampleRate' | 'upstreamRoute' | 'upstreamTlsFiles'>
+  Pick<Config, 'budget' | 'compression' | 'corsHeaders' | 'driftSampleRate' | 'upstreamRoute' | 'upstreamTlsFiles'>
 >;
 
 /** What a gateway is made of. Times in milliseconds, sizes in rows or bytes. */
@@ -72,6 +75,8 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings {
   readonly demoKey?: string | undefined;
   /** Persisted documents; what is left out is as in `defaultPersistedSettings`. */
   readonly persisted?: Partial<PersistedSettings>;
+  /** Where calls are counted, if another process does it; then `budget` is that process's. */
+  readonly callBudget?: CallBudget | undefined;
   /** Follows operations and REST calls with spans. */
   readonly tracing?: Tracing | undefined;
   /** Hears of faults of the gateway. */
@@ -108,7 +113,8 @@ const preparedBytes = 48 * 2 ** 20;
 export function createGateway(options: GatewayOptions): Gateway {
   const schema = createSchema();
   const eventLoop = new EventLoopYield();
-  const upstream = createUpstream({ ...upstreamOptionsOf(options), eventLoop });
+  const callBudget = callBudgetOf(options);
+  const upstream = createUpstream({ ...upstreamOptionsOf(options), eventLoop, callBudget });
   const cursors = createCursorCodec(options.cursorSecret);
   const persisted = createPersistedDocuments(options, createSchemas(schema));
   const auth = startAuth(options);
@@ -136,6 +142,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       persisted.close();
       tls.close();
       auth?.close();
+      callBudget?.close();
       return upstream.close();
     },
   };
@@ -165,12 +172,19 @@ function createOperations(options: GatewayOptions, parts: OperationParts): RunOp
     refusalOf: upstream.refusalOf,
     isOverloaded: upstream.overloaded,
     shared,
+    spending: upstream.budget && new Spending({ ...upstream.budget, answered: () => ({}) }),
     eventLoop,
     results: new Results({ schema, room, ...options, ...watch }),
     maxErrors: options.maxErrors,
     ...watch,
   });
   return options.tracing === undefined ? run : traceOperations(run, options.tracing);
+}
+
+function callBudgetOf(options: GatewayOptions): CallBudget | undefined {
+  const { callBudget, budget: settings, operationDeadlineMs, maxUpstreamInFlight: maxInFlight } = options;
+  if (callBudget !== undefined || settings === undefined) return callBudget;
+  return createCallBudget({ settings, operationDeadlineMs, maxInFlight });
 }
 
 function startAuth({ auth, log = () => undefined }: GatewayOptions): TokenAuth | undefined {

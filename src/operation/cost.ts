@@ -11,6 +11,7 @@ import { createAnswerForecast } from './answer-refusals.ts';
 import type { PreparedOperation } from './document.ts';
 import type { GraphQLParams } from './params.ts';
 import { requestError } from './request-error.ts';
+import type { BudgetStatus } from './spending.ts';
 
 /** What plans are made with, and what an operation may cost. */
 export interface CostsOptions {
@@ -35,6 +36,14 @@ export interface Cost {
   readonly planOnly: boolean;
   /** Whether the client wants to know anything of it. */
   readonly isTold: boolean;
+  /** What is left of the budget of its key, if its client wants to know. */
+  budget?: readonly BudgetStatus[];
+  /** Whether its client wants to know what it costs. */
+  readonly wantsCost: boolean;
+  /** Most calls that it may make. */
+  readonly mostCalls: () => number;
+  /** What it will call, planned now if it is not yet; undefined if its variables do not fit, or that takes too many steps. */
+  readonly plan: () => Plan | undefined;
   /** Whether its answer takes long to make. */
   readonly isLarge: boolean;
   /** What the client wants to know beside the answer, once the operation is done. */
@@ -52,10 +61,41 @@ export type Costs = (prepared: PreparedOperation, params: GraphQLParams, mayCall
  * their client wants to know.
  */
 export function createCosts(options: CostsOptions): Costs {
+  const boundOfAny = rememberBounds(options);
+  const forecastAnswer = createAnswerForecast(options);
+  return (prepared, params, mayCall, tenant) => {
+    const explain = explainOf(params, options);
+    const wantsCost = params.extensions?.['cost'] === true;
+    // Before the plan, which takes longer.
+    const forecast = explain === 'plan' ? undefined : forecastAnswer(prepared, params.variables ?? {});
+    const answerRefusal = forecast?.refusal;
+    const bound = (): Bound => boundOfAny(prepared, tenant?.reach !== undefined);
+    const isDue = (): boolean => wantsCost || (answerRefusal === undefined && isExpensive(bound(), prepared, options));
+    const isPlanned = explain === 'plan' || (mayCall && isDue());
+    const planNow = (): Plan | PlanLimitError | undefined =>
+      planWith(prepared, params.variables ?? {}, options, tenant);
+    const planned = isPlanned ? planNow() : undefined;
+    const planOnly = explain === 'plan' && withinSteps(planned) !== undefined;
+    const isTold = planOnly || explain === 'trace' || wantsCost;
+    const callRefusal = planOnly || planned === undefined ? undefined : refusalOf(planned, prepared, options);
+    const told: Cost = {
+      ...{ planOnly, wantsCost, isTold },
+      refusal: callRefusal ?? answerRefusal,
+      calls: new OperationCalls(options.maxUpstreamCalls, explain === 'trace'),
+      isLarge: forecast?.isLarge === true,
+      plan: () => withinSteps(isPlanned ? planned : planNow()),
+      mostCalls: () => Math.min(bound().calls, options.maxUpstreamCalls),
+      extensions: () => (isTold ? extensionsOf(told, withinSteps(planned), explain, options) : undefined),
+    };
+    return told;
+  };
+}
+
+/** Bounds hold for any variables: they are worked out once for an operation, and for those of narrowed tenants apart. */
+function rememberBounds(options: CostsOptions): (prepared: PreparedOperation, isNarrowed: boolean) => Bound {
   const boundsOfAll = new WeakMap<PreparedOperation, Bound>();
   const boundsOfNarrowed = new WeakMap<PreparedOperation, Bound>();
-  const forecastAnswer = createAnswerForecast(options);
-  const knownBoundOf = (prepared: PreparedOperation, isNarrowed: boolean): Bound => {
+  return (prepared, isNarrowed) => {
     const bounds = isNarrowed ? boundsOfNarrowed : boundsOfAll;
     const known = bounds.get(prepared);
     if (known !== undefined) return known;
@@ -63,34 +103,25 @@ export function createCosts(options: CostsOptions): Costs {
     bounds.set(prepared, bound);
     return bound;
   };
-  return (prepared, params, mayCall, tenant) => {
-    const explain = explainOf(params, options);
-    const wantsCost = params.extensions?.['cost'] === true;
-    // Before the plan, which takes longer.
-    const forecast = explain === 'plan' ? undefined : forecastAnswer(prepared, params.variables ?? {});
-    const answerRefusal = forecast?.refusal;
-    const isNarrowed = tenant?.reach !== undefined;
-    const isDue = (): boolean =>
-      wantsCost || (answerRefusal === undefined && isExpensive(knownBoundOf(prepared, isNarrowed), prepared, options));
-    const isPlanned = explain === 'plan' || (mayCall && isDue());
-    const planned = isPlanned ? planWith(prepared, params.variables ?? {}, options, tenant) : undefined;
-    const plan = planned instanceof PlanLimitError ? undefined : planned;
-    const planOnly = explain === 'plan' && plan !== undefined;
-    const isTold = planOnly || explain === 'trace' || wantsCost;
-    const callRefusal = planOnly || planned === undefined ? undefined : refusalOf(planned, prepared, options);
-    const refusal = callRefusal ?? answerRefusal;
-    const calls = new OperationCalls(options.maxUpstreamCalls, explain === 'trace');
-    const extensions = (): Readonly<Record<string, unknown>> | undefined => {
-      if (!isTold) return undefined;
-      const cost = { requested: plan?.upper ?? 0, actual: calls.made, limit: options.maxUpstreamCalls };
-      return {
-        ...(planOnly && { explain: plan }),
-        ...(explain === 'trace' && { explain: { calls: calls.calls } }),
-        ...(wantsCost && { cost }),
-      };
-    };
-    return { calls, refusal, planOnly, isTold, isLarge: forecast?.isLarge === true, extensions };
+}
+
+/** What a client is told that wants to know what its operation costs, or which calls it makes. */
+function extensionsOf(
+  { calls, planOnly, wantsCost, budget }: Cost,
+  plan: Plan | undefined,
+  explain: 'plan' | 'trace' | undefined,
+  { maxUpstreamCalls: limit }: CostsOptions,
+): Readonly<Record<string, unknown>> {
+  const cost = { requested: plan?.upper ?? 0, actual: calls.made, limit, ...(budget !== undefined && { budget }) };
+  return {
+    ...(planOnly && { explain: plan }),
+    ...(explain === 'trace' && { explain: { calls: calls.calls } }),
+    ...(wantsCost && { cost }),
   };
+}
+
+function withinSteps(planned: Plan | PlanLimitError | undefined): Plan | undefined {
+  return planned instanceof PlanLimitError ? undefined : planned;
 }
 
 /** The plan of an operation, or why it has none; undefined if the variables do not fit, and nothing will be executed. */

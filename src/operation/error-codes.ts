@@ -147,6 +147,12 @@ export const refusals = {
     lenient: true,
     meaning: 'The operation may make more calls, read more rows, answer more, or take more planning than it may.',
   },
+  spentBudget: {
+    code: 'RATE_LIMITED',
+    status: 429,
+    meaning:
+      '`UPSTREAM_BUDGET`: the calls that the operation surely needs cannot be had in time; `Retry-After` says when, if ever.',
+  },
   // The same request may succeed a moment later.
   overloaded: {
     code: 'OVERLOADED',

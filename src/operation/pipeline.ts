@@ -16,6 +16,7 @@ import { overload, RefusedDocument, requestError } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 import type { Results } from './results.ts';
 import type { SharedOperations, Start } from './shared-operations.ts';
+import type { Spending } from './spending.ts';
 import { keepDeclared, nameOf, textOf } from './variables.ts';
 
 /** Collaborators and settings of the operations. */
@@ -33,6 +34,8 @@ export interface OperationsOptions {
   /** Whether an operation of this caller would find no room for its calls. */
   readonly isOverloaded: (caller: Caller | undefined) => boolean;
   readonly shared: SharedOperations;
+  /** Holds operations to the budgets of their keys; undefined: there are none. */
+  readonly spending?: Spending | undefined;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
   /** Most errors that an answer tells. */
@@ -96,7 +99,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         // OVERLOADED
         if (isOverloaded(caller) || results.isFull || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
-        // The errors of resolvers are in the result
+        // RATE_LIMITED; the errors of resolvers are in the result
         const running = shareOrExecute(planned, options);
         const made = running instanceof Promise ? await running : running;
         if (results.isLarge(made)) await eventLoop.takeLast();
@@ -145,7 +148,28 @@ function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<Op
   return written instanceof Promise ? written.finally(() => shared.invalidate(sharedBy)) : written;
 }
 
+/** Throws, or rejects, if the budget of its key is spent. */
 function execute(
+  run: PlannedRun,
+  deadline: OperationDeadline,
+  options: OperationsOptions,
+): Promise<OperationResult> | OperationResult {
+  const { spending, refusalOf } = options;
+  const { cost, request, document } = run;
+  const { caller } = request;
+  if (spending === undefined || caller === undefined || refusalOf(caller) !== undefined)
+    return executeNow(run, deadline, options);
+  const isMutation = document.prepared.operation.operation === 'mutation';
+  const refusal = spending.refusalOf({ caller, cost, isMutation }, deadline);
+  const proceed = (refused: GraphQLError | undefined): Promise<OperationResult> | OperationResult => {
+    if (refused !== undefined) throw refused;
+    const made = executeNow(run, deadline, options);
+    return cost.wantsCost ? spending.tell(caller, cost, made) : made;
+  };
+  return refusal instanceof Promise ? refusal.then(proceed) : proceed(refusal);
+}
+
+function executeNow(
   { document: { prepared }, params, request, cost }: PlannedRun,
   deadline: OperationDeadline,
   { createContext, results, eventLoop }: OperationsOptions,

@@ -77,6 +77,11 @@ export function isCostLimit(error: unknown): boolean {
   return error instanceof UpstreamError && error.code === 'COST_LIMIT_EXCEEDED';
 }
 
+/** The key has used up its calls, as the upstream or the gateway counts them. */
+export function isRateLimited(error: unknown): boolean {
+  return error instanceof UpstreamError && error.code === 'RATE_LIMITED';
+}
+
 /** The upstream says that the object does not exist. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof UpstreamError && error.code === 'NOT_FOUND';

@@ -1,3 +1,5 @@
+import type { BudgetCounts } from './budget/budget-counts.ts';
+import type { CallBudget } from './budget/call-budget.ts';
 import type { Caller } from './caller.ts';
 import { checkUpstream } from './check-upstream.ts';
 import { CallerClient, type CallingOperation, type RestClient, type Shared } from './client.ts';
@@ -21,6 +23,8 @@ export interface Upstream {
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** Whether a call of this caller would be shed at once: then its operation need not begin. */
   readonly overloaded: (caller: Caller | undefined) => boolean;
+  /** What each key may call, and what a spent budget has led to; undefined: keys may call as much as they like. */
+  readonly budget: { readonly budget: CallBudget; readonly counts: BudgetCounts } | undefined;
   readonly health: () => UpstreamHealth;
   /** What went wrong with the keys that the gateway holds. */
   readonly heldKeyFaults: HeldKeyFaults;
@@ -37,7 +41,7 @@ const joinWindowMs = 1000;
 /** Connects to the REST API at `url`; nothing is sent yet. */
 export function createUpstream(options: UpstreamOptions): Upstream {
   const upstream = createUpstreamResources(options);
-  const { transport, limiter, now } = upstream;
+  const { transport, limiter, callBudget, budgetCounts, now } = upstream;
   const window = { joinWindowMs, now };
   const shared: Shared = {
     upstream,
@@ -59,6 +63,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     },
     heldKeyFaults: held.faults,
     overloaded: (caller) => caller !== undefined && limiter.isFull(caller.queueKey, caller.subject),
+    budget: callBudget && { budget: callBudget, counts: budgetCounts },
     health: () => healthOf(upstream, shared.json.inFlight.joined + shared.csv.inFlight.joined),
     check: () => checkUpstream(upstream),
     reroute: (route) => transport.reroute(route),

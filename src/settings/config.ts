@@ -1,5 +1,7 @@
+import type { BudgetSettings } from '../rest/budget/settings.ts';
 import type { Route } from '../rest/transport/pools.ts';
 import { type AuthConfig, authWarnings, readAuth } from './auth-settings.ts';
+import { budgetWarnings, readBudget } from './budget-settings.ts';
 import { weakSecretWarnings } from './cursor-secret.ts';
 import { declare } from './declaration.ts';
 import { findMisspelt } from './misspelt.ts';
@@ -17,6 +19,8 @@ export interface Config extends Readonly<ReturnType<typeof declare>> {
   readonly upstreamTlsFiles: TlsFiles;
   /** How requests are authenticated if the gateway holds the keys; undefined: callers bring their own. */
   readonly auth: AuthConfig | undefined;
+  /** What each upstream key may call; undefined: as much as it likes. */
+  readonly budget: BudgetSettings | undefined;
   readonly explain: boolean;
   readonly introspection: boolean;
   readonly graphiql: boolean;
@@ -46,6 +50,7 @@ export function readConfig(environment: Environment): Config {
     ...declared,
     ...readRoute(environment, upstreamUrl),
     auth,
+    budget: readBudget(environment),
     persisted,
     explain: declared.explain ?? upstreamUrl === undefined,
     introspection: declared.introspection ?? (!isProduction && persisted.mode !== 'only'),
@@ -56,6 +61,7 @@ export function readConfig(environment: Environment): Config {
     warnings: [
       ...findMisspelt(environment, settings),
       ...authWarnings(environment),
+      ...budgetWarnings(environment),
       ...weakSecretWarnings(cursorSecret, upstreamUrl),
     ],
   });

@@ -1,5 +1,6 @@
 import { documentModes } from '../operation/persisted/policy.ts';
 import { authSettings } from './auth-settings.ts';
+import { budgetSettings } from './budget-settings.ts';
 import type { SettingsReader } from './reader.ts';
 import { routeSettings } from './route-settings.ts';
 import { fraction, headerNames, oneOf, onOff, origins, redisUrl, text, url, whole, workerCount } from './settings.ts';
@@ -85,8 +86,8 @@ function declareOperations({ required, optional }: SettingsReader) {
 }
 
 /** How much may be under way to the upstream. */
-function declareUpstreamLimits({ required }: SettingsReader) {
-  return {
+function declareUpstreamLimits({ required, note }: SettingsReader) {
+  const declared = {
     upstreamConnections: required(
       'UPSTREAM_CONNECTIONS',
       whole('Most connections to the upstream, for each process', '512', 1, 10_000),
@@ -96,6 +97,8 @@ function declareUpstreamLimits({ required }: SettingsReader) {
       whole('Most calls to the upstream in flight, for each process; those beyond it wait', '512', 1, 10_000),
     ),
   };
+  note(budgetSettings);
+  return declared;
 }
 
 /** `silent` writes nothing. */

@@ -14,6 +14,8 @@ export interface Setting<T> {
   readonly shown?: (source: string) => string;
   /** Whether other programs read it as well: then a name that is nearly the same may be one of theirs. */
   readonly shared?: boolean;
+  /** What is wrong with a text that is none, beyond what is expected. */
+  readonly fault?: (source: string) => string | undefined;
   /** The value; undefined if the text is none. */
   readonly read: (text: string) => T | undefined;
 }
@@ -157,13 +159,15 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The value of a setting, its fallback if it is not set; undefined if it has none. */
 export function given<T>(environment: Environment, name: string, setting: Setting<T>): T | undefined {
-  const { fallback, expected, shown = JSON.stringify, read } = setting;
+  const { fallback, expected, shown = JSON.stringify, fault, read } = setting;
   const value = environment[name];
   const source = value === undefined || value === '' ? fallback : value;
   if (source === undefined) return undefined;
   const result = read(source);
-  if (result === undefined) throw new ConfigError(`${name}: expected ${expected}, but got ${shown(source)}`);
-  return result;
+  if (result !== undefined) return result;
+  const why = fault?.(source);
+  const addition = why === undefined ? '' : `: ${why}`;
+  throw new ConfigError(`${name}: expected ${expected}, but got ${shown(source)}${addition}`);
 }
 
 /** The value of a setting that has one always. */

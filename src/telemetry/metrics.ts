@@ -137,6 +137,25 @@ function measureUpstream(registers: Registry[], upstream: () => UpstreamHealth):
     () => [...upstream().failures].map(([reason, count]) => [{ reason }, count]),
   );
   measureWay(registers, upstream);
+  measureBudgets(registers, upstream);
+}
+
+/** What budgets of calls that were spent have led to. */
+function measureBudgets(registers: Registry[], upstream: () => UpstreamHealth): void {
+  counter(
+    registers,
+    'gateway_budget_refusals_total',
+    'Operations and REST calls refused because a budget was spent, by surface.',
+    ['surface'],
+    () => [...upstream().budgets.refusals].map(([surface, count]) => [{ surface }, count]),
+  );
+  counter(
+    registers,
+    'gateway_budget_waits_total',
+    'REST calls that waited for a budget, by surface.',
+    ['surface'],
+    () => [...upstream().budgets.waits].map(([surface, count]) => [{ surface }, count]),
+  );
 }
 
 /** How the way to the upstream is doing. */

@@ -242,3 +242,57 @@ test('WORKERS is a number of processes, or one for each core', () => {
   expect([readConfig({}).workers, readConfig({ WORKERS: '3' }).workers]).toEqual([1, 3]);
   expect(readConfig({ WORKERS: 'auto' }).workers).toBe(availableParallelism());
 });
+
+test('a budget has windows by surface, shortest first', () => {
+  const { budget, warnings } = readConfig({ UPSTREAM_BUDGET: ' rest=4800/3600,480/60  events=240/60' });
+  expect(budget).toEqual({
+    windows: {
+      rest: [
+        { limit: 480, ms: 60_000 },
+        { limit: 4800, ms: 3_600_000 },
+      ],
+      events: [{ limit: 240, ms: 60_000 }],
+    },
+    ...{ scope: 'key', share: 100, replicas: 1 },
+  });
+  expect(warnings).toEqual([]);
+  expect(readConfig({}).budget).toBeUndefined();
+});
+
+test.each([
+  ['rest', 'rest needs calls/seconds behind one ='],
+  ['rest=1/60=2', 'rest needs calls/seconds behind one ='],
+  ['REST=1/60', 'there is no surface "REST"'],
+  ['plugins=1/60', 'there is no surface "plugins"'],
+  ['rest=1/60 rest=2/60', 'rest is there twice'],
+  ['rest=1/60,', 'rest has "", which is not calls/seconds'],
+  ['rest=1/min', 'rest has "1/min", which is not calls/seconds'],
+  ['rest=0/60', 'rest allows 0 calls, not 1 to 1000000'],
+  ['rest=1/0', 'rest has a window of 0 seconds, not 1 to 86400'],
+  ['rest=1/86401', 'rest has a window of 86401 seconds, not 1 to 86400'],
+  ['events=1/60,2/60', 'events has two windows of 60 seconds'],
+])('the budget %s is refused with a message that says what is wrong', (value, fault) => {
+  const { expected } = settings['UPSTREAM_BUDGET'] ?? {};
+  expect(() => readConfig({ UPSTREAM_BUDGET: value })).toThrow(
+    new ConfigError(`UPSTREAM_BUDGET: expected ${expected}, but got "${value}": ${fault}`),
+  );
+});
+
+test('a budget that gateways share over Redis needs their number', () => {
+  const shared = { UPSTREAM_BUDGET: 'rest=1/1', REDIS_URL: 'redis://127.0.0.1:1' };
+  expect(() => readConfig(shared)).toThrow(
+    new ConfigError(
+      'UPSTREAM_BUDGET_REPLICAS: expected a whole number from 1 to 1000, because UPSTREAM_BUDGET and REDIS_URL are set, but it is not set',
+    ),
+  );
+  expect(readConfig({ ...shared, UPSTREAM_BUDGET_REPLICAS: '3' }).budget).toMatchObject({ replicas: 3 });
+});
+
+test('settings of a budget that mean nothing are warned of', () => {
+  expect(readConfig({ UPSTREAM_BUDGET_SCOPE: 'all' }).warnings).toEqual([
+    'UPSTREAM_BUDGET_SCOPE: it is ignored, because UPSTREAM_BUDGET is not set',
+  ]);
+  expect(readConfig({ UPSTREAM_BUDGET: 'rest=1/1', UPSTREAM_BUDGET_SHARE: '50' }).warnings).toEqual([
+    'UPSTREAM_BUDGET_SHARE: it is ignored, because AUTH is not jwt: users are not known',
+  ]);
+});

@@ -30,10 +30,10 @@ export function viewsSource({ columns, operations }: Contract): string {
 
 type Entry = readonly [name: string, value: unknown];
 
-/** The service limits the rates of its event endpoints apart from that of all others. */
+/** The service limits the rates of its event endpoints apart from that of all others (see `Surface`). */
 function surfaceOf(path: string): string {
   if (path.endsWith('/events/values/')) return 'values';
-  return path.startsWith('/api/projects/{project_id}/events/') ? 'events' : 'everything else';
+  return path.startsWith('/api/projects/{project_id}/events/') ? 'events' : 'rest';
 }
 
 function table(name: string, description: string, entries: readonly Entry[]): string {

@@ -1,5 +1,6 @@
+import type { CallBudget, Permit } from '../budget/call-budget.ts';
 import type { Caller } from '../caller.ts';
-import { UpstreamError } from '../errors.ts';
+import { isRateLimited, UpstreamError } from '../errors.ts';
 import { TransportError } from '../transport/transport.ts';
 import type { Breaker } from './breaker.ts';
 import type { CallRequest } from './call-request.ts';
@@ -16,6 +17,8 @@ export class Admission {
   readonly #request: Admitted;
   readonly #deadline: Deadline;
   #isCancelled = false;
+  /** Its place in the budget of calls, from the moment it has one until it is told that it has ended. */
+  #permit: Permit | undefined;
   /** Ends what is waited for at the moment. */
   #wake: (() => void) | undefined;
 
@@ -32,27 +35,49 @@ export class Admission {
    * probe, if one does. Each step can refuse it: RATE_LIMITED, UPSTREAM_UNAVAILABLE, OVERLOADED, in this order.
    */
   async enter(): Promise<Breaker | undefined> {
-    const { breakers, limiter } = this.#upstream;
+    const { breakers, limiter, callBudget } = this.#upstream;
     const { sharingKey, queueKey } = this.#caller;
     const { operation, isWrite } = this.#request;
-    for (;;) {
-      await this.#waitOutPause();
-      this.#refuseCancelled();
-      const verdict = breakers.enter(sharingKey, operation, isWrite);
-      switch (verdict.kind) {
-        case 'refuse':
-          throw new UpstreamError('UPSTREAM_UNAVAILABLE');
-        case 'wait':
-          await verdict.trial;
-          break;
-        case 'probe':
-          limiter.seize(queueKey);
-          return verdict.breaker;
-        case 'pass':
-          if (!limiter.take(queueKey)) await this.#queue();
-          return undefined;
+    try {
+      for (;;) {
+        await this.#waitOutPause();
+        this.#refuseCancelled();
+        if (this.#permit === undefined && callBudget?.covers(operation.surface) === true) {
+          this.#permit = await this.#claim(callBudget);
+          // A pause may have begun meanwhile.
+          continue;
+        }
+        const verdict = breakers.enter(sharingKey, operation, isWrite);
+        switch (verdict.kind) {
+          case 'refuse':
+            throw new UpstreamError('UPSTREAM_UNAVAILABLE');
+          case 'wait':
+            await verdict.trial;
+            break;
+          case 'probe':
+            limiter.seize(queueKey);
+            return verdict.breaker;
+          case 'pass':
+            if (!limiter.take(queueKey)) await this.#queue();
+            return undefined;
+        }
       }
+    } catch (error) {
+      this.giveBack();
+      throw error;
     }
+  }
+
+  /** The call was sent, and has ended with a status; undefined: there was none. */
+  ended(status: number | undefined): void {
+    this.#permit?.end(status !== undefined && status >= 200 && status < 300);
+    this.#permit = undefined;
+  }
+
+  /** The call was not sent. */
+  giveBack(): void {
+    this.#permit?.giveBack();
+    this.#permit = undefined;
   }
 
   /** Waits, unless the call is cancelled meanwhile. */
@@ -85,6 +110,28 @@ export class Admission {
       const delayMs = isWrite ? undefined : pauses.reserveDelay(sharingKey, operation, this.#deadline.endsAt - now());
       if (delayMs === undefined) throw new UpstreamError('RATE_LIMITED', { retryAfter: Math.ceil(remaining / 1000) });
       await this.sleep(delayMs);
+    }
+  }
+
+  /** A write waits at most half of the time that it has: its client waits for all of it to know what became of it. */
+  async #claim(callBudget: CallBudget): Promise<Permit> {
+    const { now, budgetCounts } = this.#upstream;
+    const { sharingKey: key, queueKey, subject = '' } = this.#caller;
+    const { isWrite, operation } = this.#request;
+    const { surface } = operation;
+    const leftMs = this.#deadline.endsAt - now();
+    const waitMs = isWrite ? leftMs / 2 : leftMs;
+    const { permit, leave } = callBudget.claim({ key, surface, queueKey, subject, waitMs, isModest: false });
+    this.#wake = leave;
+    try {
+      const had = await permit;
+      if (had.waited) budgetCounts.waited(surface);
+      return had;
+    } catch (error) {
+      if (isRateLimited(error)) budgetCounts.refused(surface);
+      throw error;
+    } finally {
+      this.#wake = undefined;
     }
   }
 

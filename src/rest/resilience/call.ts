@@ -20,11 +20,11 @@ import type { UpstreamResources } from './upstream-resources.ts';
 /**
  * One REST call, from the operations that wait for it to the socket and back:
  *
- *     start → pause over → breaker lets it pass → slot taken → sent → decoded → settled
- *               ↑                                               ↓ failed
- *               └───────────────── repeated, if it may be ──────┘
+ *     start → pause over → within budget → breaker lets it pass → slot taken → sent → decoded → settled
+ *               ↑                                                                ↓ failed
+ *               └────────────────────────── repeated, if it may be ──────────────┘
  *
- * The first three steps are those of admission.ts, and can refuse it. It ends early when the last operation that waits
+ * The first four steps are those of admission.ts, and can refuse it. It ends early when the last operation that waits
  * for it has left.
  */
 export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, ResponseListener, DecodedListener {
@@ -73,9 +73,10 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
 
   /** Sends it, at once if nothing keeps it back, which is nearly always. */
   start(): void {
-    const { budget, pauses, breakers, limiter } = this.#upstream;
+    const { budget, callBudget, pauses, breakers, limiter } = this.#upstream;
     if (!this.#request.isWrite) budget.earn();
-    if (pauses.none && breakers.calm && limiter.take(this.#owner.caller.queueKey)) this.#send();
+    const isFree = callBudget === undefined && pauses.none && breakers.calm;
+    if (isFree && limiter.take(this.#owner.caller.queueKey)) this.#send();
     else this.#sendWhenAdmitted().catch((error: unknown) => this.#fail(error));
   }
 
@@ -105,6 +106,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     if (this.#isCancelled) {
       // Sent now, nothing would ever end it.
       probed?.abandon();
+      this.#waiting.giveBack();
       this.#upstream.limiter.release(this.#owner.caller.queueKey, 0);
       throw new TransportError('aborted');
     }
@@ -154,7 +156,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
   responded(response: RawResponse): void {
     this.#hasArrived = true;
     this.#unread = response;
-    this.#release();
+    this.#release(response.status);
     decodeResponse(response, this.#owner.caller.key, this.#upstream.maxBodyBytes, this);
   }
 
@@ -185,12 +187,13 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     else void this.#repeat(repeat, error);
   }
 
-  /** The upstream has nothing more to do with it. */
-  #release(): void {
+  /** The upstream has nothing more to do with it. It has answered with a status, or not at all. */
+  #release(status?: number): void {
     clearTimeout(this.#probeTimer);
     this.#sent = undefined;
     this.#tookMs = this.#upstream.now() - this.#sentAt;
     this.#upstream.limiter.release(this.#owner.caller.queueKey, this.#tookMs);
+    this.#admission?.ended(status);
   }
 
   #answered(): void {

@@ -1,5 +1,7 @@
 import type { EventLoopYield } from '../../event-loop-yield.ts';
 import type { Log } from '../../log.ts';
+import { BudgetCounts } from '../budget/budget-counts.ts';
+import type { CallBudget } from '../budget/call-budget.ts';
 import { type CallCount, CallCounts, type CallDurations } from '../call-counts.ts';
 import { UpstreamError } from '../errors.ts';
 import type { FailureReason } from '../failure-reasons.ts';
@@ -22,6 +24,9 @@ export interface UpstreamResources {
   readonly breakers: BreakerRegistry;
   readonly limiter: ConcurrencyLimiter;
   readonly budget: RetryBudget;
+  /** What each key may call; undefined: as much as it likes. */
+  readonly callBudget: CallBudget | undefined;
+  readonly budgetCounts: BudgetCounts;
   readonly bodies: BodyRoom;
   readonly maxBodyBytes: number;
   readonly eventLoop: EventLoopYield;
@@ -42,6 +47,8 @@ export interface UpstreamOptions {
   readonly maxBodyBytes: number;
   readonly bodyLimits: BodyLimits;
   readonly eventLoop: EventLoopYield;
+  /** What each key may call, if that is limited. */
+  readonly callBudget?: CallBudget | undefined;
   /** Hears of how the upstream is doing. */
   readonly log: Log;
 }
@@ -65,6 +72,8 @@ export interface UpstreamHealth {
   readonly failures: ReadonlyMap<FailureReason, number>;
   /** What the last call says of the way to the upstream. */
   readonly reachability: ReachabilityState;
+  /** What budgets of calls that were spent have led to. */
+  readonly budgets: Pick<BudgetCounts, 'refusals' | 'waits'>;
 }
 
 /** Connections for probes, which do not wait behind calls that are never answered. */
@@ -100,13 +109,15 @@ export function createUpstreamResources(options: UpstreamOptions): UpstreamResou
     pauses: new RateLimitPauses(now),
     budget: new RetryBudget(),
     counts: new CallCounts(),
+    callBudget: options.callBudget,
+    budgetCounts: new BudgetCounts(),
     ...{ breakers, limiter, bodies, maxBodyBytes, eventLoop, reachability, now },
   };
 }
 
 /** A snapshot for metrics and readiness. */
 export function healthOf(upstream: UpstreamResources, sharedReads: number): UpstreamHealth {
-  const { breakers, limiter, budget, counts, reachability } = upstream;
+  const { breakers, limiter, budget, counts, reachability, budgetCounts } = upstream;
   const { state } = breakers;
   const { inFlight, queued, sheds } = limiter;
   const { failures, state: last } = reachability;
@@ -116,6 +127,7 @@ export function healthOf(upstream: UpstreamResources, sharedReads: number): Upst
     durations: counts.durations,
     failures,
     reachability: last,
+    budgets: budgetCounts,
   };
 }
 

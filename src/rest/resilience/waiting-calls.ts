@@ -45,13 +45,38 @@ export class WaitingCalls<Call extends WaitingCall> {
     const [call] = calls;
     if (call === undefined) return undefined;
     this.delete(call);
-    // Behind the others.
-    if (this.#byUser.delete(user)) this.#byUser.set(user, calls);
+    this.passTurn(user);
     return call;
+  }
+
+  /** A user has had a turn: the others come first. */
+  passTurn(user: string): void {
+    const calls = this.#byUser.get(user);
+    if (calls !== undefined && this.#byUser.delete(user)) this.#byUser.set(user, calls);
   }
 
   /** All that wait now. */
   all(): readonly Call[] {
     return [...this.#byUser.values()].flatMap((calls) => [...calls]);
   }
+
+  /** All that wait now, in the order of their turns. */
+  inTurns(): readonly Call[] {
+    return alternate([...this.#byUser.values()].map((calls) => [...calls]));
+  }
+}
+
+/** One of each list in turn, until none is left. */
+export function alternate<T>(lists: readonly (readonly T[])[]): readonly T[] {
+  const [only] = lists;
+  if (only !== undefined && lists.length === 1) return only;
+  const longest = Math.max(0, ...lists.map(({ length }) => length));
+  const all: T[] = [];
+  for (let at = 0; at < longest; at += 1) {
+    for (const list of lists) {
+      const one = list[at];
+      if (one !== undefined) all.push(one);
+    }
+  }
+  return all;
 }

@@ -1,0 +1,142 @@
+import type { GraphQLError } from 'graphql';
+import type { Plan } from '../plan/plan.ts';
+import type { BudgetCounts } from '../rest/budget/budget-counts.ts';
+import type { CallBudget, Needs, Outlooks } from '../rest/budget/call-budget.ts';
+import { surfaces } from '../rest/budget/settings.ts';
+import type { Caller } from '../rest/caller.ts';
+import { operations } from '../rest/generated/views.ts';
+import type { OperationDeadline } from '../rest/operation-deadline.ts';
+import type { Surface } from '../rest/operation-ids.ts';
+import type { Cost } from './cost.ts';
+import { requestError } from './request-error.ts';
+import type { OperationResult } from './result.ts';
+
+/** One window of a surface, as clients are told of it: `window` and `resetsIn` in seconds. */
+export interface BudgetStatus {
+  readonly surface: Surface;
+  readonly window: number;
+  readonly limit: number;
+  readonly remaining: number;
+  /** When all of `limit` can be called, if nothing is called before. */
+  readonly resetsIn: number;
+}
+
+/** Settings of the spending. */
+export interface SpendingOptions {
+  readonly budget: CallBudget;
+  readonly counts: Pick<BudgetCounts, 'refused'>;
+  /** How many of the calls that an operation surely needs are answered without a call, by surface. */
+  readonly answered: (caller: Caller, plan: Plan) => Needs;
+}
+
+/** An operation that is about to run. */
+export interface Spender {
+  readonly caller: Caller;
+  readonly cost: Cost;
+  readonly isMutation: boolean;
+}
+
+/** What operations spend of the budget of their key. */
+export class Spending {
+  readonly #options: SpendingOptions;
+
+  constructor(options: SpendingOptions) {
+    this.#options = options;
+  }
+
+  /** Why an operation is refused before its first call: what it surely needs cannot be had in time. */
+  refusalOf(
+    { caller, cost, isMutation }: Spender,
+    { endsAt }: Pick<OperationDeadline, 'endsAt'>,
+  ): GraphQLError | undefined | Promise<GraphQLError | undefined> {
+    const leftMs = endsAt - performance.now();
+    // A write waits no longer than that.
+    const limitMs = isMutation ? leftMs / 2 : leftMs;
+    const judge = (left: Outlooks): GraphQLError | undefined | Promise<GraphQLError | undefined> => {
+      if (isPlenty(left, cost.mostCalls())) return undefined;
+      const needs = this.#needsOf(caller, cost.plan());
+      if (surfaces.every((surface) => (needs[surface] ?? 0) === 0)) return undefined;
+      const outlooks = this.#look(caller, needs);
+      const refuse = (known: Outlooks): GraphQLError | undefined => {
+        const refused = this.#refuse(needs, known, limitMs);
+        if (refused !== undefined) cost.budget = statusesOf(known).filter(({ surface }) => (needs[surface] ?? 0) > 0);
+        return refused;
+      };
+      return outlooks instanceof Promise ? outlooks.then(refuse) : refuse(outlooks);
+    };
+    const left = this.#look(caller, everySurface);
+    return left instanceof Promise ? left.then(judge) : judge(left);
+  }
+
+  /** The result of an operation whose client is told, too, what is left of the surfaces that it calls. */
+  async tell(caller: Caller, cost: Cost, made: Promise<OperationResult> | OperationResult): Promise<OperationResult> {
+    const result = await made;
+    const touched = new Set(cost.plan()?.calls.map(({ operation }) => operations[operation].surface));
+    if (touched.size > 0) {
+      const zeros = Object.fromEntries([...touched].map((surface) => [surface, 0]));
+      cost.budget = statusesOf(await this.#look(caller, zeros));
+    }
+    return { ...result, extensions: cost.extensions() };
+  }
+
+  #look({ sharingKey: key, subject = '' }: Caller, needs: Needs): Promise<Outlooks> | Outlooks {
+    return this.#options.budget.look({ key, subject }, needs);
+  }
+
+  #needsOf(caller: Caller, plan: Plan | undefined): Needs {
+    // Without a certain call a field that is refused may keep all others from running.
+    if (plan === undefined || plan.lower === 0) return {};
+    const answered = this.#options.answered(caller, plan);
+    const needs: Partial<Record<Surface, number>> = {};
+    for (const { operation, lower } of plan.calls) {
+      const { surface } = operations[operation];
+      needs[surface] = (needs[surface] ?? 0) + lower;
+    }
+    for (const surface of surfaces) needs[surface] = Math.max(0, (needs[surface] ?? 0) - (answered[surface] ?? 0));
+    return needs;
+  }
+
+  #refuse(needs: Needs, outlooks: Outlooks, limitMs: number): GraphQLError | undefined {
+    for (const [surface, { windows, turnMs }] of outlooks) {
+      const count = needs[surface] ?? 0;
+      const tooSmall = windows.find(({ limit }) => count > limit);
+      if (count === 0 || (tooSmall === undefined && turnMs < limitMs)) continue;
+      this.#options.counts.refused(surface);
+      const needed = `The operation needs at least ${count} REST calls of the surface ${surface}`;
+      if (tooSmall !== undefined || turnMs === Number.POSITIVE_INFINITY) {
+        const { limit, ms } = tooSmall ?? windows[0] ?? { limit: 0, ms: 0 };
+        return requestError(
+          'spentBudget',
+          `${needed}, more than the ${limit} in ${ms / 1000} seconds that it may make.`,
+        );
+      }
+      const retryAfter = Math.ceil(turnMs / 1000);
+      return requestError('spentBudget', `${needed}, which can be made in ${retryAfter} seconds at the earliest.`, {
+        details: { retryAfter },
+        headers: { 'retry-after': String(retryAfter) },
+      });
+    }
+    return undefined;
+  }
+}
+
+function statusesOf(outlooks: Outlooks): readonly BudgetStatus[] {
+  return [...outlooks].flatMap(([surface, { windows }]) =>
+    windows.map(({ ms, limit, remaining, resetsInMs }) => ({
+      ...{ surface, limit, remaining },
+      window: ms / 1000,
+      resetsIn: Math.ceil(resetsInMs / 1000),
+    })),
+  );
+}
+
+/** To be told what is left everywhere. */
+const everySurface: Needs = Object.fromEntries(surfaces.map((surface) => [surface, 0]));
+
+/** Whether an operation with at most so many calls finds as many on every surface: then its plan says nothing more. */
+function isPlenty(outlooks: Outlooks, mostCalls: number): boolean {
+  for (const { windows } of outlooks.values()) {
+    if (windows.some(({ remaining }) => remaining < mostCalls)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,52 @@
+import type { Surface } from '../operation-ids.ts';
+import type { Outlook } from './ledger.ts';
+
+/** A REST call that asks for its place in the budget. */
+export interface Demand {
+  /** Stands for the upstream key. */
+  readonly key: string;
+  readonly surface: Surface;
+  /** Calls with one of these take turns with those of others. */
+  readonly queueKey: string;
+  /** The user of a tenant; empty without one. */
+  readonly subject: string;
+  /** How long it can wait, in milliseconds. */
+  readonly waitMs: number;
+  /** Whether it leaves the last fifth of each window to others, and does not wait: nothing is late without it. */
+  readonly isModest: boolean;
+}
+
+/** A call that may be sent. One of the two is called, once. */
+export interface Permit {
+  /** Whether it had to wait for others to count no more. */
+  readonly waited: boolean;
+  /** The call has ended; whether the upstream answered with a success. */
+  readonly end: (isSuccess: boolean) => void;
+  /** The call is not sent after all. */
+  readonly giveBack: () => void;
+}
+
+/** A demand that is being decided. */
+export interface Claim {
+  /** Rejects with an UpstreamError if no call can be had in time (`RATE_LIMITED`), or if it has left. */
+  readonly permit: Promise<Permit>;
+  /** It waits no more. */
+  readonly leave: () => void;
+}
+
+/** How many calls an operation needs of each surface. */
+export type Needs = Readonly<Partial<Record<Surface, number>>>;
+
+/** What can be called with one key, by one user: of each surface that was asked about and has a budget. */
+export type Outlooks = ReadonlyMap<Surface, Outlook>;
+
+/** The budget of REST calls, wherever they are counted. */
+export interface CallBudget {
+  /** Asks for a call. All that ask in one turn of the event loop are decided together. */
+  readonly claim: (demand: Demand) => Claim;
+  /** What is left, and when the calls that are needed can be had, behind those that wait already. */
+  readonly look: (who: Pick<Demand, 'key' | 'subject'>, needs: Needs) => Promise<Outlooks> | Outlooks;
+  /** Whether calls of a surface are counted at all. */
+  readonly covers: (surface: Surface) => boolean;
+  readonly close: () => void;
+}

@@ -1,0 +1,114 @@
+import type { BudgetWindow } from './settings.ts';
+import type { WindowState } from './turns.ts';
+
+/** A call that counts. All logs that count it hold the same object. */
+export interface CountedCall {
+  /** Unlike that of any other call of any gateway. */
+  readonly id: string;
+  /** In milliseconds, as `endedAt`. */
+  readonly beganAt: number;
+  /** Infinite while it is in flight. */
+  endedAt: number;
+}
+
+/** Answered calls that count no more are dropped so many at a time. */
+const dropped = 64;
+
+/**
+ * A sliding log of calls over windows of several lengths. A call counts from its beginning until one window after its end:
+ * the service counts it somewhere between the two, so that no span of its clock holds more than the log allows.
+ */
+export class CallWindows {
+  readonly #windows: readonly BudgetWindow[];
+  readonly #longestCallMs: number;
+  /** By their beginning. */
+  readonly #inFlight = new Set<CountedCall>();
+  /** By their end. */
+  readonly #ended: CountedCall[] = [];
+  /** For each window the place in `#ended` of the first call that counts. */
+  readonly #firsts: number[];
+
+  /** A call of which nothing is heard for `longestCallMs` milliseconds has ended then. */
+  constructor(windows: readonly BudgetWindow[], longestCallMs: number) {
+    this.#windows = windows;
+    this.#longestCallMs = longestCallMs;
+    this.#firsts = windows.map(() => 0);
+  }
+
+  /** The calls that count in the longest window, those in flight last. */
+  get calls(): readonly CountedCall[] {
+    return [...this.#ended.slice(Math.min(...this.#firsts)), ...this.#inFlight];
+  }
+
+  /** Whether an answer is still to come. */
+  get hasInFlight(): boolean {
+    return this.#inFlight.size > 0;
+  }
+
+  /** A call begins. */
+  begin(call: CountedCall): void {
+    this.#inFlight.add(call);
+  }
+
+  /** A call has ended, at its `endedAt`. */
+  end(call: CountedCall): void {
+    if (this.#inFlight.delete(call)) this.#log(call);
+  }
+
+  /** A call that began was not made after all. */
+  drop(call: CountedCall): void {
+    this.#inFlight.delete(call);
+  }
+
+  /** What each window holds now, held to other limits than its own if some are given. */
+  states(now: number, limits?: readonly number[]): readonly WindowState[] {
+    this.#endOverdue(now);
+    this.#forget(now);
+    return this.#windows.map(({ limit, ms }, index) => {
+      const first = this.#firsts[index] ?? 0;
+      return {
+        limit: limits?.[index] ?? limit,
+        ms,
+        counted: this.#inFlight.size + this.#ended.length - first,
+        leavesIn: (n) => {
+          const call = this.#ended[first + n];
+          return call && call.endedAt + ms - now;
+        },
+      };
+    });
+  }
+
+  #endOverdue(now: number): void {
+    for (const call of this.#inFlight) {
+      const end = call.beganAt + this.#longestCallMs;
+      if (end > now) return;
+      call.endedAt = Math.min(call.endedAt, end);
+      this.end(call);
+    }
+  }
+
+  /** Nearly always at the end; one that ended unheard may have ended before others. */
+  #log(call: CountedCall): void {
+    let at = this.#ended.length;
+    while (at > 0 && (this.#ended[at - 1]?.endedAt ?? 0) > call.endedAt) at -= 1;
+    if (at === this.#ended.length) this.#ended.push(call);
+    else this.#ended.splice(at, 0, call);
+    this.#firsts.forEach((first, index) => {
+      if (at < first) this.#firsts[index] = first + 1;
+    });
+  }
+
+  #forget(now: number): void {
+    this.#windows.forEach(({ ms }, index) => {
+      let first = this.#firsts[index] ?? 0;
+      while (first < this.#ended.length && (this.#ended[first]?.endedAt ?? 0) + ms <= now) first += 1;
+      this.#firsts[index] = first;
+    });
+    const past = Math.min(...this.#firsts);
+    if (past < dropped) return;
+    this.#ended.splice(0, past);
+    this.#firsts.forEach((first, index) => {
+      this.#firsts[index] = first - past;
+    });
+  }
+}

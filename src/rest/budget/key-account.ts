@@ -1,0 +1,76 @@
+import { LRUCache } from 'lru-cache';
+import type { Surface } from '../operation-ids.ts';
+import { CallWindows, type CountedCall } from './call-windows.ts';
+import type { BudgetSettings, BudgetWindow } from './settings.ts';
+
+/** Until its first success a key has so many calls: an invented key, or one whose calls only another gateway knows. */
+const callsToProve = 8;
+
+/** Users of one key whose calls are told apart on one surface. */
+const mostSubjects = 10_000;
+
+/** How accounts are kept. */
+export interface AccountOptions extends Pick<BudgetSettings, 'windows' | 'share'> {
+  /** No call takes longer, in milliseconds. */
+  readonly longestCallMs: number;
+}
+
+/** The calls of one key on one surface, all and those of each user. */
+export class SurfaceAccount {
+  readonly all: CallWindows;
+  readonly #windows: readonly BudgetWindow[];
+  readonly #options: AccountOptions;
+  /** Empty if users have no share of their own. */
+  readonly #bySubject = new LRUCache<string, CallWindows>({ max: mostSubjects });
+
+  constructor(windows: readonly BudgetWindow[], options: AccountOptions) {
+    this.all = new CallWindows(windows, options.longestCallMs);
+    this.#windows = windows;
+    this.#options = options;
+  }
+
+  /** The calls of one user; undefined if users have no share of their own. */
+  of(subject: string): CallWindows | undefined {
+    if (subject === '' || this.#options.share === 100) return undefined;
+    const known = this.#bySubject.get(subject);
+    if (known !== undefined) return known;
+    const own = new CallWindows(this.#windows, this.#options.longestCallMs);
+    this.#bySubject.set(subject, own);
+    return own;
+  }
+}
+
+/** The calls of one key. */
+export class KeyAccount {
+  /** What it may call until it is proven; undefined from then on. */
+  trial: CallWindows | undefined;
+  readonly #options: AccountOptions;
+  readonly #surfaces = new Map<Surface, SurfaceAccount>();
+
+  constructor(options: AccountOptions, isProven: boolean) {
+    this.#options = options;
+    const shortest = Math.min(...Object.values(options.windows).flatMap((all) => all.map(({ ms }) => ms)));
+    const window = { limit: callsToProve, ms: shortest };
+    this.trial = isProven ? undefined : new CallWindows([window], options.longestCallMs);
+  }
+
+  /** Its calls on a surface that has a budget. */
+  on(surface: Surface): SurfaceAccount {
+    const known = this.#surfaces.get(surface);
+    if (known !== undefined) return known;
+    const account = new SurfaceAccount(this.#options.windows[surface] ?? [], this.#options);
+    this.#surfaces.set(surface, account);
+    return account;
+  }
+
+  /** Every log that counts a call. */
+  logsOf(surface: Surface, subject: string): readonly CallWindows[] {
+    const account = this.on(surface);
+    return [account.all, account.of(subject), this.trial].filter((log) => log !== undefined);
+  }
+
+  /** Every call that counts, with its surface. */
+  *calls(): Iterable<{ readonly surface: Surface; readonly call: CountedCall }> {
+    for (const [surface, { all }] of this.#surfaces) for (const call of all.calls) yield { surface, call };
+  }
+}

@@ -1,0 +1,34 @@
+import type { Surface } from '../operation-ids.ts';
+
+/** A limit of calls: at most `limit` in any span of `ms` milliseconds. */
+export interface BudgetWindow {
+  readonly limit: number;
+  readonly ms: number;
+}
+
+/** The windows of each surface that has a budget, shortest first. */
+export type BudgetWindows = Readonly<Partial<Record<Surface, readonly BudgetWindow[]>>>;
+
+/** What may be called, and who shares it. */
+export interface BudgetSettings {
+  readonly windows: BudgetWindows;
+  /** Whether each upstream key has the budget, or all keys together. */
+  readonly scope: 'key' | 'all';
+  /** Percent of each window that one user of a tenant may use. */
+  readonly share: number;
+  /** How many gateways divide the budget if Redis cannot be reached. */
+  readonly replicas: number;
+}
+
+/** The surfaces that a budget can have, as the service limits them apart. */
+export const surfaces: readonly Surface[] = ['events', 'values', 'rest'];
+
+/** What one user may have of a window: a part that is less than a call is one. */
+export function shareOf(limit: number, percent: number): number {
+  return Math.min(limit, Math.max(1, Math.floor((limit * percent) / 100)));
+}
+
+/** What calls that can wait leave to others: the last fifth of a window. */
+export function leftToOthers(limit: number): number {
+  return Math.ceil(limit / 5);
+}

@@ -1,0 +1,35 @@
+import type { BudgetWindow } from './settings.ts';
+
+/** What a window holds at one moment. */
+export interface WindowState extends BudgetWindow {
+  /** Calls that count: in flight, or answered less than a window ago. */
+  readonly counted: number;
+  /**
+   * Milliseconds until the n-th of the answered ones, from 0, counts no more; undefined for those in flight, of which only
+   * one thing is known: they count for a window at least.
+   */
+  readonly leavesIn: (n: number) => number | undefined;
+}
+
+/** How many more calls may begin now. */
+export function roomIn(windows: readonly WindowState[]): number {
+  let room = Number.POSITIVE_INFINITY;
+  for (const { limit, counted } of windows) room = Math.min(room, limit - counted);
+  return Math.max(0, room);
+}
+
+/** Milliseconds until the n-th further call, from 1, can begin at the earliest; infinite if it never can. */
+export function turnIn(windows: readonly WindowState[], n: number): number {
+  let turn = 0;
+  for (const window of windows) turn = Math.max(turn, turnInOne(window, n));
+  return turn;
+}
+
+function turnInOne({ limit, ms, counted, leavesIn }: WindowState, n: number): number {
+  if (limit <= 0) return Number.POSITIVE_INFINITY;
+  // Each `limit` calls more begin a window later.
+  const laps = Math.floor((n - 1) / limit);
+  const leaving = counted + n - laps * limit - limit;
+  const wait = leaving <= 0 ? 0 : (leavesIn(leaving - 1) ?? ms);
+  return laps * ms + wait;
+}

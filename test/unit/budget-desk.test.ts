@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Claim, Demand, Permit } from '../../src/rest/budget/call-budget.ts';
+import { BudgetDesk } from '../../src/rest/budget/desk.ts';
+import { LocalLedger } from '../../src/rest/budget/local-ledger.ts';
+import type { BudgetSettings } from '../../src/rest/budget/settings.ts';
+import { UpstreamError } from '../../src/rest/errors.ts';
+import { budgetOf } from '../support/budgets.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** A desk on the fake clock that notes who began, in order. */
+class Desk {
+  readonly begun: string[] = [];
+  readonly permits: Permit[] = [];
+  readonly failed: string[] = [];
+  readonly desk: BudgetDesk;
+  #ids = 0;
+
+  constructor(settings: BudgetSettings, mostWaiting = 100) {
+    const now = (): number => performance.now();
+    const nextId = (): string => `${(this.#ids += 1)}`;
+    const ledger = new LocalLedger({ ...settings, longestCallMs: 10_000, now, nextId });
+    this.desk = new BudgetDesk({ ...settings, ledger, now, mostWaiting });
+  }
+
+  claim(name: string, demand: Partial<Demand> = {}): Claim {
+    const whole = { key: 'key', surface: 'rest', queueKey: 'key', subject: '', waitMs: 5000, isModest: false } as const;
+    const claim = this.desk.claim({ ...whole, ...demand });
+    claim.permit.then(
+      (permit) => {
+        this.begun.push(name);
+        this.permits.push(permit);
+      },
+      (error: unknown) => {
+        const { code, upstream } = error instanceof UpstreamError ? error : {};
+        this.failed.push(`${name} ${code} ${upstream?.retryAfter ?? '-'}`);
+      },
+    );
+    return claim;
+  }
+
+  /** A call that has succeeded: the key is proven. */
+  async prove(key = 'key'): Promise<void> {
+    this.claim('first', { key });
+    await vi.advanceTimersByTimeAsync(0);
+    this.permits.pop()?.end(true);
+    this.begun.length = 0;
+  }
+}
+
+test('the calls that are left go to callers in turn, and to the users of each in turn', async () => {
+  const desk = new Desk(budgetOf({ rest: '5/60' }));
+  await desk.prove();
+  for (const name of ['a1', 'a2', 'a3']) desk.claim(name, { queueKey: 'a' });
+  desk.claim('b1', { queueKey: 'b', subject: 'ada' });
+  desk.claim('b2', { queueKey: 'b', subject: 'ada' });
+  desk.claim('b3', { queueKey: 'b', subject: 'bob' });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(desk.begun).toEqual(['a1', 'b1', 'a2', 'b3']);
+  expect(desk.failed.toSorted()).toEqual(['a3 RATE_LIMITED 60', 'b2 RATE_LIMITED 60']);
+});
+
+test('who had a turn comes behind the others when calls wait', async () => {
+  const desk = new Desk(budgetOf({ rest: '1/1' }));
+  await desk.prove();
+  for (const name of ['a1', 'a2']) desk.claim(name, { queueKey: 'a' });
+  for (const name of ['b1', 'b2']) desk.claim(name, { queueKey: 'b' });
+  for (let second = 1; second <= 4; second += 1) {
+    await vi.advanceTimersByTimeAsync(1010);
+    desk.permits.pop()?.end(true);
+  }
+  expect(desk.begun).toEqual(['a1', 'b1', 'a2', 'b2']);
+});
+
+test('a call that has left takes nothing from those behind it', async () => {
+  const desk = new Desk(budgetOf({ rest: '1/1' }));
+  await desk.prove();
+  const { leave } = desk.claim('left');
+  desk.claim('behind');
+  await vi.advanceTimersByTimeAsync(0);
+  leave();
+  await vi.advanceTimersByTimeAsync(1010);
+  expect(desk.begun).toEqual(['behind']);
+  expect(desk.failed).toEqual(['left OVERLOADED -']);
+});
+
+test('a call that was not sent after all leaves its place to the next at once', async () => {
+  const desk = new Desk(budgetOf({ rest: '2/60' }));
+  await desk.prove();
+  desk.claim('unsent');
+  await vi.advanceTimersByTimeAsync(0);
+  desk.permits.pop()?.giveBack();
+  desk.claim('next');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(desk.begun).toEqual(['unsent', 'next']);
+});
+
+test('a modest call leaves the last fifth of a window to others, and does not wait', async () => {
+  const desk = new Desk(budgetOf({ rest: '5/60' }));
+  await desk.prove();
+  for (const name of ['m2', 'm3', 'm4', 'm5']) desk.claim(name, { isModest: true });
+  desk.claim('last');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(desk.begun).toEqual(['m2', 'm3', 'm4', 'last']);
+  expect(desk.failed).toEqual(['m5 RATE_LIMITED 60']);
+});
+
+test('calls wait for the success that proves their key, and fail if it does not come in time', async () => {
+  const desk = new Desk(budgetOf({ rest: '20/60', events: '20/60' }));
+  for (let call = 1; call <= 10; call += 1) desk.claim(`c${call}`);
+  desk.claim('event', { surface: 'events' });
+  await vi.advanceTimersByTimeAsync(100);
+  expect(desk.begun).toHaveLength(8);
+  desk.permits[0]?.end(false);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(desk.begun).toHaveLength(8);
+  desk.permits[1]?.end(true);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(desk.begun.slice(8).toSorted()).toEqual(['c10', 'c9', 'event']);
+  for (let call = 1; call <= 9; call += 1) desk.claim(`o${call}`, { key: 'other' });
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(desk.failed).toEqual(['o9 RATE_LIMITED 1']);
+});
+
+test('more calls than may wait are refused', async () => {
+  const desk = new Desk(budgetOf({ rest: '1/1' }), 2);
+  await desk.prove();
+  for (const name of ['a', 'b', 'c']) desk.claim(name);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(desk.failed).toEqual(['c OVERLOADED 1']);
+});
+
+test('nothing runs on once no call waits', async () => {
+  const desk = new Desk(budgetOf({ rest: '1/1' }));
+  await desk.prove();
+  const { leave } = desk.claim('left');
+  desk.claim('begins');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(vi.getTimerCount()).toBe(1);
+  leave();
+  await vi.advanceTimersByTimeAsync(1010);
+  expect([desk.begun, vi.getTimerCount()]).toEqual([['begins'], 0]);
+});
