@@ -125,7 +125,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   const shared = new SharedOperations(options.operationDeadlineMs);
   const saved = new SavedCalls();
   const drift = watchDrift(options);
-  const metrics = createMetrics({ upstream: upstream.health, documents: persisted.uses, shared, saved, drift });
+  const metrics = createMetrics(
+    { upstream: upstream.health, documents: persisted.uses, shared, saved, drift },
+    options,
+  );
   if (auth !== undefined) metrics.measureAuth(auth.authenticator.counts, upstream.heldKeyFaults);
   const watch = watchWith(metrics, options);
   const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch };
@@ -217,8 +220,7 @@ function watchWith(
   return {
     onBegin: metrics.begin,
     onEnd: (operation) => {
-      const { document, operationName = 'anonymous', durationMs, codes } = operation;
-      metrics.end(durationMs, codes[0], document === undefined ? undefined : operationName);
+      metrics.end(operation);
       log('info', 'operation', operation);
     },
     report: (error) => {

@@ -40,6 +40,8 @@ export interface Cost {
   budget?: readonly BudgetStatus[];
   /** Whether its client wants to know what it costs. */
   readonly wantsCost: boolean;
+  /** REST calls that it can make at most by what is known of it; undefined if that is not known, or if it is not to run. */
+  readonly plannedCalls: number | undefined;
   /** Most calls that it may make. */
   readonly mostCalls: () => number;
   /** What it will call, planned now if it is not yet; undefined if its variables do not fit, or that takes too many steps. */
@@ -77,12 +79,14 @@ export function createCosts(options: CostsOptions): Costs {
     const planned = isPlanned ? planNow() : undefined;
     const planOnly = explain === 'plan' && withinSteps(planned) !== undefined;
     const isTold = planOnly || explain === 'trace' || wantsCost;
+    const isBounded = !isPlanned && mayCall && answerRefusal === undefined;
     const callRefusal = planOnly || planned === undefined ? undefined : refusalOf(planned, prepared, options);
     const told: Cost = {
       ...{ planOnly, wantsCost, isTold },
       refusal: callRefusal ?? answerRefusal,
       calls: new OperationCalls(options.maxUpstreamCalls, explain === 'trace'),
       isLarge: forecast?.isLarge === true,
+      plannedCalls: isBounded ? bound().calls : planOnly ? undefined : withinSteps(planned)?.upper,
       plan: () => withinSteps(isPlanned ? planned : planNow()),
       mostCalls: () => Math.min(bound().calls, options.maxUpstreamCalls),
       extensions: () => (isTold ? extensionsOf(told, withinSteps(planned), explain, options) : undefined),

@@ -13,6 +13,8 @@ export interface OperationReport {
   readonly durationMs: number;
   /** REST calls that it made. */
   readonly calls: number;
+  /** REST calls that it could make at most, as known before it ran; undefined if that was not known. */
+  readonly plannedCalls: number | undefined;
   /** The codes of its errors, each once; `CLIENT_LEFT` alone if its client had left before it was answered. */
   readonly codes: readonly string[];
   /** The first characters of the hash of the caller's key; undefined without one, and if the gateway holds it. */
@@ -51,6 +53,7 @@ export function reportOf(
     operationName: shownName(document?.prepared.operation.name?.value ?? operationName),
     durationMs: performance.now() - startedAt,
     calls: cost?.calls.made ?? 0,
+    plannedCalls: cost?.plannedCalls,
     codes: request.hasLeft() ? clientLeft : codesOf(errors),
     caller: tenant === undefined ? caller?.hash.slice(0, shownHash) : undefined,
     tenant: tenant?.name,

@@ -19,6 +19,12 @@ export interface MetricsSources {
   readonly drift: DriftWatch;
 }
 
+/** Settings that metrics are made for. */
+interface MetricsSettings {
+  /** Most REST calls that an operation may make. */
+  readonly maxUpstreamCalls: number;
+}
+
 /** Metrics in the Prometheus text format. No label holds a key, an id of an object or a text of a client's. */
 export interface Metrics extends OperationMetrics {
   readonly contentType: string;
@@ -43,9 +49,10 @@ export interface Measured {
 }
 
 /** Makes the metrics of one gateway. */
-export function createMetrics({ upstream, documents, shared, saved, drift }: MetricsSources): Metrics {
+export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: MetricsSettings): Metrics {
+  const { upstream, documents, shared, saved, drift } = sources;
   const registry = new Registry();
-  const operations = createOperationMetrics([registry]);
+  const operations = createOperationMetrics([registry], maxUpstreamCalls);
   counter([registry], 'gateway_shared_operations_total', 'Operations answered by an equal one under way.', [], () => [
     [{}, shared.joined],
   ]);

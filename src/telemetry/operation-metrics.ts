@@ -1,25 +1,29 @@
 import type { Registry } from 'prom-client';
 import { answerCodes } from '../operation/error-codes.ts';
+import type { OnOperation } from '../operation/operation-report.ts';
 import { counter, gauge, histogram, Tally } from './instruments.ts';
 
 /** Counts operations. */
 export interface OperationMetrics {
   /** An operation began. */
   readonly begin: () => void;
-  /** It was answered. `code` is that of its first error, `listed` its name if its document is listed. */
-  readonly end: (durationMs: number, code: string | undefined, listed?: string) => void;
+  /** It was answered. */
+  readonly end: OnOperation;
   /** There was a fault of the gateway. */
   readonly unexpected: () => void;
 }
 
 const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Makes the metrics of operations. */
-export function createOperationMetrics(registers: Registry[]): OperationMetrics {
+const usualCallBounds = [0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000];
+
+/** Makes the metrics of operations that may make so many REST calls each. */
+export function createOperationMetrics(registers: Registry[], maxUpstreamCalls: number): OperationMetrics {
   const outcomes = new Map<string, number>(answerCodes.map((code) => [code, 0]));
   const listedOutcomes = new Map<string, ListedOutcome>();
   const state = { running: 0, unexpected: 0 };
   const durations = new Tally(durationBounds);
+  const addCalls = measureCalls(registers, maxUpstreamCalls);
   histogram(
     registers,
     'gateway_operation_duration_seconds',
@@ -37,15 +41,39 @@ export function createOperationMetrics(registers: Registry[]): OperationMetrics 
     begin: () => {
       state.running += 1;
     },
-    end: (durationMs, code = 'none', listed) => {
+    end: ({ durationMs, codes: [code = 'none'], document, operationName = 'anonymous', plannedCalls, calls }) => {
       state.running -= 1;
       outcomes.set(code, (outcomes.get(code) ?? 0) + 1);
       durations.add(durationMs / 1000);
-      if (listed !== undefined) countListed(listedOutcomes, listed, code);
+      if (plannedCalls !== undefined) addCalls(plannedCalls, calls);
+      if (document !== undefined) countListed(listedOutcomes, operationName, code);
     },
     unexpected: () => {
       state.unexpected += 1;
     },
+  };
+}
+
+/** Both histograms have the same operations, so that their sums tell how much of what is planned is made. */
+function measureCalls(registers: Registry[], limit: number): (planned: number, made: number) => void {
+  // The limit is one of them: what is planned beyond it is refused.
+  const bounds = [...usualCallBounds.filter((bound) => bound < limit), limit];
+  const [planned, made] = [new Tally(bounds), new Tally(bounds)];
+  const measure = (name: string, help: string, tally: Tally): void =>
+    histogram(registers, name, help, undefined, bounds, () => new Map([['', tally]]));
+  measure(
+    'gateway_operation_planned_calls',
+    'REST calls that an operation could make at most, as known before it ran.',
+    planned,
+  );
+  measure(
+    'gateway_operation_actual_calls',
+    'REST calls that an operation made, of those operations whose planned calls are counted.',
+    made,
+  );
+  return (plannedCalls, calls) => {
+    planned.add(plannedCalls);
+    made.add(calls);
   };
 }
 

@@ -97,6 +97,31 @@ test('every call is in the histogram of its route, which names no id', async () 
   expect(buckets.get('{le="+Inf",route="/api/projects/:id/"}')).toBe(2);
 });
 
+test('what operations could call and what they called is in two histograms, up to the limit of calls', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream, { maxUpstreamCalls: 4, explain: true });
+  const query = '{ project(id: 1) { name dashboards(first: 2) { nodes { name } } } }';
+  await gateway.ask(query);
+  const five = [1, 2, 3, 4, 5].map((id) => `p${id}: project(id: ${id}) { name }`).join(' ');
+  const refusal = (await gateway.ask(`{ ${five} }`)).errors?.[0]?.extensions;
+  expect(refusal).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', calls: 6 });
+  // Neither has a cost: one has no key to call with, the other is not executed.
+  await gateway.ask(query, { headers: { authorization: '' } });
+  await gateway.ask(query, { extensions: { explain: 'plan' } });
+  expect(upstream.requests).toHaveLength(2);
+  expect(await callsOf(gateway, 'planned')).toEqual({ '0': 0, '1': 0, '2': 0, '3': 1, '4': 1, '+Inf': 2, sum: 3 + 6 });
+  expect(await callsOf(gateway, 'actual')).toEqual({ '0': 1, '1': 1, '2': 2, '3': 2, '4': 2, '+Inf': 2, sum: 2 });
+});
+
+/** A histogram of calls: how many operations had at most so many, and the calls of all together. */
+async function callsOf(gateway: TestGateway, which: 'planned' | 'actual'): Promise<Readonly<Record<string, number>>> {
+  const name = `gateway_operation_${which}_calls`;
+  const buckets = await read(gateway, `${name}_bucket`);
+  const byBound = [...buckets].map(([labels, value]) => [/le="(.+)"/.exec(labels)?.[1] ?? '', value] as const);
+  const sum = (await read(gateway, `${name}_sum`)).get('') ?? 0;
+  return { ...Object.fromEntries(byBound), sum };
+}
+
 test('codes, reasons and what saves calls are there with 0 before anything has happened, and so is the version', async () => {
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream);

@@ -3,6 +3,7 @@ import { createPending } from '../../src/cluster/pending.ts';
 import { createRestarts } from '../../src/cluster/restarts.ts';
 import { retire, totalsOf } from '../../src/cluster/totals.ts';
 import { SavedCalls } from '../../src/loaders/saved-calls.ts';
+import type { OperationReport } from '../../src/operation/operation-report.ts';
 import { createDocumentUses, type DocumentUses } from '../../src/operation/persisted/uses.ts';
 import { createDriftWatch, type DriftWatch } from '../../src/rest/drift/drift-watch.ts';
 import { operations } from '../../src/rest/generated/views.ts';
@@ -67,13 +68,27 @@ function processWith(...ids: readonly string[]): Process {
   return {
     documents,
     drift,
-    metrics: createMetrics({
-      upstream,
-      documents,
-      shared: { joined: 0, savedCalls: 8 },
-      saved: new SavedCalls(),
-      drift,
-    }),
+    metrics: createMetrics(
+      { upstream, documents, shared: { joined: 0, savedCalls: 8 }, saved: new SavedCalls(), drift },
+      { maxUpstreamCalls: 150 },
+    ),
+  };
+}
+
+/** An operation that took 7 ms. */
+function answered(...codes: readonly string[]): OperationReport {
+  return {
+    requestId: 'r',
+    traceId: undefined,
+    document: undefined,
+    operationName: undefined,
+    durationMs: 7,
+    calls: 1,
+    plannedCalls: 2,
+    codes,
+    caller: undefined,
+    tenant: undefined,
+    subject: undefined,
   };
 }
 
@@ -91,7 +106,7 @@ test('metrics of several processes are summed, states are not, and a document th
   a.documents.of('x').hits = 2;
   b.documents.of('y').hits = 3;
   a.metrics.begin();
-  a.metrics.end(7, undefined);
+  a.metrics.end(answered());
   b.metrics.begin();
   const all = await totals([a, b]);
   expect(Object.fromEntries(all)).toMatchObject({
@@ -118,7 +133,7 @@ test('metrics of several processes are summed, states are not, and a document th
 test('what a process counted stays when it has ended, what it was does not', async () => {
   const [ended, next] = [processWith('gone'), processWith()];
   ended.metrics.begin();
-  ended.metrics.end(7, 'FORBIDDEN');
+  ended.metrics.end(answered('FORBIDDEN'));
   ended.metrics.begin();
   const retired = await retire(await retire([], await ended.metrics.snapshot()), await ended.metrics.snapshot());
   const all = await totals([next], retired);
