@@ -13,19 +13,18 @@ export interface KeySetSource {
   readonly from: string;
   /** The way to the URL as it is now: a proxy, and whom to trust. */
   readonly route: () => Route;
+  /** How long a provider has to answer, in milliseconds: requests wait meanwhile if there is no set yet. */
+  readonly timeoutMs?: number;
 }
 
 /** Far more than any provider's keys take, in bytes. */
 const maxBytes = 65_536;
 
-/** How long a provider has to answer, in milliseconds: requests wait meanwhile if there is no set yet. */
-const timeoutMs = 5000;
-
 /** RFC 7517 §8.5; most providers send plain JSON. */
 const mediaTypes = ['application/json', 'application/jwk-set+json'] as const;
 
 /** Reads the key set from a URL or a file. */
-export function createKeySetSource({ from, route }: KeySetSource): FetchKeySet {
+export function createKeySetSource({ from, route, timeoutMs = 5000 }: KeySetSource): FetchKeySet {
   if (!isKeySetUrl(from)) return async () => toKeySet(await readSmall(from));
   return async () => toKeySet(await fetchDocument(from, { route: route(), maxBytes, timeoutMs, mediaTypes }));
 }

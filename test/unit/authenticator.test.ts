@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { type Authentication, Authenticator } from '../../src/auth/authenticator.ts';
@@ -5,6 +6,7 @@ import { KeySet } from '../../src/auth/key-set.ts';
 import { createKeySetSource, toKeySet } from '../../src/auth/key-set-source.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import type { Tenant } from '../../src/rest/tenants.ts';
+import { isObject } from '../../src/rest/values.ts';
 import { createFolder } from '../support/persisted.ts';
 import { startProxy } from '../support/proxy.ts';
 import { authority, serverTls } from '../support/tls.ts';
@@ -37,18 +39,24 @@ interface Bench {
   readonly authenticator: Authenticator;
   readonly keySet: KeySet;
   readonly logged: readonly string[];
+  /** Why, of each of those lines. */
+  readonly reasons: readonly unknown[];
   /** Milliseconds that have passed on both clocks beside the real ones. */
   later: number;
 }
 
 /** An authenticator over the provider's key set; it has fetched the set once. */
-async function start(from: string, { wait = true } = {}): Promise<Bench> {
+async function start(from: string, { wait = true, timeoutMs = 5000 } = {}): Promise<Bench> {
   const logged: string[] = [];
-  const bench = { later: 0, logged };
+  const reasons: unknown[] = [];
+  const bench = { later: 0, logged, reasons };
   const keySet: KeySet = new KeySet({
-    fetch: createKeySetSource({ from, route: () => ({}) }),
+    fetch: createKeySetSource({ from, route: () => ({}), timeoutMs }),
     onChange: () => authenticator.forget(),
-    log: (level, message) => logged.push(`${level}: ${message}`),
+    log: (level, message, facts) => {
+      logged.push(`${level}: ${message}`);
+      reasons.push(isObject(facts) ? facts['reason'] : undefined);
+    },
     now: () => performance.now() + bench.later,
   });
   const authenticator = new Authenticator({ rules, keySet, tenants, now: () => Date.now() + bench.later });
@@ -272,6 +280,45 @@ describe('The provider', () => {
     for (const go of waiting) go();
     expect(await answer).toMatchObject({ kind: 'accepted' });
     expect(provider.asked).toBe(1);
+  });
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    ['does not answer', () => undefined],
+    [
+      'begins an answer and does not end it',
+      (response) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{"keys":['),
+    ],
+  ])('that %s has so long as it may take: tokens are not waited for any longer', async (_name, answer) => {
+    const [known, unknown] = await Promise.all([createSigningKey('1'), createSigningKey('2')]);
+    await using provider = await startProvider(known);
+    provider.answerWith(answer);
+    const bench = await start(provider.url, { timeoutMs: 50 });
+    expect(await ask(bench, await signToken(known, 'acme'))).toMatchObject({ refusal: { kind: 'unavailable' } });
+    provider.serve(known);
+    bench.later = 30_000;
+    expect(await ask(bench, await signToken(known, 'acme'))).toMatchObject({ kind: 'accepted' });
+    provider.answerWith(answer);
+    bench.later = 60_000;
+    expect(await ask(bench, await signToken(unknown, 'acme'))).toMatchObject({ refusal: { kind: 'unavailable' } });
+    expect(await ask(bench, await signToken(known, 'acme'))).toMatchObject({ kind: 'accepted' });
+    expect(provider.asked).toBe(3);
+    const slow = 'no answer within 50 milliseconds';
+    expect(bench.reasons).toEqual([slow, undefined, slow]);
+  });
+
+  test('that is down at the start is asked again after thirty seconds, when a token needs it', async () => {
+    const key = await createSigningKey('1');
+    await using provider = await startProvider(key);
+    provider.answerWith((response) => void response.destroy());
+    const bench = await start(provider.url);
+    const token = await signToken(key, 'acme');
+    provider.serve(key);
+    bench.later = 15_000;
+    expect(await ask(bench, token)).toMatchObject({ refusal: { kind: 'unavailable' } });
+    expect(provider.asked).toBe(1);
+    bench.later = 30_000;
+    expect(await ask(bench, token)).toMatchObject({ kind: 'accepted' });
+    expect(provider.asked).toBe(2);
   });
 
   test.each<[string, Parameters<Awaited<ReturnType<typeof startProvider>>['answerWith']>[0]]>([
