@@ -47,10 +47,19 @@ const narrowed: readonly Entries[] = [
   { acme: { key: 'one', projects: ['1', '3'], mutations: ['updateProject'] }, globex: { key: 'one' } },
 ];
 
-/** Two tenants with a key each. */
+/** Two tenants with a key each, which reloads narrow, widen, and exchange. */
 const apart: readonly Entries[] = [
   { acme: { key: 'one', mutations: true }, globex: { key: 'two', mutations: true } },
-  { acme: { key: 'two' }, globex: { key: 'one' } },
+  {
+    acme: { key: 'one', projects: ['1'], organizations: [organization], mutations: true },
+    globex: { key: 'two', projects: ['2', '3'], mutations: ['updateProject'] },
+  },
+  {
+    acme: { key: 'one', projects: ['3', '1', '2'], organizations: [organization, foreign] },
+    globex: { key: 'two', projects: [], organizations: [foreign] },
+  },
+  { acme: { key: 'two' }, globex: { key: 'one', projects: ['1'], mutations: true } },
+  { acme: { key: 'one', mutations: true }, globex: { key: 'two', projects: ['1', '2'] } },
 ];
 
 /** What the upstream holds, by the key that it is asked with. */
