@@ -39,6 +39,7 @@ describe.each(clients)('$name', (client) => {
   if (listedText !== undefined) listedTextCell(listedText);
   if (automatic !== undefined) automaticCells(automatic, clients.indexOf(client));
   if (listed !== undefined) listedCells(listed);
+  if (listed !== undefined) tokenCell(listed);
   if (listed !== undefined && automatic === undefined) unlistedCell(listed);
 });
 
@@ -68,6 +69,25 @@ test.each([
   const text = 'query Off { project(id: "1") { name } }';
   expect(await client.automatic?.ask(endpoint, text)).toMatchObject(outcome);
   expect(endpoint.traffic.map((line) => line.replace(/:.*/, ''))).toEqual(sent);
+});
+
+test.each([
+  [apolloKotlin, 'GET id: 401 UNAUTHENTICATED'],
+  [apolloIos, 'POST id: 401 UNAUTHENTICATED'],
+])('$name tells the app that its token has expired, and asks no second time', async (client, line) => {
+  const endpoint = watch(gateways.expired);
+  const text = 'query Late { project(id: "1") { name } }';
+  expect(await client.automatic?.ask(endpoint, text)).toEqual({ code: 'UNAUTHENTICATED' });
+  expect(endpoint.traffic).toEqual([line]);
+});
+
+test.each([
+  [apolloKotlin, 'AutoPersistedQueriesNotSupported'],
+  [apolloIos, 'PERSISTED_QUERY_NOT_SUPPORTED'],
+])('$name runs no document that is not listed, though its token is good', async (client, code) => {
+  const endpoint = watch(gateways.tenants);
+  expect(await client.automatic?.ask(endpoint, 'query Unlisted { project(id: "1") { name } }')).toEqual({ code });
+  expect(endpoint.traffic).toHaveLength(1);
 });
 
 test('an app whose documents are not listed is told why they are refused in mode `only`', async () => {
@@ -135,6 +155,14 @@ function listedCells(listed: Connect): void {
 
   test('mode `only`: asks by the ids of its manifest where nothing else is run', async () => {
     const traffic = await use(listed, gateways.only);
+    expect(traffic.map(carried)).toEqual(['id', 'id', 'id', 'id']);
+  });
+}
+
+/** What a phone does that can keep no key. */
+function tokenCell(listed: Connect): void {
+  test('tokens: asks by the ids of its manifest with the token of a user, where nothing else is run', async () => {
+    const traffic = await use(listed, gateways.tenants);
     expect(traffic.map(carried)).toEqual(['id', 'id', 'id', 'id']);
   });
 }

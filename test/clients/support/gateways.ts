@@ -1,4 +1,6 @@
+import { createFolder } from '../../support/persisted.ts';
 import { runMain } from '../../support/process.ts';
+import { audience, createSigningKey, issuer, signToken } from '../../support/tokens.ts';
 
 /** Gateways over embedded workspaces, each a process of its own. */
 export interface Gateways {
@@ -10,11 +12,16 @@ export interface Gateways {
   readonly only: RunningGateway;
   /** Without automatic persisted queries. */
   readonly withoutApq: RunningGateway;
+  /** With the manifests, and for tokens: its `key` is one. Nothing else is run, for that is how it is with tokens. */
+  readonly tenants: RunningGateway;
+  /** The same, for a client whose token has expired. */
+  readonly expired: RunningGateway;
 }
 
 /** A gateway that listens. */
 export interface RunningGateway {
   readonly url: string;
+  /** What a client sends as `Authorization: Bearer …`. */
   readonly key: string;
 }
 
@@ -36,5 +43,27 @@ export async function startGateways(started: AsyncDisposableStack): Promise<Gate
     start({ ...manifests, PERSISTED_DOCUMENTS_MODE: 'only' }),
     start({ APQ: 'off' }),
   ]);
-  return { plain, listed, only, withoutApq };
+  const { tenants, expired } = await startForTokens(started);
+  return { plain, listed, only, withoutApq, tenants, expired };
+}
+
+/** A gateway that holds the key of the embedded workspace for one tenant. */
+async function startForTokens(started: AsyncDisposableStack): Promise<Pick<Gateways, 'tenants' | 'expired'>> {
+  const folder = started.use(createFolder());
+  const signingKey = await createSigningKey('1');
+  const entry = { key: 'phx_demo_fernweh_travel', projects: ['1'], mutations: ['updateDashboard'] };
+  const settings = {
+    ...manifests,
+    AUTH: 'jwt',
+    JWT_JWKS: folder.write('jwks.json', { keys: [signingKey.jwk] }),
+    JWT_ISSUER: issuer,
+    JWT_AUDIENCE: audience,
+    UPSTREAM_KEYS: folder.write('keys.json', { fernweh: entry }),
+    CURSOR_SECRET: '0123456789abcdef',
+  };
+  const running = started.use(runMain([], { PORT: '0', WORKSPACE_PORT: '0', ...settings }));
+  const [, url = ''] = await running.printed(/^Gateway +(\S+)/m);
+  const token = await signToken(signingKey, 'fernweh');
+  const late = await signToken(signingKey, 'fernweh', { claims: { exp: 1 } });
+  return { tenants: { url, key: token }, expired: { url, key: late } };
 }
