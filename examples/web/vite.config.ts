@@ -1,11 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { proxyTo, signIn } from './dev/sign-in.ts';
 
-const { PORT = '4000', GATEWAY_URL = `http://127.0.0.1:${PORT}`, API_KEY = 'phx_demo_fernweh_travel' } = process.env;
-
-// The key is added on the way to the gateway, so that no browser ever has it. In production your own server does this.
-const proxy = { '/graphql': { target: GATEWAY_URL, headers: { authorization: `Bearer ${API_KEY}` } } };
+const { PORT = '4000', GATEWAY_URL = `http://127.0.0.1:${PORT}`, API_KEY } = process.env;
 
 /** Waits, ten seconds at most, until the gateway answers whatever it does: they are started together. */
 async function gatewayAnswers(tries = 50): Promise<void> {
@@ -21,8 +19,8 @@ async function gatewayAnswers(tries = 50): Promise<void> {
 export default defineConfig(async ({ command }) => {
   if (command === 'serve') await gatewayAnswers();
   return {
-    plugins: [react()],
-    server: { host: '127.0.0.1', proxy },
+    plugins: [react(), signIn()],
+    server: { host: '127.0.0.1', proxy: { '/graphql': proxyTo(GATEWAY_URL, API_KEY) } },
     // Without the texts of fragments, which nothing uses.
     build: { rolldownOptions: { treeshake: { manualPureFunctions: ['TypedDocumentString'] } } },
   };

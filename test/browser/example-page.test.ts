@@ -1,7 +1,7 @@
 import type { Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, seriousFindings, startBrowser, type TestBrowser } from '../support/browser.ts';
-import { type Example, startExample } from './example.ts';
+import { type Example, openAs, startExample } from './example.ts';
 
 describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { timeout: 60_000 }, () => {
   const started = new AsyncDisposableStack();
@@ -18,7 +18,7 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { tim
   test('lists projects, dashboards and events, and pages through them', async () => {
     await using opened = await browser.open();
     const { page, picture, errors } = opened;
-    await page.goto(example.url);
+    await openAs(page, 'ada', example.url);
     await page.getByRole('heading', { name: 'Booking website' }).waitFor();
     expect(await page.getByRole('navigation').getByRole('link').allInnerTexts()).toEqual([
       'Booking website\nEurope/Berlin',
@@ -59,7 +59,7 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { tim
     page.on('request', (request) => {
       if (request.url().endsWith('/graphql')) asked.push(request);
     });
-    await page.goto(example.url);
+    await openAs(page, 'ada', example.url);
     await page.getByText('10 events shown').waitFor();
     expect(asked.length).toBeGreaterThanOrEqual(4);
     for (const request of asked) {
@@ -69,9 +69,34 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { tim
       });
       expect(await request.headerValue('authorization')).toBeNull();
     }
+    expect(await page.evaluate('document.cookie + JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).toBe(
+      '[{},{}]',
+    );
     expect([...origins]).toEqual([new URL(example.url).origin]);
     const bodies = asked.map((request) => request.postData());
     expect(new Set(bodies).size).toBe(bodies.length);
+  });
+
+  test('lets a user in, shows what the tenant of the user may reach, and lets the user out', async () => {
+    await using opened = await browser.open();
+    const { page, picture } = opened;
+    const links = page.getByRole('navigation').getByRole('link');
+    await page.goto(example.url);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await picture('example-sign-in');
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Bruno' }).click();
+    await page.getByRole('heading', { name: 'Partner portal' }).waitFor();
+    expect(await links.allInnerTexts()).toEqual(['Partner portal\nEurope/Madrid']);
+    await page.goto(`${example.url}#1`);
+    await page.getByText('There is no such project.').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Ada' }).click();
+    await page.getByRole('heading', { name: 'Booking website' }).waitFor();
+    await expect.poll(() => links.count()).toBeGreaterThanOrEqual(4);
+    expect((await page.context().cookies()).map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite])).toEqual([
+      ['token', true, 'Strict'],
+    ]);
   });
 
   test('keeps what came where a part is missing, and says after how long another try may do', async () => {
@@ -89,7 +114,7 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { tim
       const answer = await response.text();
       await route.fulfill({ response, body: `${answer.slice(0, -1)},"errors":${JSON.stringify(errors)}}` });
     });
-    await page.goto(example.url);
+    await openAs(page, 'ada', example.url);
     await page.getByRole('heading', { name: 'Booking website' }).waitFor();
     const failures = page.getByRole('alert');
     await failures.getByText('Not everything of the project could be loaded.').waitFor();
@@ -107,7 +132,7 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { tim
       await answered.promise;
       await route.continue();
     });
-    await page.goto(`${example.url}#${project}`);
+    await openAs(page, 'ada', `${example.url}#${project}`);
     await page.getByText('Loading projects…').waitFor();
     await page.getByText('Loading events…').waitFor();
     await picture('example-loading');
@@ -125,7 +150,7 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { tim
     await using opened = await browser.open();
     const { page, picture } = opened;
     const failures = page.getByRole('alert');
-    await page.goto(example.url);
+    await openAs(page, 'ada', example.url);
     await page.getByText('10 events shown').waitFor();
 
     await example.upstream.stop();
@@ -162,7 +187,7 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { tim
       const { page, picture } = opened;
       await page.setViewportSize({ width, height: 844 });
       await page.emulateMedia({ colorScheme: 'dark' });
-      await page.goto(example.url);
+      await openAs(page, 'ada', example.url);
       await page.getByText('10 events shown').waitFor();
       await picture(`example-telephone-${width}`);
       const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
@@ -178,7 +203,7 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium), starte
     const browser = started.use(await startBrowser());
     const example = await startExample(started, { PERSISTED_DOCUMENTS_MODE: 'off' });
     const { page, errors, picture } = started.use(await browser.open());
-    await page.goto(example.url);
+    await openAs(page, 'ada', example.url);
     await page.getByText('10 events shown').waitFor();
     await picture('example-without-list');
     expect(await page.getByRole('alert').count()).toBe(0);

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { startWorkspace } from '../../src/workspace/workspace.ts';
 import { freePort } from '../support/free-port.ts';
 import { runScript } from '../support/process.ts';
@@ -10,6 +11,12 @@ export interface Example {
   readonly upstream: { start(): Promise<void>; stop(): Promise<void> };
   /** Makes a project without dashboards and events, and gives its upstream id. */
   createProject(name: string): Promise<number>;
+}
+
+/** Opens the page as a user who has signed in. */
+export async function openAs(page: Page, user: string, url: string): Promise<void> {
+  await page.request.post(new URL('/login', url).href, { form: { user } });
+  await page.goto(url);
 }
 
 /** Starts it over a gateway that runs nothing but the documents of the page. What has been started is disposed with `started`. */

@@ -11,8 +11,8 @@ test('the page with Apollo Client is built', async () => {
   expect(building.output()).toContain('built in');
 }, 60_000);
 
-test('the bundle of the example page has the ids of its documents, and nothing of their texts', async () => {
-  await using building = runScript('examples/web/', 'build');
+test('the bundle of the example page has the ids of its documents, nothing of their texts, and neither key nor token', async () => {
+  await using building = runScript('examples/web/', 'build', { API_KEY: 'phx_of_the_dev_server' });
   await building.exit();
   expect(building.output()).toContain('built in');
   const files = await Array.fromAsync(glob('dist/assets/*.js', { cwd: folder }));
@@ -21,5 +21,9 @@ test('the bundle of the example page has the ids of its documents, and nothing o
   const ids = Object.keys(manifest ?? {});
   expect(ids).toHaveLength(4);
   for (const id of ids) expect(bundle).toContain(id);
+  const all = await Array.fromAsync(glob('dist/**/*.*', { cwd: folder }));
+  expect(all.length).toBeGreaterThan(files.length);
+  const served = all.map((file) => readFileSync(new URL(file, folder), 'utf8')).join('');
+  expect(served).not.toMatch(/phx_|Bearer|authorization|\beyJ/i);
   expect(bundle).not.toMatch(/(?:query|fragment) (?:Projects|ProjectLink|Dashboards|DashboardCard|Events|EventRow)\b/);
 }, 60_000);

@@ -14,6 +14,11 @@ export class GatewayError extends Error {
   }
 }
 
+/** Whether something failed because the user is not signed in, or not any more. */
+export function isSignedOut(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'UNAUTHENTICATED';
+}
+
 /** What an operation gave, and the first thing that is missing of it. Where one relation fails, its siblings are there. */
 export interface Result<Data> {
   readonly data: Data;

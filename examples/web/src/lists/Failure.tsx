@@ -5,7 +5,7 @@ const explanations: Readonly<Record<string, string>> = {
   GATEWAY_UNAVAILABLE: 'The server does not answer. Check your connection.',
   OVERLOADED: 'The server is busy.',
   RATE_LIMITED: 'Too much was read in the last minute.',
-  UNAUTHENTICATED: 'The API key is missing or not known.',
+  UNAUTHENTICATED: 'You are signed out. Load the page again to sign in.',
   UPSTREAM_TIMEOUT: 'The analytics service took too long to answer.',
   UPSTREAM_UNAVAILABLE: 'The analytics service cannot be reached right now.',
 };
