@@ -38,6 +38,11 @@ export interface TenantGateway extends TestGateway {
 /** Made once: every gateway of a test file may have the same provider. */
 const onlyKey = createSigningKey('key-1');
 
+/** Good for a day: a token is signed once, and the long form of a test takes more than five minutes. */
+function lasting(): TokenParts {
+  return { claims: { exp: Math.floor(Date.now() / 1000) + 86_400 } };
+}
+
 /** Starts a gateway that holds the keys of these tenants. */
 export async function startTenants(
   upstream: { readonly url: string },
@@ -54,7 +59,7 @@ export async function startTenants(
   const tokens = new Map<string, Promise<string>>();
   const headersOf: TenantGateway['headersOf'] = async (tenant, parts) => {
     const known = parts === undefined ? tokens.get(tenant) : undefined;
-    const token = known ?? signToken(signingKey, tenant, parts);
+    const token = known ?? signToken(signingKey, tenant, parts ?? lasting());
     if (parts === undefined) tokens.set(tenant, token);
     return { authorization: `Bearer ${await token}` };
   };
