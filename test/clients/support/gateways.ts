@@ -1,4 +1,6 @@
-import { createFolder } from '../../support/persisted.ts';
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { runMain } from '../../support/process.ts';
 import { audience, createSigningKey, issuer, signToken } from '../../support/tokens.ts';
 
@@ -49,16 +51,21 @@ export async function startGateways(started: AsyncDisposableStack): Promise<Gate
 
 /** A gateway that holds the key of the embedded workspace for one tenant. */
 async function startForTokens(started: AsyncDisposableStack): Promise<Pick<Gateways, 'tenants' | 'expired'>> {
-  const folder = started.use(createFolder());
+  const folder = started.use(mkdtempDisposableSync(join(tmpdir(), 'clients-')));
+  const write = (name: string, content: object): string => {
+    const path = join(folder.path, name);
+    writeFileSync(path, JSON.stringify(content));
+    return path;
+  };
   const signingKey = await createSigningKey('1');
   const entry = { key: 'phx_demo_fernweh_travel', projects: ['1'], mutations: ['updateDashboard'] };
   const settings = {
     ...manifests,
     AUTH: 'jwt',
-    JWT_JWKS: folder.write('jwks.json', { keys: [signingKey.jwk] }),
+    JWT_JWKS: write('jwks.json', { keys: [signingKey.jwk] }),
     JWT_ISSUER: issuer,
     JWT_AUDIENCE: audience,
-    UPSTREAM_KEYS: folder.write('keys.json', { fernweh: entry }),
+    UPSTREAM_KEYS: write('keys.json', { fernweh: entry }),
     CURSOR_SECRET: '0123456789abcdef',
   };
   const running = started.use(runMain([], { PORT: '0', WORKSPACE_PORT: '0', ...settings }));
