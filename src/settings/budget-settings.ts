@@ -49,7 +49,8 @@ function isSet(environment: Environment, name: string): boolean {
 const mostCalls = 1_000_000;
 const mostSeconds = 86_400;
 
-function windows(meaning: string): Setting<BudgetWindows> {
+/** Windows of calls, by surface. */
+export function windows(meaning: string): Setting<BudgetWindows> {
   return {
     fallback: undefined,
     meaning,

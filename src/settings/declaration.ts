@@ -1,6 +1,6 @@
 import { documentModes } from '../operation/persisted/policy.ts';
 import { authSettings } from './auth-settings.ts';
-import { budgetSettings } from './budget-settings.ts';
+import { budgetSettings, windows } from './budget-settings.ts';
 import type { SettingsReader } from './reader.ts';
 import { routeSettings } from './route-settings.ts';
 import { fraction, headerNames, oneOf, onOff, origins, redisUrl, text, url, whole, workerCount } from './settings.ts';
@@ -259,9 +259,9 @@ function declareWorkspace(settings: SettingsReader) {
       'WORKSPACE_PAGE_CAP',
       whole('Most rows in a page of the workspace, whatever was asked for', undefined, 1, 10_000),
     ),
-    requestsPerMinute: optional(
-      'WORKSPACE_REQUESTS_PER_MINUTE',
-      whole('Requests a minute and key before the workspace answers 429', undefined, 1, 1_000_000),
+    rates: optional(
+      'WORKSPACE_RATES',
+      windows('Requests of a key, by surface, before the workspace answers 429, as calls/seconds; unset: none'),
     ),
     ...declareAnswers(settings),
   };

@@ -8,10 +8,11 @@ import { handlers } from './handlers.ts';
 import { type JsonObject, objectOf } from './json.ts';
 import type { Store } from './store.ts';
 import { createFaults, type Switches } from './switches.ts';
+import { surfaceOf } from './throttle.ts';
 import { decode, schemaOf } from './validation.ts';
 
 /** Who is asking, known before anything else is looked at. */
-type Identify = (request: FastifyRequest) => Promise<User>;
+type Identify = (request: FastifyRequest, operation: Operation) => Promise<User>;
 
 /** Gives every operation of the document a route. Throws for an operation that has no handler. */
 export function addRoutes(app: FastifyInstance, document: JsonObject, store: Store, switches: Switches): void {
@@ -30,7 +31,7 @@ export function addRoutes(app: FastifyInstance, document: JsonObject, store: Sto
       method: operation.method,
       url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
       schema: schemaOf(operation),
-      onRequest: async (request) => void users.set(request, await identify(request)),
+      onRequest: async (request) => void users.set(request, await identify(request, operation)),
       preValidation: async (request) => prepare(operation, request),
       handler: async (request, reply) => {
         const user = users.get(request);
@@ -53,11 +54,11 @@ export function addRoutes(app: FastifyInstance, document: JsonObject, store: Sto
 function createIdentify(store: Store, switches: Switches): Identify {
   const authenticate = createAuthenticator(store);
   const { strike, throttle } = createFaults(switches);
-  return async ({ headers }) => {
+  return async ({ headers }, { path }) => {
     await strike();
     const key = keyOf(headers.authorization);
     const user = authenticate(key);
-    throttle(key);
+    throttle(key, surfaceOf(path));
     return user;
   };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dialect } from './dialects.ts';
 import { ApiError } from './errors.ts';
+import { createThrottle, type Rates, type Throttle } from './throttle.ts';
 
 /** Ways in which a deployment can be slow, small or unwell. All are off by default. */
 export interface Switches {
@@ -10,8 +11,8 @@ export interface Switches {
   readonly errorRate?: number | undefined;
   /** Largest page of any list, whatever `limit` says. */
   readonly pageCap?: number | undefined;
-  /** Requests that one key may make in a minute. */
-  readonly requestsPerMinute?: number | undefined;
+  /** Requests that one key may make on each surface. */
+  readonly rates?: Rates | undefined;
   /**
    * Longest time in milliseconds that finding the events of one request may take, 2,000 by default: the process does nothing
    * else meanwhile.
@@ -33,13 +34,12 @@ export type EventsNext = 'offset' | 'before';
 export interface Faults {
   /** Waits, then throws for the requests that are to fail. */
   readonly strike: () => Promise<void>;
-  /** Counts a request of `key`, and throws for those beyond the limit. */
-  readonly throttle: (key: string) => void;
+  readonly throttle: Throttle;
 }
 
 /** Turns switches into faults. */
 export function createFaults(switches: Switches): Faults {
-  const { latencyMs = 0, errorRate = 0, requestsPerMinute = Number.POSITIVE_INFINITY } = switches;
+  const { latencyMs = 0, errorRate = 0, rates = {} } = switches;
   let requests = 0;
   return {
     strike: async () => {
@@ -48,25 +48,6 @@ export function createFaults(switches: Switches): Faults {
       if (latencyMs > 0) await sleep(latencyMs);
       if (fails) throw new ApiError(503, 'error', 'The service is temporarily unavailable.');
     },
-    throttle: createThrottle(requestsPerMinute),
-  };
-}
-
-const minute = 60_000;
-
-/** Counts from a key's first request for one minute, then anew. */
-function createThrottle(requestsPerMinute: number): (key: string) => void {
-  const windows = new Map<string, { readonly ends: number; count: number }>();
-  return (key) => {
-    const now = Date.now();
-    const known = windows.get(key);
-    const window = known === undefined || known.ends <= now ? { ends: now + minute, count: 0 } : known;
-    windows.set(key, window);
-    window.count += 1;
-    if (window.count <= requestsPerMinute) return;
-    const seconds = Math.ceil((window.ends - now) / 1000);
-    throw new ApiError(429, 'throttled', `Request was throttled. Expected available in ${seconds} seconds.`, {
-      headers: { 'retry-after': String(seconds) },
-    });
+    throttle: createThrottle(rates),
   };
 }
