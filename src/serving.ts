@@ -9,6 +9,8 @@ import { createGateway, type Gateway } from './gateway.ts';
 import type { Log } from './log.ts';
 import { createTextMemory } from './operation/persisted/persisted.ts';
 import { mutationNames } from './resolvers/resolvers.ts';
+import type { CallBudget } from './rest/budget/call-budget.ts';
+import { createCallBudget } from './rest/budget/create-budget.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
 import type { Config } from './settings/config.ts';
 import { cursorSecretOf } from './settings/cursor-secret.ts';
@@ -64,6 +66,7 @@ export async function lead({ config, site, environment, close }: Task): Promise<
     orders: { config, site },
     store: createTextMemory(),
     tenants,
+    budget: sharedBudget(config),
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
     log: tell,
   });
@@ -127,6 +130,7 @@ async function startServing(
     cursorSecret: cursorSecretOf(config.cursorSecret, upstreamUrl),
     maxResponseBytes: 8 * mebibyte,
     demoKey,
+    callBudget: link?.budgetOf(config.budget),
     tracing: tracing?.tracing,
     report: (error) => log.error({ err: error }, 'unexpected error'),
     log: tell,
@@ -156,6 +160,13 @@ async function startServing(
 /** Whether there is anything to read again on SIGHUP. */
 function hasFiles({ persisted, upstreamTlsFiles, auth }: Config): boolean {
   return persisted.files !== undefined || auth !== undefined || Object.keys(upstreamTlsFiles).length > 0;
+}
+
+/** The budget of all workers, in the first process. */
+function sharedBudget({ budget: settings, operationDeadlineMs, ...config }: Config): CallBudget | undefined {
+  if (settings === undefined) return undefined;
+  const maxInFlight = config.maxUpstreamInFlight * config.workers;
+  return createCallBudget({ settings, operationDeadlineMs, maxInFlight });
 }
 
 /** Follows the keys of tenants, in the first process for all workers. */

@@ -1,3 +1,5 @@
+import type { Demand, Needs, Outlooks } from '../rest/budget/call-budget.ts';
+import type { UpstreamErrorCode } from '../rest/errors.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { Config } from '../settings/config.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
@@ -38,7 +40,25 @@ export type ToWorker =
   // To `get`, under its id; undefined if no client has registered it.
   | { readonly kind: 'text'; readonly id: number; readonly text: string | undefined }
   // To `totals`, under its id.
-  | { readonly kind: 'totals'; readonly id: number; readonly text: string | undefined };
+  | { readonly kind: 'totals'; readonly id: number; readonly text: string | undefined }
+  // What becomes of REST calls that asked for their place in the budget.
+  | { readonly kind: 'decisions'; readonly decisions: readonly Decision[] }
+  // To `look`, under its id.
+  | { readonly kind: 'outlooks'; readonly id: number; readonly outlooks: Outlooks };
+
+/** What becomes of one claim of a worker. */
+export interface Decision {
+  readonly id: number;
+  readonly waited: boolean;
+  /** Why the call may not be sent; undefined: it may. */
+  readonly refusal?: { readonly code: UpstreamErrorCode; readonly retryAfter: number } | undefined;
+}
+
+/** How a claim of a worker has ended. */
+export interface PermitEnd {
+  readonly id: number;
+  readonly how: 'success' | 'failure' | 'not sent';
+}
 
 /** What a worker tells the primary. */
 export type ToPrimary =
@@ -54,7 +74,20 @@ export type ToPrimary =
   | { readonly kind: 'set'; readonly hash: string; readonly text: string }
   | { readonly kind: 'get'; readonly id: number; readonly hash: string }
   // The metrics of all workers together.
-  | { readonly kind: 'totals'; readonly id: number };
+  | { readonly kind: 'totals'; readonly id: number }
+  // REST calls of one turn of its event loop that ask for their place in the budget, and those that have ended.
+  | {
+      readonly kind: 'spend';
+      readonly claims: readonly { readonly id: number; readonly demand: Demand }[];
+      readonly ends: readonly PermitEnd[];
+    }
+  // What is left of the budget.
+  | {
+      readonly kind: 'look';
+      readonly id: number;
+      readonly who: Pick<Demand, 'key' | 'subject'>;
+      readonly needs: Needs;
+    };
 
 /** Whether a message is the primary's: the channel between the processes may carry others'. */
 export function isToWorker(message: unknown): message is ToWorker {

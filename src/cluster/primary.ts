@@ -1,7 +1,9 @@
 import type { FollowedTenants } from '../auth/follow-tenants.ts';
 import type { Log } from '../log.ts';
 import type { TextStore } from '../operation/persisted/store.ts';
+import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
+import { BudgetService } from './budget-service.ts';
 import { JointStop } from './joint-stop.ts';
 import type { Orders, Started, ToPrimary, ToWorker } from './messages.ts';
 import { createRestarts, type Restarts } from './restarts.ts';
@@ -16,6 +18,8 @@ export interface GroupOptions {
   readonly store: TextStore;
   /** Whose keys the gateway holds, if it does. */
   readonly tenants?: Pick<FollowedTenants, 'current' | 'onChange'> | undefined;
+  /** What each upstream key may call, all workers together, if that is limited. */
+  readonly budget?: CallBudget | undefined;
   /** How long workers may take to stop before they are ended, in milliseconds. */
   readonly stopMs: number;
   readonly log: Log;
@@ -50,6 +54,7 @@ export async function startWorkers(options: GroupOptions): Promise<Group> {
 class Workers {
   readonly #options: GroupOptions;
   readonly #restarts: Restarts;
+  readonly #budget: BudgetService | undefined;
   /** By their place, which the next worker takes when one ends. */
   readonly #running = new Map<number, WorkerHandle>();
   readonly #jointStop = new JointStop(this.#running);
@@ -63,6 +68,7 @@ class Workers {
   constructor(options: GroupOptions) {
     this.#options = options;
     this.#restarts = createRestarts(options.workers, () => performance.now());
+    this.#budget = options.budget && new BudgetService(options.budget);
     options.tenants?.onChange((tenants) => this.tellAll({ kind: 'tenants', tenants }));
   }
 
@@ -87,6 +93,7 @@ class Workers {
     const cut = setTimeout(() => this.#killAll(), this.#options.stopMs);
     if (this.#running.size > 0) await this.#stopped.promise;
     clearTimeout(cut);
+    this.#budget?.close();
   }
 
   tellAll(message: ToWorker): void {
@@ -103,7 +110,9 @@ class Workers {
     else if (message.kind === 'get') {
       const answer = (text: string | undefined): void => worker.tell({ kind: 'text', id: message.id, text });
       void Promise.resolve(store.get(message.hash)).then(answer);
-    } else if (message.kind === 'holding') this.#jointStop.holding(worker);
+    } else if (message.kind === 'spend') this.#budget?.spend(worker, message);
+    else if (message.kind === 'look') void this.#budget?.look(worker, message);
+    else if (message.kind === 'holding') this.#jointStop.holding(worker);
     else if (message.kind === 'closed') this.#jointStop.closed(worker);
     else if (message.kind === 'totals') {
       void this.#totals().then((text) => worker.tell({ kind: 'totals', id: message.id, text }));
@@ -118,6 +127,7 @@ class Workers {
 
   #onEnd(place: number, worker: WorkerHandle, how: string): void {
     this.#running.delete(place);
+    this.#budget?.ended(worker);
     this.#retired = this.#retired.then((retired) => retire(retired, worker.lastSnapshot));
     if (this.#stopped !== undefined) {
       if (this.#running.size === 0) this.#stopped.resolve();

@@ -1,11 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TextStore } from '../operation/persisted/store.ts';
+import type { CallBudget } from '../rest/budget/call-budget.ts';
+import type { BudgetSettings } from '../rest/budget/settings.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { SharedSocket } from '../server/graceful-stop.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
 import { isToWorker, type Orders, type Started, type ToPrimary, type ToWorker } from './messages.ts';
 import { createPending } from './pending.ts';
+import { RemoteBudget } from './remote-budget.ts';
 
 /** A server that the primary directs. */
 export interface Served extends Started {
@@ -41,6 +44,7 @@ export class Link {
   readonly #totals = createPending<string>(totalsPatienceMs);
   #served: Served | undefined;
   #tenants: Tenants | undefined;
+  #budget: RemoteBudget | undefined;
   #takeTenants: (tenants: Tenants) => void = ignore;
 
   /** Throws if no primary has started this process. */
@@ -64,6 +68,12 @@ export class Link {
   onTenants(listener: (tenants: Tenants) => void): void {
     this.#takeTenants = listener;
     if (this.#tenants !== undefined) listener(this.#tenants);
+  }
+
+  /** The budget that all workers share, if there is one. */
+  budgetOf(settings: BudgetSettings | undefined): CallBudget | undefined {
+    this.#budget = settings && new RemoteBudget(settings.windows, (message) => void tell(message));
+    return this.#budget;
   }
 
   /** From now on the primary directs this server. */
@@ -111,6 +121,10 @@ export class Link {
         return this.#texts.answer(message.id, message.text);
       case 'totals':
         return this.#totals.answer(message.id, message.text);
+      case 'decisions':
+        return this.#budget?.decide(message.decisions);
+      case 'outlooks':
+        return this.#budget?.told(message.id, message.outlooks);
     }
   }
 }

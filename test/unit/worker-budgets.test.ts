@@ -1,0 +1,105 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { BudgetService } from '../../src/cluster/budget-service.ts';
+import type { ToPrimary, ToWorker } from '../../src/cluster/messages.ts';
+import { RemoteBudget } from '../../src/cluster/remote-budget.ts';
+import type { Claim, Demand, Permit } from '../../src/rest/budget/call-budget.ts';
+import { createCallBudget } from '../../src/rest/budget/create-budget.ts';
+import { budgetOf } from '../support/budgets.ts';
+
+const settings = budgetOf({ rest: '3/60' });
+
+/** A worker in the process of its primary: messages go both ways at once. */
+class Worker {
+  readonly budget: RemoteBudget;
+  readonly sent: ToPrimary['kind'][] = [];
+  readonly #service: BudgetService;
+
+  constructor(service: BudgetService) {
+    this.#service = service;
+    this.budget = new RemoteBudget(settings.windows, (message) => {
+      this.sent.push(message.kind);
+      if (message.kind === 'spend') service.spend(this, message);
+      if (message.kind === 'look') void service.look(this, message);
+    });
+  }
+
+  tell(message: ToWorker): void {
+    if (message.kind === 'decisions') this.budget.decide(message.decisions);
+    if (message.kind === 'outlooks') this.budget.told(message.id, message.outlooks);
+  }
+
+  claim(): Claim {
+    const demand: Demand = {
+      ...{ key: 'key', surface: 'rest', queueKey: 'key', subject: '', waitMs: 5000, isModest: false },
+    };
+    const claim = this.budget.claim(demand);
+    // One that is left is refused, too.
+    claim.permit.catch(() => undefined);
+    return claim;
+  }
+
+  /** A call that has been let begin. */
+  begin(): Promise<Permit> {
+    return this.claim().permit;
+  }
+
+  async left(): Promise<unknown> {
+    const outlooks = await this.budget.look({ key: 'key', subject: '' }, { rest: 0 });
+    return outlooks.get('rest')?.windows[0]?.remaining;
+  }
+
+  die(): void {
+    this.#service.ended(this);
+  }
+}
+
+function startWorkers(): readonly [Worker, Worker] {
+  const budget = createCallBudget({ settings, operationDeadlineMs: 5000, maxInFlight: 10 });
+  const service = new BudgetService(budget);
+  return [new Worker(service), new Worker(service)];
+}
+
+async function turns(count: number): Promise<void> {
+  for (let left = count; left > 0; left -= 1) await nextTurn();
+}
+
+test('workers spend one budget, and one is refused what another has had', async () => {
+  const [one, two] = startWorkers();
+  (await one.begin()).end(true);
+  await Promise.all([one.begin(), two.begin()]);
+  expect(await two.left()).toBe(0);
+  await expect(two.begin()).rejects.toMatchObject({ code: 'RATE_LIMITED', upstream: { retryAfter: 60 } });
+});
+
+test('claims of one turn are one message', async () => {
+  const [one] = startWorkers();
+  await Promise.all([one.begin(), one.begin(), one.begin()]);
+  expect(one.sent).toEqual(['spend']);
+});
+
+test('a call that is not sent after all, or that has left, is given back', async () => {
+  const [one, two] = startWorkers();
+  (await one.begin()).giveBack();
+  const early = one.claim();
+  early.leave();
+  const late = one.claim();
+  await nextTurn();
+  late.leave();
+  await expect(early.permit).rejects.toMatchObject({ code: 'OVERLOADED' });
+  await expect(late.permit).rejects.toMatchObject({ code: 'OVERLOADED' });
+  await turns(5);
+  expect(await two.left()).toBe(3);
+});
+
+test('the calls of a worker that dies have ended', async () => {
+  const [one, two] = startWorkers();
+  (await one.begin()).end(true);
+  await one.begin();
+  one.die();
+  await turns(5);
+  expect(await two.left()).toBe(1);
+  const [status] = (await two.budget.look({ key: 'key', subject: '' }, { rest: 2 })).values();
+  // The one in flight has ended with it: it leaves the window after those before it.
+  expect(status?.turnMs).toBeLessThanOrEqual(60_000);
+});
