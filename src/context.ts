@@ -6,6 +6,12 @@ import type { ListRef } from './rest/pages.ts';
 import type { Position } from './rest/positions.ts';
 import type { Tenant } from './rest/tenants.ts';
 
+/**
+ * How an answer comes in parts: with `pending`, `incremental` and `completed` (https://specs.apollo.dev/incremental/v0.2), or
+ * as the proposal of 2022-08-24 has it (https://specs.apollo.dev/incremental/v0.1), in which each part is whole in itself.
+ */
+export type PartsFormat = 'v0.2' | '20220824';
+
 /** What one operation has. Nothing of it is shared with another operation but through `rest`'s single flight. */
 export interface GatewayContext {
   readonly rest: RestApi;
@@ -14,6 +20,8 @@ export interface GatewayContext {
   /** The tenant for whom it runs, if the gateway holds the key: what the operation may reach and change. */
   readonly tenant?: Tenant | undefined;
   readonly loaders: Loaders;
+  /** How it is answered in parts; undefined: as a whole. */
+  readonly parts?: PartsFormat | undefined;
   readonly cursors: CursorCodec;
   /** The largest `first` or `last`, and the most rows that one REST call asks for. */
   readonly maxPageSize: number;

@@ -59,7 +59,10 @@ type NeededSettings = Pick<
 
 /** Settings that may be left out: then the upstream is reached directly, and the others are off. */
 type FurtherSettings = Partial<
-  Pick<Config, 'budget' | 'compression' | 'corsHeaders' | 'driftSampleRate' | 'upstreamRoute' | 'upstreamTlsFiles'>
+  Pick<
+    Config,
+    'budget' | 'compression' | 'corsHeaders' | 'driftSampleRate' | 'incremental' | 'upstreamRoute' | 'upstreamTlsFiles'
+  >
 >;
 
 /** What a gateway is made of. Times in milliseconds, sizes in rows or bytes. */
@@ -116,7 +119,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const callBudget = callBudgetOf(options);
   const upstream = createUpstream({ ...upstreamOptionsOf(options), eventLoop, callBudget });
   const cursors = createCursorCodec(options.cursorSecret);
-  const persisted = createPersistedDocuments(options, createSchemas(schema));
+  const persisted = createPersistedDocuments(options, createSchemas(schema, options.incremental));
   const auth = startAuth(options);
   const tls = followCertificates(options, (route) => {
     upstream.reroute(route);

@@ -4,6 +4,7 @@ import { makeExecutableSchema } from '@graphql-tools/schema';
 import {
   coerceInputLiteral,
   type GraphQLArgument,
+  GraphQLDeferDirective,
   GraphQLList,
   GraphQLNonNull,
   type GraphQLOutputType,
@@ -21,6 +22,7 @@ import {
 } from 'graphql';
 import { attachColumns } from './graphql/columns.ts';
 import { acceptExactIds } from './graphql/scalars.ts';
+import { attachParts } from './look-ahead/parts.ts';
 import { attachRefusals } from './look-ahead/refused-roots.ts';
 import { attachStarted } from './look-ahead/starting.ts';
 import { resolvers } from './resolvers/resolvers.ts';
@@ -55,14 +57,50 @@ function buildSchema(): GraphQLSchema {
   return withoutInternalDirectives(schema);
 }
 
-/** A schema, and the one for compiled operations, which is made when the first is compiled. */
-export function createSchemas(schema: GraphQLSchema): Readonly<Record<'schema' | 'compilerSchema', GraphQLSchema>> {
+/** What operations run on. The schemas that only some of them need are made when the first of these runs. */
+interface SchemasOfOperations {
+  readonly schema: GraphQLSchema;
+  readonly compilerSchema: GraphQLSchema;
+  readonly incremental: { readonly schema: GraphQLSchema; readonly partsSchema: GraphQLSchema } | undefined;
+}
+
+/** A schema, and those for compiled operations and for answers in parts; `incremental` says whether there are any. */
+export function createSchemas(schema: GraphQLSchema, incremental = false): SchemasOfOperations {
   return {
     schema,
     get compilerSchema() {
       return createCompilerSchema();
     },
+    incremental: incremental
+      ? {
+          schema: withDefer(schema),
+          get partsSchema() {
+            return createPartsSchema();
+          },
+        }
+      : undefined,
   };
+}
+
+/** The schema that clients may read, with `@defer` if there are answers in parts. */
+export function createReadableSchema(incremental: boolean): GraphQLSchema {
+  return incremental ? withDefer(createSchema()) : createSchema();
+}
+
+/** The same types in a schema that knows `@defer`. graphql's executor of whole answers takes none such. */
+function withDefer(schema: GraphQLSchema): GraphQLSchema {
+  return new GraphQLSchema({ ...schema.toConfig(), directives: [...schema.getDirectives(), GraphQLDeferDirective] });
+}
+
+let partsSchema: GraphQLSchema | undefined;
+
+/** The same schema for operations that are answered in parts, once for a process as well. */
+function createPartsSchema(): GraphQLSchema {
+  if (partsSchema !== undefined) return partsSchema;
+  const schema = buildSchema();
+  attachParts(schema);
+  partsSchema = withDefer(schema);
+  return partsSchema;
 }
 
 /** Brings back what the SDL says of scalars: their resolvers are types of their own that took the place of it. */

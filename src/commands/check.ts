@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { createSchema } from '../schema.ts';
+import { createReadableSchema } from '../schema.ts';
 import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
@@ -35,7 +35,7 @@ export function check(args: string[], config: Config): Outcome {
   });
   const tenant = values.tenant === undefined ? undefined : tenantCalled(values.tenant, config);
   if (positionals.length === 0) throw new ConfigError('check: expected files, GraphQL documents or manifests of them');
-  const schema = createSchema();
+  const schema = createReadableSchema(config.incremental);
   const files = positionals.map((file) => ({
     file,
     operations: documentsIn(file).flatMap(({ name, text }) => judge(schema, name, text, config, tenant)),

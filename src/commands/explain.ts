@@ -4,7 +4,7 @@ import { fragmentsOf } from '../look-ahead/selection.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
 import type { Condition, PlannedCall } from '../plan/planned-calls.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
-import { createSchema } from '../schema.ts';
+import { createReadableSchema } from '../schema.ts';
 import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
@@ -20,7 +20,7 @@ export function explain(args: string[], config: Config): Outcome {
   });
   const [file, ...others] = positionals;
   if (file === undefined || others.length > 0) throw new ConfigError('explain: expected one file, a GraphQL document');
-  const schema = createSchema();
+  const schema = createReadableSchema(config.incremental);
   const { document, faults } = checkDocument(schema, readText(file));
   if (document === undefined || faults.length > 0)
     return { text: faults.map((fault) => `${file}:${lineOf(fault)}`).join('\n'), exitCode: 1 };

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { buildSchema, type GraphQLSchema, printSchema } from 'graphql';
-import { createSchema } from '../schema.ts';
+import { createReadableSchema } from '../schema.ts';
+import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
 import { documentsIn, readText } from './documents.ts';
@@ -12,10 +13,10 @@ import { counted } from './table.ts';
  * `schema diff OLD.graphql [--documents FILE…] [--json]`: what has changed in the public schema since OLD. Fails if a
  * document is broken by it; without documents, if anything breaks.
  */
-export function schemaDiff(args: string[]): Outcome {
+export function schemaDiff(args: string[], { incremental }: Config): Outcome {
   const { old, files, json } = argumentsOf(args);
   const before = oldSchema(old);
-  const after = buildSchema(printSchema(createSchema()));
+  const after = buildSchema(printSchema(createReadableSchema(incremental)));
   const findings = findingsOf(before, after, files?.flatMap(clientsIn));
   const text = json ? JSON.stringify(findings, null, 2) : describe(findings);
   return { text, exitCode: isBroken(findings) ? 1 : 0 };

@@ -11,7 +11,7 @@ const smallest = 1024;
 const brotliWindow = 18;
 
 /** A tenth larger than the best, in a tenth of its time. */
-const effort = 4;
+export const effort = 4;
 
 const brotli = promisify(brotliCompress);
 const deflate = promisify(gzip);
@@ -68,7 +68,8 @@ function encode(body: string | Buffer, coding: Coding): Promise<Buffer<ArrayBuff
   return brotli(body, { params: brotliParams });
 }
 
-const brotliParams = {
+/** How brotli is used for answers. */
+export const brotliParams = {
   [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
   [constants.BROTLI_PARAM_QUALITY]: effort,
   [constants.BROTLI_PARAM_LGWIN]: brotliWindow,

@@ -3,11 +3,12 @@ import { toPublicError } from '../operation/errors.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { Identify } from './identify.ts';
-import type { MediaType } from './negotiation.ts';
+import { type MediaType, negotiateParts } from './negotiation.ts';
 import { type BodyLimits, readParams } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
 import { type HttpAnswer, toAnswer } from './response.ts';
 import type { Send } from './send.ts';
+import type { Stream } from './yoga.ts';
 
 /** Collaborators and settings of the fast path. */
 export interface FastPathOptions {
@@ -15,6 +16,8 @@ export interface FastPathOptions {
   readonly bodyLimits: BodyLimits;
   readonly bodyBudget: BodyBudget;
   readonly send: Send;
+  /** Answers with a result that comes in parts. */
+  readonly stream: Stream;
   /** Tells who sends a request; undefined: its key does. */
   readonly identify: Identify | undefined;
   /** Hears of faults of the gateway. */
@@ -36,15 +39,17 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   mediaType: MediaType,
-  { run, bodyLimits, bodyBudget, send, identify, report }: FastPathOptions,
+  { run, bodyLimits, bodyBudget, send, stream, identify, report }: FastPathOptions,
 ): Promise<void> {
   const claim = bodyBudget.claim();
-  const context = new HttpRequestContext(request, response, claim, identify);
+  const context = new HttpRequestContext(request, response, claim, identify, negotiateParts(request.headers.accept));
   let complete: HttpAnswer;
   try {
     const params = await readParams(request, bodyLimits, claim);
     if (params === undefined) return;
-    complete = toAnswer(await run(params, context), mediaType);
+    const result = await run(params, context);
+    if (result.parts !== undefined) return stream(request, response, { context, claim, result });
+    complete = toAnswer(result, mediaType);
   } catch (error) {
     complete = toAnswer({ errors: [toPublicError(error, report)] }, mediaType);
   } finally {

@@ -46,7 +46,7 @@ export interface HandleOptions extends PageOptions {
  * - a preflight of another origin's page is answered by CORS;
  * - a browser that opens the endpoint gets GraphiQL, unless that is off;
  * - another method than GET and POST is 405, a body that is not declared as plain JSON 415;
- * - a client that takes JSON is answered on the fast path, nearly all are;
+ * - a client that takes JSON is answered on the fast path, nearly all are; if its answer comes in parts, Yoga writes it;
  * - a client that takes only a stream is answered by Yoga;
  * - what a client takes nothing of is 406, and does not run.
  */
@@ -61,8 +61,8 @@ export function createHandle(options: HandleOptions): Handle {
     ? createGraphiql({ ...options, takesTokens: identify !== undefined, compression, vary })
     : undefined;
   const bodyBudget = new BodyBudget(bodyLimits.bytes);
-  const fastPath = createFastPath({ run, bodyLimits, bodyBudget, send, identify, report });
-  const yoga = createYogaHandler({ schema, run, bodyLimits, bodyBudget, identify, vary, report });
+  const yoga = createYogaHandler({ schema, run, bodyLimits, bodyBudget, identify, compression, vary, report });
+  const fastPath = createFastPath({ run, bodyLimits, bodyBudget, send, stream: yoga.stream, identify, report });
   return (request, response) => {
     if (cors(request, response) || graphiql?.(request, response) === true) return;
     const { accept } = request.headers;
@@ -74,7 +74,7 @@ export function createHandle(options: HandleOptions): Handle {
       answer.headers['x-request-id'] = requestIdOf(request);
       send(request, response, answer);
     } else if (mediaType !== undefined) fastPath(request, response, mediaType);
-    else if (negotiateStream(accept) !== undefined) yoga(request, response);
+    else if (negotiateStream(accept) !== undefined) yoga.handle(request, response);
     else response.writeHead(406, { ...answerHeaders, vary, 'x-request-id': requestIdOf(request) }).end();
   };
 }

@@ -1,3 +1,5 @@
+import type { PartsFormat } from '../context.ts';
+
 /** The media types in which a result is answered as one document (GraphQL over HTTP §4.1). */
 export type MediaType = 'application/json' | 'application/graphql-response+json';
 
@@ -29,6 +31,33 @@ export function negotiate(accept: string | undefined): MediaType | undefined {
 /** The stream that a client likes best; undefined if it takes none. */
 export function negotiateStream(accept = ''): StreamType | undefined {
   return bestOf(streamTypes, accept);
+}
+
+/** What a client names an answer in parts by: a parameter of `multipart/mixed`, and its value. Most preferred first. */
+const partsFormats: readonly { readonly format: PartsFormat; readonly parameter: string }[] = [
+  { format: 'v0.2', parameter: 'incrementalspec' },
+  { format: '20220824', parameter: 'deferspec' },
+];
+
+/**
+ * The format of answers in parts that a client likes best; undefined if it takes none, or likes JSON better. Liked as much,
+ * parts win. `multipart/mixed` without a format says nothing of parts.
+ */
+export function negotiateParts(accept: string | undefined): PartsFormat | undefined {
+  if (accept === undefined || !/multipart\/mixed/i.test(accept)) return undefined;
+  const items = weightedItems(accept);
+  const ranges = items.map(toRange);
+  let best: { readonly format?: PartsFormat; readonly weight: number } = { weight: 0 };
+  for (const { format, parameter: name } of partsFormats) {
+    const isNamed = ({ parameter }: WeightedItem): boolean => parameter(name)?.replaceAll('"', '') === format;
+    const weights = items
+      .filter((item) => item.name === 'multipart/mixed' && isNamed(item))
+      .map(({ weight }) => weight);
+    const weight = Math.max(0, ...weights.filter((one) => one <= 1));
+    if (weight > best.weight) best = { format, weight };
+  }
+  const json = mediaTypes.map((type) => rangeFor(type, ranges)?.quality ?? 0);
+  return best.weight >= Math.max(...json) ? best.format : undefined;
 }
 
 function bestOf<T extends string>(types: readonly T[], accept: string): T | undefined {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
+import type { PartsFormat } from '../context.ts';
 import type { Identity, RequestContext } from '../operation/operation-run.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
@@ -13,6 +14,7 @@ import type { Identify } from './identify.ts';
 export class HttpRequestContext implements RequestContext {
   readonly method: string;
   readonly requestId: string;
+  readonly parts: PartsFormat | undefined;
   caller: Caller | undefined;
   refusal: GraphQLError | undefined;
   identifying: Promise<Identity> | undefined;
@@ -21,16 +23,21 @@ export class HttpRequestContext implements RequestContext {
   readonly #response: ServerResponse;
   readonly #claim: BodyClaim;
 
-  /** `claim` is what the body of the request takes; `identify` tells who sent it, if its key does not. */
+  /**
+   * `claim` is what the body of the request takes; `identify` tells who sent it, if its key does not; `parts` is how its
+   * client takes an answer in parts.
+   */
   constructor(
     { method = '', rawHeaders }: IncomingMessage,
     response: ServerResponse,
     claim: BodyClaim,
     identify: Identify | undefined,
+    parts: PartsFormat | undefined,
   ) {
     const headers = identifyingHeaders(rawHeaders);
     this.method = method;
     this.requestId = idOf(headers.requestId);
+    this.parts = parts;
     if (identify === undefined) this.caller = callerOf(headers);
     else Object.assign(this, identify(headers));
     this.trace = traceContextOf(headers);

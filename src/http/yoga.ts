@@ -9,7 +9,8 @@ import type { OperationResult } from '../operation/result.ts';
 import { isObject } from '../rest/values.ts';
 import type { BodyBudget, BodyClaim } from './body-budget.ts';
 import type { Identify } from './identify.ts';
-import { negotiateStream } from './negotiation.ts';
+import { negotiateCoding, negotiateParts, negotiateStream } from './negotiation.ts';
+import { partsStream } from './parts.ts';
 import { type BodyLimits, readParams } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
 import { toStream } from './streams.ts';
@@ -22,6 +23,8 @@ export interface YogaOptions {
   readonly bodyBudget: BodyBudget;
   /** Tells who sends a request; undefined: its key does. */
   readonly identify: Identify | undefined;
+  /** Whether parts are compressed for clients that ask for it. */
+  readonly compression: boolean;
   /** The `Vary` header of every answer. */
   readonly vary: string;
   /** Hears of faults of the gateway. */
@@ -39,12 +42,25 @@ interface StreamedRequest {
   result?: OperationResult;
 }
 
+/** A request whose operation has run, and its result, which comes in parts. */
+type Streamed = Pick<StreamedRequest, 'context' | 'claim'> & { readonly result: OperationResult };
+
+/** Answers a request with a result that comes in parts. */
+export type Stream = (request: IncomingMessage, response: ServerResponse, streamed: Streamed) => void;
+
+/** What Yoga serves. */
+export interface YogaHandler {
+  /** Answers a request whose client takes only a stream. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly stream: Stream;
+}
+
 /**
- * Yoga serves clients that take only a stream. The edge has checked method, content type and `Accept` already; what Yoga
+ * Yoga serves clients that take only a stream, and writes answers in parts. The edge has checked method, content type and `Accept` already; what Yoga
  * does with a request is replaced step by step: its parameters are read, its operation runs, and its result is written, by
  * the code that the fast path uses.
  */
-export function createYogaHandler(options: YogaOptions): (request: IncomingMessage, response: ServerResponse) => void {
+export function createYogaHandler(options: YogaOptions): YogaHandler {
   const { schema, bodyBudget, identify, vary, report } = options;
   const create = async (): Promise<YogaServerInstance<StreamedRequest, object>> => {
     const { createYoga } = await import('graphql-yoga');
@@ -63,14 +79,24 @@ export function createYogaHandler(options: YogaOptions): (request: IncomingMessa
   };
   // Loaded with the first request that needs it: most gateways never get one, and all start sooner.
   let yoga: ReturnType<typeof create> | undefined;
-  return (request, response) => {
+  const serve = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    known: Pick<StreamedRequest, 'context' | 'claim' | 'result'>,
+  ): void => {
     yoga ??= create();
-    const claim = bodyBudget.claim();
-    response.once('close', () => claim.release());
-    const context = new HttpRequestContext(request, response, claim, identify);
-    response.setHeader('x-request-id', context.requestId);
+    response.setHeader('x-request-id', known.context.requestId);
     response.setHeader('vary', vary);
-    yoga.then((handle) => handle(request, response, { context, claim }), report);
+    yoga.then((handle) => handle(request, response, known), report);
+  };
+  return {
+    handle: (request, response) => {
+      const claim = bodyBudget.claim();
+      response.once('close', () => claim.release());
+      const parts = negotiateParts(request.headers.accept);
+      serve(request, response, { claim, context: new HttpRequestContext(request, response, claim, identify, parts) });
+    },
+    stream: serve,
   };
 }
 
@@ -79,6 +105,7 @@ function useParams({ bodyLimits }: YogaOptions): Plugin<object, StreamedRequest>
   return {
     onRequestParse: ({ setRequestParser, serverContext }) => {
       setRequestParser(async () => {
+        if (serverContext.result !== undefined) return { query: '' };
         const params = await readParams(serverContext.req, bodyLimits, serverContext.claim);
         serverContext.params = params;
         // One that is named by an id has no text, and Yoga wants one.
@@ -92,7 +119,7 @@ function useParams({ bodyLimits }: YogaOptions): Plugin<object, StreamedRequest>
 function useOperations({ run }: YogaOptions): Plugin<object, StreamedRequest> {
   return {
     onParams: async ({ setResult, context }) => {
-      if (context.params !== undefined) context.result = await run(context.params, context.context);
+      if (context.params !== undefined) context.result ??= await run(context.params, context.context);
       const data = context.result?.data;
       setResult(isObject(data) ? { data } : {});
     },
@@ -100,14 +127,20 @@ function useOperations({ run }: YogaOptions): Plugin<object, StreamedRequest> {
 }
 
 /** Writes results as a stream, with the status and the headers that they have on the fast path. */
-function useStreams({ report }: YogaOptions): Plugin<object, StreamedRequest> {
+function useStreams({ compression, report }: YogaOptions): Plugin<object, StreamedRequest> {
   return {
     onResultProcess: (payload) => {
       const { request, serverContext } = payload;
       const type = negotiateStream(request.headers.get('accept') ?? undefined) ?? 'text/event-stream';
       payload.setResultProcessor((result, fetchAPI) => {
+        const { result: { parts } = {}, context } = serverContext;
+        if (parts !== undefined) {
+          const accepted = compression ? (request.headers.get('accept-encoding') ?? '') : '';
+          const { body, ...head } = partsStream(parts, negotiateCoding(accepted), context);
+          return new fetchAPI.Response(body, head);
+        }
         const errors = errorsOf(result).map((error) => toPublicError(error, report));
-        const { body, ...head } = toStream(serverContext.result ?? { errors }, type);
+        const { body, ...head } = toStream(serverContext.result ?? { errors }, type, context.parts);
         return new fetchAPI.Response(body, head);
       }, type);
     },

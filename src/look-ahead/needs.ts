@@ -32,12 +32,13 @@ export function needsOf(type: GraphQLObjectType, nodes: readonly FieldNode[], sc
   const cacheable = node !== undefined && nodes.length === 1;
   const cached = cacheable ? known.get(type, node) : undefined;
   if (cached !== undefined) return cached;
-  const needs = findNeeds(type, selectedFields(type, nodes, scope));
+  const needs = needsOfFields(type, selectedFields(type, nodes, scope));
   if (cacheable && isConstant(node, scope)) known.set(type, node, needs);
   return needs;
 }
 
-function findNeeds(type: GraphQLObjectType, fields: readonly SelectedField[]): Needs {
+/** The needs of fields that are selected on an object of a REST noun. */
+export function needsOfFields(type: GraphQLObjectType, fields: readonly SelectedField[]): Needs {
   let view: View | undefined;
   const relations: Relation[] = [];
   for (const selected of fields) {

@@ -142,13 +142,13 @@ export function collectFields(
   const visit = (node: SelectionNode): void => {
     if (node.kind === 'Field') return addField(node);
     if (node.kind === 'InlineFragment') {
-      if (applies(node.typeCondition?.name.value, type, scope)) collect(node.selectionSet);
+      if (appliesTo(node.typeCondition?.name.value, type, scope)) collect(node.selectionSet);
       return undefined;
     }
     const fragment = scope.fragments[node.name.value];
     if (fragment === undefined || visited.has(node.name.value)) return undefined;
     visited.add(node.name.value);
-    if (applies(fragment.typeCondition.name.value, type, scope)) collect(fragment.selectionSet);
+    if (appliesTo(fragment.typeCondition.name.value, type, scope)) collect(fragment.selectionSet);
     return undefined;
   };
   const addField = (node: FieldNode): void => {
@@ -184,7 +184,8 @@ function isIncluded(node: SelectionNode, { variableValues }: SelectionScope): bo
   return getDirectiveValues(GraphQLIncludeDirective, node, variableValues)?.['if'] !== false;
 }
 
-function applies(condition: string | undefined, type: GraphQLObjectType, { schema }: SelectionScope): boolean {
+/** Whether a fragment on a type, or on any, applies to objects of another. */
+export function appliesTo(condition: string | undefined, type: GraphQLObjectType, { schema }: SelectionScope): boolean {
   if (condition === undefined || condition === type.name) return true;
   const named = schema.getType(condition);
   return named !== undefined && isAbstractType(named) && schema.isSubType(named, type);

@@ -42,25 +42,27 @@ export function startRelations(
 
 async function startRelation(
   type: GraphQLObjectType,
-  { field, nodes, responseKey }: SelectedField,
+  selected: SelectedField,
   record: unknown,
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<unknown> {
+  const { field, nodes } = selected;
   const [node] = nodes;
   if (node === undefined) return undefined;
   const args = getArgumentValues(field, node, scopeOf(info).variableValues);
-  const path = { prev: info.path, key: responseKey, typename: type.name };
-  const childInfo = {
-    ...info,
-    fieldName: field.name,
-    fieldNodes: nodes,
-    returnType: field.type,
-    parentType: type,
-    path,
-  };
   const resolve = field.resolve ?? defaultFieldResolver;
-  return resolve(record, args, context, childInfo);
+  return resolve(record, args, context, infoBelow(type, selected, info));
+}
+
+/** What a field of an object is told, which the field answers that `info` is of. */
+function infoBelow(
+  type: GraphQLObjectType,
+  { field, nodes, responseKey }: SelectedField,
+  info: GraphQLResolveInfo,
+): GraphQLResolveInfo {
+  const path = { prev: info.path, key: responseKey, typename: type.name };
+  return { ...info, fieldName: field.name, fieldNodes: nodes, returnType: field.type, parentType: type, path };
 }
 
 /**
@@ -68,6 +70,7 @@ async function startRelation(
  * for that row. The loaders have what is read here when the executor asks for it.
  */
 export function startBelow(
+  type: GraphQLObjectType,
   started: Started,
   relations: readonly Relation[],
   awaited: Promise<unknown>,
@@ -86,12 +89,15 @@ export function startBelow(
   const uncounted = { ...context, answer: new AnswerBudget(unlimited, endless, ignore) };
   for (const relation of expensive) {
     const goOn = (value: unknown): Promise<void> | undefined =>
-      isAwaited ? startFields(relation, value, uncounted, info) : undefined;
+      isAwaited ? startFields(relation, value, uncounted, infoBelow(type, relation, info)) : undefined;
     started.get(relation.responseKey)?.then(goOn).catch(ignore);
   }
 }
 
-/** Runs those fields of an answer that cost calls. Their results are dropped: the loaders keep what was read. */
+/**
+ * Runs those fields of an answer that cost calls; `info` is of the field that answers it. Their results are dropped: the
+ * loaders keep what was read.
+ */
 async function startFields(
   { field, nodes }: SelectedField,
   value: unknown,
@@ -110,7 +116,7 @@ async function startFields(
   for (const selected of selectedFields(type, nodes, scope)) {
     if (!costs(type, selected, scope)) continue;
     startRelation(type, selected, source, context, info)
-      .then((answer) => startFields(selected, answer, context, info))
+      .then((answer) => startFields(selected, answer, context, infoBelow(type, selected, info)))
       .catch(ignore);
   }
 }

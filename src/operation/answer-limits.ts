@@ -10,6 +10,8 @@ export interface Executed {
   readonly answer: AnswerBudget;
   readonly root: ObjectWeight;
   readonly received: number;
+  /** Bytes of the parts before, if it is a part of an answer. */
+  readonly written?: number | undefined;
 }
 
 /** What was found of data. */
@@ -21,10 +23,11 @@ export interface Weighed {
 }
 
 /** Weighs data. Only what may be large is measured, which takes as long as writing it. */
-export function weigh({ data, answer, root, received }: Executed, limit: number): Weighed {
+export function weigh({ data, answer, root, received, written = 0 }: Executed, limit: number): Weighed {
   const mostBytes = answer.mostBytes(root, received);
   if (answer.excess !== undefined || mostBytes <= limit) return { excess: answer.excess, mostBytes };
-  const { bytes, values, path } = measureJson(data, limit);
+  const { bytes: own, values, path } = measureJson(data, limit - written);
+  const bytes = written + own;
   if (path === undefined) return { excess: undefined, mostBytes: bytes };
   if (bytes > limit) return { excess: { unit: 'bytes', count: bytes, limit, path }, mostBytes };
   return { excess: { unit: 'values', count: values, limit: mostValues, path }, mostBytes };

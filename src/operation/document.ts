@@ -1,6 +1,7 @@
 import { type DocumentNode, type GraphQLError, getOperationAST, Kind, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { CompileBudget } from './compile-budget.ts';
+import { createExecutionInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
 import { type DocumentLimits, limitErrors } from './document-limits.ts';
 import { createExecution, type Execute, type ExecutionOptions, type Schemas } from './execute.ts';
 import { parseDocument, validationErrors } from './parse-document.ts';
@@ -9,13 +10,23 @@ import { spreadSize } from './spread-size.ts';
 
 /** An operation that is ready to run: parsed, valid, within the limits. */
 export interface PreparedOperation {
+  /** Without `@defer`. */
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly execute: Execute;
+  /** What it defers; undefined if it is always answered as a whole. */
+  readonly deferred?: DeferredOperation | undefined;
   /** Whether its owner listed the document in a manifest: of all limits only deadline and number of calls apply. */
   readonly listed: boolean;
   /** Tells it from every other prepared operation. */
   readonly serial: number;
+}
+
+/** An operation that may be answered in parts. */
+export interface DeferredOperation {
+  /** With `@defer`. */
+  readonly document: DocumentNode;
+  readonly execute: ExecuteInParts;
 }
 
 /** Settings of the preparation. `cacheBytes` bounds the memory of the operations that are remembered. */
@@ -51,10 +62,11 @@ export function createPrepare(options: PrepareOptions): Prepare {
 /** Memory of a document and of the code compiled for it: at most, measured over documents of 7 to 2,000 tokens. */
 const bytesPer = { unit: 2, token: 400, codeOfToken: 1600, codeOfSelection: 3000 };
 
-function sizeOf(key: string, text: string, { document }: PreparedOperation): number {
+function sizeOf(key: string, text: string, { document, deferred }: PreparedOperation): number {
   // If the key is more than the text, both are kept.
   const units = key === text ? text.length : key.length + text.length;
-  return bytesPer.unit * units + bytesPer.token * (document.tokenCount ?? text.length) + 1000;
+  const documents = deferred === undefined ? 1 : 2;
+  return bytesPer.unit * units + bytesPer.token * documents * (document.tokenCount ?? text.length) + 1000;
 }
 
 /** Code has each fragment as often as it is spread. */
@@ -75,14 +87,27 @@ function prepareOperation(
   operationName: string | undefined,
   onCompile: () => void,
 ): PreparedOperation {
-  const document = parseDocument(query, limits);
+  const parsed = parseDocument(query, limits);
   // Before validation, which takes longer the more there is.
-  const exceeded = limitErrors(document, limits);
+  const exceeded = limitErrors(parsed, limits);
   if (exceeded.length > 0) throw new RefusedDocument(exceeded);
-  refuseInvalid(document, options);
+  const document = refuseInvalid(query, parsed, options);
   const operation = operationOf(document, operationName);
   const execute = createExecution(options, document, operation, 'when repeated', onCompile);
-  return { document, operation, execute, listed: false, serial: next() };
+  const deferred = deferredOf(options, parsed, document, operation);
+  return { document, operation, execute, deferred, listed: false, serial: next() };
+}
+
+/** What an operation of a document defers; `whole` is the document without `@defer`. */
+function deferredOf(
+  options: ExecutionOptions,
+  document: DocumentNode,
+  whole: DocumentNode,
+  operation: OperationDefinitionNode,
+): DeferredOperation | undefined {
+  if (document === whole) return undefined;
+  const execute = createExecutionInParts(options, document, operation);
+  return execute && { document, execute };
 }
 
 /** The operations of a listed document, by name. Throws a RefusedDocument if the name says none. */
@@ -96,13 +121,14 @@ type ListedOptions = Pick<PrepareOptions, 'schemas' | 'introspection'>;
 /** Prepares documents that their owner listed: no limit applies, and the first request finds everything done. */
 export function createPrepareListed(options: ListedOptions): PrepareListed {
   return (query) => {
-    const document = parseDocument(query);
-    refuseInvalid(document, options);
+    const parsed = parseDocument(query);
+    const document = refuseInvalid(query, parsed, options);
     const operations = new Map<string | undefined, PreparedOperation>();
     for (const operation of document.definitions) {
       if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
       const execute = createExecution(options, document, operation, 'at once');
-      operations.set(operation.name?.value, { document, operation, execute, listed: true, serial: next() });
+      const deferred = deferredOf(options, parsed, document, operation);
+      operations.set(operation.name?.value, { document, operation, execute, deferred, listed: true, serial: next() });
     }
     const [only] = operations.size === 1 ? operations.values() : [];
     return (operationName) => {
@@ -113,9 +139,13 @@ export function createPrepareListed(options: ListedOptions): PrepareListed {
   };
 }
 
-function refuseInvalid(document: DocumentNode, { schemas: { schema }, introspection }: ListedOptions): void {
+/** The document without `@defer`. Throws a RefusedDocument if it is not valid. */
+function refuseInvalid(text: string, document: DocumentNode, { schemas, introspection }: ListedOptions): DocumentNode {
+  const whole = withoutDefer(text, document);
+  const { schema } = whole === document ? schemas : (schemas.incremental ?? schemas);
   const errors = validationErrors(document, { schema, introspection, maxErrors: mostErrors });
   if (errors.length > 0) throw new RefusedDocument(errors);
+  return whole;
 }
 
 /** More of them tell a client nothing new. */

@@ -1,7 +1,9 @@
 import {
   type DocumentNode,
+  type ExecutionArgs,
   type ExecutionResult,
   execute,
+  executeRootSelectionSet,
   type GraphQLError,
   type GraphQLSchema,
   getVariableValues,
@@ -11,6 +13,7 @@ import {
   TypeInfo,
   type VariableDefinitionNode,
   type VariableNode,
+  validateExecutionArgs,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
@@ -32,6 +35,16 @@ export type Execute = (
 export interface Schemas {
   readonly schema: GraphQLSchema;
   readonly compilerSchema: GraphQLSchema;
+  /** Undefined if answers never come in parts. */
+  readonly incremental?: IncrementalSchemas | undefined;
+}
+
+/** What answers in parts need. */
+export interface IncrementalSchemas {
+  /** The schema with `@defer`, which clients may read, and against which documents that use it are validated. */
+  readonly schema: GraphQLSchema;
+  /** What operations are executed on that are answered in parts. */
+  readonly partsSchema: GraphQLSchema;
 }
 
 /** Settings of the execution. */
@@ -70,7 +83,7 @@ export function createExecution(
 ): Execute {
   const interpret = interpreted(options, document, operation);
   const code = (): Execute | undefined =>
-    hasReservedName(document) || spreadSize(document) > largestSpread[compile]
+    hasName(document, isReserved) || spreadSize(document) > largestSpread[compile]
       ? undefined
       : compiled(options, document, operation, interpret);
   if (compile === 'at once') return code() ?? interpret;
@@ -108,16 +121,18 @@ function onceAnswered(interpret: Execute, compile: (use: (run: Execute) => void)
 }
 
 function interpreted(
-  { schemas: { schema }, introspection }: ExecutionOptions,
+  { schemas: { schema, incremental }, introspection }: ExecutionOptions,
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): Execute {
   const operationName = operation.name?.value;
   const hideSuggestions = !introspection;
+  const readable = incremental !== undefined && hasName(document, isIntrospection) ? incremental.schema : undefined;
   return (contextValue, variableValues) => {
     const run = (maxCoercionErrors: number): ReturnType<Execute> => {
       const options = { maxCoercionErrors };
-      return execute({ schema, document, contextValue, variableValues, operationName, hideSuggestions, options });
+      const args = { document, contextValue, variableValues, operationName, hideSuggestions, options };
+      return readable === undefined ? execute({ schema, ...args }) : introspect({ schema: readable, ...args });
     };
     const result = run(1);
     // Without data nothing was executed: the variables do not fit.
@@ -125,6 +140,12 @@ function interpreted(
       ? result
       : run(mostCoercionErrors);
   };
+}
+
+/** Executes as `execute` does, which takes no schema that has `@defer`. */
+function introspect(args: ExecutionArgs): ReturnType<Execute> {
+  const validated = validateExecutionArgs(args);
+  return 'schema' in validated ? executeRootSelectionSet(validated) : { errors: validated };
 }
 
 function isLong(errors: readonly GraphQLError[] = []): boolean {
@@ -190,11 +211,17 @@ function perilousVariables(
  * `__proto__` as a property in source code sets a prototype, and the schema that compiled code runs on is not the one
  * that clients may read; the others are the names of lifted literals.
  */
-const reserved: ReadonlySet<string> = new Set(['__proto__', '__schema', '__type']);
+function isReserved(name: string): boolean {
+  return name === '__proto__' || isIntrospection(name) || name.startsWith(liftedPrefix);
+}
 
-function hasReservedName(document: DocumentNode): boolean {
+function isIntrospection(name: string): boolean {
+  return name === '__schema' || name === '__type';
+}
+
+function hasName(document: DocumentNode, is: (name: string) => boolean): boolean {
   let found = false;
-  visit(document, { Name: ({ value }) => void (found ||= reserved.has(value) || value.startsWith(liftedPrefix)) });
+  visit(document, { Name: ({ value }) => void (found ||= is(value)) });
   return found;
 }
 

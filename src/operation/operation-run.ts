@@ -1,4 +1,5 @@
 import type { GraphQLError } from 'graphql';
+import type { PartsFormat } from '../context.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { Cost } from './cost.ts';
@@ -19,6 +20,8 @@ export interface RequestContext extends Identity {
   readonly method: string;
   /** Names the request in logs and in its answer. */
   readonly requestId: string;
+  /** How its client takes an answer in parts; undefined if it wants one whole. */
+  readonly parts?: PartsFormat | undefined;
   /** As it came; once the operation is traced, what stands for its span. */
   trace: TraceContext;
   /** Follows its REST calls; undefined without tracing. */

@@ -8,6 +8,7 @@ import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { RefuseArguments } from './argument-sizes.ts';
 import type { Cost, Costs } from './cost.ts';
 import { toPublicErrors } from './errors.ts';
+import { executeInParts } from './execute-in-parts.ts';
 import { type OnOperation, reportOf } from './operation-report.ts';
 import { OperationRun, type RequestContext } from './operation-run.ts';
 import type { GraphQLParams } from './params.ts';
@@ -52,7 +53,7 @@ export interface OperationsOptions {
 export type RunOperation = (params: GraphQLParams, request: RequestContext) => Promise<OperationResult>;
 
 /** An operation that may be executed. */
-type PlannedRun = OperationRun & { readonly document: Resolved; readonly cost: Cost };
+export type PlannedRun = OperationRun & { readonly document: Resolved; readonly cost: Cost };
 
 /**
  * The way that every operation takes, whichever transport brought it, from top to bottom. The codes beside a step are those
@@ -110,10 +111,19 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
     } catch (error) {
       result = failureOf(error, run, options);
     }
-    countUse(run, result);
-    options.onEnd(reportOf(run, result));
+    tellEnd(run, result, options);
     return isCacheable(run, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
   };
+}
+
+/** Tells what became of an operation: of one that is answered in parts, once the last of them is made. */
+function tellEnd(run: OperationRun, result: OperationResult, { onEnd, report }: OperationsOptions): void {
+  const tell = (last: OperationResult): void => {
+    countUse(run, last);
+    onEnd(reportOf(run, last));
+  };
+  if (result.parts === undefined) tell(result);
+  else result.parts.over.then(tell).catch(report);
 }
 
 /** What is answered in place of an operation that was refused, or that failed as a whole. */
@@ -134,6 +144,14 @@ function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<Op
     cost,
   } = run;
   const { shared } = options;
+  const { deferred } = prepared;
+  if (deferred !== undefined && request.parts !== undefined) {
+    const { parts } = request;
+    return shared.startUnshared(request, (deadline) => {
+      const whole = (): ReturnType<Start> => execute(run, deadline, options);
+      return executeInParts({ run, deferred, parts, whole }, deadline, options);
+    });
+  }
   const start: Start = (deadline) => execute(run, deadline, options);
   const { caller } = request;
   if (caller === undefined) return shared.startUnshared(request, start);
@@ -207,8 +225,8 @@ function countUse({ document, cost }: OperationRun, { errors }: OperationResult)
 /** A URL that names its document by an id stands for the same question always. */
 function isCacheable(
   { document, request: { method } }: OperationRun,
-  { errors }: OperationResult,
+  { errors, parts }: OperationResult,
   { getMaxAge }: OperationsOptions,
 ): boolean {
-  return getMaxAge > 0 && method === 'GET' && document?.byId === true && errors === undefined;
+  return getMaxAge > 0 && method === 'GET' && document?.byId === true && errors === undefined && parts === undefined;
 }

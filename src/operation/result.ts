@@ -1,5 +1,15 @@
 import type { DocumentNode } from 'graphql';
+import type { PartsFormat } from '../context.ts';
 import type { PublicError } from './errors.ts';
+
+/** An answer that comes in parts. */
+export interface AnswerParts {
+  readonly format: PartsFormat;
+  /** The JSON text of each part. */
+  readonly texts: ReadableStream<string>;
+  /** Resolves to what became of the operation once the last part has been made. */
+  readonly over: Promise<OperationResult>;
+}
 
 /** What became of an operation. Without `data` nothing was executed. */
 export interface OperationResult {
@@ -14,6 +24,8 @@ export interface OperationResult {
   readonly listed?: boolean;
   /** The most bytes that the text of its data can have; undefined for results that are small in any case. */
   readonly mostBytes?: number;
+  /** If it comes in parts: all of them, of which the first has these `data` and `errors`. */
+  readonly parts?: AnswerParts;
   /** Its JSON text, kept once it is made: one result may be the answer of many. */
   text?: string | undefined;
 }

@@ -28,15 +28,21 @@ export interface ResultsOptions {
   readonly report: (error: unknown) => void;
 }
 
-/** An operation that has been executed. */
-export interface Execution {
-  readonly data: ExecutionResult['data'];
-  readonly errors: ExecutionResult['errors'] | undefined;
+/** Data of an answer that has been executed. */
+export interface ExecutedData {
+  readonly data: unknown;
   readonly prepared: PreparedOperation;
-  readonly cost: Cost;
   readonly answer: AnswerBudget;
   /** Tells what the upstream answered. */
   readonly deadline: OperationDeadline;
+  /** Bytes of the parts before, if it is a part of an answer. */
+  readonly written?: number;
+}
+
+/** An operation that has been executed. */
+export interface Execution extends ExecutedData {
+  readonly errors: ExecutionResult['errors'] | undefined;
+  readonly cost: Cost;
 }
 
 /** A request that waits for its answer. */
@@ -62,7 +68,7 @@ export class Results {
     const { maxErrors, report } = this.#options;
     const { document, listed } = prepared;
     const extensions = cost.extensions();
-    const { why, mostBytes } = this.#weigh(execution);
+    const { why, mostBytes } = this.weigh(execution);
     if (why === undefined) {
       const publicErrors = errors && toPublicErrors(errors, maxErrors, report);
       return { document, listed, data, errors: publicErrors, extensions, text: undefined, mostBytes };
@@ -74,7 +80,7 @@ export class Results {
   }
 
   /** The most bytes that the data of an execution can have as text, or why it is not answered. */
-  #weigh({ data, prepared, answer, deadline }: Execution): {
+  weigh({ data, prepared, answer, deadline, written }: ExecutedData): {
     readonly why: GraphQLError | undefined;
     readonly mostBytes: number;
   } {
@@ -83,7 +89,7 @@ export class Results {
     if (answer.isShed || ended === noRoomForBodies) return { why: overload(), mostBytes: 0 };
     if (data === undefined) return { why: undefined, mostBytes: 0 };
     const root = this.#rootOf(prepared);
-    const { excess, mostBytes } = weigh({ data, answer, root, received }, this.#options.maxAnswerBytes);
+    const { excess, mostBytes } = weigh({ data, answer, root, received, written }, this.#options.maxAnswerBytes);
     return { why: excess && excessError(excess), mostBytes };
   }
 
@@ -107,6 +113,22 @@ export class Results {
     if (!room.take(bytes)) return this.#dropped(result, prepared, overload());
     request.onClose(() => room.release(bytes));
     return result;
+  }
+
+  /** Takes room for one text after the other until their client has them all, or has left; false if there is none. */
+  claim(request: Asking): (bytes: number) => boolean {
+    const { room } = this.#options;
+    let taken: number | undefined = 0;
+    request.onClose(() => {
+      room.release(taken ?? 0);
+      taken = undefined;
+    });
+    return (bytes) => {
+      if (taken === undefined) return true;
+      if (!room.take(bytes)) return false;
+      taken += bytes;
+      return true;
+    };
   }
 
   /** Of a query nothing is left, of a mutation what it did. */

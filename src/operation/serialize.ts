@@ -76,6 +76,7 @@ function isDeeperThan(value: unknown, depth: number): boolean {
   return false;
 }
 
-function formatted({ message, locations, path, extensions }: PublicError): GraphQLFormattedError {
+/** An error as answers have it. */
+export function formatted({ message, locations, path, extensions }: PublicError): GraphQLFormattedError {
   return { message, ...(locations !== undefined && { locations }), ...(path !== undefined && { path }), extensions };
 }

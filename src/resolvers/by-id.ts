@@ -5,6 +5,7 @@ import { type RowRecord, type Started, toRecord } from '../graphql/records.ts';
 import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
 import { type Existence, type Needs, needsOf, ownView } from '../look-ahead/needs.ts';
 import { weightOf } from '../look-ahead/object-weight.ts';
+import { completedLater } from '../look-ahead/parts.ts';
 import { scopeOf } from '../look-ahead/selection.ts';
 import { startBelow, startRelations } from '../look-ahead/starting.ts';
 import { isNotFound, toError } from '../rest/errors.ts';
@@ -12,6 +13,7 @@ import type { NodeType } from '../rest/nouns.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
 import { reaches } from '../rest/reach.ts';
 import type { Row } from '../rest/values.ts';
+import { fetchEarly } from './early-records.ts';
 import { confirmScope, startIdScope, withRealScope } from './id-scopes.ts';
 
 /**
@@ -44,8 +46,14 @@ export function fetchCounted(
   if (key.scope !== current || !needs.globalId) return fetchNeeded(needs, type, key, existence, context, info);
   startIdScope(key, context);
   return fetchNeeded(needs, type, key, existence, context, info).then((record) =>
-    record === null ? null : withRealScope(record, [record.row], context),
+    record === null ? null : withScope(record, [record.row], context),
   );
+}
+
+/** The record with the scope for its global id; in an answer in parts only the id waits for that. */
+function withScope(record: RowRecord, rows: readonly Row[], context: GatewayContext): Promise<RowRecord> | RowRecord {
+  const scope = withRealScope(record, rows, context);
+  return context.parts === undefined ? scope : completedLater(record, { scope });
 }
 
 /** The record of an object of a collection by an id that was given for it: an upstream id, or a global one. */
@@ -73,8 +81,9 @@ function fetchNeeded(
   const row = view === undefined ? undefined : context.loaders.rows.load(key, view);
   const started = startRelations(type, needs.relations, toRecord(key, key), context, info);
   if (row !== undefined) {
-    startBelow(started, needs.relations, row, context, info);
-    return awaitRow(key, row, started, existence);
+    startBelow(type, started, needs.relations, row, context, info);
+    const record = awaitRow(key, row, started, existence);
+    return context.parts === undefined ? record : fetchEarly(type, key, existence, { row: record, started }, info);
   }
   const known = toRecord(key, { id: key.id, started });
   if (existence === 'assumed') return Promise.resolve(known);
@@ -103,7 +112,7 @@ export function listedRecords(
     return isListed ? listed : detailedRecord(listed, type, needs, context, info);
   });
   if (collection.scope !== current || !needs.globalId) return records;
-  return records.map(async (record) => withRealScope(await record, page, context));
+  return records.map(async (record) => withScope(await record, page, context));
 }
 
 /** The record of a plugin that came with the answer of an action. */
@@ -123,11 +132,13 @@ function detailedRecord(
   { relations }: Needs,
   context: GatewayContext,
   info: GraphQLResolveInfo,
-): Promise<RowRecord> {
+): Promise<RowRecord> | RowRecord {
   const started = startRelations(type, relations, listed, context, info);
   const record = withDetail(listed, started, context);
-  startBelow(started, relations, record, context, info);
-  return record;
+  startBelow(type, started, relations, record, context, info);
+  if (context.parts === undefined) return record;
+  const { row, view } = listed;
+  return completedLater(toRecord(listed, { row, view, started }), { row: record });
 }
 
 async function withDetail(listed: RowRecord, started: Started, { loaders }: GatewayContext): Promise<RowRecord> {

@@ -146,6 +146,10 @@ function declareEdge({ required, optional }: SettingsReader) {
       'CORS_HEADERS',
       headerNames('Headers that such pages may send beside those of GraphQL clients and tracing'),
     ),
+    incremental: required(
+      'INCREMENTAL',
+      onOff('Whether clients that ask for it get the answer in parts: what `@defer` marks comes later', 'on'),
+    ),
     compression: required(
       'COMPRESSION',
       onOff('Whether answers above 1 KB are compressed for clients that ask for it; off leaves it to a proxy', 'on'),

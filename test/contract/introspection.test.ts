@@ -29,6 +29,7 @@ test("directives are those of the specification at the locations of the specific
     { name: 'skip', locations: ['FIELD', 'FRAGMENT_SPREAD', 'INLINE_FRAGMENT'] },
     { name: 'specifiedBy', locations: ['SCALAR'] },
     { name: 'oneOf', locations: ['INPUT_OBJECT'] },
+    { name: 'defer', locations: ['FRAGMENT_SPREAD', 'INLINE_FRAGMENT'] },
   ]);
 });
 

@@ -30,6 +30,8 @@ export interface OperationOptions {
   readonly absent: boolean;
   /** Whether any field is selected, also those that no row of the world has. */
   readonly everyField?: boolean;
+  /** Whether fragments are deferred: always, never, and by the variables. */
+  readonly defers?: boolean;
 }
 
 /** Columns that are selected often, of the many that there are; they are in every row of the world. */
@@ -51,16 +53,23 @@ export function operationOf(options: OperationOptions): string {
   const writer = new Writer(options);
   const selection = writer.selection(query, options.depth, undefined);
   const fragments = writer.fragments.join(' ');
-  return `query ($yes: Boolean = true, $no: Boolean = false) { ok: __typename @include(if: $yes) ${selection} none: __typename @include(if: $no) } ${fragments}`;
+  const text = `query ($yes: Boolean = true, $no: Boolean = false) { ok: __typename @include(if: $yes) ${selection} none: __typename @include(if: $no) } ${fragments}`;
+  // The same text may stand in it twice, and no label may.
+  let labels = 0;
+  return text.replaceAll('label: "_"', () => `label: "${(labels += 1)}"`);
 }
 
 /** The upstream id of the object around a field, where the text knows it. */
 type Scope = string | undefined;
 
+/** More only make operations longer. */
+const mostDeferrals = 12;
+
 class Writer {
   readonly fragments: string[] = [];
   readonly #options: OperationOptions;
   #names = 0;
+  #deferrals = 0;
 
   constructor(options: OperationOptions) {
     this.#options = options;
@@ -81,7 +90,20 @@ class Writer {
       if (!random.once(3)) field = random.pick(fields);
       return this.#field(field, type, depth, scope);
     });
-    return texts.map((text) => this.#wrapped(text, type)).join(' ');
+    return texts.map((text) => this.#deferred(this.#wrapped(text, type), type)).join(' ');
+  }
+
+  /** Some fields come later: alone, beside the same ones at once, or as a fragment that is spread both ways. */
+  #deferred(text: string, { name: type }: GraphQLObjectType): string {
+    const { random, defers = false } = this.#options;
+    if (!defers || this.#deferrals === mostDeferrals || !random.once(3)) return text;
+    this.#deferrals += 1;
+    const defer = random.pick(['@defer', '@defer(label: "_")', '@defer(if: $yes, label: "_")', '@defer(if: $no)']);
+    if (!random.once(4)) return `... ${defer} { ${text} }`;
+    if (random.once(2)) return `${text} ... on ${type} ${defer} { ${text} }`;
+    const name = this.#name('D');
+    this.fragments.push(`fragment ${name} on ${type} { ${text} }`);
+    return random.once(2) ? `...${name} ${defer}` : `...${name} ${defer} ...${name}`;
   }
 
   #isOffered(type: GraphQLObjectType, { name, type: answer }: GraphQLField<unknown, unknown>, depth: number): boolean {

@@ -72,6 +72,7 @@ const defaults = {
   graphiql: true,
   corsOrigins: [],
   compression: true,
+  incremental: true,
 } satisfies Partial<GatewayOptions>;
 
 /** Starts a gateway over an upstream, and serves it. */

@@ -33,7 +33,10 @@ export function traceOperations(run: RunOperation, tracing: Tracing): RunOperati
     request.trace = span.trace;
     request.spans = span;
     const result = await run(params, request);
-    span.end(outcomeOf(result, params.operationName));
+    const end = (errors: OperationResult['errors']): void =>
+      span.end(outcomeOf({ ...result, errors }, params.operationName));
+    if (result.parts === undefined) end(result.errors);
+    else void result.parts.over.then(({ errors }) => end(errors));
     return result;
   };
 }

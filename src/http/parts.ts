@@ -1,0 +1,88 @@
+import { constants, createBrotliCompress, createGzip } from 'node:zlib';
+import type { RequestContext } from '../operation/operation-run.ts';
+import type { AnswerParts } from '../operation/result.ts';
+import { brotliParams, effort } from './compression.ts';
+import type { Coding } from './negotiation.ts';
+import { answerHeaders } from './response.ts';
+import { boundary, multipartType, partHeaders } from './streams.ts';
+
+/** An HTTP response that is written part by part. */
+export interface PartsAnswer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: ReadableStream<Uint8Array>;
+}
+
+/** The HTTP response of an answer in parts. Each is sent as soon as it is there, in the coding that the client likes most. */
+export function partsStream(
+  { format, texts }: AnswerParts,
+  coding: Coding | undefined,
+  request: Pick<RequestContext, 'onClose'>,
+): PartsAnswer {
+  const headers: Record<string, string> = { 'content-type': multipartType(format), ...answerHeaders };
+  if (coding !== undefined) headers['content-encoding'] = coding;
+  const framed = inFrames(texts);
+  const bytes = coding === undefined ? encoded(framed) : compressed(framed, coding, request);
+  return { status: 200, headers, body: streamOf(bytes) };
+}
+
+function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    pull: async (controller) => {
+      const piece = await pieces.next();
+      if (piece.done === true) controller.close();
+      else controller.enqueue(piece.value);
+    },
+    cancel: async () => void (await pieces.return(undefined)),
+  });
+}
+
+/**
+ * The body of a multipart message, in pieces that can be read at once. The delimiter behind a part goes with the part: a
+ * client knows only by it that the part is complete (RFC 2046 §5.1.1).
+ */
+async function* inFrames(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let before = `\r\n--${boundary}`;
+  for await (const text of texts) {
+    yield `${before}\r\n${partHeaders(text)}\r\n\r\n${text}\r\n--${boundary}`;
+    before = '';
+  }
+  yield '--\r\n';
+}
+
+async function* encoded(frames: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  for await (const frame of frames) yield Buffer.from(frame);
+}
+
+/** Compresses all pieces as one, and flushes each, so that it can be read before the next is there. */
+async function* compressed(
+  frames: AsyncIterable<string>,
+  coding: Coding,
+  request: Pick<RequestContext, 'onClose'>,
+): AsyncGenerator<Uint8Array> {
+  const encoder = coding === 'gzip' ? createGzip({ level: effort }) : createBrotliCompress({ params: brotliParams });
+  const chunks: Buffer[] = [];
+  encoder.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const flushed = (flush: (done: () => void) => void): Promise<Buffer> =>
+    new Promise((resolve, reject) => {
+      encoder.once('error', reject);
+      flush(() => {
+        encoder.off('error', reject);
+        // What it still holds comes as an event, at once.
+        encoder.read();
+        resolve(Buffer.concat(chunks.splice(0)));
+      });
+    });
+  request.onClose(() => encoder.destroy());
+  for await (const frame of frames) {
+    encoder.write(frame);
+    yield await flushed((done) => encoder.flush(kinds[coding], done));
+  }
+  yield await flushed((done) => encoder.end(done));
+}
+
+/** Everything that was written can be read. */
+const kinds: Readonly<Record<Coding, number>> = {
+  gzip: constants.Z_SYNC_FLUSH,
+  br: constants.BROTLI_OPERATION_FLUSH,
+};

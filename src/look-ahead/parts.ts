@@ -1,0 +1,100 @@
+import {
+  defaultFieldResolver,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isObjectType,
+} from 'graphql';
+import type { GatewayContext } from '../context.ts';
+import { isRowType, mappingOf } from '../graphql/field-mapping.ts';
+import { RowRecord } from '../graphql/records.ts';
+import { suffices } from '../loaders/row-store.ts';
+import { current } from '../rest/paths.ts';
+import { nodesOf } from './deferral.ts';
+
+type Resolver = GraphQLFieldResolver<unknown, GatewayContext>;
+
+/** What a record was answered without: the record with its row, and the one with the scope for its global id. */
+interface Later {
+  readonly row?: Promise<RowRecord | null>;
+  readonly scope?: Promise<RowRecord>;
+}
+
+const awaited = new WeakMap<RowRecord, Later>();
+
+/** A record whose fields wait, each for itself, for what they need and the record does not have. */
+export function completedLater(record: RowRecord, later: Later): RowRecord {
+  // A field that is not selected never asks for them, and a failure must not end the process.
+  later.row?.catch(ignore);
+  later.scope?.catch(ignore);
+  awaited.set(record, { ...awaited.get(record), ...later });
+  return record;
+}
+
+/**
+ * Prepares a schema for answers in parts: fields wait for the row of their object one by one, so that only those parts
+ * wait for it that have one of its columns; and if a format has a field in several parts, it is resolved once.
+ */
+export function attachParts(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) {
+      if (field.resolve !== undefined) field.resolve = once(field.resolve);
+      if (isRowType(type.name)) field.resolve = waiting(type, field, field.resolve ?? defaultFieldResolver);
+    }
+  }
+}
+
+function waiting(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, resolve: Resolver): Resolver {
+  return (source, args: Readonly<Record<string, unknown>>, context, info) => {
+    const later = source instanceof RowRecord ? laterFor(type, field, source) : undefined;
+    if (later === undefined) return resolve(source, args, context, info);
+    return later.then((record) => resolve(record ?? source, args, context, info));
+  };
+}
+
+/** The record that has what a field needs; undefined if this one has it. */
+function laterFor(
+  type: GraphQLObjectType,
+  field: GraphQLField<unknown, unknown>,
+  record: RowRecord,
+): Promise<RowRecord | null> | undefined {
+  const later = awaited.get(record);
+  if (later === undefined) return undefined;
+  if (field.name === 'id' && later.scope !== undefined) return later.scope;
+  if (field.name === 'id' || field.name === 'upstreamId') return record.knownId === current ? later.row : undefined;
+  const { view } = mappingOf(type, field);
+  const isThere = view === undefined || (record.view !== undefined && suffices(record.view, view));
+  return isThere ? undefined : later.row;
+}
+
+/** What fields have answered, by the objects that they stand on: for each operation, and for what is started beside it. */
+const answered = new WeakMap<GatewayContext, WeakMap<object, Map<string, unknown>>>();
+
+/**
+ * Resolves a field once for all parts that have it, with the nodes of all of them, as it is resolved for an answer as a
+ * whole: then it makes the same calls, and its objects count once.
+ */
+function once(resolve: Resolver): Resolver {
+  return (source, args: Readonly<Record<string, unknown>>, context, info) => {
+    if (context.parts !== '20220824') return resolve(source, args, context, info);
+    const fields = fieldsOn(source, context);
+    const key = String(info.path.key);
+    if (!fields.has(key)) fields.set(key, resolve(source, args, context, { ...info, fieldNodes: nodesOf(info) }));
+    return fields.get(key);
+  };
+}
+
+function fieldsOn(source: unknown, context: GatewayContext): Map<string, unknown> {
+  const objects = answered.get(context) ?? new WeakMap<object, Map<string, unknown>>();
+  answered.set(context, objects);
+  const object = typeof source === 'object' && source !== null ? source : context;
+  const fields = objects.get(object) ?? new Map<string, unknown>();
+  objects.set(object, fields);
+  return fields;
+}
+
+function ignore(): void {
+  // The fields that wait for it meet the failure.
+}

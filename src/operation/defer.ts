@@ -1,0 +1,74 @@
+import {
+  type DocumentNode,
+  experimentalExecuteIncrementally,
+  GraphQLDeferDirective,
+  type GraphQLError,
+  legacyExecuteIncrementally,
+  type OperationDefinitionNode,
+  visit,
+} from 'graphql';
+import type { GatewayContext } from '../context.ts';
+import type { ExecutionOptions } from './execute.ts';
+
+/** What an executor answers in its first part, and in the further ones. */
+export interface ExecutedPart {
+  readonly data?: unknown;
+  readonly errors?: readonly GraphQLError[];
+  /** What will come, by its ids. */
+  readonly pending?: readonly object[];
+  readonly incremental?: readonly ExecutedEntry[];
+  readonly completed?: readonly ExecutedEntry[];
+  readonly hasNext: boolean;
+}
+
+/** What a part says of one deferred fragment at one place. */
+export interface ExecutedEntry {
+  readonly data?: unknown;
+  readonly errors?: readonly GraphQLError[];
+}
+
+/** An answer as an executor makes it: whole, or in parts. Without `data` nothing was executed. */
+export type ExecutedInParts =
+  | { readonly data?: unknown; readonly errors?: readonly GraphQLError[] }
+  | { readonly initialResult: ExecutedPart; readonly subsequentResults: AsyncIterable<ExecutedPart> };
+
+/** Runs one prepared operation so that what it defers comes later. `context.parts` is the format. */
+export type ExecuteInParts = (
+  context: GatewayContext,
+  variables: Readonly<Record<string, unknown>> | undefined,
+) => Promise<ExecutedInParts>;
+
+/** A document without `@defer`; the same one if it has none. The text is looked at first: nearly none has. */
+export function withoutDefer(text: string, document: DocumentNode): DocumentNode {
+  if (!text.includes(GraphQLDeferDirective.name)) return document;
+  // To remove a node is to answer null.
+  return visit(document, {
+    Directive: ({ name }) => (name.value === GraphQLDeferDirective.name ? null : undefined),
+  });
+}
+
+/**
+ * What answers an operation in parts; undefined if it is always answered as a whole. So are mutations: what a fragment
+ * of the first one reads would else depend on whether the second has been done.
+ */
+export function createExecutionInParts(
+  { schemas: { incremental }, introspection }: ExecutionOptions,
+  document: DocumentNode,
+  { name, operation }: OperationDefinitionNode,
+): ExecuteInParts | undefined {
+  if (incremental === undefined || operation !== 'query') return undefined;
+  const operationName = name?.value;
+  return async (contextValue, variableValues) => {
+    const execute = contextValue.parts === 'v0.2' ? experimentalExecuteIncrementally : legacyExecuteIncrementally;
+    return execute({
+      schema: incremental.partsSchema,
+      document,
+      contextValue,
+      variableValues,
+      operationName,
+      hideSuggestions: !introspection,
+      enableEarlyExecution: true,
+      options: { maxCoercionErrors: 1 },
+    });
+  };
+}

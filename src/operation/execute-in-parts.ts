@@ -1,0 +1,121 @@
+import type { GatewayContext, PartsFormat } from '../context.ts';
+import type { OperationDeadline } from '../rest/operation-deadline.ts';
+import type { ExecutedInParts, ExecutedPart } from './defer.ts';
+import type { DeferredOperation } from './document.ts';
+import { PartsWriter } from './parts.ts';
+import type { OperationsOptions, PlannedRun } from './pipeline.ts';
+import type { AnswerParts, OperationResult } from './result.ts';
+
+/** An operation of a client that takes its answer in parts, and what executes it. */
+export interface DeferredRun {
+  readonly run: PlannedRun;
+  readonly deferred: DeferredOperation;
+  readonly parts: PartsFormat;
+  /** Executes it as a whole. */
+  readonly whole: () => Promise<OperationResult> | OperationResult;
+}
+
+/**
+ * Executes an operation in parts. The result is that of the first part and has the texts of all of them; if these variables
+ * defer nothing, it is an ordinary one. The operation ends with its last part, however slowly its client takes them.
+ */
+export async function executeInParts(
+  { run, deferred, parts: format, whole }: DeferredRun,
+  deadline: OperationDeadline,
+  options: OperationsOptions,
+): Promise<OperationResult> {
+  const { cost, request, params } = run;
+  const context: GatewayContext = { ...options.createContext(request, deadline, cost.calls), parts: format };
+  deadline.isLarge = cost.isLarge;
+  const finish = (): void => {
+    deadline.finish();
+    context.answer.finish();
+  };
+  try {
+    const executed = await deferred.execute(context, params.variables);
+    // The variables do not fit, which it says as ever.
+    if (!('initialResult' in executed) && executed.data === undefined) return await whole();
+    return await answerOf(executed, run, { context, format, deadline, finish }, options);
+  } catch (error) {
+    finish();
+    throw error;
+  }
+}
+
+/** What an execution in parts has, and what ends it. */
+interface Executing {
+  readonly context: GatewayContext;
+  readonly format: PartsFormat;
+  readonly deadline: OperationDeadline;
+  readonly finish: () => void;
+}
+
+async function answerOf(
+  executed: ExecutedInParts,
+  { cost, request, document: { prepared } }: PlannedRun,
+  { context: { answer }, format, deadline, finish }: Executing,
+  { results, eventLoop, maxErrors, report }: OperationsOptions,
+): Promise<OperationResult> {
+  const takeTurn = async (): Promise<void> => {
+    if (cost.isLarge) await eventLoop.takeLast();
+  };
+  await takeTurn();
+  const { data, errors } = 'initialResult' in executed ? executed.initialResult : executed;
+  const execution = { data, errors, prepared, cost, answer, deadline };
+  const isWithin = results.weigh(execution).why === undefined;
+  if (!('initialResult' in executed) || !isWithin) {
+    finish();
+    return results.of(execution);
+  }
+  const writer = new PartsWriter({ format, prepared, request, cost, answer, deadline, results, maxErrors, report });
+  const first = writer.first(executed.initialResult);
+  const parts = writeParts(writer, first, executed.subsequentResults, { takeTurn, finish, report });
+  const { document, listed } = prepared;
+  return { document, listed, data, errors: writer.errors, parts: { format, ...parts } };
+}
+
+/** What happens beside the writing of parts. */
+interface Accompanying {
+  /** Waits for a turn of the event loop for a large part. */
+  readonly takeTurn: () => Promise<void>;
+  /** Ends the operation. */
+  readonly finish: () => void;
+  /** Hears of faults of the gateway. */
+  readonly report: (error: unknown) => void;
+}
+
+/** The texts of all parts, made as soon as the executor has them. */
+function writeParts(
+  writer: PartsWriter,
+  first: string,
+  further: AsyncIterable<ExecutedPart>,
+  { takeTurn, finish, report }: Accompanying,
+): Omit<AnswerParts, 'format'> {
+  let controller: ReadableStreamDefaultController<string> | undefined;
+  const texts = new ReadableStream<string>({
+    start: (taken) => {
+      controller = taken;
+      taken.enqueue(first);
+    },
+    // The client has left.
+    cancel: () => {
+      controller = undefined;
+    },
+  });
+  const write = async (): Promise<void> => {
+    for await (const part of further) {
+      await takeTurn();
+      controller?.enqueue(writer.next(part));
+      if (writer.isOver) break;
+    }
+  };
+  const over = write()
+    .catch((error: unknown) => controller?.enqueue(writer.fail(error)))
+    .then(() => {
+      finish();
+      controller?.close();
+      return { data: null, errors: writer.errors };
+    });
+  over.catch(report);
+  return { texts, over };
+}

@@ -1,0 +1,140 @@
+import type { GraphQLError } from 'graphql';
+import type { AnswerBudget } from '../answer/answer-budget.ts';
+import type { PartsFormat } from '../context.ts';
+import { UpstreamError } from '../rest/errors.ts';
+import type { OperationDeadline } from '../rest/operation-deadline.ts';
+import type { Cost } from './cost.ts';
+import type { ExecutedEntry, ExecutedPart } from './defer.ts';
+import type { PreparedOperation } from './document.ts';
+import { type PublicError, toPublicErrors } from './errors.ts';
+import type { RequestContext } from './operation-run.ts';
+import { overload } from './request-error.ts';
+import type { Results } from './results.ts';
+import { formatted, stringifyResult } from './serialize.ts';
+
+/** What an answer in parts is made with. */
+export interface PartsOptions {
+  readonly format: PartsFormat;
+  readonly prepared: PreparedOperation;
+  readonly request: Pick<RequestContext, 'onClose'>;
+  readonly cost: Cost;
+  readonly answer: AnswerBudget;
+  readonly deadline: OperationDeadline;
+  readonly results: Results;
+  /** Most errors that the answer tells. */
+  readonly maxErrors: number;
+  /** Hears of faults of the gateway. */
+  readonly report: (error: unknown) => void;
+}
+
+/**
+ * Writes the parts of one answer, and holds all of them together to what an answer may have. A part that exceeds a limit
+ * is left out, and with it all that would have come: the last part says why.
+ */
+export class PartsWriter {
+  readonly #options: PartsOptions;
+  readonly #takeRoom: (bytes: number) => boolean;
+  /** What the client was told is still to come, by its ids. */
+  readonly #pending = new Set<unknown>();
+  readonly #told: PublicError[] = [];
+  #written = 0;
+  #isOver = false;
+
+  constructor(options: PartsOptions) {
+    this.#options = options;
+    this.#takeRoom = options.results.claim(options.request);
+  }
+
+  /** Whether the last part has been written. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** The errors of all parts so far. */
+  get errors(): readonly PublicError[] | undefined {
+    return this.#told.length === 0 ? undefined : this.#told;
+  }
+
+  /** The JSON text of the first part, which must be within the limits. Throws if there is no room for it. */
+  first({ data, errors = [], pending = [] }: ExecutedPart): string {
+    for (const entry of pending) this.#pending.add(idOf(entry));
+    const { format, prepared, maxErrors, report } = this.#options;
+    const told = errors.length === 0 ? undefined : toPublicErrors(errors, maxErrors, report);
+    this.#told.push(...(told ?? []));
+    const result = stringifyResult({ data, errors: told, document: prepared.document });
+    const rest = JSON.stringify({ pending: format === 'v0.2' ? pending : undefined, hasNext: true });
+    const text = `${result.slice(0, -1)},${rest.slice(1)}`;
+    this.#written = Buffer.byteLength(text);
+    if (!this.#takeRoom(this.#written)) throw overload();
+    return text;
+  }
+
+  /** The JSON text of a further part. */
+  next(part: ExecutedPart): string {
+    const why = this.#whyNot(part);
+    if (why !== undefined) return this.fail(why);
+    const text = this.#textOf(part);
+    if (text === undefined) return this.fail(new UpstreamError('UPSTREAM_INVALID_RESPONSE'));
+    const bytes = Buffer.byteLength(text);
+    if (!this.#takeRoom(bytes)) return this.fail(new UpstreamError('OVERLOADED'));
+    this.#written += bytes;
+    for (const entry of part.pending ?? []) this.#pending.add(idOf(entry));
+    for (const entry of part.completed ?? []) this.#pending.delete(idOf(entry));
+    this.#isOver = !part.hasNext;
+    return text;
+  }
+
+  /** The JSON text of a last part that gives up all that is still to come. */
+  fail(why: unknown): string {
+    const { format, cost, report } = this.#options;
+    const told = toPublicErrors([why], 1, report);
+    this.#told.push(...told);
+    this.#isOver = true;
+    const errors = told.map(formatted);
+    const given =
+      format === 'v0.2'
+        ? { completed: [...this.#pending].map((id) => ({ id, errors })) }
+        : { incremental: [{ data: null, path: [], errors }] };
+    return JSON.stringify({ ...given, hasNext: false, extensions: cost.extensions() });
+  }
+
+  #whyNot({ incremental = [] }: ExecutedPart): GraphQLError | undefined {
+    const { results, prepared, answer, deadline } = this.#options;
+    const data = incremental.map((entry) => entry.data);
+    return results.weigh({ data, prepared, answer, deadline, written: this.#written }).why;
+  }
+
+  /** Undefined if values of the upstream's nest too deeply to be written. */
+  #textOf({ pending, incremental, completed, hasNext }: ExecutedPart): string | undefined {
+    const { cost } = this.#options;
+    const part = {
+      pending,
+      incremental: incremental?.map((entry) => this.#masked(entry)),
+      completed: completed?.map((entry) => this.#masked(entry)),
+      hasNext,
+      extensions: hasNext ? undefined : cost.extensions(),
+    };
+    try {
+      return JSON.stringify(part);
+    } catch (error) {
+      if (error instanceof RangeError) return undefined;
+      throw error;
+    }
+  }
+
+  #masked(entry: ExecutedEntry): object {
+    return entry.errors === undefined ? entry : { ...entry, errors: this.#tell(entry.errors) };
+  }
+
+  /** What a client may see of errors. Beyond the limit of the whole answer, each place tells how many are left out there. */
+  #tell(errors: readonly GraphQLError[]): readonly object[] {
+    const { maxErrors, report } = this.#options;
+    const told = toPublicErrors(errors, Math.max(maxErrors - this.#told.length, 0), report);
+    this.#told.push(...told);
+    return told.map(formatted);
+  }
+}
+
+function idOf(entry: object): unknown {
+  return 'id' in entry ? entry.id : undefined;
+}

@@ -1,0 +1,281 @@
+import { describe, expect, test, vi } from 'vitest';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { accepts, askForParts, type Merged, mergeParts, type Part } from '../support/parts.ts';
+import { refusal } from '../support/replies.ts';
+import type { Handler } from '../support/routes.ts';
+import { dashboard, listedDashboard, project } from '../support/rows.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const formats = ['v0.2', '20220824'] as const;
+
+const routes = {
+  'GET /api/projects/1/': project(1),
+  'GET /api/projects/1/dashboards/': {
+    count: 2,
+    next: null,
+    previous: null,
+    results: [listedDashboard(1), listedDashboard(2)],
+  },
+  'GET /api/projects/1/dashboards/1/': dashboard(1),
+  'GET /api/projects/1/dashboards/2/': dashboard(2),
+};
+
+/** An upstream that answers some lines only once it is let go. */
+function startHolding(held: readonly string[], letGo: Promise<void>): Promise<Upstream> {
+  const waiting = Object.entries(routes).map(([line, answer]): [string, Handler] => [
+    line,
+    () => (held.includes(line) ? letGo.then(() => answer) : answer),
+  ]);
+  return startUpstream(Object.fromEntries(waiting), { quiet: 1 });
+}
+
+const never = new Promise<void>(() => undefined);
+
+async function partsOf(gateway: TestGateway, query: string, format: (typeof formats)[number], extensions = {}) {
+  const { parts, headers } = await askForParts(gateway.url, query, accepts[format], { extensions });
+  return { headers, parts: await Array.fromAsync(parts) };
+}
+
+const details = 'GET /api/projects/1/dashboards/1/';
+const list = 'GET /api/projects/1/dashboards/';
+const row = 'GET /api/projects/1/';
+
+/** What is asked, which calls are held, and what the first part has all the same. */
+const early: readonly [name: string, query: string, held: readonly string[], data: unknown][] = [
+  [
+    'columns that lists have, before those that only single objects have',
+    '{ project(id: "1") { dashboards(first: 2) { nodes { name ... @defer { tiles } } } } }',
+    [details, 'GET /api/projects/1/dashboards/2/'],
+    { project: { dashboards: { nodes: [{ name: 'Dashboard 1' }, { name: 'Dashboard 2' }] } } },
+  ],
+  [
+    'columns of an object, before a list below it',
+    '{ project(id: "1") { name ... @defer { dashboards(first: 2) { totalCount } } } }',
+    [list],
+    { project: { name: 'Project 1' } },
+  ],
+  [
+    'a list below an object, before the columns of the object',
+    '{ project(id: "1") { dashboards(first: 2) { totalCount } ... @defer { name } } }',
+    [row],
+    { project: { dashboards: { totalCount: 2 } } },
+  ],
+  [
+    'an object that a row refers to, before its columns',
+    '{ node(id: "RGFzaGJvYXJkOjE6MQ") { ... on Dashboard { name project { id ... @defer { name } } } } }',
+    [row],
+    { node: { name: 'Dashboard 1', project: { id: 'UHJvamVjdDox' } } },
+  ],
+  [
+    'a field, before one of the same object that another part has too',
+    '{ project(id: "1") { dashboards(first: 2) { totalCount } } ... @defer { project(id: "1") { name } } }',
+    [row],
+    { project: { dashboards: { totalCount: 2 } } },
+  ],
+];
+
+describe.each(formats)('an answer in parts of %s', (format) => {
+  test.each(early)('has %s', async (_name, query, held, data) => {
+    const letGo = Promise.withResolvers<void>();
+    await using upstream = await startHolding(held, letGo.promise);
+    await using gateway = await startGateway(upstream);
+    const { parts } = await askForParts(gateway.url, query, accepts[format]);
+    const first = await parts.next();
+    expect(first.value).toMatchObject({ data, hasNext: true });
+    // They are under way already.
+    await vi.waitFor(() => expect(requestedOf(upstream)).toEqual(expect.arrayContaining([...held])));
+    letGo.resolve();
+    const whole = await gateway.ask(query.replaceAll('@defer', ''));
+    const all = [first.value, ...(await Array.fromAsync(parts))];
+    expect({ ...whole, ...mergeParts(all) }).toEqual({ ...whole, errors: [] });
+    expect(gateway.reported).toEqual([]);
+  });
+
+  test('names its format, is not stored, and tells at its end what it has cost', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
+    const { headers, parts } = await partsOf(gateway, query, format, { cost: true });
+    const parameter = format === 'v0.2' ? 'incrementalSpec=v0.2' : 'deferSpec=20220824';
+    expect(headers.get('content-type')).toBe(`multipart/mixed; boundary="-"; ${parameter}`);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(parts.map(({ hasNext, extensions }) => [hasNext, extensions])).toEqual([
+      [true, undefined],
+      [false, { cost: { requested: 2, actual: 2, limit: 150 } }],
+    ]);
+  });
+
+  test('says which fragment failed, and only that one is lost', async () => {
+    const broken = { ...listedDashboard(1), id: null };
+    await using upstream = await startUpstream({
+      ...routes,
+      [list]: { count: 1, next: null, previous: null, results: [broken] },
+    });
+    await using gateway = await startGateway(upstream);
+    const query =
+      '{ project(id: "1") { name dashboards { nodes { name ... @defer(label: "a") { id } ... @defer(label: "b") { pinned } } } } }';
+    const { parts } = await partsOf(gateway, query, format);
+    const { data, errors } = mergeParts(parts);
+    expect(data).toMatchObject({ project: { name: 'Project 1', dashboards: { nodes: [{ name: 'Dashboard 1' }] } } });
+    expect(JSON.stringify(data)).toContain('"pinned"');
+    expect(errors).toMatchObject([
+      { path: ['project', 'dashboards', 'nodes', 0, 'id'], extensions: { code: 'UPSTREAM_INVALID_RESPONSE' } },
+    ]);
+  });
+
+  test.each(['gzip', 'br'])('can be read part by part in %s', async (coding) => {
+    const letGo = Promise.withResolvers<void>();
+    await using upstream = await startHolding([list], letGo.promise);
+    await using gateway = await startGateway(upstream);
+    const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
+    const headers = { 'accept-encoding': coding };
+    const { headers: answered, parts } = await askForParts(gateway.url, query, accepts[format], { headers });
+    expect(answered.get('content-encoding')).toBe(coding);
+    expect(await parts.next()).toMatchObject({ value: { data: { project: { name: 'Project 1' } } } });
+    letGo.resolve();
+    expect(await Array.fromAsync(parts)).toMatchObject([{ hasNext: false }]);
+  });
+
+  test('ends the calls of what is left when its client leaves', async () => {
+    await using upstream = await startHolding([list], never);
+    await using gateway = await startGateway(upstream);
+    const leaving = new AbortController();
+    const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
+    const { parts } = await askForParts(gateway.url, query, accepts[format], { signal: leaving.signal });
+    expect(await parts.next()).toMatchObject({ value: { data: { project: { name: 'Project 1' } } } });
+    leaving.abort();
+    await vi.waitFor(() => expect(upstream.records.map(({ cancelled }) => cancelled)).toContain(true));
+  });
+
+  test('ends at the deadline, with the errors of what had not come', async () => {
+    await using upstream = await startHolding([list], never);
+    await using gateway = await startGateway(upstream, { operationDeadlineMs: 500 });
+    const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
+    const { parts } = await partsOf(gateway, query, format);
+    expect(mergeParts(parts)).toMatchObject({
+      data: { project: { name: 'Project 1', dashboards: null } },
+      errors: [{ path: ['project', 'dashboards'], extensions: { code: 'UPSTREAM_TIMEOUT' } }],
+    });
+  });
+
+  test('tells no more errors than an answer may, and how many it leaves out', async () => {
+    const results = Array.from({ length: 5 }, (_, id) => listedDashboard(id + 1));
+    await using upstream = await startUpstream({
+      [row]: project(1),
+      [list]: { count: 5, next: null, previous: null, results },
+      'GET /api/projects/1/dashboards/:id/': refusal(403, 'permission_denied', 'Missing scope.'),
+    });
+    await using gateway = await startGateway(upstream, { maxErrors: 2 });
+    const query = '{ project(id: "1") { dashboards { nodes { name ... @defer { tiles } } } } }';
+    const { parts } = await partsOf(gateway, query, format);
+    const codes = codesOf(mergeParts(parts).errors);
+    expect(codes).toEqual(['FORBIDDEN', 'FORBIDDEN', 'LIMIT_EXCEEDED', 'LIMIT_EXCEEDED', 'LIMIT_EXCEEDED']);
+  });
+
+  test('that exceeds the limit of bytes ends there, and keeps what was told', async () => {
+    const tiles = [{ text: 'x'.repeat(3000) }];
+    await using upstream = await startUpstream({ ...routes, [details]: { ...dashboard(1), tiles } });
+    await using gateway = await startGateway(upstream, { maxAnswerBytes: 2000 });
+    const query = '{ project(id: "1") { dashboard(id: "1") { id ... @defer { tiles } } } }';
+    const { parts } = await partsOf(gateway, query, format);
+    const { errors } = mergeParts(parts);
+    expect(codesOf(errors)).toEqual(['COST_LIMIT_EXCEEDED']);
+    expect(parts.at(-1)?.hasNext).toBe(false);
+  });
+});
+
+function codesOf(errors: Merged['errors']): readonly unknown[] {
+  return errors.map(({ extensions }) => extensions?.['code']);
+}
+
+/** `METHOD path` of each request. */
+function requestedOf({ requests }: Upstream): readonly string[] {
+  return requests.map((line) => line.replace(/\?.*$/, ''));
+}
+
+describe('an answer is one document', () => {
+  const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
+
+  test.each([
+    ['application/json', 'application/json'],
+    ['*/*', 'application/json'],
+    ['multipart/mixed, application/json', 'application/json'],
+    ['multipart/mixed;incrementalSpec=v9, application/json', 'application/json'],
+    ['multipart/mixed;incrementalSpec=v0.2;q=0.5, application/json', 'application/json'],
+    ['multipart/mixed;deferSpec=20220824;q=0, application/json', 'application/json'],
+    [
+      'application/graphql-response+json, multipart/mixed;deferSpec=20220824;q=0.9',
+      'application/graphql-response+json',
+    ],
+  ])('for a client that accepts %s', async (accept, type) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const { headers, parts } = await askForParts(gateway.url, query, accept);
+    expect(headers.get('content-type')).toBe(`${type}; charset=utf-8`);
+    expect(await Array.fromAsync(parts)).toEqual([
+      { data: { project: { name: 'Project 1', dashboards: { totalCount: 2 } } } },
+    ]);
+  });
+
+  test.each([
+    ['that defers nothing', '{ project(id: "1") { name } }'],
+    [
+      'whose variables defer nothing',
+      'query ($no: Boolean = false) { project(id: "1") { ... @defer(if: $no) { name } } }',
+    ],
+    ['that changes something', 'mutation { deleteProject(input: { id: "1" }) { ... @defer { deletedId } } }'],
+    ['that is refused', '{ project(id: "1") { unknown ... @defer { name } } }'],
+  ])('to an operation %s', async (_name, asked) => {
+    await using upstream = await startUpstream({ ...routes, 'DELETE /api/projects/1/': {} });
+    await using gateway = await startGateway(upstream);
+    const { headers } = await askForParts(gateway.url, asked, accepts['v0.2']);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  });
+});
+
+test.each([
+  [
+    'multipart/mixed;deferSpec=20220824, multipart/mixed;incrementalSpec=v0.2, application/json',
+    'incrementalSpec=v0.2',
+  ],
+  ['application/json, multipart/mixed;deferSpec="20220824"', 'deferSpec=20220824'],
+  ['multipart/mixed;deferSpec=20220824', 'deferSpec=20220824'],
+  [
+    'Multipart/Mixed; incrementalspec=V0.2; q=0.9, multipart/mixed;deferSpec=20220824;q=0.1, */*;q=0.1',
+    'incrementalSpec=v0.2',
+  ],
+])('a client that accepts %s is answered in parts', async (accept, parameter) => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
+  const { headers, parts } = await askForParts(gateway.url, query, accept);
+  expect(headers.get('content-type')).toBe(`multipart/mixed; boundary="-"; ${parameter}`);
+  expect((await Array.fromAsync(parts)).map(({ hasNext }: Part) => hasNext)).toEqual([true, false]);
+});
+
+describe('a document is refused', () => {
+  test.each([
+    ['whose labels are not unique', '{ ... @defer(label: "a") { __typename } ... @defer(label: "a") { __typename } }'],
+    ['whose label is a variable', 'query ($a: String!) { ... @defer(label: $a) { __typename } }'],
+    [
+      'that defers at the root of a mutation',
+      'mutation { ... @defer { deleteProject(input: { id: "1" }) { deletedId } } }',
+    ],
+  ])('%s', async (_name, query) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const { errors } = await gateway.ask(query, { variables: { a: 'x' } });
+    expect(errors).toMatchObject([{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }]);
+  });
+
+  test('that defers anything, if answers do not come in parts, and clients cannot see the directive', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream, { incremental: false });
+    const { parts, headers } = await askForParts(gateway.url, '{ ... @defer { __typename } }', accepts['v0.2']);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await Array.fromAsync(parts)).toMatchObject([{ errors: [{ message: 'Unknown directive "@defer".' }] }]);
+    const { body } = await gateway.ask('{ __schema { directives { name } } }');
+    expect(body).toContain('include');
+    expect(body).not.toContain('defer');
+  });
+});
