@@ -19,12 +19,14 @@ import {
   type PersistedSettings,
 } from './operation/persisted/persisted.ts';
 import type { DocumentUses } from './operation/persisted/uses.ts';
-import { createRunOperation, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
+import { createRunOperation, type OpenCache, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
 import { Results } from './operation/results.ts';
 import { SharedOperations } from './operation/shared-operations.ts';
 import { Spending } from './operation/spending.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
 import { createCallBudget } from './rest/budget/create-budget.ts';
+import { cacheUseOf } from './rest/cache/cache-use.ts';
+import type { CacheOptions } from './rest/cache/rest-cache.ts';
 import { createDriftWatch, type DriftWatch } from './rest/drift/drift-watch.ts';
 import type { UpstreamHealth, UpstreamOptions } from './rest/resilience/upstream-resources.ts';
 import type { Tenants } from './rest/tenants.ts';
@@ -74,6 +76,8 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings {
   readonly maxResponseBytes: number;
   /** How requests are authenticated, if the gateway holds the keys; by default each brings its own. */
   readonly auth?: TokenAuthOptions | undefined;
+  /** What is kept of REST answers; by default nothing is. */
+  readonly cache?: Omit<CacheOptions, 'refreshMs'> | undefined;
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
   /** Persisted documents; what is left out is as in `defaultPersistedSettings`. */
@@ -117,7 +121,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const schema = createSchema();
   const eventLoop = new EventLoopYield();
   const callBudget = callBudgetOf(options);
-  const upstream = createUpstream({ ...upstreamOptionsOf(options), eventLoop, callBudget });
+  const upstream = createUpstream({ ...upstreamOptionsOf(options), eventLoop, callBudget }, cacheOptionsOf(options));
   const cursors = createCursorCodec(options.cursorSecret);
   const persisted = createPersistedDocuments(options, createSchemas(schema, options.incremental));
   const auth = startAuth(options);
@@ -133,6 +137,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     options,
   );
   if (auth !== undefined) metrics.measureAuth(auth.authenticator.counts, upstream.heldKeyFaults);
+  if (upstream.cache !== undefined) metrics.measureCache(upstream.cache);
   const watch = watchWith(metrics, options);
   const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch };
   const run = createOperations(options, parts);
@@ -174,9 +179,10 @@ function createOperations(options: GatewayOptions, parts: OperationParts): RunOp
     getMaxAge: options.persisted?.getMaxAge ?? 0,
     createContext: createContexts({ ...options, cursors, upstream, room, saved, drift }),
     refuseArguments: createRefuseArguments(options.documentLimits.argumentBytes),
-    costs: createCosts({ schema, cursors, ...options }),
+    costs: createCosts({ schema, cursors, ...options, isCaching: options.cache !== undefined }),
     refusalOf: upstream.refusalOf,
     isOverloaded: upstream.overloaded,
+    openCache: openCacheOf(upstream),
     shared,
     spending: upstream.budget && new Spending({ ...upstream.budget, answered: () => ({}) }),
     eventLoop,
@@ -191,6 +197,15 @@ function callBudgetOf(options: GatewayOptions): CallBudget | undefined {
   const { callBudget, budget: settings, operationDeadlineMs, maxUpstreamInFlight: maxInFlight } = options;
   if (callBudget !== undefined || settings === undefined) return callBudget;
   return createCallBudget({ settings, operationDeadlineMs, maxInFlight });
+}
+
+function openCacheOf({ cache }: Upstream): OpenCache | undefined {
+  return cache && (({ caller, cacheControl }) => caller && cache.open(caller.sharingKey, cacheUseOf(cacheControl)));
+}
+
+/** What is kept of REST answers, if anything is. A refresh may take as long as an operation. */
+function cacheOptionsOf({ cache, operationDeadlineMs }: GatewayOptions): CacheOptions | undefined {
+  return cache && { ...cache, refreshMs: operationDeadlineMs };
 }
 
 function startAuth({ auth, log = () => undefined }: GatewayOptions): TokenAuth | undefined {

@@ -20,6 +20,7 @@ export class HttpRequestContext implements RequestContext {
   identifying: Promise<Identity> | undefined;
   trace: TraceContext;
   spans: CallSpans | undefined;
+  readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #claim: BodyClaim;
 
@@ -28,21 +29,26 @@ export class HttpRequestContext implements RequestContext {
    * client takes an answer in parts.
    */
   constructor(
-    { method = '', rawHeaders }: IncomingMessage,
+    request: IncomingMessage,
     response: ServerResponse,
     claim: BodyClaim,
     identify: Identify | undefined,
     parts: PartsFormat | undefined,
   ) {
-    const headers = identifyingHeaders(rawHeaders);
-    this.method = method;
+    const headers = identifyingHeaders(request.rawHeaders);
+    this.method = request.method ?? '';
     this.requestId = idOf(headers.requestId);
     this.parts = parts;
     if (identify === undefined) this.caller = callerOf(headers);
     else Object.assign(this, identify(headers));
     this.trace = traceContextOf(headers);
+    this.#request = request;
     this.#response = response;
     this.#claim = claim;
+  }
+
+  get cacheControl(): string | undefined {
+    return this.#request.headers['cache-control'];
   }
 
   hasLeft(): boolean {

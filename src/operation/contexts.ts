@@ -21,8 +21,8 @@ export interface ContextOptions extends AnswerLimits {
 /** Makes the context of each operation. */
 export function createContexts(options: ContextOptions): OperationsOptions['createContext'] {
   const { maxPageSize, cursors, upstream, room, saved, drift } = options;
-  return ({ caller, trace, spans }, deadline, calls) => {
-    const rest = new ClientApi(drift.watch(upstream.clientFor(caller, { deadline, calls, trace, spans })));
+  return ({ caller, trace, spans }, deadline, calls, cache) => {
+    const rest = new ClientApi(drift.watch(upstream.clientFor(caller, { deadline, calls, trace, spans, cache })));
     const answer = new AnswerBudget(options, room, () => deadline.end('limit'));
     return {
       rest,

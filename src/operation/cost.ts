@@ -24,6 +24,8 @@ export interface CostsOptions {
   readonly maxAnswerObjects: number;
   /** Whether clients may see which REST calls an operation makes. */
   readonly explain: boolean;
+  /** Whether REST answers are cached: then clients that ask for the cost are told how many reads were no calls. */
+  readonly isCaching?: boolean;
 }
 
 /** What one operation costs, and what its client wants to know of that. */
@@ -114,9 +116,14 @@ function extensionsOf(
   { calls, planOnly, wantsCost, budget }: Cost,
   plan: Plan | undefined,
   explain: 'plan' | 'trace' | undefined,
-  { maxUpstreamCalls: limit }: CostsOptions,
+  { maxUpstreamCalls: limit, isCaching = false }: CostsOptions,
 ): Readonly<Record<string, unknown>> {
-  const cost = { requested: plan?.upper ?? 0, actual: calls.made, limit, ...(budget !== undefined && { budget }) };
+  const { made, cached, stale } = calls;
+  const cost = {
+    ...{ requested: plan?.upper ?? 0, actual: made, limit },
+    ...(isCaching && { cached, stale }),
+    ...(budget !== undefined && { budget }),
+  };
   return {
     ...(planOnly && { explain: plan }),
     ...(explain === 'trace' && { explain: { calls: calls.calls } }),

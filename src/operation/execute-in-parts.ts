@@ -25,7 +25,7 @@ export async function executeInParts(
   options: OperationsOptions,
 ): Promise<OperationResult> {
   const { cost, request, params } = run;
-  const context: GatewayContext = { ...options.createContext(request, deadline, cost.calls), parts: format };
+  const context: GatewayContext = { ...options.createContext(request, deadline, cost.calls, run.cache), parts: format };
   deadline.isLarge = cost.isLarge;
   const finish = (): void => {
     deadline.finish();

@@ -1,5 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import type { PartsFormat } from '../context.ts';
+import type { OperationCache } from '../rest/cache/operation-cache.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { Cost } from './cost.ts';
@@ -18,6 +19,8 @@ export interface Identity {
 /** What an operation may know of the request that brought it, whichever transport that was. */
 export interface RequestContext extends Identity {
   readonly method: string;
+  /** Its `Cache-Control`, if it has one. */
+  readonly cacheControl?: string | undefined;
   /** Names the request in logs and in its answer. */
   readonly requestId: string;
   /** How its client takes an answer in parts; undefined if it wants one whole. */
@@ -46,6 +49,8 @@ export class OperationRun {
   /** The variables that the operation declares, as JSON: equal for equal ones. */
   variablesText = '';
   cost: Cost | undefined;
+  /** What it has of the cache of REST answers; undefined if nothing is cached. */
+  cache: OperationCache | undefined;
 
   constructor(params: GraphQLParams, request: RequestContext) {
     this.params = params;

@@ -1,6 +1,7 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
+import type { OperationCache } from '../rest/cache/operation-cache.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { UpstreamError } from '../rest/errors.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
@@ -27,6 +28,7 @@ export interface OperationsOptions {
     request: RequestContext,
     deadline: OperationDeadline,
     calls: OperationCalls,
+    cache: OperationCache | undefined,
   ) => GatewayContext;
   readonly costs: Costs;
   readonly refuseArguments: RefuseArguments;
@@ -34,6 +36,8 @@ export interface OperationsOptions {
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** Whether an operation of this caller would find no room for its calls. */
   readonly isOverloaded: (caller: Caller | undefined) => boolean;
+  /** What an operation has of the cache; undefined if nothing is cached. */
+  readonly openCache: OpenCache | undefined;
   readonly shared: SharedOperations;
   /** Holds operations to the budgets of their keys; undefined: there are none. */
   readonly spending?: Spending | undefined;
@@ -48,6 +52,9 @@ export interface OperationsOptions {
   /** Hears of faults of the gateway. */
   readonly report: (error: unknown) => void;
 }
+
+/** Opens the cache for the operation of a request; undefined if its caller has no key. */
+export type OpenCache = (request: RequestContext) => OperationCache | Promise<OperationCache> | undefined;
 
 /** Runs one operation from its parameters. Never rejects: whatever happens becomes a result. */
 export type RunOperation = (params: GraphQLParams, request: RequestContext) => Promise<OperationResult>;
@@ -101,7 +108,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         if (isOverloaded(caller) || results.isFull || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
         // RATE_LIMITED; the errors of resolvers are in the result
-        const running = shareOrExecute(planned, options);
+        const running = runWithCache(planned, options);
         const made = running instanceof Promise ? await running : running;
         if (results.isLarge(made)) await eventLoop.takeLast();
 
@@ -112,7 +119,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       result = failureOf(error, run, options);
     }
     tellEnd(run, result, options);
-    return isCacheable(run, result, options) ? { ...result, maxAge: options.getMaxAge } : result;
+    return isCacheable(run, result, options) ? { ...result, maxAge: maxAgeOf(result, options) } : result;
   };
 }
 
@@ -136,12 +143,26 @@ function mutationByGet(): GraphQLError {
   return requestError('mutationByGet', 'Expected a mutation to come by POST, but it came by GET.');
 }
 
+/** Opens the cache, if there is one, and runs the operation. */
+function runWithCache(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> | OperationResult {
+  const opened = options.openCache?.(run.request);
+  if (opened instanceof Promise) {
+    return opened.then((cache) => {
+      run.cache = cache;
+      return shareOrExecute(run, options);
+    });
+  }
+  run.cache = opened;
+  return shareOrExecute(run, options);
+}
+
 /** Queries that ask the same at the same time are executed once; one whose client wants to know its cost is not shared. */
 function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> | OperationResult {
   const {
     document: { prepared },
     request,
     cost,
+    cache,
   } = run;
   const { shared } = options;
   const { deferred } = prepared;
@@ -158,8 +179,10 @@ function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<Op
   // Tenants that share a key may reach different things with it.
   const sharedBy = caller.tenant?.entryHash ?? caller.hash;
   if (prepared.operation.operation === 'query') {
-    if (cost.isTold) return shared.startUnshared(request, start);
-    return shared.joinOrStart(sharedBy, `${prepared.serial} ${nameOf(run.variablesText)}`, request, start, cost.calls);
+    if (cost.isTold || (cache !== undefined && cache.use !== 'normal')) return shared.startUnshared(request, start);
+    const name = `${prepared.serial} ${nameOf(run.variablesText)}`;
+    // Not with one from before a write that another process has sent.
+    return shared.joinOrStart(sharedBy, cache ? `${cache.epoch} ${name}` : name, request, start, cost.calls);
   }
   shared.invalidate(sharedBy);
   const written = shared.startUnshared(request, start);
@@ -188,17 +211,17 @@ function execute(
 }
 
 function executeNow(
-  { document: { prepared }, params, request, cost }: PlannedRun,
+  { document: { prepared }, params, request, cost, cache }: PlannedRun,
   deadline: OperationDeadline,
   { createContext, results, eventLoop }: OperationsOptions,
 ): Promise<OperationResult> | OperationResult {
-  const context = createContext(request, deadline, cost.calls);
+  const context = createContext(request, deadline, cost.calls, cache);
   const { answer } = context;
   deadline.isLarge = cost.isLarge;
   const executed = prepared.execute(context, params.variables);
   const weigh = ({ data, errors }: ExecutionResult): OperationResult => {
     answer.finish();
-    return results.of({ data, errors, prepared, cost, answer, deadline });
+    return results.of({ data, errors, prepared, cost, answer, deadline, freshMs: cache?.freshMs });
   };
   const end = (result: ExecutionResult): Promise<OperationResult> | OperationResult => {
     deadline.finish();
@@ -229,4 +252,9 @@ function isCacheable(
   { getMaxAge }: OperationsOptions,
 ): boolean {
   return getMaxAge > 0 && method === 'GET' && document?.byId === true && errors === undefined && parts === undefined;
+}
+
+/** Not longer than what the cache has told it is fresh. */
+function maxAgeOf({ freshMs = Number.POSITIVE_INFINITY }: OperationResult, { getMaxAge }: OperationsOptions): number {
+  return Math.max(0, Math.min(getMaxAge, Math.floor(freshMs / 1000)));
 }

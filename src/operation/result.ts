@@ -18,6 +18,8 @@ export interface OperationResult {
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
   /** How long the client may cache the answer, in seconds; undefined: not at all. */
   readonly maxAge?: number;
+  /** For how long all stays fresh that it was made of, in milliseconds; undefined if nothing is cached. */
+  readonly freshMs?: number | undefined;
   /** What was executed; it is not answered. */
   readonly document?: DocumentNode;
   /** Whether its document is listed. */

@@ -43,6 +43,8 @@ export interface ExecutedData {
 export interface Execution extends ExecutedData {
   readonly errors: ExecutionResult['errors'] | undefined;
   readonly cost: Cost;
+  /** For how long all stays fresh that it was given, in milliseconds; undefined if nothing is cached. */
+  readonly freshMs?: number | undefined;
 }
 
 /** A request that waits for its answer. */
@@ -64,14 +66,14 @@ export class Results {
 
   /** The result of an execution. One that exceeds a limit loses its data, and one error says why. */
   of(execution: Execution): OperationResult {
-    const { data, errors, prepared, cost } = execution;
+    const { data, errors, prepared, cost, freshMs } = execution;
     const { maxErrors, report } = this.#options;
     const { document, listed } = prepared;
     const extensions = cost.extensions();
     const { why, mostBytes } = this.weigh(execution);
     if (why === undefined) {
       const publicErrors = errors && toPublicErrors(errors, maxErrors, report);
-      return { document, listed, data, errors: publicErrors, extensions, text: undefined, mostBytes };
+      return { document, listed, data, errors: publicErrors, extensions, text: undefined, mostBytes, freshMs };
     }
     // Below them everything is dropped, the errors too.
     const ofRoot = errors?.filter((error) => error.path?.length === 1 && !(causeOf(error) instanceof AnswerLimitError));

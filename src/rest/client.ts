@@ -1,3 +1,4 @@
+import type { AnswerKind, OperationCache } from './cache/operation-cache.ts';
 import type { CallSpans, TraceContext } from './call-spans.ts';
 import type { Caller } from './caller.ts';
 import { deletedJson, writtenJson } from './decoded-response.ts';
@@ -19,6 +20,10 @@ export interface CallingOperation {
   readonly trace?: TraceContext;
   /** Follows its calls; undefined without tracing. */
   readonly spans?: CallSpans | undefined;
+  /** Whether nothing is late without its calls. */
+  readonly isModest?: boolean;
+  /** What it has of the cache; undefined if nothing is cached. */
+  readonly cache?: OperationCache | undefined;
 }
 
 /** REST calls in the name of one caller, before one operation's deadline. All fail with an UpstreamError. */
@@ -33,6 +38,7 @@ export interface RestClient {
 
 /** How reads of one media type are asked for and understood, and those of them that are in flight. */
 interface ReadFormat<T> {
+  readonly kind: AnswerKind;
   readonly accept: string;
   readonly decode: (response: DecodedResponse) => T;
   readonly inFlight: SingleFlight<UpstreamCall<T>>;
@@ -80,7 +86,13 @@ export class CallerClient implements RestClient, CallOwner {
     return this.#read(csv, operation, target, this.#headers(csv.accept));
   }
 
-  write(operation: RestOperation, target: string, content?: unknown): Promise<unknown> {
+  /** `beforeSend` is done once the write may be sent, and before it is. */
+  write(
+    operation: RestOperation,
+    target: string,
+    content?: unknown,
+    beforeSend?: () => Promise<void>,
+  ): Promise<unknown> {
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
     const { upstream, json, csv } = this.#shared;
@@ -94,7 +106,8 @@ export class CallerClient implements RestClient, CallOwner {
       csv.inFlight.invalidate(this.caller.sharingKey);
     };
     invalidate();
-    const call = new UpstreamCall(upstream, this, { operation, target, headers, body, isWrite: true, decode });
+    const request = { operation, target, headers, body, isWrite: true, beforeSend, decode };
+    const call = new UpstreamCall(upstream, this, request);
     const answer = call.join(this.#operation.deadline);
     call.start();
     return answer.finally(invalidate);
@@ -110,14 +123,16 @@ export class CallerClient implements RestClient, CallOwner {
   }
 
   #read<T>(
-    { decode, inFlight }: ReadFormat<T>,
+    format: ReadFormat<T>,
     operation: RestOperation,
     target: string,
     headers: Readonly<Record<string, string>>,
   ): Promise<T> {
-    const { deadline } = this.#operation;
+    const { deadline, cache } = this.#operation;
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
-    const running = inFlight.find(this.caller.sharingKey, target);
+    const { inFlight } = format;
+    const sharedBy = cache === undefined ? this.caller.sharingKey : cache.epoch;
+    const running = inFlight.find(sharedBy, target);
     if (running !== undefined) return this.#join(running, target);
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
@@ -126,9 +141,10 @@ export class CallerClient implements RestClient, CallOwner {
       target,
       headers,
       isWrite: false,
-      decode,
+      isModest: this.#operation.isModest,
+      decode: cache === undefined ? format.decode : cache.keeping(format, operation, target),
     });
-    inFlight.add(this.caller.sharingKey, target, call);
+    inFlight.add(sharedBy, target, call);
     const answer = call.join(deadline);
     call.start();
     return answer;

@@ -82,6 +82,11 @@ export function isRateLimited(error: unknown): boolean {
   return error instanceof UpstreamError && error.code === 'RATE_LIMITED';
 }
 
+/** The key may not read, or do, what was asked for. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof UpstreamError && error.code === 'FORBIDDEN';
+}
+
 /** The upstream says that the object does not exist. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof UpstreamError && error.code === 'NOT_FOUND';

@@ -15,6 +15,8 @@ export interface MadeCall {
   readonly retryOf?: string | undefined;
   /** Whether it was under way already for another operation. */
   readonly shared: boolean;
+  /** Of a read that was no call: whether the cache answered it in time, or with what is too old by a little. */
+  readonly cache?: 'hit' | 'stale';
 }
 
 /** Hears how a call ended. */
@@ -27,6 +29,8 @@ export class OperationCalls {
   readonly #calls: MadeCall[] = [];
   #reserved = 0;
   #made = 0;
+  #cached = 0;
+  #stale = 0;
   /** The latest wave of which a call has ended. */
   #ended = 0;
 
@@ -38,6 +42,16 @@ export class OperationCalls {
   /** How many calls went out, repeated ones included. */
   get made(): number {
     return this.#made;
+  }
+
+  /** Reads that the cache answered, stale ones included. */
+  get cached(): number {
+    return this.#cached;
+  }
+
+  /** Those of them whose answers were stale. */
+  get stale(): number {
+    return this.#stale;
   }
 
   /** The calls by their beginning; empty unless it is traced. */
@@ -61,6 +75,15 @@ export class OperationCalls {
   /** A call is under way already, and answers this operation too. */
   share(path: string): OnEnd {
     return this.#isTraced ? this.#trace('GET', path, true) : ignored;
+  }
+
+  /** The cache answers a read. */
+  reuse(path: string, cache: 'hit' | 'stale'): void {
+    this.#cached += 1;
+    if (cache === 'stale') this.#stale += 1;
+    if (!this.#isTraced) return;
+    const wave = this.#ended + 1;
+    this.#calls.push({ method: 'GET', path, status: 200, milliseconds: 0, wave, shared: false, cache });
   }
 
   #trace(method: string, path: string, shared: boolean, failure?: unknown): OnEnd {

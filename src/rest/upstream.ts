@@ -1,5 +1,7 @@
 import type { BudgetCounts } from './budget/budget-counts.ts';
 import type { CallBudget } from './budget/call-budget.ts';
+import { type CacheOptions, RestCache } from './cache/rest-cache.ts';
+import { CachedClient } from './cached-client.ts';
 import type { Caller } from './caller.ts';
 import { checkUpstream } from './check-upstream.ts';
 import { CallerClient, type CallingOperation, type RestClient, type Shared } from './client.ts';
@@ -33,27 +35,36 @@ export interface Upstream {
   /** From now on calls take this route; those in flight end as they began. */
   readonly reroute: (route: Route) => void;
   readonly close: () => Promise<void>;
+  /** Answers that are kept; undefined if none are. */
+  readonly cache: RestCache | undefined;
 }
 
 /** How long after its start a read may be joined, in milliseconds: an older one may be one that is never answered. */
 const joinWindowMs = 1000;
 
 /** Connects to the REST API at `url`; nothing is sent yet. */
-export function createUpstream(options: UpstreamOptions): Upstream {
+export function createUpstream(options: UpstreamOptions, caching?: CacheOptions): Upstream {
   const upstream = createUpstreamResources(options);
   const { transport, limiter, callBudget, budgetCounts, now } = upstream;
   const window = { joinWindowMs, now };
   const shared: Shared = {
     upstream,
-    json: { accept: 'application/json', decode: jsonOf, inFlight: new SingleFlight(window) },
-    csv: { accept: 'text/csv', decode: csvOf, inFlight: new SingleFlight(window) },
+    json: { kind: 'json', accept: 'application/json', decode: jsonOf, inFlight: new SingleFlight(window) },
+    csv: { kind: 'csv', accept: 'text/csv', decode: csvOf, inFlight: new SingleFlight(window) },
     rejected: new RejectedKeys(now),
   };
   const held = new HeldKeys(options.log);
+  const cache = caching && new RestCache(caching);
+  const clientOf = (caller: Caller, operation: CallingOperation): RestClient => {
+    const { cache: own } = operation;
+    if (cache === undefined || own === undefined) return new CallerClient(shared, caller, operation);
+    const createClient = (calling: CallingOperation): CallerClient => new CallerClient(shared, caller, calling);
+    return new CachedClient({ cache, upstream, caller, operation: { ...operation, cache: own }, createClient });
+  };
   return {
     clientFor: (caller, operation) => {
       if (caller === undefined) return anonymousClient;
-      const client = new CallerClient(shared, caller, operation);
+      const client = clientOf(caller, operation);
       return caller.tenant === undefined ? client : new TenantClient(client, caller.tenant, held);
     },
     refusalOf: (caller) => {
@@ -68,6 +79,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     check: () => checkUpstream(upstream),
     reroute: (route) => transport.reroute(route),
     close: () => transport.close(),
+    cache,
   };
 }
 

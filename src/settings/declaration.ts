@@ -1,6 +1,7 @@
 import { documentModes } from '../operation/persisted/policy.ts';
 import { authSettings } from './auth-settings.ts';
 import { budgetSettings, windows } from './budget-settings.ts';
+import { declareCache } from './cache-settings.ts';
 import type { SettingsReader } from './reader.ts';
 import { routeSettings } from './route-settings.ts';
 import { fraction, headerNames, oneOf, onOff, origins, redisUrl, text, url, whole, workerCount } from './settings.ts';
@@ -17,6 +18,7 @@ export function declare(settings: SettingsReader) {
     ...declareCosts(settings),
     ...declareOperations(settings),
     ...declareUpstreamLimits(settings),
+    cache: declareCache(settings),
     ...declareEdge(settings),
     bodyLimits: Object.freeze({
       bytes: required('MAX_REQUEST_BYTES', whole('Largest request body, in bytes', '1048576', 1024, 100_000_000)),

@@ -2,6 +2,7 @@ import { type Aggregator, collectDefaultMetrics, Registry } from 'prom-client';
 import type { AuthResult } from '../auth/authenticator.ts';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
 import type { DocumentUses } from '../operation/persisted/uses.ts';
+import type { RestCache } from '../rest/cache/rest-cache.ts';
 import { durationBounds } from '../rest/call-counts.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
@@ -31,6 +32,8 @@ export interface Metrics extends OperationMetrics {
   readonly render: () => Promise<string>;
   /** Counts how requests were authenticated, and what went wrong with the keys that the gateway holds. */
   readonly measureAuth: (results: ReadonlyMap<AuthResult, number>, faults: HeldKeyFaults) => void;
+  /** Counts what the cache of REST answers does, and what it takes. */
+  readonly measureCache: (cache: RestCache) => void;
   /** The same as data, which can be added to that of other processes. */
   readonly snapshot: () => Promise<Snapshot>;
 }
@@ -85,6 +88,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
     ...operations,
     contentType: registry.contentType,
     measureAuth: (results, faults) => measureAuth([registry], results, faults),
+    measureCache: (cache) => measureCache([registry], cache),
     render: () => registry.metrics(),
     snapshot: () => registry.getMetricsAsJSON(),
   };
@@ -117,6 +121,23 @@ function measureAuth(registers: Registry[], results: ReadonlyMap<AuthResult, num
     [],
     () => [[{}, faults.stoppedCalls]],
   );
+}
+
+function measureCache(registers: Registry[], { counts, answers }: RestCache): void {
+  counter(
+    registers,
+    'gateway_cache_reads_total',
+    'Reads whose answers are cached, by noun and by what became of them.',
+    ['noun', 'result'],
+    () =>
+      [...counts.all].flatMap(([noun, results]) =>
+        Object.entries(results).map(([result, count]): [Record<'noun' | 'result', string>, number] => [
+          { noun, result },
+          count,
+        ]),
+      ),
+  );
+  gauge(registers, 'gateway_cache_bytes', 'Memory that cached answers take, estimated.', () => answers.bytes);
 }
 
 function measureUpstream(registers: Registry[], upstream: () => UpstreamHealth): void {

@@ -5,6 +5,7 @@ import { UpstreamError } from '../../src/rest/errors.ts';
 import { type Reach, reachesTarget } from '../../src/rest/reach.ts';
 import { idText, isObject } from '../../src/rest/values.ts';
 import { createSchema } from '../../src/schema.ts';
+import { cacheSettings } from '../support/cache.ts';
 import { inForm, measured } from '../support/form.ts';
 import type { Answer } from '../support/gateway.ts';
 import { together } from '../support/load.ts';
@@ -201,13 +202,19 @@ class Case {
   }
 }
 
-test.each([
-  ['narrowed differently over one key', narrowed],
-  ['with a key each', apart],
+type Row = readonly [name: string, generations: readonly Entries[], isCaching: boolean];
+
+test.each<Row>([
+  ['narrowed differently over one key', narrowed, false],
+  ['with a key each', apart, false],
+  ['narrowed differently over one key, with a cache', narrowed, true],
+  ...inForm<readonly Row[]>([], [['with a key each and a cache', apart, true]]),
 ])(
   `no answer or call of a tenant has anything of another's: two tenants %s (seed ${seed})`,
   { timeout: 3_600_000 },
-  async (name, generations) => {
+  async (name, generations, isCaching) => {
+    let clock = 0;
+    const cache = isCaching ? { ...cacheSettings, now: () => clock } : undefined;
     let worlds: Worlds = {};
     let alone: Reach | undefined;
     const worldFor = (key: string): World => worlds[key] ?? { lists: new Map() };
@@ -216,7 +223,7 @@ test.each([
       answering(worldFor, () => alone),
       { hold: 1 },
     );
-    await using gateway = await startTenants(upstream, generations[0] ?? {}, limits);
+    await using gateway = await startTenants(upstream, generations[0] ?? {}, { ...limits, cache });
     await using reference = await startTenants(apartUpstream, generations[0] ?? {}, limits);
     const one = new Case(generations, gateway, reference, (reach) => {
       alone = reach;
@@ -225,6 +232,8 @@ test.each([
     await assert(
       asyncProperty(gen(), async (g) => {
         const random = new Random(g);
+        // What was read of the worlds before is of no use any more.
+        clock += 10_000_000;
         worlds = { one: worldOf(random, 8), two: worldOf(random, 8) };
         const questions = Array.from({ length: operationsOfCase }, () =>
           questionOf(random, worldFor(random.pick(['one', 'two']))),
@@ -239,10 +248,12 @@ test.each([
         }
         operations += questions.length;
       }),
-      { numRuns, seed, endOnFailure: true },
+      { numRuns: isCaching ? Math.ceil(numRuns / 2) : numRuns, seed, endOnFailure: true },
     );
     expect([...gateway.reported, ...reference.reported]).toEqual([]);
-    expect(await gateway.gateway.metrics.render()).toContain('gateway_reach_faults_total 0\n');
+    const metrics = await gateway.gateway.metrics.render();
+    expect(metrics).toContain('gateway_reach_faults_total 0\n');
+    expect(/result="hit"} [1-9]/.test(metrics)).toBe(isCaching);
     measured(`tenants ${name}`, { operations });
   },
 );

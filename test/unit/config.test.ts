@@ -37,6 +37,19 @@ test('where listed documents alone may run introspection is off unless it is ask
   expect(readConfig({ ...only, INTROSPECTION: 'on' })).toMatchObject({ introspection: true });
 });
 
+test('the seconds that answers are kept are read by noun, and only once for each', () => {
+  expect(readConfig({}).cache).toBeUndefined();
+  expect(readConfig({ CACHE_TTL: ' projects=60  values=5', CACHE_MAX_MB: '1' }).cache).toEqual({
+    ttls: { projects: 60, values: 5 },
+    staleSeconds: 600,
+    maxBytes: 2 ** 20,
+  });
+  for (const wrong of ['projects', 'projects=0', 'projects=1.5', 'teams=60', 'projects=1 projects=2', 'events=86401']) {
+    const message = `CACHE_TTL: expected nouns (projects, dashboards, events, plugins, values), each once and with seconds from 1 to 86400, such as projects=60 events=5, but got "${wrong}"`;
+    expect(() => readConfig({ CACHE_TTL: wrong })).toThrow(new ConfigError(message));
+  }
+});
+
 test('settings are read from their text', () => {
   const config = readConfig({
     PORT: '0',

@@ -8,7 +8,7 @@ import type { Deadline } from './concurrency-limiter.ts';
 import type { UpstreamResources } from './upstream-resources.ts';
 
 /** What is admitted: reads and writes differ in what they wait for. */
-type Admitted = Pick<CallRequest<unknown>, 'operation' | 'isWrite'>;
+type Admitted = Pick<CallRequest<unknown>, 'operation' | 'isWrite' | 'isModest'>;
 
 /** The waiting of one call that cannot be sent at once. */
 export class Admission {
@@ -117,11 +117,11 @@ export class Admission {
   async #claim(callBudget: CallBudget): Promise<Permit> {
     const { now, budgetCounts } = this.#upstream;
     const { sharingKey: key, queueKey, subject = '' } = this.#caller;
-    const { isWrite, operation } = this.#request;
+    const { isWrite, isModest = false, operation } = this.#request;
     const { surface } = operation;
     const leftMs = this.#deadline.endsAt - now();
     const waitMs = isWrite ? leftMs / 2 : leftMs;
-    const { permit, leave } = callBudget.claim({ key, surface, queueKey, subject, waitMs, isModest: false });
+    const { permit, leave } = callBudget.claim({ key, surface, queueKey, subject, waitMs, isModest });
     this.#wake = leave;
     try {
       const had = await permit;

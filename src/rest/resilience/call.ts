@@ -76,8 +76,9 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     const { budget, callBudget, pauses, breakers, limiter } = this.#upstream;
     if (!this.#request.isWrite) budget.earn();
     const isFree = callBudget === undefined && pauses.none && breakers.calm;
-    if (isFree && limiter.take(this.#owner.caller.queueKey)) this.#send();
-    else this.#sendWhenAdmitted().catch((error: unknown) => this.#fail(error));
+    const isAdmitted = isFree && limiter.take(this.#owner.caller.queueKey);
+    if (isAdmitted && this.#request.beforeSend === undefined) this.#send();
+    else this.#sendWhenReady(isAdmitted).catch((error: unknown) => this.#fail(error));
   }
 
   /** The deadline of an operation that waited has passed. That says something about the upstream only if it has the call. */
@@ -101,8 +102,10 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
   }
 
   /** Rejects if it is refused or cancelled. */
-  async #sendWhenAdmitted(): Promise<void> {
-    const probed = await this.#waiting.enter();
+  async #sendWhenReady(isAdmitted: boolean): Promise<void> {
+    const probed = isAdmitted ? undefined : await this.#waiting.enter();
+    const { beforeSend } = this.#request;
+    if (beforeSend !== undefined && !this.#isCancelled) await beforeSend();
     if (this.#isCancelled) {
       // Sent now, nothing would ever end it.
       probed?.abandon();
@@ -254,7 +257,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     this.#failure = failure;
     try {
       if (repeat.delayMs > 0) await this.#waiting.sleep(repeat.delayMs);
-      await this.#sendWhenAdmitted();
+      await this.#sendWhenReady(false);
     } catch {
       if (repeat.kind === 'paid') this.#upstream.budget.refund();
       this.#fail(failure);

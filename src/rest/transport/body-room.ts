@@ -70,6 +70,11 @@ export class BodyRoom {
     return this.take(bytes, bytes) ? new KeptBody(this, bytes) : undefined;
   }
 
+  /** The same for what has been read before and takes so many bytes. */
+  keepBytes(bytes: number): KeptBody | undefined {
+    return this.take(bytes, bytes) ? new KeptBody(this, bytes) : undefined;
+  }
+
   /** The same if the text has to be read even if there is not enough room for it: it says what a write has done. */
   keepWritten(text: string): KeptBody {
     const bytes = this.#weigh(text);
@@ -93,6 +98,11 @@ export class KeptBody {
   constructor(room: BodyRoom, bytes: number) {
     this.#room = room;
     this.bytes = bytes;
+  }
+
+  /** Whether one of its holders has not let it go. */
+  get isHeld(): boolean {
+    return this.#holders > 0;
   }
 
   hold(): void {

@@ -7,6 +7,8 @@ import { type RawResponse, TransportError } from './transport.ts';
 export interface DecodedResponse {
   readonly status: number;
   readonly contentType: string;
+  /** Empty without one. */
+  readonly cacheControl: string;
   readonly text: string;
 }
 
@@ -66,7 +68,8 @@ function tell(response: RawResponse, text: string | undefined, key: string, list
 function toDecoded({ status, headers }: RawResponse, text: string | undefined, key: string): DecodedResponse {
   if (status < 200 || status > 299) throw toUpstreamError(status, headers, text ?? '', key);
   if (text === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
-  return { status, contentType: headers['content-type'] ?? '', text };
+  const { 'content-type': contentType = '', 'cache-control': cacheControl = '' } = headers;
+  return { status, contentType, cacheControl, text };
 }
 
 function textIn(body: Buffer): string | undefined {

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+
+/**
+ * What an upstream key's answers are kept under. A write gives the key a new one, so that no answer from before it is found
+ * any more. No value is made twice, by any process, and none tells which key it belongs to.
+ */
+export type Epoch = string;
+
+/** The epochs of all keys. Keys are named by their sharing key. */
+export interface Epochs {
+  /** The epoch of a key; undefined if it cannot be known at the moment: then nothing of the cache may be used. */
+  readonly current: (sharingKey: string) => Epoch | undefined | Promise<Epoch | undefined>;
+  /** Gives a key a new epoch. Once it is done, no operation that begins anywhere uses the old one. Never rejects. */
+  readonly renew: (sharingKey: string) => Epoch | undefined | Promise<Epoch | undefined>;
+  /** The write for which a key was renewed was never sent: the epoch before is taken up again if there is no later one. */
+  readonly undo: (sharingKey: string, renewed: Epoch) => void;
+}
+
+/** The epoch of a key, and that before it. */
+interface Renewed {
+  readonly epoch: Epoch;
+  readonly before: Epoch | undefined;
+}
+
+/** More keys than are used within a short time. One that is forgotten gets a new epoch: its answers are read again. */
+const mostKeys = 10_000;
+
+/** Epochs of one process. */
+export class LocalEpochs implements Epochs {
+  readonly #epochs = new LRUCache<string, Renewed>({ max: mostKeys });
+  readonly #process = randomUUID();
+  #last = 0;
+
+  current(sharingKey: string): Epoch {
+    return this.#epochs.get(sharingKey)?.epoch ?? this.renew(sharingKey);
+  }
+
+  renew(sharingKey: string): Epoch {
+    this.#last += 1;
+    const epoch = `${this.#process}-${this.#last.toString(36)}`;
+    this.take(sharingKey, epoch);
+    return epoch;
+  }
+
+  /** A key has an epoch that another process has made. */
+  take(sharingKey: string, epoch: Epoch): void {
+    this.#epochs.set(sharingKey, { epoch, before: this.#epochs.get(sharingKey)?.epoch });
+  }
+
+  undo(sharingKey: string, renewed: Epoch): void {
+    const { epoch, before } = this.#epochs.get(sharingKey) ?? {};
+    if (epoch === renewed && before !== undefined) this.#epochs.set(sharingKey, { epoch: before, before: undefined });
+  }
+}

@@ -1,0 +1,111 @@
+import type { CachedAnswer } from './cache/cached-answers.ts';
+import type { AnswerKind, OperationCache } from './cache/operation-cache.ts';
+import type { RestCache } from './cache/rest-cache.ts';
+import { WriteRenewal } from './cache/write-renewal.ts';
+import type { Caller } from './caller.ts';
+import type { CallerClient, CallingOperation, RestClient } from './client.ts';
+import { isForbidden, isNotFound, isUnauthenticated, noRoomForBodies } from './errors.ts';
+import { OperationCalls } from './operation-calls.ts';
+import { OperationDeadline } from './operation-deadline.ts';
+import type { RestOperation } from './operation-ids.ts';
+import type { UpstreamResources } from './resilience/upstream-resources.ts';
+
+/** An operation that has a part of the cache. */
+export interface CachingOperation extends CallingOperation {
+  readonly cache: OperationCache;
+}
+
+/** What a client with a cache is made of. */
+export interface CachedClientOptions {
+  readonly cache: RestCache;
+  readonly upstream: Pick<UpstreamResources, 'bodies' | 'eventLoop'>;
+  readonly caller: Caller;
+  readonly operation: CachingOperation;
+  /** Makes the client that calls in the name of the same caller. */
+  readonly createClient: (operation: CachingOperation) => CallerClient;
+}
+
+/** A refresh is one call, and one more if it fails in a way that is worth another. */
+const callsOfRefresh = 2;
+
+/** One operation's calls through the cache: its reads may be answered without one, its writes renew the key's epoch. */
+export class CachedClient implements RestClient {
+  readonly #options: CachedClientOptions;
+  readonly #client: CallerClient;
+
+  constructor(options: CachedClientOptions) {
+    this.#options = options;
+    this.#client = options.createClient(options.operation);
+  }
+
+  getJson(operation: RestOperation, target: string): Promise<unknown> {
+    const { cache } = this.#options.operation;
+    const answer = this.#find(operation, 'json', target);
+    if (answer === undefined) return this.#watched(this.#client.getJson(operation, target), target);
+    if (cache.isStale(answer)) this.#refresh(answer, target, (client) => client.getJson(operation, target));
+    return this.#give(answer, answer.value, target);
+  }
+
+  getCsv(operation: RestOperation, target: string): Promise<string> {
+    const { cache } = this.#options.operation;
+    const answer = this.#find(operation, 'csv', target);
+    if (typeof answer?.value !== 'string') return this.#watched(this.#client.getCsv(operation, target), target);
+    if (cache.isStale(answer)) this.#refresh(answer, target, (client) => client.getCsv(operation, target));
+    return this.#give(answer, answer.value, target);
+  }
+
+  write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
+    const { cache, caller, operation: own } = this.#options;
+    const renewal = new WriteRenewal(cache, caller.sharingKey, own.cache);
+    return renewal.endWith(this.#watched(this.#client.write(operation, target, body, renewal.begin), target));
+  }
+
+  /** Nothing is found for an operation that has ended: its client refuses the read. */
+  #find(operation: RestOperation, kind: AnswerKind, target: string): CachedAnswer | undefined {
+    const { deadline, cache } = this.#options.operation;
+    return deadline.ended === undefined ? cache.find(operation, kind, target) : undefined;
+  }
+
+  /** An answer of the cache; its memory counts for the operation as if it had been read for it. */
+  #give<T>(answer: CachedAnswer, value: T, target: string): Promise<T> {
+    const { upstream, operation } = this.#options;
+    const { deadline, calls, cache } = operation;
+    const body = answer.lend(upstream.bodies);
+    if (body === undefined) deadline.fail(noRoomForBodies);
+    else deadline.keep(body, upstream.bodies.limits.operation);
+    body?.letGo();
+    if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
+    deadline.received += answer.size;
+    calls.reuse(target, cache.isStale(answer) ? 'stale' : 'hit');
+    if (!deadline.isLarge) return Promise.resolve(value);
+    return new Promise((resolve) => upstream.eventLoop.doLater(() => resolve(value), deadline.endsAt));
+  }
+
+  /** Reads an answer anew, unless that is under way. The operation does not wait for it, and may end before. */
+  #refresh(answer: CachedAnswer, target: string, read: (client: CallerClient) => Promise<unknown>): void {
+    if (answer.isRefreshing) return;
+    answer.isRefreshing = true;
+    const { cache, operation, createClient } = this.#options;
+    const deadline = new OperationDeadline(cache.refreshMs);
+    const calls = new OperationCalls(callsOfRefresh);
+    const end = (): void => {
+      deadline.finish();
+      answer.isRefreshing = false;
+    };
+    const client = createClient({ deadline, calls, cache: operation.cache.forRefresh(), isModest: true });
+    // If it fails, the answer stays for as long as it may.
+    this.#watched(read(client), target).then(end, end);
+  }
+
+  /** Forgets what a failure says is not there for this key any more. */
+  async #watched<T>(answer: Promise<T>, target: string): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      const { cache } = this.#options.operation;
+      if (isUnauthenticated(error)) cache.refuseKey(this.#options.caller.sharingKey);
+      else if (isNotFound(error) || isForbidden(error)) cache.drop(target);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import { cacheNouns } from '../rest/cache/nouns.ts';
+import type { SettingsReader } from './reader.ts';
+import { type Setting, whole } from './settings.ts';
+
+/** What is kept of REST answers. */
+export interface CacheConfig {
+  /** How long answers are fresh, in seconds by noun. */
+  readonly ttls: Readonly<Record<string, number>>;
+  readonly staleSeconds: number;
+  readonly maxBytes: number;
+}
+
+/** Declares the settings of the cache; undefined if nothing is cached. */
+export function declareCache({ required, optional }: SettingsReader): CacheConfig | undefined {
+  const ttls = optional(
+    'CACHE_TTL',
+    secondsByNoun('How long REST answers are kept, in seconds by noun, such as projects=60; unset: none are'),
+  );
+  const staleSeconds = required(
+    'CACHE_STALE',
+    whole('How long kept answers are still used after that, while newer ones are read, in seconds', '600', 0, 604_800),
+  );
+  const mebibytes = required(
+    'CACHE_MAX_MB',
+    whole('Most memory for kept answers, in MiB, for each process', '64', 1, 65_536),
+  );
+  return ttls && Object.freeze({ ttls, staleSeconds, maxBytes: mebibytes * 2 ** 20 });
+}
+
+/** Longest time that an answer is fresh, in seconds: a day. */
+const longest = 86_400;
+
+function secondsByNoun(meaning: string): Setting<Readonly<Record<string, number>>> {
+  const nouns = cacheNouns.join(', ');
+  return {
+    fallback: undefined,
+    meaning,
+    expected: `nouns (${nouns}), each once and with seconds from 1 to ${longest}, such as projects=60 events=5`,
+    read: (source) => {
+      const ttls: Record<string, number> = {};
+      for (const item of source.trim().split(/\s+/)) {
+        const { noun = '', digits = '' } = /^(?<noun>[a-z]+)=(?<digits>\d{1,6})$/.exec(item)?.groups ?? {};
+        const seconds = Number(digits);
+        const isKnown = cacheNouns.includes(noun) && !Object.hasOwn(ttls, noun);
+        if (!isKnown || seconds < 1 || seconds > longest) return undefined;
+        ttls[noun] = seconds;
+      }
+      return Object.freeze(ttls);
+    },
+  };
+}

@@ -1,0 +1,265 @@
+import { expect, test, vi } from 'vitest';
+import { isObject } from '../../src/rest/values.ts';
+import { startCaching } from '../support/cache.ts';
+import type { Answer, Request, TestGateway } from '../support/gateway.ts';
+import { registration, send } from '../support/persisted.ts';
+import { notFound, refusal, reply } from '../support/replies.ts';
+import type { Answer as Reply } from '../support/routes.ts';
+import { listedProject, project } from '../support/rows.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const query = '{ project(id: 1) { name } }';
+const read = 'GET /api/projects/1/';
+const mutation = 'mutation { updateProject(input: { id: 1, name: "New" }) { project { id } } }';
+const write = 'PATCH /api/projects/1/';
+
+/** An upstream with one project, whose name counts its changes. */
+async function startProject(answer: (name: string) => Reply = (name) => project(1, { name })) {
+  let changes = 0;
+  let held = Promise.withResolvers<void>();
+  held.resolve();
+  const upstream = await startUpstream({
+    [read]: async () => {
+      await held.promise;
+      return answer(`Change ${changes}`);
+    },
+    [write]: () => {
+      changes += 1;
+      return project(1, { name: `Change ${changes}` });
+    },
+  });
+  return {
+    upstream,
+    change: () => void (changes += 1),
+    hold: () => void (held = Promise.withResolvers()),
+    release: () => held.resolve(),
+    [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose](),
+  };
+}
+
+async function nameOf(gateway: TestGateway, request: Request = {}): Promise<unknown> {
+  return namedIn(await gateway.ask(query, request));
+}
+
+function namedIn({ data, errors }: Answer): unknown {
+  return (
+    errors?.[0]?.extensions['code'] ?? (isObject(data) && isObject(data['project']) ? data['project']['name'] : null)
+  );
+}
+
+/** Waits until the upstream has received so many requests. */
+async function received({ requests }: Upstream, count: number): Promise<void> {
+  await vi.waitFor(() => expect(requests).toHaveLength(count), { timeout: 10_000, interval: 2 });
+}
+
+test('a fresh answer is given without a call, and read again once it is too old', async () => {
+  await using one = await startProject();
+  await using gateway = await startCaching(one.upstream);
+  expect(await nameOf(gateway)).toBe('Change 0');
+  one.change();
+  gateway.pass(59);
+  expect(await nameOf(gateway)).toBe('Change 0');
+  gateway.pass(1 + 600);
+  expect(await nameOf(gateway)).toBe('Change 1');
+  expect(one.upstream.requests).toEqual([read, read]);
+});
+
+test('a stale answer is given at once, and refreshed by one call for all who are given it', async () => {
+  await using one = await startProject();
+  await using gateway = await startCaching(one.upstream);
+  await nameOf(gateway);
+  one.change();
+  gateway.pass(60);
+  one.hold();
+  const stale = await Promise.all(Array.from({ length: 20 }, () => nameOf(gateway, { extensions: { cost: true } })));
+  expect(new Set(stale)).toEqual(new Set(['Change 0']));
+  one.release();
+  await vi.waitFor(async () => expect(await nameOf(gateway)).toBe('Change 1'));
+  expect(one.upstream.requests).toEqual([read, read]);
+});
+
+test('no key is given what another one has read', async () => {
+  await using upstream = await startUpstream(({ headers }) => project(1, { name: headers.authorization ?? '' }));
+  await using gateway = await startCaching(upstream);
+  for (const round of [1, 2]) {
+    for (const key of ['phx_a', 'phx_b', 'phx_A']) {
+      const authorization = `Bearer ${key}`;
+      expect([round, await nameOf(gateway, { headers: { authorization } })]).toEqual([round, authorization]);
+    }
+  }
+  expect(upstream.requests).toEqual([read, read, read]);
+});
+
+test.each([
+  ['a failure of the upstream', reply({ status: 500, body: {} }), 'UPSTREAM_UNAVAILABLE'],
+  ['an object that is not there', notFound, null],
+  ['what the key may not see', refusal(403, 'permission_denied', 'No.'), 'FORBIDDEN'],
+  [
+    'an answer with no-store',
+    reply({ headers: { 'cache-control': 'private, No-Store' }, body: project(1) }),
+    'Project 1',
+  ],
+] as const)('%s is not kept', async (_what, answer, expected) => {
+  await using upstream = await startUpstream({ [read]: answer });
+  await using gateway = await startCaching(upstream);
+  expect(await nameOf(gateway)).toBe(expected);
+  const before = upstream.requests.length;
+  expect(await nameOf(gateway)).toBe(expected);
+  expect(upstream.requests.length).toBe(2 * before);
+});
+
+test('nouns without a lifetime are not kept', async () => {
+  await using one = await startProject();
+  await using gateway = await startCaching(one.upstream, {
+    cache: { ttls: { events: 5 }, staleSeconds: 600, maxBytes: 2 ** 20 },
+  });
+  await nameOf(gateway);
+  await nameOf(gateway);
+  expect(one.upstream.requests).toEqual([read, read]);
+});
+
+test('a write is read by what comes after it, whatever was kept or under way before', async () => {
+  await using one = await startProject();
+  await using gateway = await startCaching(one.upstream);
+  expect(await nameOf(gateway)).toBe('Change 0');
+  await gateway.ask(mutation);
+  expect(await nameOf(gateway)).toBe('Change 1');
+  expect(await nameOf(gateway)).toBe('Change 1');
+  expect(one.upstream.requests).toEqual([read, write, read]);
+});
+
+test('what is read while a write is under way is used by none that comes after it', async () => {
+  const written = Promise.withResolvers<void>();
+  let name = 'Old';
+  await using upstream = await startUpstream({
+    [read]: () => project(1, { name }),
+    [write]: async () => {
+      await written.promise;
+      name = 'New';
+      return project(1, { name });
+    },
+  });
+  await using gateway = await startCaching(upstream);
+  await nameOf(gateway);
+  const writing = gateway.ask(mutation);
+  await received(upstream, 2);
+  expect(await nameOf(gateway)).toBe('Old');
+  written.resolve();
+  await writing;
+  expect(await nameOf(gateway)).toBe('New');
+  expect(upstream.requests).toEqual([read, write, read, read]);
+});
+
+test('what is read while a write is under way that nobody waits for any more is not used after that', async () => {
+  const arrived = Promise.withResolvers<void>();
+  let name = 'Old';
+  await using upstream = await startUpstream({
+    [read]: () => project(1, { name }),
+    [write]: async () => {
+      await arrived.promise;
+      name = 'New';
+      return project(1, { name });
+    },
+  });
+  await using gateway = await startCaching(upstream, { operationDeadlineMs: 300 });
+  const writing = gateway.ask(mutation);
+  await received(upstream, 1);
+  expect(await nameOf(gateway)).toBe('Old');
+  expect((await writing).errors?.[0]?.extensions['code']).toBe('UPSTREAM_TIMEOUT');
+  arrived.resolve();
+  await vi.waitFor(() => expect(name).toBe('New'));
+  expect(await nameOf(gateway)).toBe('New');
+});
+
+test('while the upstream is down known pages are answered, writes fail at once and empty nothing, and the log says it once', async () => {
+  const warned: string[] = [];
+  const upstream = await startUpstream({
+    [read]: project(1),
+    'GET /api/projects/': { count: 1, next: null, previous: null, results: [listedProject(1)] },
+  });
+  await using gateway = await startCaching(upstream, {
+    log: (level, message) => {
+      if (level !== 'info') warned.push(message);
+    },
+  });
+  const list = '{ projects(first: 1) { nodes { name } } }';
+  await nameOf(gateway);
+  await gateway.ask(list);
+  await upstream[Symbol.asyncDispose]();
+  gateway.pass(60);
+  for (let round = 0; round < 30; round += 1) {
+    for (const known of [query, list]) {
+      const { errors, extensions } = await gateway.ask(known, { extensions: { cost: true } });
+      expect([errors, extensions]).toMatchObject([undefined, { cost: { actual: 0, cached: 1, stale: 1 } }]);
+    }
+    const refused = await gateway.ask(mutation);
+    expect(refused.errors?.[0]?.extensions['code']).toBe('UPSTREAM_UNAVAILABLE');
+    gateway.pass(10);
+  }
+  expect(warned).toEqual([...new Set(warned)]);
+  expect(warned).not.toEqual([]);
+});
+
+test.each([
+  [403, 'FORBIDDEN'],
+  [404, null],
+])('a %i to a refresh ends the use of what it was about', async (status, expected) => {
+  let isGone = false;
+  await using one = await startProject((name) => (isGone ? refusal(status, 'x', 'No.') : project(1, { name })));
+  await using gateway = await startCaching(one.upstream);
+  await nameOf(gateway);
+  isGone = true;
+  gateway.pass(60);
+  expect(await nameOf(gateway)).toBe('Change 0');
+  await vi.waitFor(async () => expect(await nameOf(gateway)).toBe(expected));
+});
+
+test('a request with no-cache reads past the cache and stores, one with no-store does neither', async () => {
+  await using one = await startProject();
+  await using gateway = await startCaching(one.upstream);
+  await nameOf(gateway);
+  one.change();
+  expect(await nameOf(gateway, { headers: { 'cache-control': 'max-age=0, No-Cache' } })).toBe('Change 1');
+  expect(await nameOf(gateway)).toBe('Change 1');
+  one.change();
+  expect(await nameOf(gateway, { headers: { 'cache-control': 'no-store' } })).toBe('Change 2');
+  expect(await nameOf(gateway)).toBe('Change 1');
+  expect(one.upstream.requests).toEqual([read, read, read]);
+});
+
+test('the cost and the trace tell what the cache answered, and the metrics count it', async () => {
+  await using one = await startProject();
+  await using gateway = await startCaching(one.upstream, { explain: true });
+  const costOf = async (headers = {}): Promise<unknown> =>
+    (await gateway.ask(query, { headers, extensions: { cost: true } })).extensions?.['cost'];
+  const limit = 150;
+  expect(await costOf()).toEqual({ requested: 1, actual: 1, limit, cached: 0, stale: 0 });
+  expect(await costOf()).toEqual({ requested: 1, actual: 0, limit, cached: 1, stale: 0 });
+  gateway.pass(60);
+  expect(await costOf()).toEqual({ requested: 1, actual: 0, limit, cached: 1, stale: 1 });
+  await received(one.upstream, 2);
+  await vi.waitFor(async () => expect(await costOf()).toMatchObject({ stale: 0 }));
+  expect(await costOf({ 'cache-control': 'no-cache' })).toMatchObject({ actual: 1, cached: 0 });
+  const traced = await gateway.ask(query, { extensions: { explain: 'trace' } });
+  expect(traced.extensions?.['explain']).toMatchObject({
+    calls: [{ path: '/api/projects/1/', cache: 'hit', wave: 1 }],
+  });
+  const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
+  const counted = metrics.match(/^gateway_cache_reads_total.*$/gm);
+  expect(counted).toContain('gateway_cache_reads_total{noun="projects",result="miss"} 1');
+  expect(counted).toContain('gateway_cache_reads_total{noun="projects",result="bypass"} 1');
+  expect(counted?.join()).toMatch(/result="hit"} [1-9].*result="stale"} [1-9]/);
+  expect(Number(/^gateway_cache_bytes (\d+)/m.exec(metrics)?.[1])).toBeGreaterThan(1000);
+});
+
+test('a client may cache the answer of a GET by id for as long as all that it was made of is fresh', async () => {
+  await using one = await startProject();
+  await using gateway = await startCaching(one.upstream, { persisted: { getMaxAge: 45, automatic: true } });
+  const age = async (): Promise<string | null> =>
+    (await send(gateway.url, registration(query), { method: 'GET' })).headers.get('cache-control');
+  expect(await age()).toBe('private, max-age=45');
+  gateway.pass(20);
+  expect(await age()).toBe('private, max-age=40');
+  gateway.pass(45);
+  expect(await age()).toBe('private, max-age=0');
+});

@@ -1,0 +1,32 @@
+import type { GatewayOptions } from '../../src/gateway.ts';
+import { startGateway, type TestGateway } from './gateway.ts';
+import type { Upstream } from './upstream.ts';
+
+/** A gateway whose cache has a clock that a test sets. */
+export interface CachingGateway extends TestGateway {
+  /** So many seconds pass for the cache. */
+  pass(seconds: number): void;
+}
+
+/** How long the caches of tests keep answers, in seconds, and how long these are stale after that. */
+export const cacheSettings = {
+  ttls: { projects: 60, dashboards: 30, plugins: 300, events: 5, values: 60 },
+  staleSeconds: 600,
+  maxBytes: 64 * 2 ** 20,
+} as const;
+
+/** Starts a gateway that caches every noun, unless `options` say otherwise. */
+export async function startCaching(
+  upstream: Pick<Upstream, 'url'>,
+  { cache, ...options }: Partial<GatewayOptions> = {},
+): Promise<CachingGateway> {
+  let seconds = 0;
+  const now = (): number => seconds * 1000;
+  const gateway = await startGateway(upstream, { cache: { ...cacheSettings, now, ...cache }, ...options });
+  return {
+    ...gateway,
+    pass: (more) => {
+      seconds += more;
+    },
+  };
+}
