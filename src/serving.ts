@@ -126,6 +126,7 @@ async function startServing(
   const gateway = createGateway({
     ...config,
     persisted: { ...config.persisted, sharedStore: link?.store },
+    cache: config.cache && { ...config.cache, epochs: link?.epochs },
     upstreamUrl,
     cursorSecret: cursorSecretOf(config.cursorSecret, upstreamUrl),
     maxResponseBytes: 8 * mebibyte,

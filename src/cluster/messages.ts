@@ -3,6 +3,7 @@ import type { UpstreamErrorCode } from '../rest/errors.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { Config } from '../settings/config.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
+import type { EpochChange } from './worker-epochs.ts';
 
 /** What a worker needs to serve. All workers get the same, also those that are started later. */
 export interface Orders {
@@ -39,6 +40,10 @@ export type ToWorker =
   | { readonly kind: 'measure'; readonly id: number }
   // To `get`, under its id; undefined if no client has registered it.
   | { readonly kind: 'text'; readonly id: number; readonly text: string | undefined }
+  // Another worker has changed the epoch of a key: do so, too, and answer `changed`.
+  | { readonly kind: 'change'; readonly id: number; readonly change: EpochChange }
+  // To `changeAll`, under its id: all other workers have.
+  | { readonly kind: 'changedAll'; readonly id: number }
   // To `totals`, under its id.
   | { readonly kind: 'totals'; readonly id: number; readonly text: string | undefined }
   // What becomes of REST calls that asked for their place in the budget.
@@ -73,6 +78,9 @@ export type ToPrimary =
   // Texts of automatic persisted queries.
   | { readonly kind: 'set'; readonly hash: string; readonly text: string }
   | { readonly kind: 'get'; readonly id: number; readonly hash: string }
+  // For all other workers: this one writes.
+  | { readonly kind: 'changeAll'; readonly id: number; readonly change: EpochChange }
+  | { readonly kind: 'changed'; readonly id: number }
   // The metrics of all workers together.
   | { readonly kind: 'totals'; readonly id: number }
   // REST calls of one turn of its event loop that ask for their place in the budget, and those that have ended.

@@ -3,13 +3,12 @@ export interface Pending<T> {
   /** Asks under a new id; undefined if no answer comes in time, or if too many wait already. */
   readonly ask: (send: (id: number) => void) => Promise<T | undefined>;
   readonly answer: (id: number, value: T | undefined) => void;
+  /** The other process has ended: it answers no more. */
+  readonly end: () => void;
 }
 
-/** Most questions that wait at a time. */
-const mostWaiting = 1000;
-
-/** Questions that wait at most so many milliseconds each. */
-export function createPending<T>(patienceMs: number): Pending<T> {
+/** Questions that wait at most so many milliseconds each, and most of them that wait at a time. */
+export function createPending<T>(patienceMs: number, mostWaiting = 1000): Pending<T> {
   const waiting = new Map<number, (value: T | undefined) => void>();
   let lastId = 0;
   const answer = (id: number, value: T | undefined): void => {
@@ -18,6 +17,9 @@ export function createPending<T>(patienceMs: number): Pending<T> {
   };
   return {
     answer,
+    end: () => {
+      for (const id of [...waiting.keys()]) answer(id, undefined);
+    },
     ask: (send) => {
       if (waiting.size >= mostWaiting) return Promise.resolve(undefined);
       lastId += 1;

@@ -8,6 +8,7 @@ import { JointStop } from './joint-stop.ts';
 import type { Orders, Started, ToPrimary, ToWorker } from './messages.ts';
 import { createRestarts, type Restarts } from './restarts.ts';
 import { retire, totalsOf } from './totals.ts';
+import type { EpochChange } from './worker-epochs.ts';
 import { setUpWorkers, WorkerHandle, WorkersError } from './worker-handle.ts';
 
 /** Settings of the workers. */
@@ -114,9 +115,17 @@ class Workers {
     else if (message.kind === 'look') void this.#budget?.look(worker, message);
     else if (message.kind === 'holding') this.#jointStop.holding(worker);
     else if (message.kind === 'closed') this.#jointStop.closed(worker);
-    else if (message.kind === 'totals') {
+    else if (message.kind === 'changeAll') {
+      void this.#changeAll(worker, message.change).then(() => worker.tell({ kind: 'changedAll', id: message.id }));
+    } else if (message.kind === 'totals') {
       void this.#totals().then((text) => worker.tell({ kind: 'totals', id: message.id, text }));
     }
+  }
+
+  /** All workers but the one that writes change the epoch of a key. */
+  async #changeAll(writer: WorkerHandle, change: EpochChange): Promise<void> {
+    const others = [...this.#running.values()].filter((worker) => worker !== writer);
+    await Promise.all(others.map((worker) => worker.change(change)));
   }
 
   async #totals(): Promise<string> {

@@ -3,6 +3,7 @@ import type { Snapshot } from '../telemetry/metrics.ts';
 import { type Handovers, watchHandovers } from './handovers.ts';
 import { isToPrimary, type Orders, type Started, type ToPrimary, type ToWorker } from './messages.ts';
 import { createPending } from './pending.ts';
+import type { EpochChange } from './worker-epochs.ts';
 
 /** Workers that cannot serve. */
 export class WorkersError extends Error {
@@ -26,6 +27,12 @@ export interface WorkerEvents {
 /** How long a worker has to tell its metrics, in milliseconds; after that what it told last counts. */
 const measurePatienceMs = 1000;
 
+/**
+ * How long a worker has to change an epoch, in milliseconds: writes wait for it. There are as many changes at a time as
+ * writes, which have a limit of their own.
+ */
+const changePatienceMs = 5000;
+
 /** The primary's side of one worker, from its start to its end; `Link` of worker.ts is the other side. */
 export class WorkerHandle {
   /** Once it listens; rejects with a WorkersError if it ends before, which has to be handled. */
@@ -33,6 +40,7 @@ export class WorkerHandle {
   readonly #worker: Worker;
   readonly #handovers: Handovers;
   readonly #measures = createPending<Snapshot>(measurePatienceMs);
+  readonly #changes = createPending<true>(changePatienceMs, Number.POSITIVE_INFINITY);
   #snapshot: Snapshot = [];
   #serves = false;
 
@@ -48,12 +56,14 @@ export class WorkerHandle {
         start.resolve({ url: message.url, upstream: message.upstream });
       } else if (message.kind === 'failed') start.reject(new WorkersError(message.message, message.exitCode));
       else if (message.kind === 'measured') this.#measures.answer(message.id, message.snapshot);
+      else if (message.kind === 'changed') this.#changes.answer(message.id, true);
       else events.onMessage(message);
     });
     // What cannot be sent is lost with its worker, whose end is heard below.
     this.#worker.on('error', () => undefined);
     this.#worker.on('exit', (code: number | null, signal: string | null) => {
       this.#serves = false;
+      this.#changes.end();
       const how = signal === null ? `code ${code}` : `signal ${signal}`;
       start.reject(new WorkersError(`a worker ended with ${how} before it served`, 1));
       events.onEnd(how);
@@ -86,6 +96,13 @@ export class WorkerHandle {
     const snapshot = await this.#measures.ask((id) => this.tell({ kind: 'measure', id }));
     this.#snapshot = snapshot ?? this.#snapshot;
     return this.#snapshot;
+  }
+
+  /** It changes the epoch of a key. Resolves once it has, or has ended; after a while in any case. */
+  async change(change: EpochChange): Promise<void> {
+    // Until it has been handed a connection it has read nothing.
+    if (this.handed === 0) return;
+    await this.#changes.ask((id) => this.tell({ kind: 'change', id, change }));
   }
 
   tell(message: ToWorker): void {

@@ -9,6 +9,7 @@ import type { Snapshot } from '../telemetry/metrics.ts';
 import { isToWorker, type Orders, type Started, type ToPrimary, type ToWorker } from './messages.ts';
 import { createPending } from './pending.ts';
 import { RemoteBudget } from './remote-budget.ts';
+import { WorkerEpochs } from './worker-epochs.ts';
 
 /** A server that the primary directs. */
 export interface Served extends Started {
@@ -32,6 +33,8 @@ export class Link {
   readonly orders: Promise<Orders>;
   /** Texts that any worker has registered. */
   readonly store: TextStore;
+  /** Epochs of upstream keys that hold over all workers. */
+  readonly epochs = new WorkerEpochs((id, change) => void tell({ kind: 'changeAll', id, change }));
   readonly #texts = createPending<string>(textPatienceMs);
   /** The primary's words when this worker stops. */
   readonly #mayClose = Promise.withResolvers<void>();
@@ -119,6 +122,11 @@ export class Link {
         return void served?.snapshot().then((snapshot) => tell({ kind: 'measured', id: message.id, snapshot }), ignore);
       case 'text':
         return this.#texts.answer(message.id, message.text);
+      case 'change':
+        this.epochs.take(message.change);
+        return void tell({ kind: 'changed', id: message.id });
+      case 'changedAll':
+        return this.epochs.changed(message.id);
       case 'totals':
         return this.#totals.answer(message.id, message.text);
       case 'decisions':

@@ -262,3 +262,30 @@ test('nobody but the gateway starts a worker', async () => {
   expect(await running.exit()).toBe(2);
   expect(running.output()).toMatch(/^error: worker: .*\n$/);
 });
+
+test('no worker answers from its cache what is older than a write that another one has answered', async () => {
+  let name = 'Change 0';
+  let changes = 0;
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/': () => rows.project(1, { name }),
+    'PATCH /api/projects/1/': () => {
+      changes += 1;
+      name = `Change ${changes}`;
+      return rows.project(1, { name });
+    },
+  });
+  await using group = await start({ UPSTREAM_URL: upstream.url, CACHE_TTL: 'projects=600' });
+  const write = { query: 'mutation { updateProject(input: { id: 1, name: "New" }) { project { id } } }' };
+  for (let round = 1; round <= 10; round += 1) {
+    await ask(group.url, write);
+    for (let turn = 0; turn < 4; turn += 1) {
+      expect(await ask(group.url, { query })).toEqual({ data: { project: { name: `Change ${round}` } } });
+    }
+  }
+  const metrics = await metricsOf(group.url);
+  expect(metrics.get('gateway_cache_reads_total{noun="projects",result="hit"}')).toBeGreaterThan(0);
+  // A worker that ends in the middle is waited for no longer than it lives.
+  process.kill(await pidThatLogged(group), 'SIGKILL');
+  await ask(group.url, write);
+  expect(await ask(group.url, { query })).toEqual({ data: { project: { name: 'Change 11' } } });
+});
