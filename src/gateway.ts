@@ -133,11 +133,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   const saved = new SavedCalls();
   const drift = watchDrift(options);
   const metrics = createMetrics(
-    { upstream: upstream.health, documents: persisted.uses, shared, saved, drift },
+    { upstream: upstream.health, documents: persisted.uses, shared, saved, drift, cache: upstream.cache },
     options,
   );
   if (auth !== undefined) metrics.measureAuth(auth.authenticator.counts, upstream.heldKeyFaults);
-  if (upstream.cache !== undefined) metrics.measureCache(upstream.cache);
   const watch = watchWith(metrics, options);
   const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch };
   const run = createOperations(options, parts);

@@ -10,6 +10,7 @@ import type { HeldKeyFaults } from '../rest/tenant-client.ts';
 import { measureBuild } from './build-metrics.ts';
 import { counter, gauge, histogram } from './instruments.ts';
 import { createOperationMetrics, type OperationMetrics } from './operation-metrics.ts';
+import { measureCache, measureSavedCalls } from './saved-metrics.ts';
 
 /** Where counters that others keep are read from. */
 export interface MetricsSources {
@@ -18,6 +19,8 @@ export interface MetricsSources {
   readonly shared: { readonly joined: number; readonly savedCalls: number };
   readonly saved: SavedCalls;
   readonly drift: DriftWatch;
+  /** Undefined if nothing is cached. */
+  readonly cache: RestCache | undefined;
 }
 
 /** Settings that metrics are made for. */
@@ -32,8 +35,6 @@ export interface Metrics extends OperationMetrics {
   readonly render: () => Promise<string>;
   /** Counts how requests were authenticated, and what went wrong with the keys that the gateway holds. */
   readonly measureAuth: (results: ReadonlyMap<AuthResult, number>, faults: HeldKeyFaults) => void;
-  /** Counts what the cache of REST answers does, and what it takes. */
-  readonly measureCache: (cache: RestCache) => void;
   /** The same as data, which can be added to that of other processes. */
   readonly snapshot: () => Promise<Snapshot>;
 }
@@ -53,27 +54,14 @@ export interface Measured {
 
 /** Makes the metrics of one gateway. */
 export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: MetricsSettings): Metrics {
-  const { upstream, documents, shared, saved, drift } = sources;
+  const { upstream, documents, shared, saved, drift, cache } = sources;
   const registry = new Registry();
   const operations = createOperationMetrics([registry], maxUpstreamCalls);
   counter([registry], 'gateway_shared_operations_total', 'Operations answered by an equal one under way.', [], () => [
     [{}, shared.joined],
   ]);
   measureUpstream([registry], upstream);
-  counter(
-    [registry],
-    'gateway_rest_calls_saved_total',
-    'REST calls that were not made, at least, by what saved them.',
-    ['by'],
-    () => [
-      [{ by: 'windows' }, saved.windows],
-      [{ by: 'totals' }, saved.totals],
-      [{ by: 'known_rows' }, saved.knownRows],
-      [{ by: 'views' }, saved.views],
-      [{ by: 'shared_reads' }, upstream().sharedReads],
-      [{ by: 'shared_operations' }, shared.savedCalls],
-    ],
-  );
+  measureSavedCalls([registry], { upstream, shared, saved, cache });
   counter(
     [registry],
     'gateway_upstream_drift_total',
@@ -81,6 +69,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
     ['route', 'column', 'kind'],
     () => drift.counts().map(({ count, ...series }) => [series, count]),
   );
+  if (cache !== undefined) measureCache([registry], cache);
   measureDocuments([registry], documents);
   measureBuild([registry]);
   collectDefaultMetrics({ register: registry });
@@ -88,7 +77,6 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
     ...operations,
     contentType: registry.contentType,
     measureAuth: (results, faults) => measureAuth([registry], results, faults),
-    measureCache: (cache) => measureCache([registry], cache),
     render: () => registry.metrics(),
     snapshot: () => registry.getMetricsAsJSON(),
   };
@@ -121,23 +109,6 @@ function measureAuth(registers: Registry[], results: ReadonlyMap<AuthResult, num
     [],
     () => [[{}, faults.stoppedCalls]],
   );
-}
-
-function measureCache(registers: Registry[], { counts, answers }: RestCache): void {
-  counter(
-    registers,
-    'gateway_cache_reads_total',
-    'Reads whose answers are cached, by noun and by what became of them.',
-    ['noun', 'result'],
-    () =>
-      [...counts.all].flatMap(([noun, results]) =>
-        Object.entries(results).map(([result, count]): [Record<'noun' | 'result', string>, number] => [
-          { noun, result },
-          count,
-        ]),
-      ),
-  );
-  gauge(registers, 'gateway_cache_bytes', 'Memory that cached answers take, estimated.', () => answers.bytes);
 }
 
 function measureUpstream(registers: Registry[], upstream: () => UpstreamHealth): void {

@@ -2,6 +2,7 @@ import { existsSync, globSync } from 'node:fs';
 import { posix } from 'node:path';
 import { expect, test } from 'vitest';
 import { settings } from '../../src/settings/config.ts';
+import { cacheSettings } from '../support/cache.ts';
 import { blocksOf, chapterOf, pages, textOf } from '../support/documentation.ts';
 import { startGateway } from '../support/gateway.ts';
 
@@ -83,7 +84,7 @@ test('every limit says what it protects', () => {
 });
 
 test('the metrics that are explained are those that the gateway has', async () => {
-  await using gateway = await startGateway({ url: 'http://127.0.0.1:9' });
+  await using gateway = await startGateway({ url: 'http://127.0.0.1:9' }, { cache: cacheSettings });
   const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
   const own = [...metrics.matchAll(/^# TYPE (gateway_\w+) /gm)].map(([, name = '']) => name);
   const table = chapterOf('docs/operations.md', '## Metrics');

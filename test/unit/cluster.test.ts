@@ -69,7 +69,7 @@ function processWith(...ids: readonly string[]): Process {
     documents,
     drift,
     metrics: createMetrics(
-      { upstream, documents, shared: { joined: 0, savedCalls: 8 }, saved: new SavedCalls(), drift },
+      { upstream, documents, shared: { joined: 0, savedCalls: 8 }, saved: new SavedCalls(), drift, cache: undefined },
       { maxUpstreamCalls: 150 },
     ),
   };

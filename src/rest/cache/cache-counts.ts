@@ -21,6 +21,11 @@ export class CacheCounts {
     counts[result] += 1;
   }
 
+  /** Reads that were no calls, so far. */
+  get answered(): number {
+    return [...this.#byNoun.values()].reduce((sum, { hit, stale }) => sum + hit + stale, 0);
+  }
+
   /** Since the start, by noun. */
   get all(): ReadonlyMap<string, Readonly<Record<CacheResult, number>>> {
     return this.#byNoun;
