@@ -5,7 +5,7 @@ import type { Orders, Started } from './cluster/messages.ts';
 import { startWorkers } from './cluster/primary.ts';
 import { Link } from './cluster/worker.ts';
 import { failureOf, hearUncaught, listening, stopOnSignal } from './exit.ts';
-import { createGateway, type Gateway } from './gateway.ts';
+import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';
 import type { Log } from './log.ts';
 import { createTextMemory } from './operation/persisted/persisted.ts';
 import { mutationNames } from './resolvers/resolvers.ts';
@@ -125,13 +125,11 @@ async function startServing(
   const tracing = config.traces ? await startTraces(environment, upstreamUrl, log) : undefined;
   const gateway = createGateway({
     ...config,
-    persisted: { ...config.persisted, sharedStore: link?.store },
-    cache: config.cache && { ...config.cache, epochs: link?.epochs },
+    ...sharedOver(link, config),
     upstreamUrl,
     cursorSecret: cursorSecretOf(config.cursorSecret, upstreamUrl),
     maxResponseBytes: 8 * mebibyte,
     demoKey,
-    callBudget: link?.budgetOf(config.budget),
     tracing: tracing?.tracing,
     report: (error) => log.error({ err: error }, 'unexpected error'),
     log: tell,
@@ -155,6 +153,18 @@ async function startServing(
       closeMetrics?.();
       await tracing?.stop();
     },
+  };
+}
+
+/** What a process has with the other workers, if there are any. */
+function sharedOver(
+  link: Link | undefined,
+  { persisted, cache, budget }: Config,
+): Pick<GatewayOptions, 'persisted' | 'cache' | 'callBudget'> {
+  return {
+    persisted: { ...persisted, sharedStore: link?.store },
+    cache: cache && { ...cache, epochs: link?.epochs },
+    callBudget: link?.budgetOf(budget),
   };
 }
 
