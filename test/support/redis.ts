@@ -24,6 +24,8 @@ export interface RedisServer extends AsyncDisposable {
   readonly url: string;
   /** Asks the server, as an operator does. */
   ask(command: string, ...args: readonly string[]): Promise<unknown>;
+  /** Takes down all that clients tell it from now on. */
+  watch(): Promise<WatchedRedis>;
   /** Ends the process at once; what it knew is lost. */
   kill(): Promise<void>;
   /** Stops the process where it is: connections stay open and are not answered. */
@@ -31,6 +33,12 @@ export interface RedisServer extends AsyncDisposable {
   thaw(): void;
   /** Starts it again on the same port. */
   restart(): Promise<void>;
+}
+
+/** What clients tell a server. */
+export interface WatchedRedis extends Disposable {
+  /** Each command with its arguments, by its beginning. */
+  readonly commands: readonly string[];
 }
 
 /**
@@ -58,6 +66,7 @@ export async function startRedis({ tls = false } = {}): Promise<RedisServer> {
         redis.disconnect();
       }
     },
+    watch: () => watch(url),
     kill,
     freeze: () => void running.kill('SIGSTOP'),
     thaw: () => void running.kill('SIGCONT'),
@@ -68,6 +77,20 @@ export async function startRedis({ tls = false } = {}): Promise<RedisServer> {
     [Symbol.asyncDispose]: async () => {
       await kill();
       rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+async function watch(url: string): Promise<WatchedRedis> {
+  const redis = new Redis(url);
+  const monitor = await redis.monitor();
+  const commands: string[] = [];
+  monitor.on('monitor', (_time: string, args: readonly string[]) => commands.push(args.join(' ')));
+  return {
+    commands,
+    [Symbol.dispose]: () => {
+      monitor.disconnect();
+      redis.disconnect();
     },
   };
 }
