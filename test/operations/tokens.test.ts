@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type Answer, ask } from '../support/gateway.ts';
 import { codesOf } from '../support/load.ts';
@@ -16,8 +16,10 @@ const invalid = 'Bearer error="invalid_token"';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The claims of a token whose user is a number. */
-const subjectless = Object.fromEntries([['sub', 1]]);
+/** The claims of a token for this user. */
+function subject(user: unknown): Readonly<Record<string, unknown>> {
+  return Object.fromEntries([['sub', user]]);
+}
 
 /** What a log says of a user. */
 function subjectOf(user: string): string {
@@ -40,8 +42,13 @@ describe('Of the requests for JSON', () => {
     ['an expired token', { claims: { exp: 1 } }, invalid],
     ['a token of another issuer', { claims: { iss: 'x' } }, invalid],
     ['a token for another audience', { claims: { aud: 'x' } }, invalid],
-    ['a token whose user is no text', { claims: subjectless }, invalid],
+    ['a token whose user is no text', { claims: subject(1) }, invalid],
     ['a token whose tenant is no text', { claims: { tenant: 1 } }, invalid],
+    ['a token without an issuer', { claims: { iss: undefined } }, invalid],
+    ['a token without an audience', { claims: { aud: undefined } }, invalid],
+    ['a token without an end', { claims: { exp: undefined } }, invalid],
+    ['a token without a user', { claims: subject(undefined) }, invalid],
+    ['a token that is not valid yet', { claims: { nbf: 4_000_000_000 } }, invalid],
     ['an unknown key', { header: { kid: 'other' } }, invalid],
     ['a token of nine KiB', { claims: { filler: 'x'.repeat(6800) } }, invalid],
   ])('a request with %s is refused with 401, CORS headers and no call', async (_name, parts, challenge) => {
@@ -62,6 +69,32 @@ describe('Of the requests for JSON', () => {
     for (const answer of answers) expect(refusalOf(answer)).toEqual([401, ['UNAUTHENTICATED'], challenge, origin]);
     expect(answers[0].headers.get('access-control-expose-headers')).toBe('retry-after, x-request-id, www-authenticate');
     expect(upstream.requests).toEqual([]);
+  });
+
+  test('a forged token is refused with 401 and no call, whatever it says of its key', async () => {
+    await using upstream = await startUpstream(routes);
+    await using elsewhere = await startUpstream(routes);
+    await using gateway = await startTenants(upstream, entries, options);
+    const attacker = await createSigningKey(gateway.signingKey.kid);
+    const [, payload = '', signature = ''] = (await signToken(gateway.signingKey, 'acme')).split('.');
+    const head = (header: object): string => Buffer.from(JSON.stringify(header)).toString('base64url');
+    const signed = `${head({ alg: 'HS256', kid: attacker.kid })}.${payload}`;
+    const publicKey = JSON.stringify(gateway.signingKey.jwk);
+    const forged = [
+      `${head({ alg: 'none' })}.${payload}.`,
+      `${head({ alg: 'none', kid: attacker.kid })}.${payload}.${signature}`,
+      `${signed}.${createHmac('sha256', publicKey).update(signed).digest('base64url')}`,
+      await signToken(attacker, 'acme'),
+      await signToken(attacker, 'acme', { header: { jwk: attacker.jwk } }),
+      await signToken(attacker, 'acme', { header: { jku: elsewhere.url } }),
+      await signToken(attacker, 'acme', { header: { x5u: elsewhere.url } }),
+      await signToken(await createSigningKey('of another provider'), 'acme'),
+    ];
+    for (const token of forged) {
+      const answer = await ask(gateway.url, query, { headers: { authorization: `Bearer ${token}`, origin } });
+      expect(refusalOf(answer)).toEqual([401, ['UNAUTHENTICATED'], invalid, origin]);
+    }
+    expect([...upstream.requests, ...elsewhere.requests]).toEqual([]);
   });
 
   test('an unknown tenant is refused with 403, whatever every object has', async () => {
