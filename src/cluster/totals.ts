@@ -11,7 +11,7 @@ export interface WorkerCounts {
 
 /** The metrics of all workers as one text; `retired` is what stays of those that have ended. */
 export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot, workers: WorkerCounts): Promise<string> {
-  const unused = gauge(unusedDocuments, 'Listed documents that nobody has asked for.', unusedIn(snapshots));
+  const unused = gauge(unusedDocuments, 'Listed documents that no client has asked for.', unusedIn(snapshots));
   const parts = snapshots.map((snapshot) => snapshot.filter(({ name }) => name !== unusedDocuments));
   const drift = foldDrift([retired, ...parts]);
   return AggregatorRegistry.aggregate([...drift, [unused], workerMetrics(workers)]).metrics();

@@ -193,7 +193,7 @@ function measureDocuments(registers: Registry[], documents: DocumentUses): void 
   gauge(
     registers,
     'gateway_documents_unused',
-    'Listed documents that nobody has asked for.',
+    'Listed documents that no client has asked for.',
     () => documents.unused().length,
   );
   counter(

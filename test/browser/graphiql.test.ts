@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     });
   });
 
-  test('shows a typed error for a key that nobody knows', async () => {
+  test('shows a typed error for an unknown key', async () => {
     await using opened = await openGraphiql(browser, gateway.url);
     const { page, picture } = opened;
     await page.getByLabel('API key').fill('phx_of_nobody');

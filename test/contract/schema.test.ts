@@ -7,7 +7,7 @@ import { unnamedBreakingChanges, unreleased } from './schema-changes.ts';
 const snapshotUrl = new URL('../../schema.graphql', import.meta.url);
 const changelogUrl = new URL('../../CHANGELOG.md', import.meta.url);
 
-// One test, so that the snapshot cannot be updated past a breaking change that nobody was told of.
+// One test, so that the snapshot cannot be updated past a breaking change without a word of it.
 test('the public schema is the committed one, and what breaks clients is named in the changelog', async () => {
   const printed = `${printSchema(createReadableSchema(true))}\n`;
   const committed = buildSchema(readFileSync(snapshotUrl, 'utf8'));

@@ -79,7 +79,7 @@ test('while the upstream hangs, one key with one query is answered in under a se
   await using gateway = await startGateway(upstream, { operationDeadlineMs: 1500 });
   await together(4, 4, () => gateway.ask(read));
   const answers = await steadily(20, 1500, () => askTimed(gateway.url, read));
-  // Whoever waited for the call of another would wait for its deadline.
+  // An operation that waited for the call of another would wait for its deadline.
   expect(new Set(answers.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
   expectWithin(slowest(answers), 1000);
   handlers.now = healthy;

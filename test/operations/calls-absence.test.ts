@@ -297,7 +297,7 @@ describe('several rows of one list, wanted by id at once', () => {
     ['403', denied],
     ['404', refusal(404, 'not_found', 'Not found.')],
     ['nonsense', 'nonsense'],
-  ])('are read by id where the list answers %s, which is nobody’s error', async (_status, failure) => {
+  ])('are read by id where the list answers %s, which is no error to the client', async (_status, failure) => {
     await using upstream = await startUpstream({ ...routes, [dashboards]: failure }, { quiet: 25 });
     await using gateway = await startGateway(upstream);
     const answer = await askThrice(gateway, upstream, query, { variables: { ids: ids(3) } });

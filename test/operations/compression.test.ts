@@ -142,7 +142,7 @@ test('callers who ask the same at the same time get answers of their own', async
   expect(new Set(answers.map(({ headers }) => headers.get('content-encoding')))).toEqual(new Set(['gzip']));
 });
 
-test('a client that leaves while its answer is compressed harms nobody', async () => {
+test('a client that leaves while its answer is compressed harms no other request', async () => {
   await using upstream = await startBig();
   await using gateway = await startGateway(upstream);
   const leaving = Array.from({ length: 10 }, (_, number) =>

@@ -134,7 +134,7 @@ test('pages of CSV keep their rows where events arrive meanwhile', async () => {
   ]);
 });
 
-test('rows that go on behind an empty page are an error, since nobody could go on', async () => {
+test('rows that go on behind an empty page are an error, since no client could go on', async () => {
   await using upstream = await startUpstream({ [`GET ${path}`]: { next: `${path}?offset=5`, results: [] } });
   await using gateway = await startGateway(upstream);
   const { errors } = await gateway.ask('{ project(id: 1) { eventRows(select: ["id"]) { rows } } }');

@@ -79,7 +79,7 @@ describe('single flight', () => {
 
   test('is never across keys, not even those that differ in one character or its case', async () => {
     const keys = ['phx_a', 'phx_A', 'phx_', 'phx_aa', 'phx_a=', 'phx_b', 'a'];
-    // Whoever asks is told who he is.
+    // Each caller is told which user it is.
     await using upstream = await startUpstream(({ headers }) => project(1, { name: headers.authorization ?? '' }), {
       hold: keys.length,
     });
@@ -105,7 +105,7 @@ describe('single flight', () => {
     expect((await gateway.ask(one)).data).toEqual(named);
   });
 
-  test('goes on for the others when one leaves, whoever came first', async () => {
+  test('goes on for the others when one leaves, the first one too', async () => {
     for (const leaver of [0, 1, 2]) {
       await using upstream = await startHolding();
       await using gateway = await startGateway(upstream);
@@ -151,7 +151,7 @@ describe('single flight', () => {
     expect(upstream.requests).toEqual([read]);
   });
 
-  test('has nobody join a call that has not answered for more than a second', async () => {
+  test('lets no operation join a call that has not answered for more than a second', async () => {
     await using upstream = await startHolding();
     await using gateway = await startGateway(upstream);
     const first = gateway.ask(one);

@@ -167,7 +167,7 @@ describe('an answer', () => {
 
 describe('CORS', () => {
   const origins = ['https://evil.example', 'null', 'http://localhost:3000', 'file://', 'http://127.0.0.1'];
-  test.each(origins)('lets nobody of the origin %s read an answer', async (origin) => {
+  test.each(origins)('lets no page of the origin %s read an answer', async (origin) => {
     const preflight = [
       'access-control-request-method',
       'POST',

@@ -12,7 +12,7 @@ const whole = '{"data":{"project":{"name":"Project 1"}}}';
 
 const attacked = shareSmallGateway({ 'GET /api/projects/1/': project(1) }, query);
 
-test('a thousand connections that say nothing hold up nobody', { timeout: 60_000 }, async () => {
+test('a thousand connections that say nothing hold up no other client', { timeout: 60_000 }, async () => {
   const { gateway, upstream } = attacked();
   await withstand(gateway, async () => {
     const sockets = await together(1000, 100, async () => {
@@ -43,7 +43,7 @@ test.each([
   ["GraphiQL's page", get('/graphql', 'accept: text/html\r\naccept-encoding: gzip\r\n').repeat(60), 100],
   ['what is not there', get('/nothing').repeat(2000), 100],
   ['documents that do not parse', get('/graphql?query={').repeat(60), 100],
-])('pipelined requests for %s whose answers nobody reads hold up nobody', { timeout: 60_000 }, async (...attack) => {
+])('pipelined requests for %s whose answers are not read hold up no other client', { timeout: 60_000 }, async (...attack) => {
   const [, bytes, connections] = attack;
   const { gateway } = attacked();
   await withstand(gateway, async () => {

@@ -58,7 +58,7 @@ test('brackets and colons inside of strings do not count as objects, lists and m
   expect(answer.data).toEqual({ project: { events: { nodes: [{ properties: numbersAndBrackets }] } } });
 });
 
-test('tens of thousands of names in the extra of a mutation hold nobody up, whatever the key', {
+test('tens of thousands of names in the extra of a mutation hold up no other client, whatever the key', {
   timeout: 60_000,
 }, async () => {
   const { gateway } = attacked();

@@ -297,7 +297,7 @@ describe('A listed document', () => {
     expect(await ask({ operationName: 'C' })).toEqual([200, 'BAD_USER_INPUT']);
   });
 
-  test('is counted: hits, errors and REST calls; what nobody asked for is listed', async () => {
+  test('is counted: hits, errors and REST calls; what no client asked for is listed', async () => {
     using folder = createFolder();
     const files = folder.write('m.json', {
       projects: '{ projects(first: 1) { nodes { name } } }',

@@ -99,7 +99,7 @@ test('each surface is paused by itself', async () => {
   expect(codesOf(await gateway.ask(values))).toEqual(['RATE_LIMITED']);
 });
 
-test('a limit that does not say when it ends pauses nobody, and the read is not repeated', async () => {
+test('a limit that does not say when it ends pauses no caller, and the read is not repeated', async () => {
   await using upstream = await startLimited('projects', 1, {});
   await using gateway = await startGateway(upstream);
   expect(codesOf(await gateway.ask(one))).toEqual(['RATE_LIMITED']);

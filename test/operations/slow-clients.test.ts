@@ -42,7 +42,7 @@ test.concurrent('a client that takes nothing of a large answer for 15 seconds lo
   await once(socket, 'close');
   expect(taken).toBeGreaterThan(0);
   expect(taken).toBeLessThan(4 * name.length);
-  // Whoever reads, however slowly he began, gets all of it.
+  // A client that reads gets all of it, however slowly it began.
   expect((await gateway.ask(query)).body.length).toBeGreaterThan(4 * name.length);
 });
 

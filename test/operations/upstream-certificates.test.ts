@@ -15,7 +15,7 @@ const change = 'mutation { updateProject(input: { id: 1, name: "a" }) { project 
 /** An https upstream that notes who asks. */
 interface Asked extends AsyncDisposable {
   readonly url: string;
-  /** The method of each request, and the common name of its client's certificate, `nobody` without one. */
+  /** The method of each request, and the common name of its client's certificate, `no certificate` without one. */
   readonly requests: readonly string[];
 }
 
@@ -66,7 +66,7 @@ describe('A client certificate', () => {
     await using gateway = await startGateway(upstream, { upstreamRoute });
     expect((await gateway.ask(query)).errors).toBeUndefined();
     expect(upstream.requests).toEqual(['GET gateway']);
-    expect(proxy.clients).toEqual(['nobody']);
+    expect(proxy.clients).toEqual(['no certificate']);
   });
 
   const { certificate, key } = clientPaths;

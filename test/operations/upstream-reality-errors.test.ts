@@ -100,7 +100,7 @@ test('402 and 409 are client errors although their type says server_error, and a
   await using gateway = await startGateway(upstream);
   const cases = [
     { status: 402, code: 'payment_required', detail: 'Upgrade your plan.', expected: 'FORBIDDEN' },
-    { status: 409, code: 'conflict', detail: 'Somebody else changed this.', expected: 'CONFLICT' },
+    { status: 409, code: 'conflict', detail: 'Another user changed this.', expected: 'CONFLICT' },
   ];
   for (const { status, code, detail, expected } of cases) {
     for (const type of ['server_error', 'validation_error', undefined]) {

@@ -121,7 +121,7 @@ test('JSON is asked for except for CSV, and text/csv is never parsed as JSON', a
   }
 });
 
-test('fields that nobody knows are ignored, in rows and around them', async () => {
+test('unknown fields are ignored, in rows and around them', async () => {
   const unknown =
     '"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":"x","then":1,"toJSON":"y",' +
     '"hasOwnProperty":null,"kind":"Dashboard","row":{},"new_feature":{"deep":[1]},"9":9,"":""';

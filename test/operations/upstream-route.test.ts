@@ -105,7 +105,7 @@ test.each(['https', 'http'])('limits, deadline and retries hold through a proxy 
   expect(gateway.reported).toEqual([]);
 });
 
-test('an upstream whose certificate nobody has signed is not asked', async () => {
+test('an upstream whose certificate is signed by no trusted authority is not asked', async () => {
   await using upstream = await startUpstream(routes, { tls: serverTls });
   await using gateway = await startGateway(upstream);
   expect(codesOf(await gateway.ask(query))).toEqual(['UPSTREAM_UNAVAILABLE']);

@@ -15,7 +15,7 @@ const named: readonly (readonly [Noun, string])[] = [
 ];
 
 /**
- * A world in which every list is longer than anybody reads, every id leads to a row, and no two places lead to the same: nothing that may
+ * A world in which every list is longer than any operation reads, every id leads to a row, and no two places lead to the same: nothing that may
  * be shared by chance is, so that operations make as many calls as they can.
  */
 export function endlessWorld(): World {

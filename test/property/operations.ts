@@ -139,7 +139,7 @@ class Writer {
     const alias = this.#name(field.name);
     if (isLeafType(type)) return `${alias}: ${field.name}${this.#leafArguments(field, scope)}`;
     if (isInterfaceType(type)) return this.#node(alias, field.name, depth);
-    if (!isObjectType(type)) throw new Error(`nobody selects ${type.name}`);
+    if (!isObjectType(type)) throw new Error(`no operation can select ${type.name}`);
     const { args, inner } = this.#arguments(field, parent, type, scope);
     return `${alias}: ${field.name}${args} { ${this.#below(type, depth, inner)} }`;
   }

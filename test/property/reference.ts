@@ -30,7 +30,7 @@ class Thing {
   readonly name: unknown;
   /** The rows of the page that it came with. */
   readonly beside: readonly Row[];
-  /** Whether a field beside its id was asked for, so that nobody need read it only to know that it exists. */
+  /** Whether a field beside its id was asked for, so that no read is needed only to know that it exists. */
   touched = false;
 
   constructor(
@@ -87,7 +87,7 @@ class Reference {
     this.#maxPageSize = maxPageSize;
   }
 
-  /** Of an object of which only its id is asked, somebody has to know that it exists. */
+  /** An object of which only its id is asked must still be known to exist. */
   proveUntouched(): void {
     for (const thing of this.#named) if (!thing.touched) this.#row(thing, 'list');
   }
@@ -287,7 +287,7 @@ class Reference {
     return end === undefined || end === null ? undefined : { ...end, offset, comesAfter: offset > 0 };
   }
 
-  /** No rows: whether there are any on the side that was asked about is only told where somebody asks. */
+  /** No rows: whether there are any on the side that was asked about is only told if a field asks. */
   #empty(list: ListRef, offset: number, direction: 'forward' | 'backward', isInfo: boolean): Page | undefined {
     const fact = { list, offset, limit: 1 };
     const probe = isInfo

@@ -99,7 +99,7 @@ test.each([[['--nope']], [['sever']], [['serve', 'twice']]])('%j is no command l
 });
 
 /** Without one, a start warns that cursors can be forged. */
-const withSecret = { CURSOR_SECRET: 'a secret that nobody guesses' };
+const withSecret = { CURSOR_SECRET: 'a secret that is hard to guess' };
 
 test('a port that is taken is one clear line, and exit code 1', async () => {
   await using upstream = await startUpstream({});

@@ -86,7 +86,7 @@ function before(code: string): Readonly<Record<string, string>> {
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
 }
 
-test('a promise whose failure nobody hears is counted and logged, and harms nobody', async () => {
+test('an unhandled rejection is counted and logged, and harms no request', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
   const lose = "process.on('SIGUSR2', () => { Promise.reject(new Error('lost promise')); })";
   const { gateway, url } = await startOver(upstream, before(lose));
@@ -99,7 +99,7 @@ test('a promise whose failure nobody hears is counted and logged, and harms nobo
   expect(gateway.output()).toMatch(/"level":50.*lost promise.*unhandled rejection/);
 });
 
-test('an exception that nobody catches is logged, what is in flight is answered, and it exits with 1', async () => {
+test('an uncaught exception is logged, what is in flight is answered, and it exits with 1', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) }, { hold: 2 });
   const fault = "process.on('SIGUSR2', () => { throw new Error('a fault of ours'); })";
   const { gateway, url } = await startOver(upstream, before(fault));

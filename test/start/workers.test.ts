@@ -224,7 +224,7 @@ test('a port that is taken is one clear line, and exit code 1', async () => {
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const address = other.address();
   const port = typeof address === 'object' && address !== null ? String(address.port) : '';
-  const secret = 'a secret that nobody guesses';
+  const secret = 'a secret that is hard to guess';
   const environment = { WORKERS: '2', PORT: port, UPSTREAM_URL: 'http://127.0.0.1:1', CURSOR_SECRET: secret };
   await using running = runMain([], environment);
   expect(await running.exit()).toBe(1);
@@ -257,7 +257,7 @@ test('workers that crash again and again end it, with one line that says so and 
   expect(running.output()).toMatch(/^error: workers end again and again, the last one with code 7$/m);
 });
 
-test('nobody but the gateway starts a worker', async () => {
+test('a worker is started by the gateway only', async () => {
   await using running = runMain(['worker']);
   expect(await running.exit()).toBe(2);
   expect(running.output()).toMatch(/^error: worker: .*\n$/);

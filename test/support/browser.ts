@@ -84,7 +84,7 @@ async function openPage(browser: Browser): Promise<TestPage> {
   };
 }
 
-/** What axe finds that keeps somebody from using a page as it is: rule and elements, the serious and critical ones. */
+/** What axe finds that keeps a person from using a page as it is: rule and elements, the serious and critical ones. */
 export async function seriousFindings(page: Page): Promise<unknown> {
   await page.evaluate(axe.source);
   return page.evaluate(`axe.run().then(({ violations }) =>

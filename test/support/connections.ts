@@ -20,7 +20,7 @@ export interface Page {
   readonly hasPreviousPage: boolean;
   readonly startCursor: string | null;
   readonly endCursor: string | null;
-  /** Undefined for events, which nobody counts. */
+  /** Undefined for events, which are not counted. */
   readonly totalCount?: unknown;
 }
 

@@ -36,7 +36,7 @@ export interface TestGateway extends AsyncDisposable {
   /** The URL of its GraphQL endpoint. */
   readonly url: string;
   readonly gateway: Gateway;
-  /** Errors that nobody expected; a test that provokes none should find it empty. */
+  /** Unexpected errors; a test that provokes none should find it empty. */
   readonly reported: readonly unknown[];
   ask(query: string, request?: Request): Promise<Answer>;
 }

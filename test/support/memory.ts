@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Running, runMain } from './process.ts';
 
-/** What a process holds, in bytes: on its heap and beside it once all that nobody needs is gone, and in all. */
+/** What a process holds, in bytes: on its heap and beside it once all garbage is collected, and in all. */
 export interface Memory {
   readonly live: number;
   readonly resident: number;

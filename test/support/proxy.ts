@@ -12,7 +12,7 @@ export interface TestProxy extends AsyncDisposable {
   readonly requests: readonly string[];
   /** The `Proxy-Authorization` of each of them. */
   readonly authorizations: readonly (string | undefined)[];
-  /** The common name of the certificate that the client of each TLS connection showed, `nobody` without one. */
+  /** The common name of the certificate that the client of each TLS connection showed, `no certificate` without one. */
   readonly clients: readonly string[];
 }
 

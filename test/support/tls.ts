@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 
-/** The path of the certificate of the authority that signed `serverTls`; nobody else trusts it. */
+/** The path of the certificate of the authority that signed `serverTls`; no one else trusts it. */
 export const authorityPath = pathOf('authority.pem');
 
 /** That certificate. */
@@ -33,10 +33,10 @@ export const clientPaths = {
 /** That certificate and key. */
 export const clientTls = { certificate: read('client.pem'), key: read('client-key.pem') };
 
-/** The common name of the certificate that the client of a connection showed, `nobody` without one. */
+/** The common name of the certificate that the client of a connection showed, `no certificate` without one. */
 export function clientNameOf(socket: unknown): string {
   const certificate: Partial<PeerCertificate> = socket instanceof TLSSocket ? socket.getPeerCertificate() : {};
-  return String(certificate.subject?.CN ?? 'nobody');
+  return String(certificate.subject?.CN ?? 'no certificate');
 }
 
 function read(name: string): string {

@@ -36,7 +36,7 @@ test('a question is answered once, under its own id, or given up in time', async
   pending.answer(ids[1] ?? 0, 'second');
   pending.answer(ids[0] ?? 0, 'first');
   pending.answer(ids[0] ?? 0, 'again');
-  pending.answer(99, 'nobody asked');
+  pending.answer(99, 'not asked for');
   vi.advanceTimersByTime(150);
   expect(await Promise.all([first, second, third])).toEqual(['first', 'second', undefined]);
   const many = Array.from({ length: 1001 }, ask);

@@ -36,7 +36,7 @@ test('a restricted dashboard takes no tiles from a member who did not create it'
   expect(await client.read(`${base}1/`)).toMatchObject({ tiles: [{ id: 1 }, { id: 2 }, { id: 3 }] });
 });
 
-test('whoever may change a restricted dashboard has the level 37, everyone else 21', async () => {
+test('a user who may change a restricted dashboard has the level 37, everyone else 21', async () => {
   await using client = await startClient();
   const dashboard = await restricted(client);
   expect(await client.read(dashboard)).toMatchObject({

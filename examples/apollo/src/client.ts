@@ -13,7 +13,7 @@ const cache = new InMemoryCache({
   },
 });
 
-/** Tries again only where nobody answered: the gateway itself repeats reads, and a write may have had its effect. */
+/** Tries again only if no answer came: the gateway itself repeats reads, and a write may have had its effect. */
 const retry = new RetryLink({
   delay: { initial: 500 },
   attempts: { max: 6, retryIf: (_error, { operationType }) => operationType === 'query' },

@@ -181,7 +181,7 @@ export class ConcurrencyLimiter {
     this.#remove(share, entry);
     this.#forgetIdle(share);
     entry.fail(error);
-    // Whoever waited beside this caller may be the only one left, and have every slot.
+    // A caller that waited beside this one may be the only one left, and have every slot.
     this.#startWaiting();
   }
 

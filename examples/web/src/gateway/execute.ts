@@ -4,7 +4,7 @@ import type { TypedDocumentString } from '../generated/graphql.ts';
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: string;
-  /** After how many seconds another try may do; undefined where nobody said. */
+  /** After how many seconds another try may do; undefined if the answer does not say. */
   readonly retryAfter: number | undefined;
 
   constructor(code: string, message: string, { retryAfter, cause }: { retryAfter?: number; cause?: unknown } = {}) {
@@ -88,7 +88,7 @@ async function send<Data>(params: object, signal: AbortSignal | undefined): Prom
     return { data, failure };
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    // Nobody answered, or a proxy did, in its own words.
+    // No answer came, or that of a proxy, in its own words.
     throw new GatewayError('GATEWAY_UNAVAILABLE', 'The gateway does not answer.', { cause });
   }
 }
