@@ -23,7 +23,7 @@ const layers = [
   ['loaders'],
   ['follow-files.ts'],
   ['rest'],
-  ['event-loop-yield.ts', 'log.ts'],
+  ['event-loop-yield.ts', 'log.ts', 'tally.ts'],
 ];
 
 /** A service of its own beside the gateway: neither knows the other, only main.ts starts it. */

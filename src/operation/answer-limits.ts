@@ -39,10 +39,16 @@ export function excessError({ unit, count, limit, path }: AnswerExcess): GraphQL
   return new GraphQLError(message, { extensions: { code: 'COST_LIMIT_EXCEEDED', [unit]: count, limit, path } });
 }
 
-/** The error that stands for data that was dropped because too much was read for it. */
-export function bodyExcessError({ count, limit }: BodyExcess): GraphQLError {
-  const message = `What the upstream answered for the operation takes ${count} bytes of memory or more, but the limit is ${limit}.`;
-  return new GraphQLError(message, { extensions: { code: 'COST_LIMIT_EXCEEDED', bytes: count, limit } });
+/**
+ * The error that stands for data that was dropped because too much was read for it; `path` is that of a field that waited
+ * for a read when the limit was reached, undefined if none is known.
+ */
+export function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError['path']): GraphQLError {
+  const names = path?.filter((key) => typeof key === 'string').join('.');
+  const place = names === undefined ? '' : `, with what is read for \`${names}\``;
+  const message = `What the upstream answered for the operation takes ${count} bytes of memory or more${place}, but the limit is ${limit}.`;
+  const extensions = { code: 'COST_LIMIT_EXCEEDED', bytes: count, limit, ...(names !== undefined && { path: names }) };
+  return new GraphQLError(message, { extensions });
 }
 
 /** Longest text of what a mutation answers beside dropped data: enough for ids and names. */

@@ -54,7 +54,7 @@ export function limitError(what: string, limit: number, found: number | string):
 }
 
 /** What one selection set amounts to with its fragments spread. */
-interface Tally {
+interface SelectionCounts {
   aliases: number;
   directives: number;
   depth: number;
@@ -62,13 +62,13 @@ interface Tally {
   fields: number;
 }
 
-const nothing: Readonly<Tally> = { aliases: 0, directives: 0, depth: 0, introspectionDepth: 0, fields: 0 };
+const nothing: Readonly<SelectionCounts> = { aliases: 0, directives: 0, depth: 0, introspectionDepth: 0, fields: 0 };
 
 function measure(document: DocumentNode): { readonly name: Measure; readonly found: number }[] {
   const fragments = fragmentsOf(document);
   const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
-  const tallies = operations.map(createTally(fragments));
-  const most = (read: (tally: Tally) => number): number => Math.max(0, ...tallies.map(read));
+  const counts = operations.map(createCounter(fragments));
+  const most = (read: (counted: SelectionCounts) => number): number => Math.max(0, ...counts.map(read));
   return [
     { name: 'operations', found: operations.length },
     { name: 'fragments', found: Object.keys(fragments).length },
@@ -80,12 +80,12 @@ function measure(document: DocumentNode): { readonly name: Measure; readonly fou
   ];
 }
 
-/** Tallies selection sets. Each fragment is tallied once, so that fragments of fragments cannot multiply the work. */
-function createTally(fragments: SelectionScope['fragments']): (node: OperationDefinitionNode) => Tally {
-  const known = new Map<string, Readonly<Tally>>();
-  const ofFragment = (name: string): Readonly<Tally> => {
-    const tally = known.get(name);
-    if (tally !== undefined) return tally;
+/** Counts selection sets. Each fragment is counted once, so that fragments of fragments cannot multiply the work. */
+function createCounter(fragments: SelectionScope['fragments']): (node: OperationDefinitionNode) => SelectionCounts {
+  const known = new Map<string, Readonly<SelectionCounts>>();
+  const ofFragment = (name: string): Readonly<SelectionCounts> => {
+    const counted = known.get(name);
+    if (counted !== undefined) return counted;
     // A fragment that spreads itself counts nothing there; validation refuses it.
     known.set(name, nothing);
     const fragment = fragments[name];
@@ -93,8 +93,8 @@ function createTally(fragments: SelectionScope['fragments']): (node: OperationDe
     known.set(name, found);
     return found;
   };
-  const ofSet = ({ selections }: SelectionSetNode): Tally => {
-    const total: Tally = { ...nothing };
+  const ofSet = ({ selections }: SelectionSetNode): SelectionCounts => {
+    const total: SelectionCounts = { ...nothing };
     for (const node of selections) {
       total.directives += node.directives?.length ?? 0;
       if (node.kind !== Kind.FIELD) {
@@ -115,12 +115,12 @@ function createTally(fragments: SelectionScope['fragments']): (node: OperationDe
     return total;
   };
   return ({ selectionSet, directives = [] }) => {
-    const tally = ofSet(selectionSet);
-    return { ...tally, directives: tally.directives + directives.length };
+    const counted = ofSet(selectionSet);
+    return { ...counted, directives: counted.directives + directives.length };
   };
 }
 
-function add(total: Tally, part: Readonly<Tally>): void {
+function add(total: SelectionCounts, part: Readonly<SelectionCounts>): void {
   total.aliases += part.aliases;
   total.directives += part.directives;
   total.fields += part.fields;

@@ -31,6 +31,7 @@ export interface ResultsOptions {
 /** Data of an answer that has been executed. */
 export interface ExecutedData {
   readonly data: unknown;
+  readonly errors?: ExecutionResult['errors'] | undefined;
   readonly prepared: PreparedOperation;
   readonly answer: AnswerBudget;
   /** Tells what the upstream answered. */
@@ -41,7 +42,6 @@ export interface ExecutedData {
 
 /** An operation that has been executed. */
 export interface Execution extends ExecutedData {
-  readonly errors: ExecutionResult['errors'] | undefined;
   readonly cost: Cost;
   /** For how long all stays fresh that it was given, in milliseconds; undefined if nothing is cached. */
   readonly freshMs?: number | undefined;
@@ -82,12 +82,15 @@ export class Results {
   }
 
   /** The most bytes that the data of an execution can have as text, or why it is not answered. */
-  weigh({ data, prepared, answer, deadline, written }: ExecutedData): {
+  weigh({ data, errors, prepared, answer, deadline, written }: ExecutedData): {
     readonly why: GraphQLError | undefined;
     readonly mostBytes: number;
   } {
     const { bodyExcess, ended, received } = deadline;
-    if (bodyExcess !== undefined) return { why: bodyExcessError(bodyExcess), mostBytes: 0 };
+    if (bodyExcess !== undefined) {
+      const waiting = errors?.find((error) => causeOf(error) === ended);
+      return { why: bodyExcessError(bodyExcess, waiting?.path), mostBytes: 0 };
+    }
     if (answer.isShed || ended === noRoomForBodies) return { why: overload(), mostBytes: 0 };
     if (data === undefined) return { why: undefined, mostBytes: 0 };
     const root = this.#rootOf(prepared);

@@ -1,3 +1,4 @@
+import { type Distribution, Tally } from '../tally.ts';
 import type { RestOperation } from './operation-ids.ts';
 import type { Fault } from './transport/transport.ts';
 
@@ -11,14 +12,6 @@ export interface CallCount {
   readonly count: number;
 }
 
-/** How long the calls of one route took. */
-export interface CallDurations {
-  /** Calls by the first of `durationBounds` that they do not exceed; the last number is of those that exceed all. */
-  readonly counts: readonly number[];
-  /** Of all of them together, in seconds. */
-  readonly sum: number;
-}
-
 /** Upper bounds of the buckets of durations, in seconds. */
 export const durationBounds: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -29,7 +22,7 @@ const maximumCounts = 1000;
 export class CallCounts {
   readonly #counts: (CallCount & { count: number })[] = [];
   readonly #byOperation = new Map<RestOperation, OperationCounts>();
-  readonly #durations = new Map<string, Durations>();
+  readonly #durations = new Map<string, Tally>();
 
   /** A call has ended after so many milliseconds. */
   add(operation: RestOperation, outcome: number | Fault, tookMs: number): void {
@@ -48,15 +41,15 @@ export class CallCounts {
     return this.#counts;
   }
 
-  /** By route. */
-  get durations(): ReadonlyMap<string, CallDurations> {
+  /** In seconds, by route. */
+  get durations(): ReadonlyMap<string, Distribution> {
     return this.#durations;
   }
 
   #of(operation: RestOperation): OperationCounts {
     const known = this.#byOperation.get(operation);
     if (known !== undefined) return known;
-    const durations = this.#durations.get(operation.route) ?? new Durations();
+    const durations = this.#durations.get(operation.route) ?? new Tally(durationBounds);
     this.#durations.set(operation.route, durations);
     const counts: OperationCounts = { durations, byOutcome: new Map() };
     this.#byOperation.set(operation, counts);
@@ -66,19 +59,6 @@ export class CallCounts {
 
 interface OperationCounts {
   /** Shared with other operations of its route. */
-  readonly durations: Durations;
+  readonly durations: Tally;
   readonly byOutcome: Map<number | Fault, { count: number }>;
-}
-
-/** Adds up without making anything: every call comes by. */
-class Durations implements CallDurations {
-  readonly counts: number[] = Array.from({ length: durationBounds.length + 1 }, () => 0);
-  sum = 0;
-
-  add(seconds: number): void {
-    let bucket = 0;
-    while (bucket < durationBounds.length && seconds > (durationBounds[bucket] ?? 0)) bucket += 1;
-    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
-    this.sum += seconds;
-  }
 }

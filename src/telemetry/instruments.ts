@@ -1,4 +1,5 @@
 import { type Aggregator, Counter, Gauge, Histogram, type HistogramConfiguration, type Registry } from 'prom-client';
+import type { Distribution } from '../tally.ts';
 
 /** A counter that is kept elsewhere and read when it is asked for. */
 export function counter<L extends string>(
@@ -29,33 +30,6 @@ export function gauge(
   aggregator: Aggregator = 'sum',
 ): void {
   const metric: Gauge = new Gauge({ name, help, registers, aggregator, collect: () => metric.set(read()) });
-}
-
-/** What a histogram has of one value of its label. */
-export interface Distribution {
-  /** How many values the buckets have, each of its own; one more than there are bounds. */
-  readonly counts: readonly number[];
-  readonly sum: number;
-}
-
-/** Adds values up without making anything: each operation and each call comes by. */
-export class Tally implements Distribution {
-  readonly counts: number[];
-  sum = 0;
-  readonly #bounds: readonly number[];
-
-  constructor(bounds: readonly number[]) {
-    this.#bounds = bounds;
-    this.counts = Array.from({ length: bounds.length + 1 }, () => 0);
-  }
-
-  add(value: number): void {
-    const bounds = this.#bounds;
-    let bucket = 0;
-    while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket += 1;
-    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
-    this.sum += value;
-  }
 }
 
 /** A histogram with at most one label that is kept elsewhere and read when it is asked for; without a label its value is ''. */

@@ -1,7 +1,8 @@
 import type { Registry } from 'prom-client';
 import { answerCodes } from '../operation/error-codes.ts';
 import type { OnOperation } from '../operation/operation-report.ts';
-import { counter, gauge, histogram, Tally } from './instruments.ts';
+import { Tally } from '../tally.ts';
+import { counter, gauge, histogram } from './instruments.ts';
 
 /** Counts operations. */
 export interface OperationMetrics {

@@ -93,7 +93,11 @@ test('an operation that keeps more than it may of the upstream is told so, witho
     const { errors = [] } = answer;
     expect([answer.status, errors.length]).toEqual([200, 1]);
     expect(answer.data).toBeNull();
-    expect(errors[0]?.extensions).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', limit: 67_108_864 });
+    expect(errors[0]?.extensions).toMatchObject({
+      code: 'COST_LIMIT_EXCEEDED',
+      limit: 67_108_864,
+      path: expect.stringMatching(/^nodes(\.filters)?$/),
+    });
   });
 });
 

@@ -1,8 +1,9 @@
 import type { EventLoopYield } from '../../event-loop-yield.ts';
 import type { Log } from '../../log.ts';
+import type { Distribution } from '../../tally.ts';
 import { BudgetCounts } from '../budget/budget-counts.ts';
 import type { CallBudget } from '../budget/call-budget.ts';
-import { type CallCount, CallCounts, type CallDurations } from '../call-counts.ts';
+import { type CallCount, CallCounts } from '../call-counts.ts';
 import { UpstreamError } from '../errors.ts';
 import type { FailureReason } from '../failure-reasons.ts';
 import { type BodyLimits, BodyRoom } from '../transport/body-room.ts';
@@ -67,7 +68,7 @@ export interface UpstreamHealth {
   readonly sharedReads: number;
   readonly calls: readonly CallCount[];
   /** How long calls took, by route. */
-  readonly durations: ReadonlyMap<string, CallDurations>;
+  readonly durations: ReadonlyMap<string, Distribution>;
   /** How often calls failed, by reason. */
   readonly failures: ReadonlyMap<FailureReason, number>;
   /** What the last call says of the way to the upstream. */
