@@ -43,15 +43,19 @@ test.each([
   ["GraphiQL's page", get('/graphql', 'accept: text/html\r\naccept-encoding: gzip\r\n').repeat(60), 100],
   ['what is not there', get('/nothing').repeat(2000), 100],
   ['documents that do not parse', get('/graphql?query={').repeat(60), 100],
-])('pipelined requests for %s whose answers are not read hold up no other client', { timeout: 60_000 }, async (...attack) => {
-  const [, bytes, connections] = attack;
-  const { gateway } = attacked();
-  await withstand(gateway, async () => {
-    const sockets = await together(connections, 20, () => open(gateway.port, bytes));
-    for (let times = 0; times < 3; times += 1) expect((await gateway.ask(query)).body).toBe(whole);
-    for (const socket of sockets) socket.destroy();
-  });
-});
+])(
+  'pipelined requests for %s whose answers are not read hold up no other client',
+  { timeout: 60_000 },
+  async (...attack) => {
+    const [, bytes, connections] = attack;
+    const { gateway } = attacked();
+    await withstand(gateway, async () => {
+      const sockets = await together(connections, 20, () => open(gateway.port, bytes));
+      for (let times = 0; times < 3; times += 1) expect((await gateway.ask(query)).body).toBe(whole);
+      for (const socket of sockets) socket.destroy();
+    });
+  },
+);
 
 test('a connection on which too many requests wait for their answers is closed', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) }, { hold: 2 });
