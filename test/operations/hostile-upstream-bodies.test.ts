@@ -97,7 +97,7 @@ test('an operation that keeps more than it may of the upstream is told so, witho
       code: 'COST_LIMIT_EXCEEDED',
       limit: 67_108_864,
     });
-    expect(String(errors[0]?.extensions?.['path'])).toMatch(/^nodes(\.filters)?$/);
+    expect(String(errors[0]?.extensions['path'])).toMatch(/^nodes(\.filters)?$/);
   });
 });
 
