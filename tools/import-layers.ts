@@ -20,6 +20,7 @@ const layers = [
   ['graphql'],
   ['context.ts'],
   ['answer'],
+  ['live'],
   ['loaders'],
   ['follow-files.ts'],
   ['rest'],
@@ -67,7 +68,7 @@ function rulesOf(entry: string, higher: readonly string[]): OxlintOverride {
   const files = entry.endsWith('.ts') ? `src/${entry}` : `src/${entry}/**`;
   const restrictions = [above(entry, higher), undici];
   if (entry !== 'main.ts') restrictions.push(outside(entry), process);
-  if (entry === 'loaders' || entry === 'rest') restrictions.push(graphql);
+  if (entry === 'live' || entry === 'loaders' || entry === 'rest') restrictions.push(graphql);
   return restrict(files, restrictions);
 }
 

@@ -41,3 +41,19 @@ export function secondAfter(time: unknown): string | undefined {
   if (instant === undefined) return undefined;
   return `${new Date(Date.parse(`${instant.text.slice(0, 19)}Z`) + 1000).toISOString().slice(0, 19)}Z`;
 }
+
+/** A moment as a text that sorts as moments do, in UTC and to the nanosecond; undefined for what is no date-time. */
+export function sortableMoment(time: unknown): string | undefined {
+  return toInstant(time)?.text;
+}
+
+/** The sortable moment so many seconds before another one. */
+export function secondsBefore(moment: string, seconds: number): string {
+  const whole = new Date(Date.parse(`${moment.slice(0, 19)}Z`) - seconds * 1000).toISOString();
+  return whole.slice(0, 19) + moment.slice(19);
+}
+
+/** The whole second that a sortable moment is in, for a query. */
+export function wholeSecond(moment: string): string {
+  return `${moment.slice(0, 19)}Z`;
+}

@@ -1,0 +1,121 @@
+import { hash } from 'node:crypto';
+import { secondsBefore, sortableMoment } from '../rest/instants.ts';
+import type { Position } from '../rest/positions.ts';
+import { idText, type Row } from '../rest/values.ts';
+import type { Walk } from './walk.ts';
+
+/** Rows that are told although others of later moments were told before them came at most so late, in seconds. */
+const lateness = 60;
+
+/** More rows than come in a minute are seldom known; beyond that, those of the earliest moments are forgotten. */
+const mostKnown = 20_000;
+
+/** How many of the latest rows a place names, so that they are not told again: what a cursor of four kilobytes holds. */
+const mostNamed = 250;
+
+/** Characters that stand for an id. Of 250 ids, one in 10^12 others is taken for one of them. */
+const markLength = 8;
+
+/** What was found in a walk. */
+export interface News {
+  /** Rows that were not known, oldest first. */
+  readonly rows: readonly Row[];
+  /** Whether more rows have come than the walk read. */
+  readonly gap: boolean;
+}
+
+/**
+ * The rows of a list that were told, or were there before anything was told. Rows may come late, so that a moment alone
+ * does not say which these are: all rows of the last minute are known by their ids.
+ */
+export class KnownRows {
+  /** Their moments by what stands for their ids; empty for rows without a moment. */
+  readonly #moments = new Map<string, string>();
+  /** The latest moment of a known row, but no later than it was when the row was read: clocks of apps are often wrong. */
+  #newest = '';
+  /** Rows of this moment and of earlier ones are not told. */
+  #floor = '';
+
+  /** What is known at a place that `place` has returned before. */
+  static at({ boundary }: Position): KnownRows {
+    const known = new KnownRows();
+    if (boundary === undefined) return known;
+    known.#newest = sortableMoment(boundary.time) ?? '';
+    const [marks = ''] = boundary.ids;
+    for (let from = 0; from < marks.length; from += markLength)
+      known.#moments.set(marks.slice(from, from + markLength), known.#newest);
+    return known;
+  }
+
+  /** The earliest moment of which rows may be told; undefined: of any. */
+  get since(): string | undefined {
+    if (this.#newest === '') return this.#floor === '' ? undefined : this.#floor;
+    const earliest = secondsBefore(this.#newest, lateness);
+    return earliest > this.#floor ? earliest : this.#floor;
+  }
+
+  /** What a walk has read that is not known. It becomes known by `add`. */
+  newsIn({ rows, isWhole }: Walk): News {
+    const since = this.since ?? '';
+    const rowsOfNews = rows.filter((row) => this.#isNew(row, since)).toReversed();
+    const last = momentOf(rows.at(-1));
+    const isCovered = isWhole || last < since || last < this.#newest;
+    return { rows: rowsOfNews, gap: !isCovered };
+  }
+
+  /** Rows that are known from now on; `now` is the sortable moment at which they were read. */
+  add(rows: readonly Row[], now: string): void {
+    for (const row of rows) {
+      const mark = markOf(row);
+      if (mark === undefined) continue;
+      const moment = momentOf(row);
+      this.#moments.set(mark, moment);
+      const read = moment > now ? now : moment;
+      if (read > this.#newest) this.#newest = read;
+    }
+  }
+
+  /** Rows that the walk did not reach are not told. */
+  leaveOut({ rows }: Walk): void {
+    const last = momentOf(rows.at(-1));
+    if (last > this.#floor) this.#floor = last;
+  }
+
+  /** Forgets rows that are not told again because of their moment. */
+  prune(): void {
+    const since = this.since ?? '';
+    for (const [mark, moment] of this.#moments) if (moment !== '' && moment < since) this.#moments.delete(mark);
+    if (this.#moments.size <= mostKnown) return;
+    const byMoment = [...this.#moments].toSorted(([, one], [, other]) => (one < other ? -1 : 1));
+    for (const [mark, moment] of byMoment.slice(0, mostKnown / 2)) {
+      this.#moments.delete(mark);
+      if (moment > this.#floor) this.#floor = moment;
+    }
+  }
+
+  /** Where a tail goes on behind what is known. Rows that it does not name may be told again. */
+  get place(): Position {
+    if (this.#newest === '') return { offset: 0 };
+    const since = this.since ?? '';
+    const recent = [...this.#moments].filter(([, moment]) => moment >= since);
+    const named = recent.toSorted(([, one], [, other]) => (one < other ? 1 : -1)).slice(0, mostNamed);
+    return { offset: 0, boundary: { time: this.#newest, ids: [named.map(([mark]) => mark).join('')] } };
+  }
+
+  #isNew(row: Row, since: string): boolean {
+    const mark = markOf(row);
+    if (mark === undefined || this.#moments.has(mark)) return false;
+    const moment = momentOf(row);
+    return moment === '' || (moment >= since && moment > this.#floor);
+  }
+}
+
+/** What stands for the id of a row: as long for all ids, so that places stay short. Rows without an id have none. */
+function markOf({ id }: Row): string | undefined {
+  const text = idText(id);
+  return text === undefined ? undefined : hash('sha256', text, 'base64url').slice(0, markLength);
+}
+
+function momentOf(row: Row | undefined): string {
+  return sortableMoment(row?.['timestamp']) ?? '';
+}

@@ -1,0 +1,86 @@
+/** How often tails are polled. */
+export interface PaceOptions {
+  /** Time between two polls of a tail, in milliseconds. */
+  readonly pollMs: number;
+  /**
+   * How many times slower than that a key is polled, by its sharing key, because its budget shrinks; at least 1. Without
+   * it a key has no budget, and is polled 60 times a minute at most.
+   */
+  readonly slownessOf?: ((sharingKey: string) => number | Promise<number>) | undefined;
+  /** A clock in milliseconds that never goes back. */
+  readonly now: () => number;
+}
+
+const minuteMs = 60_000;
+
+/** Polls of a key in a minute, if no budget says how many it may make. */
+const mostPolls = 60;
+
+/** What is known of the polls of one key. */
+interface Polls {
+  tails: number;
+  /** When calls were made in the last minute, the oldest first. */
+  readonly madeAt: number[];
+}
+
+/**
+ * Keeps the polls of all tails within what their keys may have. Each REST call of a poll counts: a busy list takes several.
+ * Tails of one key are spread, so that none of them waits for the others.
+ */
+export class Pace {
+  readonly #options: PaceOptions;
+  readonly #byKey = new Map<string, Polls>();
+
+  constructor(options: PaceOptions) {
+    this.#options = options;
+  }
+
+  /** One more tail is polled with a key. */
+  join(key: string): void {
+    this.#forgetIdle();
+    const polls = this.#byKey.get(key) ?? { tails: 0, madeAt: [] };
+    this.#byKey.set(key, polls);
+    polls.tails += 1;
+  }
+
+  /** One tail less is polled with a key. */
+  leave(key: string): void {
+    const polls = this.#byKey.get(key);
+    if (polls !== undefined) polls.tails -= 1;
+  }
+
+  /** How long the next poll with a key has to wait, in milliseconds; 0: it is counted, and may begin. */
+  take(key: string): number {
+    const { now, slownessOf } = this.#options;
+    const polls = this.#byKey.get(key);
+    if (polls === undefined || slownessOf !== undefined) return 0;
+    const { madeAt } = polls;
+    dropOlder(madeAt, now() - minuteMs);
+    const [oldest = 0] = madeAt;
+    if (madeAt.length >= mostPolls) return oldest + minuteMs - now();
+    madeAt.push(now());
+    return 0;
+  }
+
+  /** A poll with a key took so many calls. Returns the time until the next one of the same tail, in milliseconds. */
+  async next(key: string, calls: number): Promise<number> {
+    const { pollMs, slownessOf, now } = this.#options;
+    const polls = this.#byKey.get(key);
+    if (slownessOf !== undefined) return pollMs * Math.max(1, await slownessOf(key));
+    if (polls === undefined) return pollMs;
+    for (let further = 1; further < calls; further += 1) polls.madeAt.push(now());
+    return Math.max(pollMs, (minuteMs / mostPolls) * polls.tails * calls);
+  }
+
+  /** Keys without tails are kept for a minute: their next tail has no more polls because the last one has ended. */
+  #forgetIdle(): void {
+    const before = this.#options.now() - minuteMs;
+    for (const [key, { tails, madeAt }] of this.#byKey)
+      if (tails === 0 && (madeAt.at(-1) ?? 0) <= before) this.#byKey.delete(key);
+  }
+}
+
+function dropOlder(times: number[], before: number): void {
+  const kept = times.findIndex((time) => time > before);
+  times.splice(0, kept === -1 ? times.length : kept);
+}

@@ -1,0 +1,161 @@
+import { UpstreamError } from '../rest/errors.ts';
+import type { ListRef } from '../rest/pages.ts';
+import type { Position } from '../rest/positions.ts';
+import type { Row } from '../rest/values.ts';
+import { KnownRows } from './known-rows.ts';
+import type { Listener } from './listener.ts';
+import type { Walk } from './walk.ts';
+
+/** What one poll has read, and how many characters that took. */
+export interface Polled extends Walk {
+  readonly received: number;
+}
+
+/** How a tail is polled. Times in milliseconds. */
+export interface PollerOptions {
+  readonly list: ListRef;
+  /** The most rows of a message. */
+  readonly maxRows: number;
+  /** Reads what has come since a sortable moment; the signal is aborted if nothing of it is wanted any more. */
+  readonly read: (since: string | undefined, signal: AbortSignal) => Promise<Polled>;
+  /** How long the next poll has to wait; 0: it is counted, and may begin. */
+  readonly take: () => number;
+  /** How long to wait for the next poll after one that took so many calls. */
+  readonly next: (calls: number) => Promise<number>;
+  /** The time of day as a sortable moment. */
+  readonly now: () => string;
+}
+
+/** One who joined since the last poll, and what is known where its place is. */
+interface Joining {
+  readonly listener: Listener;
+  readonly known: KnownRows | undefined;
+}
+
+/**
+ * Polls one list for all who listen to it, from the first of them to the last, and tells each what is new since it joined
+ * or since the place that it came with. One who comes with a place is told what is new since then by the next poll.
+ */
+export class Poller {
+  readonly #options: PollerOptions;
+  readonly #listeners = new Set<Listener>();
+  readonly #reading = new AbortController();
+  #joining: readonly Joining[] = [];
+  /** What all listeners know that have not just joined; undefined until the first poll has been answered. */
+  #known: KnownRows | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: PollerOptions) {
+    this.#options = options;
+  }
+
+  /** Whether it still polls: one that has no listeners does not, and takes none any more. */
+  get isOpen(): boolean {
+    return !this.#reading.signal.aborted;
+  }
+
+  /** One more listens: to what is new from now on, or from the place of a message. */
+  join(listener: Listener, after: Position | undefined): void {
+    const isFirst = this.#listeners.size === 0 && this.#joining.length === 0;
+    if (after === undefined && this.#known !== undefined) this.#listeners.add(listener);
+    else this.#joining = [...this.#joining, { listener, known: after && KnownRows.at(after) }];
+    if (isFirst) this.#begin();
+  }
+
+  /** One less listens. The last one ends the polling, and a poll under way. */
+  leave(listener: Listener): void {
+    this.#listeners.delete(listener);
+    this.#joining = this.#joining.filter((one) => one.listener !== listener);
+    if (this.#listeners.size > 0 || this.#joining.length > 0) return;
+    clearTimeout(this.#timer);
+    this.#reading.abort();
+  }
+
+  #begin(): void {
+    const waitMs = this.#options.take();
+    if (waitMs > 0) this.#timer = setTimeout(() => this.#begin(), waitMs);
+    else void this.#poll();
+  }
+
+  async #poll(): Promise<void> {
+    const joining = this.#joining;
+    let calls = 1;
+    try {
+      const polled = await this.#options.read(this.#since(joining), this.#reading.signal);
+      ({ calls } = polled);
+      if (this.isOpen) this.#tell(polled, joining);
+    } catch (error) {
+      if (isFinal(error)) this.#fail(error);
+    }
+    const waitMs = await this.#options.next(calls);
+    if (this.isOpen) this.#timer = setTimeout(() => this.#begin(), waitMs);
+  }
+
+  /** The earliest moment of which anyone may be told rows; undefined: a first poll finds that out. */
+  #since(joining: readonly Joining[]): string | undefined {
+    const all = [this.#known, ...joining.map(({ known }) => known)].filter((known) => known !== undefined);
+    const [first, ...others] = all.map(({ since }) => since);
+    return others.reduce(earlier, first);
+  }
+
+  #tell(polled: Polled, joining: readonly Joining[]): void {
+    if (this.#known !== undefined) this.#tellNews(this.#known, polled, [...this.#listeners]);
+    for (const { listener, known } of joining) if (known !== undefined) this.#tellNews(known, polled, [listener]);
+    this.#known ??= this.#firstKnown(polled);
+    this.#known.prune();
+    // One who came without a place while this poll was under way has nothing to wait for any more.
+    const isServed = (one: Joining): boolean => one.known === undefined || joining.includes(one);
+    for (const one of this.#joining) if (isServed(one)) this.#listeners.add(one.listener);
+    this.#joining = this.#joining.filter((one) => !isServed(one));
+  }
+
+  #tellNews(known: KnownRows, polled: Polled, listeners: readonly Listener[]): void {
+    const { list, maxRows, now } = this.#options;
+    const { rows, gap } = known.newsIn(polled);
+    if (gap) known.leaveOut(polled);
+    for (const [index, part] of partsOf(rows, maxRows).entries()) {
+      known.add(part, now());
+      const received = Math.ceil((polled.received * part.length) / polled.rows.length);
+      const added = { list, rows: part, place: known.place, gap: gap && index === 0, received };
+      for (const listener of listeners) listener.tell(added);
+    }
+  }
+
+  /** What was there before anything was told. */
+  #firstKnown(polled: Polled): KnownRows {
+    const known = new KnownRows();
+    known.add(polled.rows, this.#options.now());
+    if (!polled.isWhole) known.leaveOut(polled);
+    return known;
+  }
+
+  #fail(error: unknown): void {
+    for (const listener of [...this.#listeners, ...this.#joining.map((one) => one.listener)]) listener.end(error);
+  }
+}
+
+/** Whether further polls would fail as well. All that is not about what was asked for, or with which key, may pass. */
+function isFinal(error: unknown): boolean {
+  if (!(error instanceof UpstreamError)) return true;
+  return finalCodes.has(error.code) || (error.cause instanceof UpstreamError && finalCodes.has(error.cause.code));
+}
+
+const finalCodes: ReadonlySet<string> = new Set([
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'BAD_USER_INPUT',
+]);
+
+/** The earlier of two moments; undefined is before all. */
+function earlier(one: string | undefined, other: string | undefined): string | undefined {
+  if (one === undefined || other === undefined) return undefined;
+  return one < other ? one : other;
+}
+
+function partsOf(rows: readonly Row[], most: number): (readonly Row[])[] {
+  const parts: (readonly Row[])[] = [];
+  for (let from = 0; from < rows.length; from += most) parts.push(rows.slice(from, from + most));
+  return parts;
+}

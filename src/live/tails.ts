@@ -1,0 +1,120 @@
+import type { RestApi } from '../rest/api.ts';
+import type { Caller } from '../rest/caller.ts';
+import { sortableMoment } from '../rest/instants.ts';
+import { OperationCalls } from '../rest/operation-calls.ts';
+import { OperationDeadline } from '../rest/operation-deadline.ts';
+import { type ListRef, listText } from '../rest/pages.ts';
+import type { Position } from '../rest/positions.ts';
+import { Listener } from './listener.ts';
+import { Pace, type PaceOptions } from './pace.ts';
+import { type Polled, Poller } from './poller.ts';
+import { WaitingRoom } from './waiting-room.ts';
+import { mostCalls, walkBack } from './walk.ts';
+
+/** What tails are read with. Times in milliseconds. */
+export interface TailsOptions extends Omit<PaceOptions, 'now'> {
+  /** The REST API in the name of a caller, for one poll. */
+  readonly restFor: (caller: Caller, deadline: OperationDeadline, calls: OperationCalls) => RestApi;
+  /** The most rows that one REST call asks for, and that a message has. */
+  readonly maxPageSize: number;
+  /** How long one poll may take. */
+  readonly deadlineMs: number;
+}
+
+/** All who listen to one list with one upstream key. */
+interface Tail {
+  readonly poller: Poller;
+  /** Any of those who listen: polls are made in its name. */
+  readonly callers: Set<Caller>;
+}
+
+/** The tails of one process: a poller for each list with each upstream key, and none without listeners. */
+export class Tails {
+  readonly #options: TailsOptions;
+  readonly #pace: Pace;
+  readonly #room = new WaitingRoom();
+  readonly #tails = new Map<string, Tail>();
+  #polls = 0;
+
+  constructor(options: TailsOptions) {
+    this.#options = options;
+    this.#pace = new Pace({ ...options, now: () => performance.now() });
+  }
+
+  /** How many lists are polled. */
+  get size(): number {
+    return this.#tails.size;
+  }
+
+  /** How many polls were made so far. */
+  get polls(): number {
+    return this.#polls;
+  }
+
+  /**
+   * Listens to a list in the name of a caller: to what is new from now on, or from the place of a message. `onSlow` hears
+   * that the listener was ended for not taking what it is told.
+   */
+  follow(caller: Caller, list: ListRef, after: Position | undefined, onSlow: () => void): Listener {
+    const name = `${caller.sharingKey} ${listText(list)}`;
+    const tail = this.#tails.get(name) ?? this.#start(name, caller, list);
+    const own = { ...caller };
+    tail.callers.add(own);
+    const listener = new Listener({
+      room: this.#room,
+      onEnd: () => {
+        tail.callers.delete(own);
+        tail.poller.leave(listener);
+        if (listener.isSlow) onSlow();
+        if (tail.poller.isOpen || this.#tails.get(name) !== tail) return;
+        this.#tails.delete(name);
+        this.#pace.leave(caller.sharingKey);
+      },
+    });
+    tail.poller.join(listener, after);
+    return listener;
+  }
+
+  #start(name: string, { sharingKey }: Caller, list: ListRef): Tail {
+    const callers = new Set<Caller>();
+    const poller = new Poller({
+      list,
+      maxRows: this.#options.maxPageSize,
+      read: (since, signal) => this.#read(callers, list, since, signal),
+      take: () => this.#pace.take(sharingKey),
+      next: (calls) => this.#pace.next(sharingKey, calls),
+      now,
+    });
+    const tail = { poller, callers };
+    this.#tails.set(name, tail);
+    this.#pace.join(sharingKey);
+    return tail;
+  }
+
+  async #read(
+    [caller]: Iterable<Caller>,
+    list: ListRef,
+    since: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Polled> {
+    if (caller === undefined) throw new Error('a list without listeners was polled');
+    const { restFor, maxPageSize: maximum, deadlineMs } = this.#options;
+    this.#polls += 1;
+    const deadline = new OperationDeadline(deadlineMs);
+    const stop = (): void => deadline.end('left');
+    signal.addEventListener('abort', stop);
+    try {
+      const api = restFor(caller, deadline, new OperationCalls(mostCalls));
+      const walk = await walkBack({ api, list, maximum }, since, now());
+      return { ...walk, received: deadline.received };
+    } finally {
+      signal.removeEventListener('abort', stop);
+      deadline.finish();
+    }
+  }
+}
+
+/** The time of day as a sortable moment. */
+function now(): string {
+  return sortableMoment(new Date().toISOString()) ?? '';
+}

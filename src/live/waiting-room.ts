@@ -1,0 +1,45 @@
+import type { Added } from './added.ts';
+
+/** Memory that messages take while they wait for listeners, for each character that was read for them, in bytes. */
+const bytesPerCharacter = 3;
+
+/** Memory of one process for messages that wait for listeners. One that waits for many of them counts once. */
+export class WaitingRoom {
+  readonly #limit: number;
+  readonly #waiting = new Map<Added, number>();
+  #taken = 0;
+
+  /** `limit` is in bytes. */
+  constructor(limit: number = 96 * 2 ** 20) {
+    this.#limit = limit;
+  }
+
+  /** How much of it is taken, in bytes. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Keeps a message for one listener more. False: there is no room for it. */
+  keep(added: Added): boolean {
+    const listeners = this.#waiting.get(added) ?? 0;
+    const bytes = sizeOf(added);
+    if (listeners === 0 && this.#taken + bytes > this.#limit) return false;
+    if (listeners === 0) this.#taken += bytes;
+    this.#waiting.set(added, listeners + 1);
+    return true;
+  }
+
+  /** A message that was kept waits for one listener less. */
+  letGo(added: Added): void {
+    const listeners = this.#waiting.get(added) ?? 0;
+    if (listeners > 1) {
+      this.#waiting.set(added, listeners - 1);
+      return;
+    }
+    if (this.#waiting.delete(added)) this.#taken -= sizeOf(added);
+  }
+}
+
+function sizeOf({ received }: Added): number {
+  return received * bytesPerCharacter;
+}

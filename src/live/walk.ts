@@ -1,0 +1,62 @@
+import { joinPages, type ListPage } from '../loaders/page.ts';
+import { fetchFilledPage, type Reader } from '../loaders/page-filling.ts';
+import { secondsBefore, sortableMoment, wholeSecond } from '../rest/instants.ts';
+import type { ListRef } from '../rest/pages.ts';
+import type { Position } from '../rest/positions.ts';
+import type { Row } from '../rest/values.ts';
+
+/** The newest rows of a list, as one poll read them. */
+export interface Walk {
+  /** Newest first, each once. */
+  readonly rows: readonly Row[];
+  /** Whether these are all rows since the moment that was asked for. */
+  readonly isWhole: boolean;
+  /** How many REST calls it took. */
+  readonly calls: number;
+}
+
+/** How many REST calls one poll makes at most: the first, and ten further ones. */
+export const mostCalls = 11;
+
+/** How far back the first poll of a tail reads, in seconds: rows of that time may still come. */
+const firstSeconds = 60;
+
+/**
+ * Reads the newest rows of a list back to a sortable moment, page by page; without one, as far back as rows may come late. `now`
+ * is the sortable moment of the call. Rejects if one of its calls fails: rows between those that were read would be lost.
+ */
+export async function walkBack(reader: Reader, since: string | undefined, now: string): Promise<Walk> {
+  const { maximum } = reader;
+  const sized = { ...reader, list: narrowed(reader.list, since) };
+  let page: ListPage | undefined;
+  let at: Position = { offset: 0 };
+  let until = since;
+  for (let calls = 1; ; calls += 1) {
+    const further = await fetchFilledPage(sized, at, maximum, 0);
+    page = page === undefined ? further : joinPages(page, further);
+    until ??= firstMoment(page.rows, now);
+    const { next } = further;
+    const isWhole = next === undefined || isBelow(further.rows.at(-1), until);
+    if (next === undefined || isWhole || next.isStuck === true || calls === mostCalls)
+      return { rows: page.rows, isWhole, calls };
+    at = next;
+  }
+}
+
+/** The list from the second before a moment on: whether an upstream counts the moment itself in, nobody has to know. */
+function narrowed(list: ListRef, since: string | undefined): ListRef {
+  if (since === undefined) return list;
+  return { ...list, filter: { ...list.filter, after: wholeSecond(secondsBefore(since, 1)) } };
+}
+
+function firstMoment([newest]: readonly Row[], now: string): string | undefined {
+  const moment = sortableMoment(newest?.['timestamp']);
+  if (moment === undefined) return undefined;
+  // Clocks of apps may be ahead.
+  return secondsBefore(moment < now ? moment : now, firstSeconds);
+}
+
+function isBelow(row: Row | undefined, until: string | undefined): boolean {
+  const moment = sortableMoment(row?.['timestamp']);
+  return moment !== undefined && until !== undefined && moment < until;
+}

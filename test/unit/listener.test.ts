@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import type { Added } from '../../src/live/added.ts';
+import { Listener } from '../../src/live/listener.ts';
+import { WaitingRoom } from '../../src/live/waiting-room.ts';
+
+/** A message for which so many characters were read. */
+function message(received = 0): Added {
+  return { list: { noun: 'Event', scope: '1' }, rows: [], place: { offset: 0 }, gap: false, received };
+}
+
+function listenIn(room: WaitingRoom) {
+  let ends = 0;
+  const listener = new Listener({ room, onEnd: () => void (ends += 1) });
+  return { listener, ends: () => ends };
+}
+
+test('a listener hears what it was told before it asked, and what comes while it waits', async () => {
+  const { listener } = listenIn(new WaitingRoom());
+  const [first, second] = [message(), message()];
+  listener.tell(first);
+  const iterator = listener[Symbol.asyncIterator]();
+  expect((await iterator.next()).value).toBe(first);
+  const next = iterator.next();
+  listener.tell(second);
+  expect((await next).value).toBe(second);
+});
+
+test('a listener for which too many messages wait is ended as slow', () => {
+  const room = new WaitingRoom();
+  const { listener, ends } = listenIn(room);
+  for (let told = 0; told < 64; told += 1) listener.tell(message(1));
+  expect([listener.isSlow, room.taken]).toEqual([false, 64 * 3]);
+  listener.tell(message(1));
+  listener.tell(message(1));
+  expect([listener.isSlow, ends(), room.taken]).toEqual([true, 1, 0]);
+});
+
+test('a message takes room once, however many it waits for, until the last of them has taken it', async () => {
+  const room = new WaitingRoom(30);
+  const [one, other] = [listenIn(room).listener, listenIn(room).listener];
+  const told = message(10);
+  one.tell(told);
+  other.tell(told);
+  expect(room.taken).toBe(30);
+  await one[Symbol.asyncIterator]().next();
+  expect(room.taken).toBe(30);
+  other.end();
+  expect(room.taken).toBe(0);
+});
+
+test('a listener for whose message there is no room is ended as slow, and others keep theirs', () => {
+  const room = new WaitingRoom(30);
+  const [one, other] = [listenIn(room).listener, listenIn(room).listener];
+  one.tell(message(10));
+  other.tell(message(1));
+  expect([one.isSlow, other.isSlow, room.taken]).toEqual([false, true, 30]);
+});
+
+test('an error ends the iteration at once: what waits is not told any more', async () => {
+  const { listener, ends } = listenIn(new WaitingRoom());
+  listener.tell(message());
+  listener.end(new Error('over'));
+  await expect(listener[Symbol.asyncIterator]().next()).rejects.toThrow('over');
+  expect(ends()).toBe(1);
+});

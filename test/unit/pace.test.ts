@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { Pace } from '../../src/live/pace.ts';
+
+/** A pace with a clock of its own. */
+function createPace(pollMs: number, slownessOf?: (key: string) => number) {
+  let time = 0;
+  const pace = new Pace({ pollMs, slownessOf, now: () => time });
+  return { pace, pass: (milliseconds: number) => void (time += milliseconds) };
+}
+
+test('a key without a budget is polled sixty times a minute at most, whatever its tails do', () => {
+  const { pace, pass } = createPace(2000);
+  pace.join('key');
+  const waits = Array.from({ length: 61 }, () => pace.take('key'));
+  expect([new Set(waits.slice(0, 60)), waits[60]]).toEqual([new Set([0]), 60_000]);
+  pass(60_000);
+  expect(pace.take('key')).toBe(0);
+});
+
+test('keys do not wait for one another', () => {
+  const { pace } = createPace(2000);
+  pace.join('busy');
+  pace.join('quiet');
+  for (let polls = 0; polls < 60; polls += 1) pace.take('busy');
+  expect(pace.take('quiet')).toBe(0);
+});
+
+test('many tails of one key are spread over the minute', async () => {
+  const { pace } = createPace(10_000);
+  for (let tails = 0; tails < 30; tails += 1) pace.join('key');
+  expect(await pace.next('key', 1)).toBe(30_000);
+});
+
+test('a poll that takes several calls is followed by a longer pause', async () => {
+  const { pace } = createPace(2000);
+  pace.join('key');
+  expect([await pace.next('key', 1), await pace.next('key', 11)]).toEqual([2000, 11_000]);
+});
+
+test('a key whose last tail has ended has no more polls for its next one', () => {
+  const { pace, pass } = createPace(2000);
+  for (let polls = 0; polls < 60; polls += 1) {
+    pace.join('key');
+    expect(pace.take('key')).toBe(0);
+    pace.leave('key');
+  }
+  pace.join('key');
+  expect(pace.take('key')).toBe(60_000);
+  pass(60_001);
+  expect(pace.take('key')).toBe(0);
+});
+
+test('a key with a budget is polled as slowly as that wants', async () => {
+  const { pace } = createPace(2000, () => 2.5);
+  pace.join('key');
+  for (let polls = 0; polls < 100; polls += 1) expect(pace.take('key')).toBe(0);
+  expect(await pace.next('key', 1)).toBe(5000);
+});
