@@ -1,4 +1,5 @@
 import type { AnswerBudget } from './answer/answer-budget.ts';
+import type { Added } from './live/added.ts';
 import type { Loaders } from './loaders/loaders.ts';
 import type { RestApi } from './rest/api.ts';
 import type { UpstreamError } from './rest/errors.ts';
@@ -27,6 +28,8 @@ export interface GatewayContext {
   readonly maxPageSize: number;
   /** Counts what is answered, and ends the operation at its limits. */
   readonly answer: AnswerBudget;
+  /** Hears what is added to a list, from now on or from a place on; only a subscription that begins has it. */
+  readonly follow?: ((list: ListRef, after: Position | undefined) => AsyncIterable<Added>) | undefined;
 }
 
 /** Writes and reads cursors. */

@@ -12,6 +12,7 @@ import { createContexts } from './operation/contexts.ts';
 import { createCosts } from './operation/cost.ts';
 import { createPrepare } from './operation/document.ts';
 import type { Schemas } from './operation/execute.ts';
+import { createLive, type Live, type LiveSettings } from './operation/live.ts';
 import {
   createPersisted,
   defaultPersistedSettings,
@@ -80,6 +81,8 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings {
   readonly cache?: Omit<CacheOptions, 'refreshMs'> | undefined;
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
+  /** Subscriptions; by default there are none. */
+  readonly live?: LiveSettings | undefined;
   /** Persisted documents; what is left out is as in `defaultPersistedSettings`. */
   readonly persisted?: Partial<PersistedSettings>;
   /** Where calls are counted, if another process does it; then `budget` is that process's. */
@@ -99,6 +102,8 @@ export interface Gateway {
   readonly documentUses: DocumentUses;
   /** Reads manifests of persisted documents and certificates again; what is wrong is logged, and changes nothing. */
   readonly reload: () => Promise<void>;
+  /** Breaks off the streams of subscriptions, and begins none any more: their clients connect to another gateway. */
+  readonly cutStreams: () => void;
   /** From now on requests are those of these tenants, if the gateway holds the keys. */
   readonly takeTenants: (tenants: Tenants) => void;
   readonly metrics: Metrics;
@@ -118,7 +123,7 @@ const preparedBytes = 48 * 2 ** 20;
  * documents that cannot be used.
  */
 export function createGateway(options: GatewayOptions): Gateway {
-  const schema = createSchema();
+  const schema = createSchema(options.live !== undefined);
   const eventLoop = new EventLoopYield();
   const callBudget = callBudgetOf(options);
   const upstream = createUpstream({ ...upstreamOptionsOf(options), eventLoop, callBudget }, cacheOptionsOf(options));
@@ -132,30 +137,33 @@ export function createGateway(options: GatewayOptions): Gateway {
   const shared = new SharedOperations(options.operationDeadlineMs);
   const saved = new SavedCalls();
   const drift = watchDrift(options);
-  const metrics = createMetrics(
-    { upstream: upstream.health, documents: persisted.uses, shared, saved, drift, cache: upstream.cache },
-    options,
-  );
+  const sources = { upstream: upstream.health, documents: persisted.uses, shared, saved, drift, cache: upstream.cache };
+  const metrics = createMetrics(sources, options);
   if (auth !== undefined) metrics.measureAuth(auth.authenticator.counts, upstream.heldKeyFaults);
   const watch = watchWith(metrics, options);
   const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch };
-  const run = createOperations(options, parts);
+  const { run, live } = createOperations(options, parts);
+  if (live !== undefined) metrics.measureStreams(live);
   return {
     handle: createHandle({ ...options, schema, run, authenticator: auth?.authenticator, report: watch.report }),
     documentUses: persisted.uses,
     reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), auth?.reload()])),
-    takeTenants: (tenants) => auth?.authenticator.takeTenants(tenants),
+    takeTenants: (tenants) => {
+      auth?.authenticator.takeTenants(tenants);
+      live?.streams.takeTenants(tenants);
+    },
+    cutStreams: () => live?.streams.cutAll(),
     metrics,
     upstreamHealth: upstream.health,
     checkUpstream: upstream.check,
-    close: () => {
-      persisted.close();
-      tls.close();
-      auth?.close();
-      callBudget?.close();
-      return upstream.close();
-    },
+    close: () => closeAll([persisted, tls, auth, callBudget], upstream),
   };
+}
+
+/** Ends what is followed, and then the connections to the upstream. */
+function closeAll(followed: readonly ({ close: () => void } | undefined)[], upstream: Upstream): Promise<void> {
+  for (const one of followed) one?.close();
+  return upstream.close();
 }
 
 /** What operations are made of, beside the settings. */
@@ -169,14 +177,30 @@ interface OperationParts extends Pick<OperationsOptions, 'shared' | 'eventLoop'>
   readonly watch: ReturnType<typeof watchWith>;
 }
 
-/** The way of every operation, followed by spans if it is traced. */
-function createOperations(options: GatewayOptions, parts: OperationParts): RunOperation {
+/** The way of every operation, followed by spans if it is traced, and subscriptions if there are any. */
+function createOperations(
+  options: GatewayOptions,
+  parts: OperationParts,
+): { readonly run: RunOperation; readonly live: Live | undefined } {
   const { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch } = parts;
   const room = new AnswerRoom();
+  const createContext = createContexts({ ...options, cursors, upstream, room, saved, drift });
+  const results = new Results({ schema, room, ...options, ...watch });
+  const ofLive = {
+    ...options,
+    ...watch,
+    schema,
+    createContext,
+    results,
+    eventLoop,
+    callBudget: upstream.budget?.budget,
+  };
+  const live = options.live && createLive(options.live, ofLive);
   const run = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
-    createContext: createContexts({ ...options, cursors, upstream, room, saved, drift }),
+    createContext,
+    subscribe: live?.subscribe,
     refuseArguments: createRefuseArguments(options.documentLimits.argumentBytes),
     costs: createCosts({ schema, cursors, ...options, isCaching: options.cache !== undefined }),
     refusalOf: upstream.refusalOf,
@@ -185,11 +209,11 @@ function createOperations(options: GatewayOptions, parts: OperationParts): RunOp
     shared,
     spending: upstream.budget && new Spending({ ...upstream.budget, answered: () => ({}) }),
     eventLoop,
-    results: new Results({ schema, room, ...options, ...watch }),
+    results,
     maxErrors: options.maxErrors,
     ...watch,
   });
-  return options.tracing === undefined ? run : traceOperations(run, options.tracing);
+  return { run: options.tracing === undefined ? run : traceOperations(run, options.tracing), live };
 }
 
 function callBudgetOf(options: GatewayOptions): CallBudget | undefined {
@@ -233,11 +257,13 @@ function createPersistedDocuments(options: GatewayOptions, schemas: Schemas): Pe
 function watchWith(
   metrics: Metrics,
   { report, log = () => undefined }: GatewayOptions,
-): Pick<OperationsOptions, 'onBegin' | 'onEnd' | 'report'> {
+): Pick<OperationsOptions, 'onBegin' | 'onOpen' | 'onEnd' | 'report'> {
   return {
     onBegin: metrics.begin,
+    onOpen: metrics.open,
     onEnd: (operation) => {
-      metrics.end(operation);
+      if (operation.messages === undefined) metrics.end(operation);
+      else metrics.close(operation);
       log('info', 'operation', operation);
     },
     report: (error) => {

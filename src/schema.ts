@@ -13,6 +13,7 @@ import {
   GraphQLSpecifiedByDirective,
   GraphQLString,
   getDirectiveValues,
+  getNamedType,
   getNullableType,
   isListType,
   isNonNullType,
@@ -31,13 +32,25 @@ const folder = join(import.meta.dirname, '../schema');
 
 let publicSchema: GraphQLSchema | undefined;
 
+let schemaWithoutSubscriptions: GraphQLSchema | undefined;
+
 /**
- * The public schema with what answers it, the same for all gateways of a process: never change it. Throws if a field has
- * neither a resolver nor a REST column.
+ * The public schema with what answers it, the same for all gateways of a process: never change it. `live` says whether it
+ * has subscriptions. Throws if a field has neither a resolver nor a REST column.
  */
-export function createSchema(): GraphQLSchema {
+export function createSchema(live = true): GraphQLSchema {
   publicSchema ??= buildSchema();
-  return publicSchema;
+  if (live) return publicSchema;
+  schemaWithoutSubscriptions ??= withoutSubscriptions(publicSchema);
+  return schemaWithoutSubscriptions;
+}
+
+/** The same types without those that only subscriptions answer. */
+function withoutSubscriptions(schema: GraphQLSchema): GraphQLSchema {
+  const { subscription, types, ...config } = schema.toConfig();
+  const root = Object.values(subscription?.getFields() ?? {});
+  const answers = new Set<unknown>([subscription, ...root.map(({ type }) => getNamedType(type))]);
+  return new GraphQLSchema({ ...config, types: types.filter((type) => !answers.has(type)) });
 }
 
 function buildSchema(): GraphQLSchema {

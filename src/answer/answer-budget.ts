@@ -70,6 +70,8 @@ export class AnswerBudget {
   /** Bytes of values that are in no row, at most. */
   #values = 0;
   #copies = 0;
+  /** Characters that were read from the upstream before the operation began. */
+  #received = 0;
 
   /** `onExcess` ends what is under way for the answer. Call `finish` when the answer is made, or its room stays taken. */
   constructor(limits: AnswerLimits, room: AnswerRoom, onExcess: () => void) {
@@ -123,13 +125,18 @@ export class AnswerBudget {
     this.#copies += 1;
   }
 
+  /** Counts characters that the upstream answered beside the operation's own calls. */
+  receive(characters: number): void {
+    this.#received += characters;
+  }
+
   /**
    * The most bytes that the data can have, with what is selected on the root: `received` characters were read from the
    * upstream.
    */
   mostBytes(root: ObjectWeight, received: number): number {
     const structure = this.#bytes + root.bytes + this.#values + root.leaves * longestLeaf + root.ids * longerId;
-    return structure + (this.#copies + root.copies) * received * mostGrowth;
+    return structure + (this.#copies + root.copies) * (received + this.#received) * mostGrowth;
   }
 
   #end(unit: AnswerExcess['unit'], count: number, limit: number, at: ResponsePath): void {

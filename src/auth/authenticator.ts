@@ -17,7 +17,12 @@ export type AuthRefusal =
 
 /** Who asks, or why the request is refused. */
 export type Authentication =
-  | { readonly kind: 'accepted'; readonly caller: Caller }
+  | {
+      readonly kind: 'accepted';
+      readonly caller: Caller;
+      /** Until when the token is good, in milliseconds of `Date.now()`. */
+      readonly expiresAt: number;
+    }
   | { readonly kind: 'refused'; readonly refusal: AuthRefusal };
 
 /** How requests were authenticated, for metrics. */
@@ -130,12 +135,13 @@ const noToken = refused({ kind: 'no token' });
 const invalidToken = refused({ kind: 'invalid token' });
 const unknownTenant = refused({ kind: 'unknown tenant' });
 
-function answerFor({ tenant: name, subject }: VerifiedToken, tenants: Tenants): Authentication {
+function answerFor({ tenant: name, subject, expiresAt }: VerifiedToken, tenants: Tenants): Authentication {
   const tenant = tenants.get(name);
   if (tenant === undefined) return unknownTenant;
   const { key, keyHash } = tenant;
   return {
     kind: 'accepted',
+    expiresAt,
     caller: {
       key,
       hash: keyHash,

@@ -16,7 +16,7 @@ export interface FastPathOptions {
   readonly bodyLimits: BodyLimits;
   readonly bodyBudget: BodyBudget;
   readonly send: Send;
-  /** Answers with a result that comes in parts. */
+  /** Answers with a result that is a stream, or comes in parts. */
   readonly stream: Stream;
   /** Tells who sends a request; undefined: its key does. */
   readonly identify: Identify | undefined;
@@ -48,7 +48,8 @@ async function answer(
     const params = await readParams(request, bodyLimits, claim);
     if (params === undefined) return;
     const result = await run(params, context);
-    if (result.parts !== undefined) return stream(request, response, { context, claim, result });
+    const isStream = result.parts !== undefined || result.stream !== undefined;
+    if (isStream) return stream(request, response, { context, claim, result });
     complete = toAnswer(result, mediaType);
   } catch (error) {
     complete = toAnswer({ errors: [toPublicError(error, report)] }, mediaType);

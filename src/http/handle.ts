@@ -46,7 +46,8 @@ export interface HandleOptions extends PageOptions {
  * - a preflight of another origin's page is answered by CORS;
  * - a browser that opens the endpoint gets GraphiQL, unless that is off;
  * - another method than GET and POST is 405, a body that is not declared as plain JSON 415;
- * - a client that takes JSON is answered on the fast path, nearly all are; if its answer comes in parts, Yoga writes it;
+ * - a client that takes JSON is answered on the fast path, nearly all are; if its answer is a stream, or comes in parts, Yoga
+ *   writes it;
  * - a client that takes only a stream is answered by Yoga;
  * - what a client takes nothing of is 406, and does not run.
  */

@@ -21,7 +21,7 @@ export function negotiate(accept: string | undefined): MediaType | undefined {
     return 'application/json';
   const known = remembered.get(accept);
   if (known !== undefined) return known;
-  const best = bestOf(mediaTypes, accept);
+  const best = bestOf(mediaTypes, rangesOf(accept));
   if (best === undefined || accept.length > longestRemembered) return best;
   if (remembered.size >= mostRemembered) remembered.clear();
   remembered.set(accept, best);
@@ -30,7 +30,7 @@ export function negotiate(accept: string | undefined): MediaType | undefined {
 
 /** The stream that a client likes best; undefined if it takes none. */
 export function negotiateStream(accept = ''): StreamType | undefined {
-  return bestOf(streamTypes, accept);
+  return bestOf(streamTypes, rangesOf(accept));
 }
 
 /** What a client names an answer in parts by: a parameter of `multipart/mixed`, and its value. Most preferred first. */
@@ -60,8 +60,23 @@ export function negotiateParts(accept: string | undefined): PartsFormat | undefi
   return best.weight >= Math.max(...json) ? best.format : undefined;
 }
 
-function bestOf<T extends string>(types: readonly T[], accept: string): T | undefined {
-  const ranges = weightedItems(accept).map(toRange);
+/** The stream in which a client likes the answers of a subscription best; undefined if it takes them in none. */
+export function negotiateMessages(accept = ''): StreamType | undefined {
+  // Of multipart there are several forms: only a client that names the one of subscriptions can read it.
+  const items = weightedItems(accept).filter((item) => item.name === 'text/event-stream' || isOfMessages(item));
+  return bestOf(streamTypes, items.map(toRange));
+}
+
+/** https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol */
+function isOfMessages({ name, parameter }: WeightedItem): boolean {
+  return name === 'multipart/mixed' && parameter('subscriptionspec')?.replaceAll('"', '') === '1.0';
+}
+
+function rangesOf(accept: string): readonly Range[] {
+  return weightedItems(accept).map(toRange);
+}
+
+function bestOf<T extends string>(types: readonly T[], ranges: readonly Range[]): T | undefined {
   let best: Range & { readonly type?: T } = { name: '', quality: 0, place: 0 };
   for (const type of types) {
     const range = rangeFor(type, ranges);

@@ -9,6 +9,7 @@ import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 import type { BodyClaim } from './body-budget.ts';
 import { callerOf, identifyingHeaders, traceContextOf } from './caller.ts';
 import type { Identify } from './identify.ts';
+import { negotiateMessages } from './negotiation.ts';
 
 /** What an operation may know of a request of node's. */
 export class HttpRequestContext implements RequestContext {
@@ -17,6 +18,7 @@ export class HttpRequestContext implements RequestContext {
   readonly parts: PartsFormat | undefined;
   caller: Caller | undefined;
   refusal: GraphQLError | undefined;
+  expiresAt: number | undefined;
   identifying: Promise<Identity> | undefined;
   trace: TraceContext;
   spans: CallSpans | undefined;
@@ -51,6 +53,10 @@ export class HttpRequestContext implements RequestContext {
     return this.#request.headers['cache-control'];
   }
 
+  get takesMessages(): boolean {
+    return negotiateMessages(this.#request.headers.accept) !== undefined;
+  }
+
   hasLeft(): boolean {
     return this.#response.closed && !this.#response.writableFinished;
   }
@@ -66,6 +72,10 @@ export class HttpRequestContext implements RequestContext {
   onClose(listener: () => void): void {
     if (this.#response.closed) listener();
     else this.#response.once('close', listener);
+  }
+
+  cut(): void {
+    this.#response.destroy();
   }
 
   onKept(query: string, variablesText: string): void {

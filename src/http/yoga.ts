@@ -9,7 +9,8 @@ import type { OperationResult } from '../operation/result.ts';
 import { isObject } from '../rest/values.ts';
 import type { BodyBudget, BodyClaim } from './body-budget.ts';
 import type { Identify } from './identify.ts';
-import { negotiateCoding, negotiateParts, negotiateStream } from './negotiation.ts';
+import { toMessageStream } from './message-stream.ts';
+import { negotiateCoding, negotiateMessages, negotiateParts, negotiateStream } from './negotiation.ts';
 import { partsStream } from './parts.ts';
 import { type BodyLimits, readParams } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
@@ -42,10 +43,10 @@ interface StreamedRequest {
   result?: OperationResult;
 }
 
-/** A request whose operation has run, and its result, which comes in parts. */
+/** A request whose operation has run, and its result, which is a stream or comes in parts. */
 type Streamed = Pick<StreamedRequest, 'context' | 'claim'> & { readonly result: OperationResult };
 
-/** Answers a request with a result that comes in parts. */
+/** Answers a request with a result that is a stream, or comes in parts. */
 export type Stream = (request: IncomingMessage, response: ServerResponse, streamed: Streamed) => void;
 
 /** What Yoga serves. */
@@ -56,9 +57,9 @@ export interface YogaHandler {
 }
 
 /**
- * Yoga serves clients that take only a stream, and writes answers in parts. The edge has checked method, content type and `Accept` already; what Yoga
- * does with a request is replaced step by step: its parameters are read, its operation runs, and its result is written, by
- * the code that the fast path uses.
+ * Yoga serves clients that take only a stream, and writes results that are one, or come in parts. The edge has checked
+ * method, content type and `Accept` already; what Yoga does with a request is replaced step by step: its parameters are read,
+ * its operation runs, and its result is written, by the code that the fast path uses.
  */
 export function createYogaHandler(options: YogaOptions): YogaHandler {
   const { schema, bodyBudget, identify, vary, report } = options;
@@ -87,7 +88,7 @@ export function createYogaHandler(options: YogaOptions): YogaHandler {
     yoga ??= create();
     response.setHeader('x-request-id', known.context.requestId);
     response.setHeader('vary', vary);
-    yoga.then((handle) => handle(request, response, known), report);
+    yoga.then((handle) => handle(request, response, { ...known, req: request }), report);
   };
   return {
     handle: (request, response) => {
@@ -131,9 +132,14 @@ function useStreams({ compression, report }: YogaOptions): Plugin<object, Stream
   return {
     onResultProcess: (payload) => {
       const { request, serverContext } = payload;
-      const type = negotiateStream(request.headers.get('accept') ?? undefined) ?? 'text/event-stream';
+      const accept = request.headers.get('accept') ?? undefined;
+      const type = negotiateStream(accept) ?? 'text/event-stream';
       payload.setResultProcessor((result, fetchAPI) => {
-        const { result: { parts } = {}, context } = serverContext;
+        const { result: { parts, stream } = {}, context } = serverContext;
+        if (stream !== undefined) {
+          const { body, headers } = toMessageStream(stream, negotiateMessages(accept) ?? type);
+          return new fetchAPI.Response(body, { headers });
+        }
         if (parts !== undefined) {
           const accepted = compression ? (request.headers.get('accept-encoding') ?? '') : '';
           const { body, ...head } = partsStream(parts, negotiateCoding(accepted), context);

@@ -29,6 +29,8 @@ export type Role =
   // Any object by its global id.
   | { readonly kind: 'node' }
   | { readonly kind: 'list'; readonly endpoint: Endpoint }
+  // What is added to a list, message by message.
+  | { readonly kind: 'tail'; readonly endpoint: Endpoint }
   // A page of a list as one value, which is no connection.
   | { readonly kind: 'table'; readonly endpoint: Endpoint }
   // An object by its argument `id`, as one value.
@@ -60,6 +62,7 @@ function findRole(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>
   const endpoint = endpointOf(operation);
   // One of them is a GET.
   if (type.name === 'Mutation') return { kind: 'write', endpoint };
+  if (type.name === 'Subscription') return { kind: 'tail', endpoint };
   if (endpoint.report !== '') return { kind: 'report', endpoint };
   if (endpoint.isRow) {
     if (view !== undefined) return { kind: 'reference', view, endpoint };

@@ -1,12 +1,23 @@
 import { AnswerBudget, type AnswerLimits } from '../answer/answer-budget.ts';
 import type { AnswerRoom } from '../answer/answer-room.ts';
-import type { CursorCodec } from '../context.ts';
+import type { CursorCodec, GatewayContext } from '../context.ts';
 import { Loaders } from '../loaders/loaders.ts';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
 import { ClientApi } from '../rest/api.ts';
+import type { OperationCache } from '../rest/cache/operation-cache.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
+import type { OperationCalls } from '../rest/operation-calls.ts';
+import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { Upstream } from '../rest/upstream.ts';
-import type { OperationsOptions } from './pipeline.ts';
+import type { RequestContext } from './operation-run.ts';
+
+/** Makes the context of one operation. Without a cache its reads are neither answered by it nor kept. */
+export type CreateContext = (
+  request: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
+  deadline: OperationDeadline,
+  calls: OperationCalls,
+  cache?: OperationCache,
+) => GatewayContext;
 
 /** What the contexts of all operations are made of. */
 export interface ContextOptions extends AnswerLimits {
@@ -19,7 +30,7 @@ export interface ContextOptions extends AnswerLimits {
 }
 
 /** Makes the context of each operation. */
-export function createContexts(options: ContextOptions): OperationsOptions['createContext'] {
+export function createContexts(options: ContextOptions): CreateContext {
   const { maxPageSize, cursors, upstream, room, saved, drift } = options;
   return ({ caller, trace, spans }, deadline, calls, cache) => {
     const rest = new ClientApi(drift.watch(upstream.clientFor(caller, { deadline, calls, trace, spans, cache })));

@@ -50,8 +50,11 @@ export interface Cost {
   readonly plan: () => Plan | undefined;
   /** Whether its answer takes long to make. */
   readonly isLarge: boolean;
-  /** What the client wants to know beside the answer, once the operation is done. */
-  readonly extensions: () => Readonly<Record<string, unknown>> | undefined;
+  /**
+   * What the client wants to know beside the answer, once the operation is done; `calls` are those of one of its messages if
+   * it is a subscription.
+   */
+  readonly extensions: (calls?: OperationCalls) => Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
@@ -91,7 +94,8 @@ export function createCosts(options: CostsOptions): Costs {
       plannedCalls: isBounded ? bound().calls : planOnly ? undefined : withinSteps(planned)?.upper,
       plan: () => withinSteps(isPlanned ? planned : planNow()),
       mostCalls: () => Math.min(bound().calls, options.maxUpstreamCalls),
-      extensions: () => (isTold ? extensionsOf(told, withinSteps(planned), explain, options) : undefined),
+      extensions: (calls = told.calls) =>
+        isTold ? extensionsOf({ ...told, calls }, withinSteps(planned), explain, options) : undefined,
     };
     return told;
   };

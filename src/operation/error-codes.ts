@@ -76,6 +76,11 @@ export const refusals = {
     status: 403,
     meaning: '`AUTH=jwt`: the tenant of the token has no entry in `UPSTREAM_KEYS`.',
   },
+  changedTenant: {
+    code: 'FORBIDDEN',
+    status: 403,
+    meaning: '`AUTH=jwt`: the entry of the tenant in `UPSTREAM_KEYS` has changed, which ends subscriptions.',
+  },
   tokenUnverifiable: {
     code: 'AUTHENTICATION_UNAVAILABLE',
     status: 503,
@@ -135,6 +140,11 @@ export const refusals = {
     // A link or an image could otherwise change something.
     headers: { allow: 'POST' },
     meaning: 'A mutation came by GET.',
+  },
+  onlyStreamed: {
+    code: 'BAD_USER_INPUT',
+    status: 406,
+    meaning: 'A subscription came from a client that does not take its answers one after the other.',
   },
   largeArguments: {
     code: 'LIMIT_EXCEEDED',

@@ -2,8 +2,9 @@ import type { GatewayContext, PartsFormat } from '../context.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { ExecutedInParts, ExecutedPart } from './defer.ts';
 import type { DeferredOperation } from './document.ts';
+import type { PlannedRun } from './operation-run.ts';
 import { PartsWriter } from './parts.ts';
-import type { OperationsOptions, PlannedRun } from './pipeline.ts';
+import type { OperationsOptions } from './pipeline.ts';
 import type { AnswerParts, OperationResult } from './result.ts';
 
 /** An operation of a client that takes its answer in parts, and what executes it. */

@@ -82,6 +82,7 @@ export function createExecution(
   onCompile: () => void = () => undefined,
 ): Execute {
   const interpret = interpreted(options, document, operation);
+  if (operation.operation === 'subscription') return interpret;
   const code = (): Execute | undefined =>
     hasName(document, isReserved) || spreadSize(document) > largestSpread[compile]
       ? undefined

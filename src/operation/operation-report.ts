@@ -1,5 +1,6 @@
 import type { OperationRun } from './operation-run.ts';
 import type { OperationResult } from './result.ts';
+import type { StreamEnd } from './subscriptions.ts';
 
 /** What is told about an operation once it is answered. */
 export interface OperationReport {
@@ -11,10 +12,12 @@ export interface OperationReport {
   /** As the document says it, else as the request does; cut if it is very long. */
   readonly operationName: string | undefined;
   readonly durationMs: number;
-  /** REST calls that it made. */
+  /** REST calls that it made; of a subscription those of its messages, and not the polls that it shares. */
   readonly calls: number;
   /** REST calls that it could make at most, as known before it ran; undefined if that was not known. */
   readonly plannedCalls: number | undefined;
+  /** Messages that a subscription sent; undefined for other operations. */
+  readonly messages?: number;
   /** The codes of its errors, each once; `CLIENT_LEFT` alone if its client had left before it was answered. */
   readonly codes: readonly string[];
   /** The first characters of the hash of the caller's key; undefined without one, and if the gateway holds it. */
@@ -59,6 +62,11 @@ export function reportOf(
     tenant: tenant?.name,
     subject: caller?.subject?.slice(0, shownHash),
   };
+}
+
+/** The report of a subscription whose stream has ended. Its client leaves when it has heard enough, which is no failure. */
+export function streamReportOf(run: OperationRun, { messages, calls, errors = [] }: StreamEnd): OperationReport {
+  return { ...reportOf(run, { errors }), calls, messages, codes: codesOf(errors) };
 }
 
 const noCodes: readonly string[] = [];

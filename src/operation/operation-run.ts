@@ -12,6 +12,8 @@ export interface Identity {
   readonly caller: Caller | undefined;
   /** Why the request is refused before its operation is looked at. */
   readonly refusal?: GraphQLError | undefined;
+  /** Until when its token is good, in milliseconds of `Date.now()`; undefined without one. */
+  readonly expiresAt?: number | undefined;
   /** If that is not known at once: who it turns out to be. */
   readonly identifying?: Promise<Identity> | undefined;
 }
@@ -25,6 +27,8 @@ export interface RequestContext extends Identity {
   readonly requestId: string;
   /** How its client takes an answer in parts; undefined if it wants one whole. */
   readonly parts?: PartsFormat | undefined;
+  /** Whether its client takes the answers of a subscription. */
+  readonly takesMessages: boolean;
   /** As it came; once the operation is traced, what stands for its span. */
   trace: TraceContext;
   /** Follows its REST calls; undefined without tracing. */
@@ -37,7 +41,12 @@ export interface RequestContext extends Identity {
   onKept(query: string, variablesText: string): void;
   /** Calls back when the answer has been taken, or the client has left. */
   onClose(listener: () => void): void;
+  /** Breaks the connection off, so that the client sees that its answer is not complete. */
+  cut(): void;
 }
+
+/** An operation that may be executed. */
+export type PlannedRun = OperationRun & { readonly document: Resolved; readonly cost: Cost };
 
 /** What is known of one operation so far: each step of the pipeline adds to it, and the report at its end reads it. */
 export class OperationRun {

@@ -1,35 +1,32 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
-import type { GatewayContext } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { OperationCache } from '../rest/cache/operation-cache.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { UpstreamError } from '../rest/errors.ts';
-import type { OperationCalls } from '../rest/operation-calls.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { RefuseArguments } from './argument-sizes.ts';
-import type { Cost, Costs } from './cost.ts';
+import type { CreateContext } from './contexts.ts';
+import type { Costs } from './cost.ts';
 import { toPublicErrors } from './errors.ts';
 import { executeInParts } from './execute-in-parts.ts';
-import { type OnOperation, reportOf } from './operation-report.ts';
-import { OperationRun, type RequestContext } from './operation-run.ts';
+import { type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
+import { OperationRun, type PlannedRun, type RequestContext } from './operation-run.ts';
 import type { GraphQLParams } from './params.ts';
-import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
+import type { ResolveDocument } from './persisted/resolve.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 import type { Results } from './results.ts';
 import type { SharedOperations, Start } from './shared-operations.ts';
 import type { Spending } from './spending.ts';
+import type { Subscribe } from './subscriptions.ts';
 import { keepDeclared, nameOf, textOf } from './variables.ts';
 
 /** Collaborators and settings of the operations. */
 export interface OperationsOptions {
   readonly resolve: ResolveDocument;
-  readonly createContext: (
-    request: RequestContext,
-    deadline: OperationDeadline,
-    calls: OperationCalls,
-    cache: OperationCache | undefined,
-  ) => GatewayContext;
+  readonly createContext: CreateContext;
+  /** Begins subscriptions; undefined if the schema has none. */
+  readonly subscribe?: Subscribe | undefined;
   readonly costs: Costs;
   readonly refuseArguments: RefuseArguments;
   /** Why no REST call of this caller can succeed; undefined if one may. */
@@ -48,6 +45,8 @@ export interface OperationsOptions {
   /** How long a GET by id without errors may be cached by its client, in seconds. */
   readonly getMaxAge: number;
   readonly onBegin: () => void;
+  /** A subscription has begun, so many milliseconds after its request. */
+  readonly onOpen: (durationMs: number) => void;
   readonly onEnd: OnOperation;
   /** Hears of faults of the gateway. */
   readonly report: (error: unknown) => void;
@@ -58,9 +57,6 @@ export type OpenCache = (request: RequestContext) => OperationCache | Promise<Op
 
 /** Runs one operation from its parameters. Never rejects: whatever happens becomes a result. */
 export type RunOperation = (params: GraphQLParams, request: RequestContext) => Promise<OperationResult>;
-
-/** An operation that may be executed. */
-export type PlannedRun = OperationRun & { readonly document: Resolved; readonly cost: Cost };
 
 /**
  * The way that every operation takes, whichever transport brought it, from top to bottom. The codes beside a step are those
@@ -89,7 +85,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       run.document = document;
 
       // METHOD_NOT_ALLOWED
-      if (request.method === 'GET' && prepared.operation.operation !== 'query') throw mutationByGet();
+      if (request.method === 'GET' && prepared.operation.operation === 'mutation') throw mutationByGet();
 
       // LIMIT_EXCEEDED
       keepDeclared(params, prepared.operation);
@@ -123,8 +119,12 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
   };
 }
 
-/** Tells what became of an operation: of one that is answered in parts, once the last of them is made. */
+/**
+ * Tells what became of an operation: of one that is answered in parts once the last of them is made. That of a subscription
+ * is told when its stream has ended.
+ */
 function tellEnd(run: OperationRun, result: OperationResult, { onEnd, report }: OperationsOptions): void {
+  if (result.stream !== undefined) return;
   const tell = (last: OperationResult): void => {
     countUse(run, last);
     onEnd(reportOf(run, last));
@@ -132,6 +132,26 @@ function tellEnd(run: OperationRun, result: OperationResult, { onEnd, report }: 
   if (result.parts === undefined) tell(result);
   else result.parts.over.then(tell).catch(report);
 }
+
+/** Begins a subscription. */
+async function beginStream(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> {
+  const { caller, takesMessages } = run.request;
+  const { subscribe, refusalOf, onOpen, onEnd } = options;
+  const refusal = refusalOf(caller);
+  if (refusal !== undefined) throw refusal;
+  if (subscribe === undefined || caller === undefined)
+    throw new Error('expected a schema with subscriptions, and a key');
+  if (!takesMessages) throw requestError('onlyStreamed', streamed);
+  const result = await subscribe(run, caller, (end) => {
+    countUse(run, end, end.calls);
+    onEnd(streamReportOf(run, end));
+  });
+  onOpen(performance.now() - run.startedAt);
+  return result;
+}
+
+const streamed =
+  'A subscription is answered as a stream: accept `text/event-stream`, or `multipart/mixed; subscriptionSpec="1.0"`.';
 
 /** What is answered in place of an operation that was refused, or that failed as a whole. */
 function failureOf(error: unknown, { cost }: OperationRun, { maxErrors, report }: OperationsOptions): OperationResult {
@@ -165,6 +185,7 @@ function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<Op
     cache,
   } = run;
   const { shared } = options;
+  if (prepared.operation.operation === 'subscription') return beginStream(run, options);
   const { deferred } = prepared;
   if (deferred !== undefined && request.parts !== undefined) {
     const { parts } = request;
@@ -237,11 +258,15 @@ function executeNow(
 }
 
 /** An operation that was refused counts as well, one whose client only wants its plan does not. */
-function countUse({ document, cost }: OperationRun, { errors }: OperationResult): void {
+function countUse(
+  { document, cost }: OperationRun,
+  { errors }: Pick<OperationResult, 'errors'>,
+  calls = cost?.calls.made ?? 0,
+): void {
   const use = document?.use;
   if (use === undefined || cost?.planOnly === true) return;
   use.hits += 1;
-  use.restCalls += cost?.calls.made ?? 0;
+  use.restCalls += calls;
   if (errors !== undefined) use.errors += 1;
 }
 

@@ -11,8 +11,17 @@ export interface AnswerParts {
   readonly over: Promise<OperationResult>;
 }
 
+/** One of the answers that a subscription gives. */
+export interface StreamMessage {
+  readonly result: OperationResult;
+  /** Whether it says why the stream ends. */
+  readonly isLast: boolean;
+}
+
 /** What became of an operation. Without `data` nothing was executed. */
 export interface OperationResult {
+  /** The answers of a subscription, of which it has no other; iterated once. */
+  readonly stream?: AsyncIterable<StreamMessage>;
   readonly data?: unknown;
   readonly errors?: readonly PublicError[] | undefined;
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;

@@ -92,6 +92,7 @@ function boundOfField(
     case 'report':
       return boundOfReport(bounding, selected);
     case 'node':
+    case 'tail':
     case 'write':
       return unbounded;
   }

@@ -100,8 +100,8 @@ function planRows(
   }
 }
 
-/** The places of a connection that answer rows: its `nodes`, and the `node` of its `edges`. */
-function nodesOf(
+/** The places of a connection or a message that answer rows: its `nodes`, and the `node` of its `edges`. */
+export function nodesOf(
   builder: PlanBuilder,
   selected: SelectedField,
   noun: Noun,

@@ -12,6 +12,7 @@ import { planObjects } from './object-plans.ts';
 import { keyed, keyedOrganization, start } from './objects.ts';
 import { type Arguments, PlanBuilder, type PlanOptions } from './plan-builder.ts';
 import { type PlannedCall } from './planned-calls.ts';
+import { planMessage } from './tail-plans.ts';
 
 /**
  * What an operation will do: the REST calls that it makes if nothing fails, without retries and without the calls that
@@ -48,6 +49,7 @@ function planCalls({ operation, ...options }: PlanRequest): Omit<Plan, 'objects'
   if (type === null || type === undefined) return planOf(builder);
   const fields = builder.fields(type, { nodes: [operation] });
   if (operation.operation === 'mutation') planMutations(builder, type, fields);
+  else if (operation.operation === 'subscription') planMessage(builder, type, fields);
   else planQuery(builder, type, fields);
   return planOf(builder);
 }

@@ -12,6 +12,7 @@ import { PluginActivity, PluginActivityEntry, PluginRepositoryEntry, PluginSourc
 import { Project } from './project.ts';
 import { projectMutations } from './project-mutations.ts';
 import { Query } from './query.ts';
+import { EventsAdded, Subscription } from './subscription.ts';
 
 const mutations: Resolvers['Mutation'] & object = { ...projectMutations, ...dashboardMutations, ...pluginMutations };
 
@@ -27,6 +28,8 @@ export const resolvers: Resolvers = {
   Node: { __resolveType: ({ noun }) => noun },
   Query,
   Mutation: mutations,
+  Subscription,
+  EventsAdded,
   Project,
   Dashboard,
   Event,

@@ -39,6 +39,11 @@ export class OperationCalls {
     this.#isTraced = isTraced;
   }
 
+  /** None yet, of which there may be as many as of these, and which are traced if these are. */
+  again(): OperationCalls {
+    return new OperationCalls(this.#maximum, this.#isTraced);
+  }
+
   /** How many calls went out, repeated ones included. */
   get made(): number {
     return this.#made;

@@ -20,8 +20,8 @@ export interface EventQuery {
 /** One list: a collection and, for events, what it is narrowed to. Windows of the same list can share pages. */
 export interface ListRef extends Collection {
   readonly filter?: EventQuery | undefined;
-  /** The form that its pages are read in, unless that is rows of the collection. A cursor of one form is refused by another. */
-  readonly table?: 'csv' | 'rows' | undefined;
+  /** The form that it is read in, unless that is pages of rows of the collection. A cursor of one form is refused by another. */
+  readonly table?: 'csv' | 'rows' | 'tail' | undefined;
 }
 
 /** One page as REST sent it. */

@@ -9,6 +9,8 @@ export interface StopTimes {
   readonly stopDelayMs: number;
   /** How long it waits after that for answers in flight. */
   readonly drainMs: number;
+  /** Breaks off answers that go on without an end, once no new connection comes to this process. */
+  readonly cutStreams?: (() => void) | undefined;
   /** Set if the server listens on a socket of several processes. */
   readonly socket?: SharedSocket | undefined;
 }
@@ -68,6 +70,7 @@ export class GracefulStop {
     await delay(stopDelayMs);
     const cut = setTimeout(() => this.#server.closeAllConnections(), drainMs);
     await this.#stopListening();
+    this.#times.cutStreams?.();
     const quietAt = performance.now() + Math.min(lastWordMs, drainMs / 10);
     while (this.#connections.size > 0) {
       if (performance.now() >= quietAt) this.#server.closeIdleConnections();

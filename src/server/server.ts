@@ -55,7 +55,7 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
   const { compression = false, metrics = true, readers = readerLimits } = options;
   const connections = new Connections(readers);
   const server = createServer(httpLimits);
-  const stop = new GracefulStop(server, connections, options);
+  const stop = new GracefulStop(server, connections, { ...options, cutStreams: gateway.cutStreams });
   const endpoints: Endpoints = {
     gateway,
     metrics: metrics ? createMetricsEndpoint(gateway.metrics, compression) : undefined,

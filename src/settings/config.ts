@@ -11,7 +11,9 @@ import { asksForTraces, type Environment, type Setting } from './settings.ts';
 import type { TlsFiles } from './tls-settings.ts';
 
 /** Everything that can be set from outside, checked and frozen: each setting, and what follows from several. */
-export interface Config extends Readonly<ReturnType<typeof declare>> {
+export interface Config extends Readonly<Omit<ReturnType<typeof declare>, 'live'>> {
+  /** Subscriptions; undefined: there are none. */
+  readonly live: Pick<ReturnType<typeof declare>['live'], 'pollMs' | 'maxStreams' | 'maxStreamsPerCaller'> | undefined;
   /** What looks like a mistake, but need not be one. */
   readonly warnings: readonly string[];
   readonly upstreamRoute: Route;
@@ -51,6 +53,7 @@ export function readConfig(environment: Environment): Config {
     ...readRoute(environment, upstreamUrl),
     auth,
     budget: readBudget(environment),
+    live: declared.live.isOn ? declared.live : undefined,
     persisted,
     explain: declared.explain ?? upstreamUrl === undefined,
     introspection: declared.introspection ?? (!isProduction && persisted.mode !== 'only'),

@@ -30,6 +30,7 @@ export function declare(settings: SettingsReader) {
       whole('Most errors that an answer tells; the number of those beyond it is told', '100', 1, 100_000),
     ),
     persisted: Object.freeze(declarePersisted(settings)),
+    live: Object.freeze(declareLive(settings)),
     workspace: Object.freeze(declareWorkspace(settings)),
   };
 }
@@ -105,6 +106,20 @@ function declareUpstreamLimits({ required, note }: SettingsReader) {
 
 /** `silent` writes nothing. */
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/** What is told by itself, and to how many. */
+function declareLive({ required }: SettingsReader) {
+  const poll = whole('How often the upstream is asked what is new for a subscription, in seconds', '10', 2, 3600);
+  return {
+    isOn: required('LIVE', onOff('Whether clients may follow new events by subscriptions', 'off')),
+    pollMs: required('LIVE_POLL_SECONDS', poll) * 1000,
+    maxStreams: required('MAX_STREAMS', whole('Most streams of subscriptions, for each process', '1000', 1, 100_000)),
+    maxStreamsPerCaller: required(
+      'MAX_STREAMS_PER_CALLER',
+      whole('Most of them that one key has, or one user of a tenant, for each process', '20', 1, 100_000),
+    ),
+  };
+}
 
 /** What an operation may cost. */
 function declareCosts({ required }: SettingsReader) {

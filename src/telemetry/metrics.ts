@@ -35,6 +35,8 @@ export interface Metrics extends OperationMetrics {
   readonly render: () => Promise<string>;
   /** Counts how requests were authenticated, and what went wrong with the keys that the gateway holds. */
   readonly measureAuth: (results: ReadonlyMap<AuthResult, number>, faults: HeldKeyFaults) => void;
+  /** Counts the streams of subscriptions. */
+  readonly measureStreams: (live: StreamsMeasured) => void;
   /** The same as data, which can be added to that of other processes. */
   readonly snapshot: () => Promise<Snapshot>;
 }
@@ -77,9 +79,30 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
     ...operations,
     contentType: registry.contentType,
     measureAuth: (results, faults) => measureAuth([registry], results, faults),
+    measureStreams: (live) => measureStreams([registry], live),
     render: () => registry.metrics(),
     snapshot: () => registry.getMetricsAsJSON(),
   };
+}
+
+/** What is measured of subscriptions. */
+interface StreamsMeasured {
+  readonly streams: { readonly size: number; readonly messages: number };
+  readonly tails: { readonly polls: number };
+}
+
+function measureStreams(registers: Registry[], { streams, tails }: StreamsMeasured): void {
+  gauge(registers, 'gateway_streams', 'Streams of subscriptions that are open.', () => streams.size);
+  counter(registers, 'gateway_stream_messages_total', 'Messages that subscriptions have sent.', [], () => [
+    [{}, streams.messages],
+  ]);
+  counter(
+    registers,
+    'gateway_stream_polls_total',
+    'Times that the upstream was asked what is new, each for all who follow the same with the same key.',
+    [],
+    () => [[{}, tails.polls]],
+  );
 }
 
 /** Every result as a label has it. */

@@ -10,6 +10,10 @@ export interface OperationMetrics {
   readonly begin: () => void;
   /** It was answered. */
   readonly end: OnOperation;
+  /** It was answered with a stream, which goes on; so many milliseconds after its request. */
+  readonly open: (durationMs: number) => void;
+  /** Its stream has ended. */
+  readonly close: OnOperation;
   /** There was a fault of the gateway. */
   readonly unexpected: () => void;
 }
@@ -25,30 +29,29 @@ export function createOperationMetrics(registers: Registry[], maxUpstreamCalls: 
   const state = { running: 0, unexpected: 0 };
   const durations = new Tally(durationBounds);
   const addCalls = measureCalls(registers, maxUpstreamCalls);
-  histogram(
-    registers,
-    'gateway_operation_duration_seconds',
-    'Time from the parameters of an operation to its answer.',
-    undefined,
-    durationBounds,
-    () => new Map([['', durations]]),
-  );
+  measureDurations(registers, durations);
   measureOutcomes(registers, outcomes, listedOutcomes);
-  counter(registers, 'gateway_unexpected_errors_total', 'Faults of the gateway itself.', [], () => [
-    [{}, state.unexpected],
-  ]);
-  gauge(registers, 'gateway_operations_in_flight', 'Operations being answered.', () => state.running);
+  measureState(registers, state);
+  const open: OperationMetrics['open'] = (durationMs) => {
+    state.running -= 1;
+    durations.add(durationMs / 1000);
+  };
+  const close: OnOperation = ({ codes: [code = 'none'], document, operationName = 'anonymous' }) => {
+    outcomes.set(code, (outcomes.get(code) ?? 0) + 1);
+    if (document !== undefined) countListed(listedOutcomes, operationName, code);
+  };
   return {
     begin: () => {
       state.running += 1;
     },
-    end: ({ durationMs, codes: [code = 'none'], document, operationName = 'anonymous', plannedCalls, calls }) => {
-      state.running -= 1;
-      outcomes.set(code, (outcomes.get(code) ?? 0) + 1);
-      durations.add(durationMs / 1000);
+    end: (operation) => {
+      const { durationMs, plannedCalls, calls } = operation;
+      open(durationMs);
       if (plannedCalls !== undefined) addCalls(plannedCalls, calls);
-      if (document !== undefined) countListed(listedOutcomes, operationName, code);
+      close(operation);
     },
+    open,
+    close,
     unexpected: () => {
       state.unexpected += 1;
     },
@@ -76,6 +79,24 @@ function measureCalls(registers: Registry[], limit: number): (planned: number, m
     planned.add(plannedCalls);
     made.add(calls);
   };
+}
+
+function measureDurations(registers: Registry[], durations: Tally): void {
+  histogram(
+    registers,
+    'gateway_operation_duration_seconds',
+    'Time from the parameters of an operation to its answer.',
+    undefined,
+    durationBounds,
+    () => new Map([['', durations]]),
+  );
+}
+
+function measureState(registers: Registry[], state: { readonly running: number; readonly unexpected: number }): void {
+  counter(registers, 'gateway_unexpected_errors_total', 'Faults of the gateway itself.', [], () => [
+    [{}, state.unexpected],
+  ]);
+  gauge(registers, 'gateway_operations_in_flight', 'Operations being answered.', () => state.running);
 }
 
 function measureOutcomes(

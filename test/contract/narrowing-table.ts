@@ -13,6 +13,8 @@ export type Decision =
   | { readonly kind: 'reached' }
   // A cursor says a position in the list that it is given for, and nothing of whose it is.
   | { readonly kind: 'cursor' }
+  // A subscription with an id of another's ends with this code without a call.
+  | { readonly kind: 'followed'; readonly query: string; readonly outcome: 'NOT_FOUND' }
   // The upstream looks for it in the object that the path names.
   | { readonly kind: 'inPath' };
 
@@ -92,6 +94,14 @@ export const decisions: Readonly<Record<string, Decision>> = {
     data: { projects: { totalCount: 1, nodes: [{ name: 'Project 1' }] } },
     calls: ['GET /api/projects/1/'],
   },
+  'Subscription.eventsAdded': below,
+  'Subscription.eventsAdded(projectId)': {
+    kind: 'followed',
+    query: 'subscription { eventsAdded(projectId: 2) { nodes { id } } }',
+    outcome: 'NOT_FOUND',
+  },
+  'Subscription.eventsAdded(after)': cursor,
+  'EventsAdded.nodes': reached,
   'Query.projects(after)': cursor,
   'Query.projects(before)': cursor,
   'ProjectConnection.nodes': reached,

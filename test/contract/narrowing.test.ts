@@ -13,6 +13,7 @@ import { describe, expect, test } from 'vitest';
 import { roleOf } from '../../src/look-ahead/roles.ts';
 import { createSchema } from '../../src/schema.ts';
 import { listOf } from '../support/lists.ts';
+import { quick, subscribe } from '../support/live.ts';
 import { codesOf } from '../support/load.ts';
 import { plugin, project } from '../support/rows.ts';
 import { startTenants } from '../support/tenants.ts';
@@ -98,6 +99,19 @@ test.each(all.flatMap(([place, decision]) => (decision.kind === 'relation' ? [{ 
     const answer = await gateway.askAs('acme', query);
     expect([answer.data, answer.errors]).toEqual([data, undefined]);
     expect(upstream.requests).toEqual(calls);
+  },
+);
+
+test.each(all.flatMap(([place, decision]) => (decision.kind === 'followed' ? [{ place, ...decision }] : [])))(
+  '$place out of reach ends with $outcome, and nothing is called',
+  async ({ query, outcome }) => {
+    await using upstream = await startUpstream({});
+    await using gateway = await startTenants(upstream, { acme: entry }, { live: quick });
+    await using heard = await subscribe(gateway.url, { query, headers: await gateway.headersOf('acme') });
+    await heard.until(() => heard.ended !== undefined);
+    expect(heard.messages).toMatchObject([{ errors: [{ extensions: { code: outcome } }] }]);
+    expect(upstream.requests).toEqual([]);
+    expect(gateway.reported).toEqual([]);
   },
 );
 

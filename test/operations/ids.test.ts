@@ -368,7 +368,8 @@ describe('the table of places', () => {
       Object.values(type.getFields()).flatMap((field) =>
         field.args.filter(({ type: each }) => isId(each)).map(({ name }) => `${type.name}.${field.name}(${name})`),
       );
-    const types = Object.values(createSchema().getTypeMap()).filter(({ name }) => !name.startsWith('__'));
+    // Subscriptions, which have one field each, have tests of their own (live-refusals.test.ts).
+    const types = Object.values(createSchema(false).getTypeMap()).filter(({ name }) => !name.startsWith('__'));
     const inArguments = types.filter(isObjectType).flatMap(ofObject);
     const inInputs = types.filter(isInputObjectType).flatMap((type) =>
       Object.values(type.getFields())

@@ -4,6 +4,7 @@ import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } f
 import type { OrganizationRecord, UserRecord, RowRecord, PluginActionSource, ReportSource, CsvPageSource, RowsPageSource } from '../records.ts';
 import type { ConnectionSource, EdgeSource } from '../connections.ts';
 import type { JsonObject } from '../../rest/values.ts';
+import type { Added } from '../../live/added.ts';
 import type { GatewayContext } from '../../context.ts';
 export type Maybe<T> = T | null | undefined;
 export type InputMaybe<T> = T | null | undefined;
@@ -334,6 +335,30 @@ export type MutationUpdateProjectArgs = {
  */
 export type MutationDeleteProjectArgs = {
   input: DeleteProjectInput;
+};
+
+/**
+ * What is told by itself, as a stream of answers: served if the gateway runs with `LIVE=on`, over server-sent events
+ * (`Accept: text/event-stream`) or as multipart (`Accept: multipart/mixed; subscriptionSpec="1.0"`).
+ */
+export type Subscription = {
+  __typename?: 'Subscription';
+  /**
+   * The events that are captured in a project, as they come. The gateway asks the upstream every few seconds: one REST call,
+   * however many clients follow the same events with the same key, and further ones if more came than fit in a page.
+   */
+  eventsAdded: EventsAdded;
+};
+
+
+/**
+ * What is told by itself, as a stream of answers: served if the gateway runs with `LIVE=on`, over server-sent events
+ * (`Accept: text/event-stream`) or as multipart (`Accept: multipart/mixed; subscriptionSpec="1.0"`).
+ */
+export type SubscriptionEventsAddedArgs = {
+  projectId: Scalars['ID']['input'];
+  filter?: InputMaybe<EventFilter>;
+  after?: InputMaybe<Scalars['String']['input']>;
 };
 
 /**
@@ -742,6 +767,23 @@ export type EventFilter = {
    * Experimental upstream. Sent as one JSON array, `where`.
    */
   where?: InputMaybe<Array<Scalars['String']['input']>>;
+};
+
+/**
+ * Events that were captured, as one message of a subscription. Each event is told once in a connection, and at least once by
+ * connections that each go on `after` the one before.
+ */
+export type EventsAdded = {
+  __typename?: 'EventsAdded';
+  /**
+   * The events, oldest first. One that arrives up to a minute late comes in a later message than those it happened before;
+   * what arrives later is not told.
+   */
+  nodes: Array<Event>;
+  /** Where to go on, as `after` of the same events, whichever gateway is asked. */
+  cursor: Scalars['String']['output'];
+  /** Whether events before these were left out, because more had come than the gateway reads at once. */
+  gap: Scalars['Boolean']['output'];
 };
 
 /**
@@ -1862,6 +1904,7 @@ export type ResolversTypes = {
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Dashboard: ResolverTypeWrapper<RowRecord>;
   DashboardConnection: ResolverTypeWrapper<ConnectionSource>;
   DashboardEdge: ResolverTypeWrapper<EdgeSource>;
@@ -1886,6 +1929,7 @@ export type ResolversTypes = {
   EventValues: ResolverTypeWrapper<ReportSource>;
   EventValue: ResolverTypeWrapper<JsonObject>;
   EventFilter: EventFilter;
+  EventsAdded: ResolverTypeWrapper<Added>;
   Organization: ResolverTypeWrapper<OrganizationRecord>;
   Plugin: ResolverTypeWrapper<RowRecord>;
   PluginConnection: ResolverTypeWrapper<ConnectionSource>;
@@ -1936,6 +1980,7 @@ export type ResolversParentTypes = {
   Query: Record<PropertyKey, never>;
   Int: Scalars['Int']['output'];
   Mutation: Record<PropertyKey, never>;
+  Subscription: Record<PropertyKey, never>;
   Dashboard: RowRecord;
   DashboardConnection: ConnectionSource;
   DashboardEdge: EdgeSource;
@@ -1959,6 +2004,7 @@ export type ResolversParentTypes = {
   EventValues: ReportSource;
   EventValue: JsonObject;
   EventFilter: EventFilter;
+  EventsAdded: Added;
   Organization: OrganizationRecord;
   Plugin: RowRecord;
   PluginConnection: ConnectionSource;
@@ -2056,6 +2102,10 @@ export type MutationResolvers<ContextType = GatewayContext, ParentType extends R
   createProject?: Resolver<Maybe<ResolversTypes['CreateProjectPayload']>, ParentType, ContextType, RequireFields<MutationCreateProjectArgs, 'input'>>;
   updateProject?: Resolver<Maybe<ResolversTypes['UpdateProjectPayload']>, ParentType, ContextType, RequireFields<MutationUpdateProjectArgs, 'input'>>;
   deleteProject?: Resolver<Maybe<ResolversTypes['DeleteProjectPayload']>, ParentType, ContextType, RequireFields<MutationDeleteProjectArgs, 'input'>>;
+};
+
+export type SubscriptionResolvers<ContextType = GatewayContext, ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription']> = {
+  eventsAdded?: SubscriptionResolver<ResolversTypes['EventsAdded'], "eventsAdded", ParentType, ContextType, RequireFields<SubscriptionEventsAddedArgs, 'projectId'>>;
 };
 
 export type DashboardResolvers<ContextType = GatewayContext, ParentType extends ResolversParentTypes['Dashboard'] = ResolversParentTypes['Dashboard']> = {
@@ -2166,6 +2216,12 @@ export type EventValuesResolvers<ContextType = GatewayContext, ParentType extend
 export type EventValueResolvers<ContextType = GatewayContext, ParentType extends ResolversParentTypes['EventValue'] = ResolversParentTypes['EventValue']> = {
   name?: Resolver<Maybe<ResolversTypes['JSON']>, ParentType, ContextType>;
   body?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+};
+
+export type EventsAddedResolvers<ContextType = GatewayContext, ParentType extends ResolversParentTypes['EventsAdded'] = ResolversParentTypes['EventsAdded']> = {
+  nodes?: Resolver<Array<ResolversTypes['Event']>, ParentType, ContextType>;
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  gap?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
 };
 
 export type OrganizationResolvers<ContextType = GatewayContext, ParentType extends ResolversParentTypes['Organization'] = ResolversParentTypes['Organization']> = {
@@ -2385,6 +2441,7 @@ export type Resolvers<ContextType = GatewayContext> = {
   PageInfo?: PageInfoResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
+  Subscription?: SubscriptionResolvers<ContextType>;
   Dashboard?: DashboardResolvers<ContextType>;
   DashboardConnection?: DashboardConnectionResolvers<ContextType>;
   DashboardEdge?: DashboardEdgeResolvers<ContextType>;
@@ -2401,6 +2458,7 @@ export type Resolvers<ContextType = GatewayContext> = {
   EventRowsPage?: EventRowsPageResolvers<ContextType>;
   EventValues?: EventValuesResolvers<ContextType>;
   EventValue?: EventValueResolvers<ContextType>;
+  EventsAdded?: EventsAddedResolvers<ContextType>;
   Organization?: OrganizationResolvers<ContextType>;
   Plugin?: PluginResolvers<ContextType>;
   PluginConnection?: PluginConnectionResolvers<ContextType>;

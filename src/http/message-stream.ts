@@ -1,0 +1,101 @@
+import type { OperationResult, StreamMessage } from '../operation/result.ts';
+import { stringifyResult } from '../operation/serialize.ts';
+import type { StreamType } from './negotiation.ts';
+import { answerHeaders } from './response.ts';
+
+/** How the messages of a subscription are written. */
+interface MessageForm {
+  readonly contentType: string;
+  /** What comes first, with the headers: some clients and proxies do not pass these on alone. */
+  readonly start: string;
+  readonly write: (text: string, message: StreamMessage) => string;
+  /** What shows that the connection lives. */
+  readonly beat: string;
+  readonly end: string;
+}
+
+const forms: Readonly<Record<StreamType, MessageForm>> = {
+  // Distinct connections mode of https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md
+  'text/event-stream': {
+    contentType: 'text/event-stream',
+    start: ':\n\n',
+    write: (text) => `event: next\ndata: ${text}\n\n`,
+    beat: ':\n\n',
+    end: 'event: complete\ndata:\n\n',
+  },
+  // https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol. Each part ends with
+  // the delimiter of the next, so that a client has it at once.
+  'multipart/mixed': {
+    contentType: 'multipart/mixed; boundary="-"; subscriptionSpec="1.0"',
+    start: '\r\n---',
+    write: (text, { isLast }) => partOf(isLast ? `{"payload":null,${text.slice(1)}` : `{"payload":${text}}`),
+    beat: partOf('{}'),
+    end: '--\r\n',
+  },
+};
+
+function partOf(text: string): string {
+  return `\r\nContent-Type: application/json; charset=utf-8\r\n\r\n${text}\r\n---`;
+}
+
+/** An HTTP response whose body comes bit by bit. */
+export interface StreamedAnswer {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: ReadableStream<Uint8Array>;
+}
+
+/** A client or a proxy that hears nothing for longer may take the connection for lost; in milliseconds. */
+const beatMs = 13_000;
+
+/** The HTTP response that streams the answers of a subscription as they come. */
+export function toMessageStream(messages: AsyncIterable<StreamMessage>, type: StreamType): StreamedAnswer {
+  const form = forms[type];
+  const headers = {
+    ...answerHeaders,
+    'content-type': form.contentType,
+    // Not even compressed: what waits for more of it does not reach the client.
+    'cache-control': `${answerHeaders['cache-control']}, no-transform`,
+    'x-accel-buffering': 'no',
+  };
+  return { headers, body: streamOf(written(messages, form)) };
+}
+
+/** Reads no further than the client does: what is told meanwhile waits in the tail, which is bounded. */
+function streamOf(texts: AsyncGenerator<string, void, void>): ReadableStream<Uint8Array> {
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    const text = await texts.next();
+    if (text.done === true) controller.close();
+    else controller.enqueue(Buffer.from(text.value));
+  };
+  return new ReadableStream({ pull, cancel: async () => void (await texts.return()) }, { highWaterMark: 0 });
+}
+
+async function* written(messages: AsyncIterable<StreamMessage>, form: MessageForm): AsyncGenerator<string, void, void> {
+  yield form.start;
+  const iterator = messages[Symbol.asyncIterator]();
+  for (;;) {
+    const next = iterator.next();
+    for (let isHere = await settlesSoon(next); !isHere; isHere = await settlesSoon(next)) yield form.beat;
+    const message = await next;
+    if (message.done === true) break;
+    yield form.write(textOf(message.value.result), message.value);
+  }
+  yield form.end;
+}
+
+function textOf(result: OperationResult): string {
+  result.text ??= stringifyResult(result);
+  return result.text;
+}
+
+/** Whether a promise settles before the next beat is due. */
+function settlesSoon(promise: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), beatMs);
+    const settle = (): void => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    promise.then(settle, settle);
+  });
+}

@@ -1,0 +1,74 @@
+import { type ExecutionResult, executeSubscriptionEvent, type ValidatedSubscriptionArgs } from 'graphql';
+import type { EventLoopYield } from '../event-loop-yield.ts';
+import { OperationDeadline } from '../rest/operation-deadline.ts';
+import { isObject } from '../rest/values.ts';
+import type { CreateContext } from './contexts.ts';
+import type { PlannedRun } from './operation-run.ts';
+import type { OperationResult } from './result.ts';
+import type { Results } from './results.ts';
+import { nameOf } from './variables.ts';
+
+/** What messages are answered with. */
+export interface MessageAnswersOptions {
+  readonly createContext: CreateContext;
+  readonly results: Results;
+  readonly eventLoop: EventLoopYield;
+  /** Longest time that one message may take to be answered, in milliseconds. */
+  readonly operationDeadlineMs: number;
+}
+
+/** One message answered, and the REST calls that were made for it. */
+export interface MessageAnswer {
+  readonly result: OperationResult;
+  readonly calls: number;
+}
+
+/**
+ * Answers messages of subscriptions: each is executed as an operation of its own, with a deadline and limits of its own.
+ * Subscriptions that ask the same of the same message in the name of the same caller share one answer.
+ */
+export class MessageAnswers {
+  readonly #options: MessageAnswersOptions;
+  readonly #known = new WeakMap<object, Map<string, Promise<MessageAnswer>>>();
+
+  constructor(options: MessageAnswersOptions) {
+    this.#options = options;
+  }
+
+  /** The answer of a subscription to a message; `payload` is the message as its source told it. Never rejects. */
+  of(run: PlannedRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
+    const { request, cost, document, variablesText } = run;
+    const { caller } = request;
+    if (!isObject(payload) || caller === undefined || cost.isTold) return this.#execute(run, args, payload);
+    const answers = this.#known.get(payload) ?? new Map<string, Promise<MessageAnswer>>();
+    this.#known.set(payload, answers);
+    // Tenants that share a key may reach different things with it.
+    const sharedBy = caller.tenant?.entryHash ?? caller.hash;
+    const name = `${sharedBy} ${document.prepared.serial} ${nameOf(variablesText)}`;
+    const answer = answers.get(name) ?? this.#execute(run, args, payload);
+    answers.set(name, answer);
+    return answer;
+  }
+
+  async #execute(run: PlannedRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
+    const { createContext, results, eventLoop, operationDeadlineMs } = this.#options;
+    const turn = eventLoop.take(performance.now());
+    if (turn !== undefined) await turn;
+    const calls = run.cost.calls.again();
+    const cost = { ...run.cost, calls, extensions: () => run.cost.extensions(calls) };
+    const deadline = new OperationDeadline(operationDeadlineMs);
+    const { caller, trace } = run.request;
+    const context = createContext({ caller, trace, spans: undefined }, deadline, calls);
+    const { answer } = context;
+    let executed: ExecutionResult;
+    try {
+      executed = await executeSubscriptionEvent({ ...args, rootValue: payload, contextValue: context });
+    } finally {
+      deadline.finish();
+      answer.finish();
+    }
+    const { prepared } = run.document;
+    const { data, errors } = executed;
+    return { result: results.of({ data, errors, prepared, cost, answer, deadline }), calls: calls.made };
+  }
+}

@@ -1,0 +1,194 @@
+import {
+  createSourceEventStream,
+  type GraphQLError,
+  type GraphQLSchema,
+  type ValidatedSubscriptionArgs,
+  validateSubscriptionArgs,
+} from 'graphql';
+import type { GatewayContext } from '../context.ts';
+import type { Listener } from '../live/listener.ts';
+import type { OpenStream, Streams } from '../live/streams.ts';
+import type { Tails } from '../live/tails.ts';
+import type { Caller } from '../rest/caller.ts';
+import { OperationDeadline } from '../rest/operation-deadline.ts';
+import { toPublicErrors } from './errors.ts';
+import { MessageAnswers, type MessageAnswersOptions } from './message-answers.ts';
+import type { PlannedRun } from './operation-run.ts';
+import { overload, RefusedDocument, requestError } from './request-error.ts';
+import type { OperationResult, StreamMessage } from './result.ts';
+
+/** What subscriptions are run with. */
+export interface SubscriptionsOptions extends MessageAnswersOptions {
+  readonly schema: GraphQLSchema;
+  readonly streams: Streams;
+  readonly tails: Tails;
+  /** Whether clients may read the schema. */
+  readonly introspection: boolean;
+  /** Most errors that an answer tells. */
+  readonly maxErrors: number;
+  /** Hears of faults of the gateway. */
+  readonly report: (error: unknown) => void;
+}
+
+/** How a stream was, once it has ended. */
+export interface StreamEnd {
+  /** Messages that were sent. */
+  readonly messages: number;
+  /** REST calls that were made for these, polls apart. */
+  readonly calls: number;
+  /** What ended it, if its client did not. */
+  readonly errors: OperationResult['errors'];
+}
+
+/** Begins a subscription: its result has a stream. `onEnd` hears how that ended. Throws what refuses the subscription. */
+export type Subscribe = (run: PlannedRun, caller: Caller, onEnd: (end: StreamEnd) => void) => Promise<OperationResult>;
+
+/** Makes the function that begins subscriptions. */
+export function createSubscribe(options: SubscriptionsOptions): Subscribe {
+  const answers = new MessageAnswers(options);
+  return async (run, caller, onEnd) => {
+    const subscription = new Subscription(run, caller, options, answers);
+    if (!options.streams.open(subscription)) throw overload();
+    try {
+      const source = await subscription.begin();
+      run.request.onClose(() => {
+        subscription.close();
+        onEnd(subscription.state);
+      });
+      const { document, listed } = run.document.prepared;
+      return { stream: subscription.messages(source), document, listed };
+    } catch (error) {
+      subscription.close();
+      throw error;
+    }
+  };
+}
+
+/** Where the messages of a subscription come from, and what executes them. */
+interface Source {
+  readonly args: ValidatedSubscriptionArgs;
+  readonly payloads: AsyncIterable<unknown>;
+}
+
+/** Node's timers take no longer waits, in milliseconds. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** One subscription, from its beginning until its client has left. */
+class Subscription implements OpenStream {
+  readonly caller: Caller;
+  readonly #run: PlannedRun;
+  readonly #options: SubscriptionsOptions;
+  readonly #answers: MessageAnswers;
+  #messages = 0;
+  #calls = 0;
+  #errors: OperationResult['errors'];
+  #listener: Listener | undefined;
+  #expiry: NodeJS.Timeout | undefined;
+  /** Why it has to end, if that was known before it listened. */
+  #failure: GraphQLError | undefined;
+  /** Gives back the room of the answer that is being sent. */
+  #release: (() => void) | undefined;
+
+  constructor(run: PlannedRun, caller: Caller, options: SubscriptionsOptions, answers: MessageAnswers) {
+    this.#run = run;
+    this.caller = caller;
+    this.#options = options;
+    this.#answers = answers;
+  }
+
+  get state(): StreamEnd {
+    return { messages: this.#messages, calls: this.#calls, errors: this.#errors };
+  }
+
+  readonly cut = (): void => this.#run.request.cut();
+
+  readonly onTenantChange = (): void =>
+    this.#fail(requestError('changedTenant', 'What the tenant may reach has changed: subscribe again.'));
+
+  /** Begins to listen. Throws for arguments that are refused. */
+  async begin(): Promise<Source> {
+    const { schema, introspection, createContext, operationDeadlineMs } = this.#options;
+    const { request, params, document, cost } = this.#run;
+    const { prepared } = document;
+    const deadline = new OperationDeadline(operationDeadlineMs);
+    request.onLeave(() => deadline.end('left'));
+    try {
+      const args = validateSubscriptionArgs({
+        schema,
+        document: prepared.document,
+        operationName: prepared.operation.name?.value,
+        variableValues: params.variables,
+        contextValue: { ...createContext(request, deadline, cost.calls), follow: this.#follow },
+        hideSuggestions: !introspection,
+      });
+      if (!('schema' in args)) throw new RefusedDocument(args);
+      const payloads = await createSourceEventStream(args);
+      if (!(Symbol.asyncIterator in payloads)) throw new RefusedDocument(payloads.errors ?? []);
+      this.#expireAt(request.expiresAt);
+      return { args, payloads };
+    } finally {
+      deadline.finish();
+    }
+  }
+
+  /** What is sent to the client, one message after the other. An error that ends the stream is the last of them. */
+  async *messages({ args, payloads }: Source): AsyncGenerator<StreamMessage, void, void> {
+    const { streams, maxErrors, report } = this.#options;
+    try {
+      for await (const payload of payloads) {
+        this.#release?.();
+        const { result, calls } = await this.#answers.of(this.#run, args, payload);
+        this.#calls += calls;
+        this.#messages += 1;
+        streams.messages += 1;
+        yield { result: this.#withRoom(result), isLast: false };
+      }
+    } catch (error) {
+      this.#errors = toPublicErrors([error], maxErrors, report);
+      yield { result: { errors: this.#errors }, isLast: true };
+    }
+  }
+
+  /** Ends it. */
+  close(): void {
+    clearTimeout(this.#expiry);
+    this.#options.streams.close(this);
+    this.#listener?.end();
+    this.#release?.();
+  }
+
+  /** The result, for which room is taken until the next message is wanted or the client has left. */
+  #withRoom(result: OperationResult): OperationResult {
+    const { request, document } = this.#run;
+    return this.#options.results.withRoom(result, document.prepared, {
+      onClose: (release) => {
+        this.#release = () => {
+          this.#release = undefined;
+          release();
+        };
+        if (request.hasLeft()) this.#release();
+      },
+    });
+  }
+
+  readonly #follow: NonNullable<GatewayContext['follow']> = (list, after) => {
+    this.#listener = this.#options.tails.follow(this.caller, list, after, this.cut);
+    if (this.#failure !== undefined) this.#listener.end(this.#failure);
+    return this.#listener;
+  };
+
+  #fail(error: GraphQLError): void {
+    this.#failure ??= error;
+    this.#listener?.end(error);
+  }
+
+  /** `moment` is in milliseconds of `Date.now()`. */
+  #expireAt(moment: number | undefined): void {
+    if (moment === undefined) return;
+    const end = (): void => {
+      if (Date.now() < moment) this.#expireAt(moment);
+      else this.#fail(requestError('invalidToken', 'The token is not valid any more.'));
+    };
+    this.#expiry = setTimeout(end, Math.min(Math.max(moment - Date.now(), 0), longestTimerMs));
+  }
+}

@@ -1,0 +1,48 @@
+import type { GraphQLObjectType } from 'graphql';
+import { parseOwnerId } from '../graphql/ids.ts';
+import { refuseCurrent } from '../graphql/narrowing.ts';
+import { listView } from '../loaders/row-store.ts';
+import { type Role, roleOf } from '../look-ahead/roles.ts';
+import type { SelectedField } from '../look-ahead/selection.ts';
+import { current } from '../rest/paths.ts';
+import { reaches } from '../rest/reach.ts';
+import { nodesOf } from './connection-plans.ts';
+import { after, keyed, start, textOf, toObjects } from './objects.ts';
+import type { Arguments, PlanBuilder } from './plan-builder.ts';
+
+/**
+ * Plans one message of a subscription: the page that a poll reads, shared by all who follow the same list, and what is
+ * selected on its rows. Agrees with `resolvers/subscription.ts`.
+ */
+export function planMessage(builder: PlanBuilder, type: GraphQLObjectType, fields: readonly SelectedField[]): void {
+  for (const selected of fields) {
+    const role = roleOf(type, selected.field);
+    if (role.kind === 'tail') builder.withArguments(selected, (args) => planTail(builder, role, selected, args));
+  }
+  builder.run();
+}
+
+function planTail(
+  builder: PlanBuilder,
+  { endpoint }: Role & { kind: 'tail' },
+  selected: SelectedField,
+  args: Arguments,
+): void {
+  const { tenant, maxPageSize } = builder.options;
+  const { responseKey: path } = selected;
+  refuseCurrent(tenant?.reach, args.text('projectId'), 'projectId');
+  const id = parseOwnerId('Project', args.text('projectId') ?? '', 'projectId');
+  if (!reaches(tenant?.reach, { noun: 'Project', scope: '', id })) return;
+  if (id === current) builder.planCurrent({ stage: start, certain: true, path });
+  builder.calls.add({ endpoint, stage: start, lower: 1, upper: 1, rows: maxPageSize, paths: [path] });
+  builder.hints.add(
+    'One poll every few seconds answers all who follow the same events; a busy project takes further calls.',
+  );
+  const { noun } = endpoint;
+  const owner = keyed({ noun: 'Project', scope: '', id }, start, true);
+  const group = `what is added to events of ${textOf(owner)}`;
+  const stage = after(start);
+  const objects = toObjects({ type: noun, group, to: maxPageSize, owner, owners: 1, view: listView(noun), stage });
+  for (const { nodes, path: place } of nodesOf(builder, selected, noun, path))
+    builder.plan({ objects, nodes, path: place, known: 'listed' });
+}

@@ -1,0 +1,91 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import type { GatewayContext } from '../context.ts';
+import { toEventQuery } from '../graphql/event-filter.ts';
+import type {
+  EventsAddedResolvers,
+  SubscriptionEventsAddedArgs,
+  SubscriptionResolvers,
+} from '../graphql/generated/resolvers.ts';
+import { parseOwnerId } from '../graphql/ids.ts';
+import { UserInputError } from '../graphql/input-error.ts';
+import { refuseCurrent } from '../graphql/narrowing.ts';
+import type { Added } from '../live/added.ts';
+import { answeredWeight } from '../look-ahead/object-weight.ts';
+import { UpstreamError } from '../rest/errors.ts';
+import type { ListRef } from '../rest/pages.ts';
+import { current } from '../rest/paths.ts';
+import { reaches } from '../rest/reach.ts';
+import { listedRecords } from './by-id.ts';
+
+/** What is told by itself. */
+export const Subscription: SubscriptionResolvers = {
+  eventsAdded: {
+    subscribe: async (_root, args, context) => {
+      const list = await listOf(args, context);
+      const { after } = args;
+      const isGiven = after !== undefined && after !== null;
+      const place = isGiven ? context.cursors.decode(ofTail(list), after, 'after') : undefined;
+      if (context.follow === undefined) throw new Error('a subscription was not begun as one');
+      return named(context.follow(list, place));
+    },
+    resolve: ({ eventsAdded }: Payload, _args: object, context: GatewayContext, info: GraphQLResolveInfo) => {
+      context.answer.take(1, answeredWeight(info), info.path);
+      return eventsAdded;
+    },
+  },
+};
+
+/** One message of events. */
+export const EventsAdded: EventsAddedResolvers = {
+  nodes: ({ list, rows, received }, _args, context, info) => {
+    context.answer.take(rows.length, answeredWeight(info), info.path, list.scope.length);
+    context.answer.receive(received);
+    return listedRecords(list, rows, context, info);
+  },
+  cursor: ({ list, place }, _args, { answer, cursors }) => {
+    const cursor = cursors.encode(ofTail(list), place);
+    answer.takeText(cursor);
+    return cursor;
+  },
+};
+
+/** The list of events that is followed. One outside of what the tenant may reach is as absent as the upstream says it. */
+async function listOf({ projectId, filter }: SubscriptionEventsAddedArgs, context: GatewayContext): Promise<ListRef> {
+  const { tenant, loaders } = context;
+  refuseCurrent(tenant?.reach, projectId, 'projectId');
+  const query = eventQueryOf(filter);
+  const given = parseOwnerId('Project', projectId, 'projectId');
+  if (!reaches(tenant?.reach, { noun: 'Project', scope: '', id: given })) throw new UpstreamError('NOT_FOUND');
+  const scope = given === current ? await loaders.fetchCurrentId('Project') : given;
+  return { noun: 'Event', scope, filter: query };
+}
+
+function eventQueryOf(filter: SubscriptionEventsAddedArgs['filter']): ListRef['filter'] {
+  if (filter === undefined || filter === null) return undefined;
+  for (const name of ['occurredAfter', 'occurredBefore'] as const) {
+    if ((filter[name] ?? undefined) === undefined) continue;
+    throw new UserInputError(`Expected \`filter.${name}\` to be left out: what is followed is what comes from now on.`);
+  }
+  return toEventQuery(filter);
+}
+
+/** Cursors of messages are not those of pages. */
+function ofTail(list: ListRef): ListRef {
+  return { ...list, table: 'tail' };
+}
+
+/** A message as the executor wants it, by the field that it answers. */
+interface Payload {
+  readonly eventsAdded: Added;
+}
+
+/** One payload for each message, however many hear it: those who ask the same of it share one answer. */
+const payloads = new WeakMap<Added, Payload>();
+
+async function* named(messages: AsyncIterable<Added>): AsyncGenerator<Payload, void, void> {
+  for await (const eventsAdded of messages) {
+    const payload = payloads.get(eventsAdded) ?? { eventsAdded };
+    payloads.set(eventsAdded, payload);
+    yield payload;
+  }
+}

@@ -1,0 +1,201 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { inForm } from '../support/form.ts';
+import { key, startGateway, type TestGateway } from '../support/gateway.ts';
+import { follow, GrowingEvents, quick, subscribe } from '../support/live.ts';
+import { refusal } from '../support/replies.ts';
+import { startTenants } from '../support/tenants.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+async function startEvents(): Promise<{ events: GrowingEvents; upstream: Upstream }> {
+  const events = new GrowingEvents();
+  events.add(1, '2024-05-01T10:00:00Z');
+  const upstream = await startUpstream({ 'GET /api/projects/1/events/': events.list });
+  upstream.release();
+  return { events, upstream };
+}
+
+/** What a gateway measures of its streams. */
+async function streamsOf({ gateway }: TestGateway): Promise<number> {
+  return Number(/^gateway_streams (\d+)$/m.exec(await gateway.metrics.render())?.[1]);
+}
+
+async function untilPolled({ requests }: Upstream): Promise<void> {
+  const before = requests.length;
+  await expect.poll(() => requests.length).toBeGreaterThan(before + 1);
+}
+
+test.each([
+  [401, 'authentication_failed', 'UNAUTHENTICATED'],
+  [403, 'permission_denied', 'FORBIDDEN'],
+  [404, 'not_found', 'NOT_FOUND'],
+  [400, 'invalid_input', 'BAD_USER_INPUT'],
+])('a stream ends with an error when the upstream answers %i', async (status, code, expected) => {
+  const events = new GrowingEvents();
+  let failing = false;
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/events/': (request) => (failing ? refusal(status, code, 'No.') : events.list(request)),
+  });
+  await using gateway = await startGateway(upstream, { live: quick });
+  await using heard = await subscribe(gateway.url);
+  await untilPolled(upstream);
+  failing = true;
+  await heard.until(() => heard.ended !== undefined);
+  expect([heard.ended, heard.messages]).toMatchObject(['complete', [{ errors: [{ extensions: { code: expected } }] }]]);
+  await expect.poll(() => streamsOf(gateway)).toBe(0);
+});
+
+test('a stream goes on when the upstream has failed for a while, and tells what came meanwhile', async () => {
+  const events = new GrowingEvents();
+  events.add(1, '2024-05-01T10:00:00Z');
+  let failing = false;
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/events/': (request) => (failing ? refusal(500, 'error', 'No.') : events.list(request)),
+  });
+  upstream.release();
+  await using gateway = await startGateway(upstream, { live: quick });
+  await using heard = await subscribe(gateway.url);
+  await untilPolled(upstream);
+  failing = true;
+  await untilPolled(upstream);
+  const added = events.add(3, '2024-05-01T10:00:01Z');
+  failing = false;
+  await heard.until(() => heard.ids().length === 3);
+  expect([heard.ids(), heard.ended]).toEqual([added, undefined]);
+});
+
+test('a stream ends with an error when its token expires', async () => {
+  const { upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startTenants(upstream, { acme: { key: 'phx_acme' } }, { live: quick });
+  // Half a minute of tolerance is over in a moment.
+  const exp = Math.floor(Date.now() / 1000) - 28;
+  await using heard = await subscribe(gateway.url, { headers: await gateway.headersOf('acme', { claims: { exp } }) });
+  expect(heard.status).toBe(200);
+  await heard.until(() => heard.ended !== undefined);
+  expect(heard.messages).toMatchObject([{ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] }]);
+});
+
+test("a stream ends with an error when its tenant's entry changes, and those of other tenants go on", async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  const entries = { acme: { key: 'phx_shared', projects: ['1'] }, globex: { key: 'phx_shared' } };
+  await using gateway = await startTenants(upstream, entries, { live: quick });
+  await using changed = await subscribe(gateway.url, { headers: await gateway.headersOf('acme') });
+  await using same = await subscribe(gateway.url, { headers: await gateway.headersOf('globex') });
+  await untilPolled(upstream);
+  gateway.take({ ...entries, acme: { key: 'phx_shared', projects: ['1', '2'] } });
+  await changed.until(() => changed.ended !== undefined);
+  expect(changed.messages).toMatchObject([{ errors: [{ extensions: { code: 'FORBIDDEN' } }] }]);
+  events.add(2, '2024-05-01T10:00:01Z');
+  await same.until(() => same.ids().length === 2);
+  expect(upstream.mostInFlight).toBe(1);
+});
+
+test('a key of a tenant that the upstream does not take ends the stream, and its client is told no more than that', async () => {
+  await using upstream = await startUpstream(() => refusal(401, 'authentication_failed', 'Invalid key.'));
+  await using gateway = await startTenants(upstream, { acme: { key: 'phx_gone' } }, { live: quick });
+  await using heard = await subscribe(gateway.url, { headers: await gateway.headersOf('acme') });
+  await heard.until(() => heard.ended !== undefined);
+  expect(heard.messages).toMatchObject([{ errors: [{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }] }]);
+});
+
+test('a gateway that stops cuts its streams without an end, so that clients connect again', async () => {
+  const { upstream: started } = await startEvents();
+  await using upstream = started;
+  const gateway = await startGateway(upstream, { live: quick }, { drainMs: 60_000 });
+  await using heard = await subscribe(gateway.url);
+  await untilPolled(upstream);
+  await gateway[Symbol.asyncDispose]();
+  await heard.until(() => heard.ended !== undefined);
+  expect([heard.ended, heard.messages]).toEqual(['cut', []]);
+});
+
+test('more streams than a caller, or a process, may have are refused at once', async () => {
+  const { upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startGateway(upstream, { live: { ...quick, maxStreams: 3, maxStreamsPerCaller: 2 } });
+  const ofOther = { authorization: 'Bearer phx_other' };
+  await using one = await subscribe(gateway.url);
+  await using two = await subscribe(gateway.url);
+  await using refused = await subscribe(gateway.url);
+  await using other = await subscribe(gateway.url, { headers: ofOther });
+  await using full = await subscribe(gateway.url, { headers: ofOther });
+  expect([one, two, refused, other, full].map(({ status }) => status)).toEqual([200, 200, 503, 200, 503]);
+  await refused.until(() => refused.ended === 'complete');
+  expect(refused.headers.get('retry-after')).toBe('1');
+  expect(refused.messages).toMatchObject([{ errors: [{ extensions: { code: 'OVERLOADED' } }] }]);
+  two.leave();
+  await expect.poll(() => streamsOf(gateway)).toBe(2);
+  await using again = await subscribe(gateway.url);
+  expect(again.status).toBe(200);
+});
+
+test('a listener that stops reading is closed, and delays no other', async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startGateway(upstream, { live: quick });
+  const { hostname, port } = new URL(gateway.url);
+  const stalled = connect(Number(port), hostname);
+  stalled.on('error', () => undefined);
+  const body = JSON.stringify({ query: 'subscription { eventsAdded(projectId: 1) { nodes { id properties } } }' });
+  stalled.write(
+    `POST /graphql HTTP/1.1\r\nhost: ${hostname}\r\naccept: text/event-stream\r\ncontent-type: application/json\r\n` +
+      `authorization: Bearer ${key}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  await once(stalled, 'data');
+  stalled.pause();
+  await using heard = await subscribe(gateway.url);
+  await untilPolled(upstream);
+  const properties = 'x'.repeat(30_000);
+  for (let turn = 1; (await streamsOf(gateway)) > 1 && turn < 500; turn += 1) {
+    // So far apart that no poll reads what was told before.
+    events.add(100, new Date(Date.parse('2024-05-01T10:00:00Z') + turn * 120_000).toISOString(), { properties });
+    await heard.until(() => heard.ids().length === turn * 100);
+  }
+  expect(await streamsOf(gateway)).toBe(1);
+  expect(new Set(heard.ids()).size).toBe(heard.ids().length);
+  stalled.destroy();
+});
+
+test('connects and disconnects leave nothing', async () => {
+  const { upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startGateway(upstream, { live: quick });
+  const total = inForm(300, 10_000);
+  for (let begun = 0; begun < total; begun += 20) {
+    const some = await Promise.all(Array.from({ length: 20 }, () => subscribe(gateway.url)));
+    await Promise.all(some.map((heard) => heard[Symbol.asyncDispose]()));
+  }
+  await expect.poll(() => streamsOf(gateway)).toBe(0);
+  const { length } = upstream.requests;
+  await using heard = await subscribe(gateway.url);
+  await expect.poll(() => upstream.requests.length).toBeGreaterThan(length + 1);
+  // It is the first of a new tail: none of the others is followed any more.
+  expect(upstream.requests[length]).toBe('GET /api/projects/1/events/?limit=100');
+  expect(heard.status).toBe(200);
+  expect(gateway.reported).toEqual([]);
+});
+
+test('the log tells of a stream when it has ended: its messages, its calls and the code that ended it', async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  const lines: Readonly<Record<string, unknown>>[] = [];
+  const log = (_level: string, message: string, fields = {}): void => {
+    if (message === 'operation') lines.push(fields);
+  };
+  await using gateway = await startGateway(upstream, { live: quick, log });
+  const heard = await subscribe(gateway.url, { query: follow.replace('subscription', 'subscription Tail') });
+  await untilPolled(upstream);
+  events.add(1, '2024-05-01T10:00:01Z');
+  await heard.until(() => heard.ids().length === 1);
+  expect(lines).toEqual([]);
+  await heard[Symbol.asyncDispose]();
+  await expect.poll(() => lines).toMatchObject([{ operationName: 'Tail', messages: 1, calls: 0, codes: [] }]);
+  const metrics = await gateway.gateway.metrics.render();
+  expect(metrics).toMatch(/^gateway_stream_messages_total 1$/m);
+  expect(metrics).toMatch(/^gateway_stream_polls_total [1-9]\d*$/m);
+  expect(metrics).toMatch(/^gateway_operations_total\{code="none"\} 1$/m);
+  expect(metrics).toMatch(/^gateway_operations_in_flight 0$/m);
+});

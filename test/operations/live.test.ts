@@ -1,0 +1,210 @@
+import { expect, test } from 'vitest';
+import { inForm } from '../support/form.ts';
+import { startGateway } from '../support/gateway.ts';
+import { follow, GrowingEvents, quick, subscribe } from '../support/live.ts';
+import { project } from '../support/rows.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+/** An upstream with a project whose events grow. */
+async function startEvents(): Promise<{ events: GrowingEvents; upstream: Upstream }> {
+  const events = new GrowingEvents();
+  events.add(3, '2024-05-01T10:00:00Z');
+  const upstream = await startUpstream({
+    'GET /api/projects/1/': project(1),
+    'GET /api/projects/1/events/': events.list,
+    'GET /api/projects/@current/': project(1),
+  });
+  upstream.release();
+  return { events, upstream };
+}
+
+/** Waits until the events that were there are known, so that what is added from now on is new. */
+async function begun({ requests }: Upstream, polls = 1): Promise<void> {
+  const before = requests.length;
+  await expect.poll(() => requests.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(before + polls + 1);
+}
+
+/** A moment so many milliseconds after ten o'clock. */
+function at(milliseconds: number): string {
+  return new Date(Date.parse('2024-05-01T10:00:00Z') + milliseconds).toISOString();
+}
+
+test('a subscription tells events that come, oldest first, and none that were there', async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startGateway(upstream, { live: quick });
+  await using heard = await subscribe(gateway.url);
+  await begun(upstream);
+  const first = events.add(2, at(1000));
+  await heard.until(() => heard.ids().length === 2);
+  const second = events.add(1, at(2000));
+  await heard.until(() => heard.ids().length === 3);
+  expect(heard.ids()).toEqual([...first, ...second]);
+  expect(upstream.requests.slice(0, 2)).toEqual([
+    'GET /api/projects/1/events/?limit=100',
+    'GET /api/projects/1/events/?limit=100&after=2024-05-01T09%3A58%3A59Z',
+  ]);
+  expect(gateway.reported).toEqual([]);
+});
+
+test('a filter is sent with each poll, and a subscription with another filter is polled by itself', async () => {
+  const { upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startGateway(upstream, { live: quick });
+  await using one = await subscribe(gateway.url, { variables: { filter: { event: 'a' } } });
+  await using other = await subscribe(gateway.url, { variables: { filter: { event: 'b' } } });
+  await begun(upstream, 4);
+  const filters = new Set(upstream.requests.map((request) => /event=(\w)/.exec(request)?.[1]));
+  expect(filters).toEqual(new Set(['a', 'b']));
+  expect([one.messages, other.messages]).toEqual([[], []]);
+});
+
+test('two hundred listeners are one poll each interval, and all hear the same', async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startGateway(upstream, { live: quick });
+  const all = await Promise.all(Array.from({ length: 200 }, () => subscribe(gateway.url)));
+  await begun(upstream);
+  const added = events.add(5, at(1000));
+  await Promise.all(all.map((heard) => heard.until(() => heard.ids().length === 5)));
+  expect(new Set(all.map((heard) => heard.ids().join()))).toEqual(new Set([added.join()]));
+  expect(upstream.mostInFlight).toBe(1);
+  await Promise.all(all.map((heard) => heard[Symbol.asyncDispose]()));
+});
+
+test('what an event refers to is read once for a message, however many hear it', async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startGateway(upstream, { live: quick });
+  const query = 'subscription { eventsAdded(projectId: 1) { nodes { upstreamId project { name } } cursor gap } }';
+  await using one = await subscribe(gateway.url, { query });
+  await using other = await subscribe(gateway.url, { query });
+  await begun(upstream);
+  events.add(3, at(1000));
+  await Promise.all([one, other].map((heard) => heard.until(() => heard.ids().length === 3)));
+  expect(one.messages[0]?.data?.eventsAdded.nodes[0]).toMatchObject({ project: { name: 'Project 1' } });
+  expect(upstream.requests.filter((request) => request === 'GET /api/projects/1/')).toHaveLength(1);
+});
+
+test('the cost of each message is told to a client that wants it', async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startGateway(upstream, { live: quick });
+  const query = 'subscription { eventsAdded(projectId: 1) { nodes { upstreamId project { name } } cursor gap } }';
+  await using heard = await subscribe(gateway.url, { query, extensions: { cost: true } });
+  await begun(upstream);
+  for (const [index] of [1, 2].entries()) {
+    events.add(1, at(1000 * (index + 1)));
+    await heard.until(() => heard.messages.length > index);
+  }
+  expect(heard.messages).toMatchObject([1, 1].map((actual) => ({ extensions: { cost: { requested: 2, actual } } })));
+});
+
+test('@current is the project that the key has open, which is read once', async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startGateway(upstream, { live: quick });
+  await using heard = await subscribe(gateway.url, { query: follow.replace('projectId: 1', 'projectId: "@current"') });
+  await begun(upstream, 2);
+  events.add(1, at(1000));
+  await heard.until(() => heard.ids().length === 1);
+  expect(upstream.requests.filter((request) => !request.includes('/events/'))).toEqual(['GET /api/projects/@current/']);
+});
+
+test('polls end with the last listener, and begin again with the next one', async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startGateway(upstream, { live: quick });
+  const first = await subscribe(gateway.url);
+  await begun(upstream);
+  await first[Symbol.asyncDispose]();
+  await expect.poll(async () => gateway.gateway.metrics.render()).toContain('gateway_streams 0');
+  const { length } = upstream.requests;
+  events.add(1, at(1000));
+  await using second = await subscribe(gateway.url);
+  await begun(upstream, 2);
+  expect(upstream.requests[length]).toBe('GET /api/projects/1/events/?limit=100');
+  expect(second.messages).toEqual([]);
+});
+
+test('more events than one poll reads are a gap, once, and the newest of them are told', async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startGateway(upstream, { live: quick, maxPageSize: 10 });
+  await using heard = await subscribe(gateway.url);
+  await begun(upstream);
+  const added = Array.from({ length: 150 }, (_, index) => events.add(1, at(1000 + index))).flat();
+  await heard.until(() => heard.ids().includes(added.at(-1) ?? ''));
+  const later = events.add(3, at(2000));
+  await heard.until(() => heard.ids().includes(later.at(-1) ?? ''));
+  const gaps = heard.messages.map(({ data }) => data?.eventsAdded.gap);
+  expect(gaps.filter((gap) => gap === true)).toHaveLength(1);
+  expect(heard.ids()).toEqual([...added, ...later].slice(-heard.ids().length));
+  expect(heard.messages.every(({ data }) => (data?.eventsAdded.nodes.length ?? 0) <= 10)).toBe(true);
+});
+
+test('each listener hears each event once and in order, in bursts with ties and late arrivals', async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startGateway(upstream, { live: quick });
+  const all = await Promise.all(Array.from({ length: 3 }, () => subscribe(gateway.url)));
+  await begun(upstream);
+  const { added, late } = await burst(events, inForm(5, 10), () => begun(upstream, 1));
+  const expected = added.length + late.length;
+  await Promise.all(all.map((heard) => heard.until(() => heard.ids().length >= expected)));
+  await begun(upstream, 2);
+  for (const heard of all) {
+    expect(heard.ids().toSorted()).toEqual([...added, ...late].toSorted());
+    expect(heard.ids().filter((id) => !late.includes(id))).toEqual(added);
+  }
+  await Promise.all(all.map((heard) => heard[Symbol.asyncDispose]()));
+});
+
+test('none is lost over three reconnects with `after`, on the same gateway and on another, and none told twice', async () => {
+  const { expected, told } = await reconnecting(10);
+  expect(told.toSorted()).toEqual(expected.toSorted());
+});
+
+test('none is lost over reconnects if more events come in a minute than a cursor can name', async () => {
+  const { expected, told } = await reconnecting(inForm(50, 90));
+  expect(expected.filter((id) => !told.includes(id))).toEqual([]);
+});
+
+/** Follows events over four connections to two gateways. Returns the ids of those that came, and of those that were told. */
+async function reconnecting(size: number): Promise<{ expected: string[]; told: string[] }> {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  await using one = await startGateway(upstream, { live: quick });
+  await using other = await startGateway(upstream, { live: quick });
+  const [expected, told]: [string[], string[]] = [[], []];
+  let after: string | undefined;
+  for (const [turn, gateway] of [one, other, other, one].entries()) {
+    // Between two connections events come, too, some of them late.
+    if (turn > 0)
+      expected.push(...events.add(size, at(10_000 * turn - 1)), ...events.add(2, at(10_000 * turn - 15_000)));
+    await using heard = await subscribe(gateway.url, { variables: { after } });
+    await begun(upstream, 2);
+    expected.push(...events.add(size, at(10_000 * turn + 1000)), ...events.add(size, at(10_000 * turn + 2000)));
+    await heard.until(() => new Set(told).union(new Set(heard.ids())).isSupersetOf(new Set(expected)));
+    told.push(...heard.ids());
+    after = heard.cursor();
+  }
+  expect([one.reported, other.reported]).toEqual([[], []]);
+  return { expected, told };
+}
+
+/** Adds bursts of a hundred events, many of one moment, and some that come late. Returns their ids as they should be told. */
+async function burst(
+  events: GrowingEvents,
+  bursts: number,
+  polled: () => Promise<void>,
+): Promise<{ added: string[]; late: string[] }> {
+  const added: string[] = [];
+  const late: string[] = [];
+  for (let turn = 1; turn <= bursts; turn += 1) {
+    for (let group = 0; group < 4; group += 1) added.push(...events.add(24, at(turn * 1000 + group)));
+    await polled();
+    late.push(...events.add(4, at(turn * 1000 - 30_000)));
+  }
+  return { added, late };
+}

@@ -1,0 +1,167 @@
+import { EventEmitter } from 'node:events';
+import { isLater, sortableMoment } from '../../src/rest/instants.ts';
+import { textAt } from './connections.ts';
+import { key } from './gateway.ts';
+import type { JsonObject } from './replies.ts';
+import type { Handler } from './routes.ts';
+import { event } from './rows.ts';
+
+/** Settings of subscriptions with which tests need not wait: a budget that is never short, and polls in quick succession. */
+export const quick = { pollMs: 20, slownessOf: () => 1, maxStreams: 1000, maxStreamsPerCaller: 1000 } as const;
+
+/** What tests follow. */
+export const follow = `subscription ($after: String, $filter: EventFilter) {
+  eventsAdded(projectId: 1, after: $after, filter: $filter) { nodes { upstreamId timestamp } cursor gap }
+}`;
+
+/** Events of a project to which more can be added, and the endpoint that lists them by keyset, newest first. */
+export class GrowingEvents {
+  #rows: readonly JsonObject[] = [];
+  #latest = 0;
+
+  /** Adds events of a moment, one after the other in the list. Returns their ids, oldest first. */
+  add(count: number, timestamp: string, changes: JsonObject = {}): string[] {
+    const added = Array.from({ length: count }, () => {
+      this.#latest += 1;
+      return event(this.#latest, { timestamp, ...changes });
+    });
+    const momentOf = (row: JsonObject): string => sortableMoment(row['timestamp']) ?? '';
+    const all = [...added.toReversed(), ...this.#rows];
+    this.#rows = all.toSorted((one, other) => momentOf(other).localeCompare(momentOf(one)));
+    return added.map((_row, index) => textAt(added, index, 'id'));
+  }
+
+  readonly list: Handler = ({ query, target, headers }) => {
+    const [before, after] = [query.get('before'), query.get('after')];
+    const between = this.#rows.filter(
+      ({ timestamp }) =>
+        (before === null || isLater(before, timestamp)) && (after === null || isLater(timestamp, after)),
+    );
+    const offset = Number(query.get('offset') ?? 0);
+    const end = offset + Number(query.get('limit'));
+    const results = between.slice(offset, end);
+    if (end >= between.length || results.length === 0) return { next: null, results };
+    const next = new URL(target, `http://${headers.host}`);
+    next.searchParams.set('before', textAt(results, results.length - 1, 'timestamp'));
+    return { next: next.href, results };
+  };
+}
+
+/** One message of a subscription as a client sees it. */
+export interface Heard {
+  readonly data?: {
+    readonly eventsAdded: {
+      readonly nodes: readonly { readonly upstreamId: string }[];
+      readonly cursor: string;
+      readonly gap: boolean;
+    };
+  };
+  readonly errors?: readonly { readonly message: string; readonly extensions: Readonly<Record<string, unknown>> }[];
+}
+
+/** A subscription over server-sent events. */
+export interface Subscribed extends AsyncDisposable {
+  readonly status: number;
+  readonly headers: Headers;
+  /** What has come so far. */
+  readonly messages: readonly Heard[];
+  /** How it ended; undefined while it goes on. */
+  readonly ended: 'complete' | 'cut' | undefined;
+  /** Resolves once it holds; fails after ten seconds. */
+  until(holds: () => boolean): Promise<void>;
+  /** The upstream ids that have come so far. */
+  ids(): string[];
+  /** The cursor of the last message. */
+  cursor(): string | undefined;
+  leave(): void;
+}
+
+/** What a test subscribes with. */
+export interface SubscribeOptions {
+  readonly query?: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+/** Subscribes as a client of server-sent events does, in distinct connections mode. */
+export async function subscribe(url: string, options: SubscribeOptions = {}): Promise<Subscribed> {
+  const { query = follow, variables, headers, extensions } = options;
+  const controller = new AbortController();
+  const usual = { 'content-type': 'application/json', accept: 'text/event-stream', authorization: `Bearer ${key}` };
+  const {
+    status,
+    headers: received,
+    body,
+  } = await fetch(url, {
+    method: 'POST',
+    headers: { ...usual, ...headers },
+    body: JSON.stringify({ query, variables, extensions }),
+    signal: controller.signal,
+  });
+  const events = new ReceivedEvents();
+  const reading = events.read(body);
+  const nodes = () => events.messages.flatMap(({ data }) => data?.eventsAdded.nodes ?? []);
+  return {
+    status,
+    headers: received,
+    messages: events.messages,
+    get ended() {
+      return events.ended;
+    },
+    until: (holds) => events.until(holds),
+    ids: () => nodes().map(({ upstreamId }) => upstreamId),
+    cursor: () => events.messages.at(-1)?.data?.eventsAdded.cursor,
+    leave: () => controller.abort(),
+    async [Symbol.asyncDispose]() {
+      controller.abort();
+      await reading;
+    },
+  };
+}
+
+/** Server-sent events as they come in. */
+class ReceivedEvents {
+  readonly messages: Heard[] = [];
+  ended: Subscribed['ended'];
+  readonly #heard = new EventEmitter();
+  #text = '';
+
+  async read(body: AsyncIterable<Uint8Array> | null): Promise<void> {
+    const decoder = new TextDecoder();
+    try {
+      for await (const chunk of body ?? []) this.#take(decoder.decode(chunk, { stream: true }));
+    } catch {
+      // It was cut, or left.
+    }
+    this.ended ??= 'cut';
+    this.#heard.emit('more');
+  }
+
+  until(holds: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const shown = (): string => JSON.stringify(this.messages).slice(0, 2000);
+      const late = setTimeout(() => reject(new Error(`only this has come: ${shown()}`)), 10_000);
+      const look = (): void => {
+        if (!holds()) return;
+        clearTimeout(late);
+        this.#heard.off('more', look);
+        resolve();
+      };
+      this.#heard.on('more', look);
+      look();
+    });
+  }
+
+  #take(chunk: string): void {
+    const events = (this.#text + chunk).split('\n\n');
+    this.#text = events.pop() ?? '';
+    for (const text of events) {
+      const [kind, data = ''] = text.split('\n');
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what it really is, the tests find out
+      if (kind === 'event: next') this.messages.push(JSON.parse(data.slice('data: '.length)) as Heard);
+      if (kind === 'event: complete') this.ended = 'complete';
+    }
+    this.#heard.emit('more');
+  }
+}
