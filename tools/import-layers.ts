@@ -24,6 +24,7 @@ const layers = [
   ['loaders'],
   ['follow-files.ts'],
   ['rest'],
+  ['redis.ts'],
   ['event-loop-yield.ts', 'log.ts', 'tally.ts'],
 ];
 

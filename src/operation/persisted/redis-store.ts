@@ -1,19 +1,14 @@
-import { getCACertificates } from 'node:tls';
-import { Redis, ReplyError } from 'ioredis';
+import { type Redis, ReplyError } from 'ioredis';
 import { type Log, LogThrottle } from '../../log.ts';
+import { connectRedis, disconnectRedis, type RedisOptions } from '../../redis.ts';
 import { hashOf } from './ids.ts';
 import type { TextStore } from './store.ts';
 import type { RedisCommand, RedisUse } from './uses.ts';
 
-/** A Redis that several gateways share. */
-export interface RedisStoreOptions {
-  /** `redis://` or `rediss://`, with user and password if it needs them. */
-  readonly url: string;
-  /** Certificates, in PEM form, of authorities that are trusted beside those that Node trusts. */
-  readonly authorities: string | undefined;
+/** A Redis that several gateways share, and how texts are kept there. */
+export interface RedisStoreOptions extends RedisOptions {
   /** How long a text is kept after it was last registered, in seconds. */
   readonly ttlSeconds: number;
-  readonly log: Log;
   /** Counts failures. */
   readonly use: RedisUse;
 }
@@ -34,8 +29,9 @@ const mostWaiting = 1000;
  * Keeps texts in Redis, under the keys that Apollo Server uses (`apq:<hash>`). A Redis that is down, slow or full is a
  * miss, never an error. One server: a Redis Cluster refuses most keys (`MOVED`), and Sentinel is not asked.
  */
-export function createRedisStore({ url, authorities, ttlSeconds, log, use }: RedisStoreOptions): TextStore {
-  const redis = connect(url, authorities, log);
+export function createRedisStore({ ttlSeconds, use, ...options }: RedisStoreOptions): TextStore {
+  const redis = connectRedis(options, patienceMs);
+  const { log } = options;
   const failed = (command: RedisCommand): ((error: unknown) => void) => hearFailures(command, use, log);
   const read = patiently(redis, failed('get'));
   const write = patiently(redis, failed('set'));
@@ -46,36 +42,8 @@ export function createRedisStore({ url, authorities, ttlSeconds, log, use }: Red
       return typeof text === 'string' && hashOf(text) === hash ? text : undefined;
     },
     set: (hash, text) => void write(() => redis.set(`apq:${hash}`, text, 'EX', ttlSeconds)),
-    close: () => {
-      // What follows is no news.
-      redis.removeAllListeners('close');
-      redis.disconnect();
-    },
+    close: () => disconnectRedis(redis),
   };
-}
-
-function connect(url: string, authorities: string | undefined, log: Log): Redis {
-  const redis = new Redis(url, {
-    ...(authorities !== undefined && { tls: { ca: [...getCACertificates('default'), authorities] } }),
-    // Without a connection commands fail at once instead of queueing.
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: patienceMs,
-    connectTimeout: 2000,
-    // A connection that stopped answering is given up, with all that waits for it.
-    socketTimeout: 5000,
-    retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
-  });
-  let state: 'up' | 'down' | undefined;
-  const enter = (next: 'up' | 'down', reason: string): void => {
-    if (state !== next) log(next === 'up' ? 'info' : 'warn', `Redis is ${next}`, { reason });
-    state = next;
-  };
-  redis.on('ready', () => enter('up', 'connected'));
-  redis.on('error', (error: Error) => enter('down', error.message));
-  redis.on('close', () => enter('down', 'connection closed'));
-  return redis;
 }
 
 /** Runs commands of one kind while Redis answers them, and answers undefined for it while it does not. */

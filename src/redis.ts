@@ -1,0 +1,49 @@
+import { getCACertificates } from 'node:tls';
+import { Redis } from 'ioredis';
+import type { Log } from './log.ts';
+
+/** The way to a Redis that several gateways share. */
+export interface RedisOptions {
+  /** `redis://` or `rediss://`, with user and password if it needs them. */
+  readonly url: string;
+  /** Certificates, in PEM form, of authorities that are trusted beside those that Node trusts. */
+  readonly authorities: string | undefined;
+  readonly log: Log;
+}
+
+/** The longest time until a lost connection is tried again, in milliseconds. */
+export const longestReconnectMs = 2000;
+
+/**
+ * Connects, and connects again when the connection is lost; the log tells each change once. Commands fail at once without a
+ * connection. With `patienceMs` they fail after that.
+ */
+export function connectRedis({ url, authorities, log }: RedisOptions, patienceMs?: number): Redis {
+  const redis = new Redis(url, {
+    ...(authorities !== undefined && { tls: { ca: [...getCACertificates('default'), authorities] } }),
+    ...(patienceMs !== undefined && { commandTimeout: patienceMs }),
+    // Without a connection commands fail at once instead of queueing.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 2000,
+    // A connection that stopped answering is given up, with all that waits for it.
+    socketTimeout: 5000,
+    retryStrategy: (attempt) => Math.min(attempt * 100, longestReconnectMs),
+  });
+  let state: 'up' | 'down' | undefined;
+  const enter = (next: 'up' | 'down', reason: string): void => {
+    if (state !== next) log(next === 'up' ? 'info' : 'warn', `Redis is ${next}`, { reason });
+    state = next;
+  };
+  redis.on('ready', () => enter('up', 'connected'));
+  redis.on('error', (error: Error) => enter('down', error.message));
+  redis.on('close', () => enter('down', 'connection closed'));
+  return redis;
+}
+
+/** Ends a connection for good, which is no news. */
+export function disconnectRedis(redis: Redis): void {
+  redis.removeAllListeners('close');
+  redis.disconnect();
+}
