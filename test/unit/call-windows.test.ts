@@ -25,7 +25,7 @@ class Clocked {
   }
 
   begin(): CountedCall {
-    const call = { id: `${this.begun.length}`, beganAt: this.now, endedAt: Number.POSITIVE_INFINITY };
+    const call = { id: `${this.begun.length}`, subject: '', beganAt: this.now, endedAt: Number.POSITIVE_INFINITY };
     this.begun.push(call);
     this.log.begin(call);
     return call;

@@ -5,6 +5,8 @@ import type { WindowState } from './turns.ts';
 export interface CountedCall {
   /** Unlike that of any other call of any gateway. */
   readonly id: string;
+  /** The user of a tenant that it is for; empty without one. */
+  readonly subject: string;
   /** In milliseconds, as `endedAt`. */
   readonly beganAt: number;
   /** Infinite while it is in flight. */
@@ -70,12 +72,19 @@ export class CallWindows {
         limit: limits?.[index] ?? limit,
         ms,
         counted: this.#inFlight.size + this.#ended.length - first,
+        emptyIn: this.#emptyIn(first, ms, now),
         leavesIn: (n) => {
           const call = this.#ended[first + n];
           return call && call.endedAt + ms - now;
         },
       };
     });
+  }
+
+  #emptyIn(first: number, ms: number, now: number): number {
+    if (this.#inFlight.size > 0) return ms;
+    const last = this.#ended.at(-1);
+    return last === undefined || first === this.#ended.length ? 0 : last.endedAt + ms - now;
   }
 
   #endOverdue(now: number): void {

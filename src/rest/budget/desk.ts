@@ -150,19 +150,18 @@ export class BudgetDesk implements CallBudget {
   #begin(line: Line, call: Waiting, { call: counted }: Verdict & { readonly kind: 'begin' }): void {
     const { ledger } = this.#options;
     const { account } = line;
-    const { subject } = call.demand;
     // It has left while the ledger was asked.
-    if (!line.has(call)) return ledger.drop(account, counted, subject);
+    if (!line.has(call)) return ledger.drop(account, counted);
     line.begin(call);
     this.#waiting -= 1;
     call.begin({
       waited: call.hasWaited,
       end: (isSuccess) => {
-        ledger.end([{ account, call: counted, subject, isSuccess }]);
+        ledger.end([{ account, call: counted, isSuccess }]);
         this.#answered(account.key);
       },
       giveBack: () => {
-        ledger.drop(account, counted, subject);
+        ledger.drop(account, counted);
         this.#answered(account.key);
         this.#askWaiting(account);
       },

@@ -60,7 +60,6 @@ export interface Outlook {
 export interface End {
   readonly account: Account;
   readonly call: CountedCall;
-  readonly subject: string;
   /** Whether the upstream answered with a success: then it knows the key. */
   readonly isSuccess: boolean;
 }
@@ -72,7 +71,7 @@ export interface Ledger {
   /** Calls have ended. */
   readonly end: (ends: readonly End[]) => void;
   /** A call that was let begin is not made after all. */
-  readonly drop: (account: Account, call: CountedCall, subject: string) => void;
+  readonly drop: (account: Account, call: CountedCall) => void;
   /** What is known, in the order of the questions. */
   readonly look: (questions: readonly Question[]) => Promise<readonly Outlook[]> | readonly Outlook[];
 }

@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache';
 import type { Surface } from '../operation-ids.ts';
 import type { CallWindows, CountedCall } from './call-windows.ts';
 import { type AccountOptions, KeyAccount } from './key-account.ts';
-import type { Account, End, Ledger, Outlook, Question, Verdict, Want, WantedCall, WindowStatus } from './ledger.ts';
+import type { Account, End, Ledger, Outlook, Question, Verdict, Want, WantedCall } from './ledger.ts';
 import { type BudgetSettings, leftToOthers, shareOf } from './settings.ts';
-import { roomIn, turnIn, type WindowState } from './turns.ts';
+import { outlookOf, roomIn, turnIn, type WindowState } from './turns.ts';
 
 /** Keys whose calls are remembered; those that are not proven apart, so that invented ones drive out none of the others. */
 const mostKeys = 10_000;
@@ -55,23 +55,23 @@ export class LocalLedger implements Ledger {
 
   end(ends: readonly End[]): void {
     const now = this.#options.now();
-    for (const { account, call, subject, isSuccess } of ends) {
+    for (const { account, call, isSuccess } of ends) {
       call.endedAt = Math.min(call.endedAt, now);
       const own = this.accountOf(account.key);
-      for (const log of own.logsOf(account.surface, subject)) log.end(call);
+      for (const log of own.logsOf(account.surface, call.subject)) log.end(call);
       if (isSuccess && own.trial !== undefined) this.#prove(account.key, own);
     }
   }
 
-  drop({ key, surface }: Account, call: CountedCall, subject: string): void {
-    for (const log of this.accountOf(key).logsOf(surface, subject)) log.drop(call);
+  drop({ key, surface }: Account, call: CountedCall): void {
+    for (const log of this.accountOf(key).logsOf(surface, call.subject)) log.drop(call);
   }
 
   look(questions: readonly Question[]): readonly Outlook[] {
     const now = this.#options.now();
     return questions.map(({ account, subject, count }) => {
       const states = this.#statesOf(account, { subject, isModest: false }, now);
-      return { windows: statusOf(states.all, states.own), turnMs: turnIn(states.both, count) };
+      return outlookOf(states, count);
     });
   }
 
@@ -88,7 +88,13 @@ export class LocalLedger implements Ledger {
       const isBelowShare = roomIn(ofSubject) > 0;
       const hasRoom = roomIn(all) > 0 && isBelowShare;
       if (hasRoom && hasRoomToProve(own.trial, now)) {
-        const call: CountedCall = { id: this.#options.nextId(), beganAt: now, endedAt: Number.POSITIVE_INFINITY };
+        const { subject } = wanted;
+        const call: CountedCall = {
+          id: this.#options.nextId(),
+          subject,
+          beganAt: now,
+          endedAt: Number.POSITIVE_INFINITY,
+        };
         for (const log of logs) log.begin(call);
         return { kind: 'begin', call };
       }
@@ -104,7 +110,7 @@ export class LocalLedger implements Ledger {
     { key, surface }: Account,
     { subject, isModest }: WantedCall,
     now: number,
-  ): Record<'all' | 'own' | 'both', readonly WindowState[]> {
+  ): Record<'all' | 'own', readonly WindowState[]> {
     const { limitsOf, windows, share } = this.#options;
     const account = this.accountOf(key).on(surface);
     const limits = limitsOf?.(surface) ?? (windows[surface] ?? []).map(({ limit }) => limit);
@@ -112,7 +118,7 @@ export class LocalLedger implements Ledger {
     const all = account.all.states(now, least);
     const shares = limits.map((limit) => shareOf(limit, share));
     const own = account.of(subject)?.states(now, shares) ?? [];
-    return { all, own, both: [...all, ...own] };
+    return { all, own };
   }
 
   #prove(key: string, account: KeyAccount): void {
@@ -130,23 +136,4 @@ function hasRoomToProve(trial: CallWindows | undefined, now: number): boolean {
 function verdictOnTrial(trial: CallWindows | undefined, now: number): Verdict {
   if (trial === undefined || trial.hasInFlight) return { kind: 'prove' };
   return { kind: 'wait', turnMs: turnIn(trial.states(now), 1) };
-}
-
-/** Each window as one caller meets it: its own share, or what all have left, whichever is less. */
-function statusOf(all: readonly WindowState[], own: readonly WindowState[]): readonly WindowStatus[] {
-  return all.map((window, index) => {
-    const share = own[index];
-    const statuses = [window, ...(share === undefined ? [] : [share])];
-    return {
-      ms: window.ms,
-      limit: Math.min(...statuses.map(({ limit }) => limit)),
-      remaining: roomIn(statuses),
-      resetsInMs: Math.max(...statuses.map(emptyIn)),
-    };
-  });
-}
-
-/** Milliseconds until nothing of a window counts, if no call begins. */
-function emptyIn({ counted, leavesIn, ms }: WindowState): number {
-  return counted === 0 ? 0 : (leavesIn(counted - 1) ?? ms);
 }

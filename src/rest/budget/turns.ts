@@ -1,9 +1,12 @@
+import type { Outlook } from './ledger.ts';
 import type { BudgetWindow } from './settings.ts';
 
 /** What a window holds at one moment. */
 export interface WindowState extends BudgetWindow {
   /** Calls that count: in flight, or answered less than a window ago. */
   readonly counted: number;
+  /** Milliseconds until none does, if no call begins. */
+  readonly emptyIn: number;
   /**
    * Milliseconds until the n-th of the answered ones, from 0, counts no more; undefined for those in flight, of which only
    * one thing is known: they count for a window at least.
@@ -32,4 +35,23 @@ function turnInOne({ limit, ms, counted, leavesIn }: WindowState, n: number): nu
   const leaving = counted + n - laps * limit - limit;
   const wait = leaving <= 0 ? 0 : (leavesIn(leaving - 1) ?? ms);
   return laps * ms + wait;
+}
+
+/** What is known of an account of which so many calls are to begin: what all may have, and the share of one user. */
+export function outlookOf(states: Readonly<Record<'all' | 'own', readonly WindowState[]>>, count: number): Outlook {
+  const { all, own } = states;
+  return {
+    turnMs: turnIn([...all, ...own], count),
+    // As one caller meets them: its own share, or what all have left, whichever is less.
+    windows: all.map((window, index) => {
+      const share = own[index];
+      const both = share === undefined ? [window] : [window, share];
+      return {
+        ms: window.ms,
+        limit: Math.min(...both.map(({ limit }) => limit)),
+        remaining: roomIn(both),
+        resetsInMs: Math.max(...both.map(({ emptyIn }) => emptyIn)),
+      };
+    }),
+  };
 }
