@@ -217,9 +217,14 @@ function createOperations(
 }
 
 function callBudgetOf(options: GatewayOptions): CallBudget | undefined {
-  const { callBudget, budget: settings, operationDeadlineMs, maxUpstreamInFlight: maxInFlight } = options;
+  const { callBudget, budget: settings, operationDeadlineMs, upstreamUrl, log = () => undefined } = options;
   if (callBudget !== undefined || settings === undefined) return callBudget;
-  return createCallBudget({ settings, operationDeadlineMs, maxInFlight });
+  const { redisUrl: url, redisAuthorities: authorities } = options.persisted ?? {};
+  const redis = url === undefined ? undefined : { url, authorities, log };
+  return createCallBudget({
+    ...{ settings, operationDeadlineMs, upstreamUrl, redis },
+    maxInFlight: options.maxUpstreamInFlight,
+  });
 }
 
 function openCacheOf({ cache }: Upstream): OpenCache | undefined {

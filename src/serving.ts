@@ -66,7 +66,7 @@ export async function lead({ config, site, environment, close }: Task): Promise<
     orders: { config, site },
     store: createTextMemory(),
     tenants,
-    budget: sharedBudget(config),
+    budget: sharedBudget(config, site.upstreamUrl, tell),
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
     log: tell,
   });
@@ -174,10 +174,13 @@ function hasFiles({ persisted, upstreamTlsFiles, auth }: Config): boolean {
 }
 
 /** The budget of all workers, in the first process. */
-function sharedBudget({ budget: settings, operationDeadlineMs, ...config }: Config): CallBudget | undefined {
+function sharedBudget(config: Config, upstreamUrl: string, log: Log): CallBudget | undefined {
+  const { budget: settings, operationDeadlineMs, persisted } = config;
   if (settings === undefined) return undefined;
+  const { redisUrl: url, redisAuthorities: authorities } = persisted;
+  const redis = url === undefined ? undefined : { url, authorities, log };
   const maxInFlight = config.maxUpstreamInFlight * config.workers;
-  return createCallBudget({ settings, operationDeadlineMs, maxInFlight });
+  return createCallBudget({ settings, operationDeadlineMs, maxInFlight, upstreamUrl, redis });
 }
 
 /** Follows the keys of tenants, in the first process for all workers. */

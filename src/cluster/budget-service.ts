@@ -42,7 +42,7 @@ export class BudgetService {
     const held = this.#held.get(worker);
     this.#held.delete(worker);
     for (const { leave } of held?.claims.values() ?? []) leave();
-    for (const { end } of held?.permits.values() ?? []) end(false);
+    for (const { end } of held?.permits.values() ?? []) end('given up');
   }
 
   close(): void {
@@ -89,7 +89,7 @@ function endOf({ claims, permits }: Held, { id, how }: PermitEnd): void {
   const permit = permits.get(id);
   permits.delete(id);
   if (how === 'not sent') permit?.giveBack();
-  else permit?.end(how === 'success');
+  else permit?.end(how);
 }
 
 function refusalOf(error: unknown): Decision['refusal'] {

@@ -1,4 +1,4 @@
-import type { Demand, Needs, Outlooks } from '../rest/budget/call-budget.ts';
+import type { CallEnd, Demand, Needs, Outlooks } from '../rest/budget/call-budget.ts';
 import type { UpstreamErrorCode } from '../rest/errors.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { Config } from '../settings/config.ts';
@@ -62,7 +62,7 @@ export interface Decision {
 /** How a claim of a worker has ended. */
 export interface PermitEnd {
   readonly id: number;
-  readonly how: 'success' | 'failure' | 'not sent';
+  readonly how: CallEnd | 'not sent';
 }
 
 /** What a worker tells the primary. */

@@ -77,7 +77,7 @@ export class RemoteBudget implements CallBudget {
   #permitOf(id: number, waited: boolean): Permit {
     return {
       waited,
-      end: (isSuccess) => this.#end({ id, how: isSuccess ? 'success' : 'failure' }),
+      end: (how) => this.#end({ id, how }),
       giveBack: () => this.#end({ id, how: 'not sent' }),
     };
   }

@@ -229,7 +229,7 @@ test('a key has eight calls until its first success', async () => {
   expect(upstream.requests).toHaveLength(8);
   known = true;
   const proven = ask('phx_known');
-  await until(() => upstream.requests.length === 16);
+  await until(() => upstream.requests.length >= 16);
   upstream.release();
   expect(await proven).toEqual([]);
   expect(upstream.requests).toHaveLength(20);

@@ -1,16 +1,22 @@
+import { expect } from 'vitest';
 import { demoKeys, startWorkspace } from '../../src/workspace/workspace.ts';
 import { budgetOf } from './budgets.ts';
 import { inForm } from './form.ts';
 import { type Answer, ask, type Request } from './gateway.ts';
-import { steadily } from './load.ts';
+import { codesOf, pause, steadily } from './load.ts';
 import { reply } from './replies.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
+
+const isShort = inForm(1, 0) === 1;
 
 /**
  * What a key may call: short windows in CI, those of a real key in the whole form. The second one is longer than the test,
  * so that it tells how many calls were counted since the start.
  */
-export const rates = inForm(0, 1) === 0 ? '20/2,400/600' : '60/60,3000/3600';
+export const rates = isShort ? '20/2,400/600' : '60/60,3000/3600';
+
+/** The limit of that second window. */
+const longWindow = inForm(400, 3000);
 
 /** A workspace that throttles, and what it answered. */
 export interface Throttled extends AsyncDisposable {
@@ -52,4 +58,24 @@ export function askOne(url: string, id: number): Promise<Answer> {
 export async function overload(urls: readonly string[]): Promise<readonly Answer[]> {
   const perSecond = inForm(30, 3);
   return steadily(perSecond, inForm(8000, 600_000), (index) => askOne(urls[index % urls.length] ?? '', index + 1));
+}
+
+/** Asks until the budget has a call left. */
+export async function askUntilAnswered(url: string): Promise<Answer> {
+  for (;;) {
+    const answer = await askOne(url, 1);
+    if (answer.status === 200 && answer.errors === undefined) return answer;
+    await pause(50);
+  }
+}
+
+/**
+ * What an answer says is left of the long window is what the workspace has not been asked for yet. A call that was given up
+ * counts, though it may not have arrived.
+ */
+export function expectLeft({ extensions }: Answer, { upstream }: Throttled, answers: readonly Answer[]): void {
+  const left = longWindow - upstream.requests.length;
+  const givenUp = answers.flatMap(codesOf).filter((code) => code === 'UPSTREAM_TIMEOUT').length;
+  const remaining: unknown = expect.toSatisfy((told: number) => told <= left && told >= left - givenUp - 1);
+  expect(extensions).toMatchObject({ cost: { budget: [{ surface: 'rest' }, { limit: longWindow, remaining }] } });
 }

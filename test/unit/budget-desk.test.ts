@@ -44,7 +44,7 @@ class Desk {
   async prove(key = 'key'): Promise<void> {
     this.claim('first', { key });
     await vi.advanceTimersByTimeAsync(0);
-    this.permits.pop()?.end(true);
+    this.permits.pop()?.end('success');
     this.begun.length = 0;
   }
 }
@@ -68,7 +68,7 @@ test('who had a turn comes behind the others when calls wait', async () => {
   for (const name of ['b1', 'b2']) desk.claim(name, { queueKey: 'b' });
   for (let second = 1; second <= 4; second += 1) {
     await vi.advanceTimersByTimeAsync(1010);
-    desk.permits.pop()?.end(true);
+    desk.permits.pop()?.end('success');
   }
   expect(desk.begun).toEqual(['a1', 'b1', 'a2', 'b2']);
 });
@@ -112,10 +112,10 @@ test('calls wait for the success that proves their key, and fail if it does not 
   desk.claim('event', { surface: 'events' });
   await vi.advanceTimersByTimeAsync(100);
   expect(desk.begun).toHaveLength(8);
-  desk.permits[0]?.end(false);
+  desk.permits[0]?.end('failure');
   await vi.advanceTimersByTimeAsync(0);
   expect(desk.begun).toHaveLength(8);
-  desk.permits[1]?.end(true);
+  desk.permits[1]?.end('success');
   await vi.advanceTimersByTimeAsync(0);
   expect(desk.begun.slice(8).toSorted()).toEqual(['c10', 'c9', 'event']);
   for (let call = 1; call <= 9; call += 1) desk.claim(`o${call}`, { key: 'other' });

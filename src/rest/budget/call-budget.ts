@@ -16,12 +16,19 @@ export interface Demand {
   readonly isModest: boolean;
 }
 
+/** How a call that was sent has ended. */
+export type CallEnd =
+  | 'success'
+  // Answered with a failure, or failed without an answer.
+  | 'failure'
+  // Given up: the upstream may still count it, until no call can last any longer.
+  | 'given up';
+
 /** A call that may be sent. One of the two is called, once. */
 export interface Permit {
   /** Whether it had to wait for others to count no more. */
   readonly waited: boolean;
-  /** The call has ended; whether the upstream answered with a success. */
-  readonly end: (isSuccess: boolean) => void;
+  readonly end: (how: CallEnd) => void;
   /** The call is not sent after all. */
   readonly giveBack: () => void;
 }

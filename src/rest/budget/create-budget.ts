@@ -1,8 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { connectRedis, disconnectRedis, type RedisOptions } from '../../redis.ts';
 import type { CallBudget } from './call-budget.ts';
 import { BudgetDesk } from './desk.ts';
-import { LocalLedger } from './local-ledger.ts';
+import type { Ledger } from './ledger.ts';
+import { LocalLedger, type LocalLedgerOptions } from './local-ledger.ts';
+import { Membership } from './membership.ts';
+import { RedisMember } from './redis-member.ts';
+import { RedisWaves } from './redis-waves.ts';
 import type { BudgetSettings } from './settings.ts';
+import { SharedLedger } from './shared-ledger.ts';
 
 /** What a budget is made of, beside its settings. */
 export interface BudgetOptions {
@@ -11,6 +17,10 @@ export interface BudgetOptions {
   readonly operationDeadlineMs: number;
   /** Most calls in flight. */
   readonly maxInFlight: number;
+  /** Budgets of several upstreams in one Redis are told apart by it. */
+  readonly upstreamUrl: string;
+  /** Where gateways count together; undefined: this one counts alone. */
+  readonly redis?: RedisOptions | undefined;
 }
 
 /** An operation may join a call that is up to a second old, and its deadline is later than that of the first. */
@@ -22,17 +32,48 @@ const toleranceMs = 500;
 /** So many calls may wait for each that may be in flight. */
 const queueFactor = 4;
 
-/** The budget of calls that one process counts for itself. */
-export function createCallBudget({ settings, operationDeadlineMs, maxInFlight }: BudgetOptions): CallBudget {
+/** The budget of calls that one process counts for itself, or all gateways in Redis. */
+export function createCallBudget(options: BudgetOptions): CallBudget {
+  const { settings, operationDeadlineMs, maxInFlight, redis } = options;
   const now = (): number => performance.now();
+  const gateway = randomBytes(9).toString('base64url');
   const longestCallMs = operationDeadlineMs + joinedMs + toleranceMs;
-  const ledger = new LocalLedger({ ...settings, longestCallMs, now, nextId: createIds() });
-  return new BudgetDesk({ ...settings, ledger, now, mostWaiting: maxInFlight * queueFactor });
+  const local = { ...settings, longestCallMs, now, nextId: createIds(gateway) };
+  const desk = (ledger: Ledger, close?: () => void): BudgetDesk =>
+    new BudgetDesk({ ...settings, ledger, now, mostWaiting: maxInFlight * queueFactor, ...(close && { close }) });
+  if (redis === undefined) return desk(new LocalLedger(local));
+  const { ledger, member, close } = shareLedger(local, gateway, { ...options, redis });
+  const shared = desk(ledger, close);
+  member.onJoined = () => shared.askAgain();
+  return shared;
+}
+
+function shareLedger(
+  options: LocalLedgerOptions,
+  gateway: string,
+  { settings, redis: way, upstreamUrl }: BudgetOptions & { readonly redis: RedisOptions },
+): { readonly ledger: Ledger; readonly member: RedisMember; readonly close: () => void } {
+  const { now, longestCallMs } = options;
+  const { windows, share, replicas } = settings;
+  const membership = new Membership(replicas, now);
+  const limitsOf: LocalLedgerOptions['limitsOf'] = (surface) => membership.limitsOf(windows[surface] ?? []);
+  const local = new LocalLedger({ ...options, limitsOf });
+  const redis = connectRedis(way);
+  const longestWindowMs = Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms)));
+  const hasShares = share < 100;
+  const waves = new RedisWaves({ redis, upstreamUrl, gateway, longestCallMs, longestWindowMs, hasShares, now });
+  const member = new RedisMember({ waves, membership, windows, calls: () => local.calls(), now, log: way.log });
+  redis.on('ready', () => void member.join());
+  redis.on('close', () => member.leave('connection closed'));
+  const close = (): void => {
+    member.close();
+    disconnectRedis(redis);
+  };
+  return { ledger: new SharedLedger({ ...settings, local, member }), member, close };
 }
 
 /** Ids that no other process makes. */
-function createIds(): () => string {
-  const prefix = randomBytes(9).toString('base64url');
+function createIds(prefix: string): () => string {
   let last = 0;
   return () => {
     last += 1;

@@ -68,6 +68,11 @@ export class BudgetDesk implements CallBudget {
     return looked instanceof Promise ? looked.then(name) : name(looked);
   }
 
+  /** More may be had than was thought: those that wait are decided anew. */
+  askAgain(): void {
+    for (const line of this.#lines.values()) this.#askFor(line);
+  }
+
   close(): void {
     for (const { timer } of this.#lines.values()) clearTimeout(timer);
     this.#options.close?.();
@@ -156,8 +161,8 @@ export class BudgetDesk implements CallBudget {
     this.#waiting -= 1;
     call.begin({
       waited: call.hasWaited,
-      end: (isSuccess) => {
-        ledger.end([{ account, call: counted, isSuccess }]);
+      end: (how) => {
+        if (how !== 'given up') ledger.end([{ account, call: counted, isSuccess: how === 'success' }]);
         this.#answered(account.key);
       },
       giveBack: () => {

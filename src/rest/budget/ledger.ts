@@ -8,6 +8,12 @@ export interface Account {
   readonly surface: Surface;
 }
 
+/** A call that counts, and whose it is. */
+export interface AccountCall {
+  readonly account: Account;
+  readonly call: CountedCall;
+}
+
 /** A call that wants to begin. */
 export interface WantedCall {
   /** The user of a tenant that it is for, if users have a share each; else empty. */
@@ -57,9 +63,7 @@ export interface Outlook {
 }
 
 /** How a call ended. */
-export interface End {
-  readonly account: Account;
-  readonly call: CountedCall;
+export interface End extends AccountCall {
   /** Whether the upstream answered with a success: then it knows the key. */
   readonly isSuccess: boolean;
 }

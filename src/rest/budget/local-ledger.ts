@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Surface } from '../operation-ids.ts';
 import type { CallWindows, CountedCall } from './call-windows.ts';
 import { type AccountOptions, KeyAccount } from './key-account.ts';
-import type { Account, End, Ledger, Outlook, Question, Verdict, Want, WantedCall } from './ledger.ts';
+import type { Account, AccountCall, End, Ledger, Outlook, Question, Verdict, Want, WantedCall } from './ledger.ts';
 import { type BudgetSettings, leftToOthers, shareOf } from './settings.ts';
 import { outlookOf, roomIn, turnIn, type WindowState } from './turns.ts';
 
@@ -15,8 +15,8 @@ export interface LocalLedgerOptions extends AccountOptions, Pick<BudgetSettings,
   readonly now: () => number;
   /** Makes the ids of calls. */
   readonly nextId: () => string;
-  /** The limits in force on a surface, if they are others than those of its windows. */
-  readonly limitsOf?: (surface: Surface) => readonly number[] | undefined;
+  /** The limits in force on a surface for keys that are proven, if they are others than those of its windows. */
+  readonly limitsOf?: (surface: Surface) => readonly number[];
 }
 
 /** Counts calls in the memory of this process. */
@@ -29,9 +29,15 @@ export class LocalLedger implements Ledger {
     this.#options = options;
   }
 
-  /** Every key that has had a success, with its calls. */
-  proven(): Iterable<[string, KeyAccount]> {
-    return this.#proven.entries();
+  /** Every call that counts, of keys that are proven. */
+  calls(): readonly AccountCall[] {
+    return [...this.#proven.keys()].flatMap((key) => this.callsOf(key));
+  }
+
+  /** Every call of a key that counts. */
+  callsOf(key: string): readonly AccountCall[] {
+    const account = this.#proven.peek(key) ?? this.#unproven.peek(key);
+    return [...(account?.calls() ?? [])].map(({ surface, call }) => ({ account: { key, surface }, call }));
   }
 
   /** Whether a key has had a success. */
@@ -39,8 +45,7 @@ export class LocalLedger implements Ledger {
     return this.#options.scope === 'all' || this.#proven.has(key);
   }
 
-  /** The calls of a key. */
-  accountOf(key: string): KeyAccount {
+  #accountOf(key: string): KeyAccount {
     const known = this.#proven.get(key) ?? this.#unproven.get(key);
     if (known !== undefined) return known;
     const isProven = this.#options.scope === 'all';
@@ -57,14 +62,14 @@ export class LocalLedger implements Ledger {
     const now = this.#options.now();
     for (const { account, call, isSuccess } of ends) {
       call.endedAt = Math.min(call.endedAt, now);
-      const own = this.accountOf(account.key);
+      const own = this.#accountOf(account.key);
       for (const log of own.logsOf(account.surface, call.subject)) log.end(call);
       if (isSuccess && own.trial !== undefined) this.#prove(account.key, own);
     }
   }
 
   drop({ key, surface }: Account, call: CountedCall): void {
-    for (const log of this.accountOf(key).logsOf(surface, call.subject)) log.drop(call);
+    for (const log of this.#accountOf(key).logsOf(surface, call.subject)) log.drop(call);
   }
 
   look(questions: readonly Question[]): readonly Outlook[] {
@@ -77,7 +82,7 @@ export class LocalLedger implements Ledger {
 
   #takeAll({ account, calls }: Want): readonly Verdict[] {
     const now = this.#options.now();
-    const own = this.accountOf(account.key);
+    const own = this.#accountOf(account.key);
     /** Of those before it in the line that wait, which go first. */
     const ahead = new Map<string, number>();
     let waiting = 0;
@@ -112,8 +117,9 @@ export class LocalLedger implements Ledger {
     now: number,
   ): Record<'all' | 'own', readonly WindowState[]> {
     const { limitsOf, windows, share } = this.#options;
-    const account = this.accountOf(key).on(surface);
-    const limits = limitsOf?.(surface) ?? (windows[surface] ?? []).map(({ limit }) => limit);
+    const account = this.#accountOf(key).on(surface);
+    const ownLimits = (windows[surface] ?? []).map(({ limit }) => limit);
+    const limits = this.isProven(key) ? (limitsOf?.(surface) ?? ownLimits) : ownLimits;
     const least = isModest ? limits.map((limit) => limit - leftToOthers(limit)) : limits;
     const all = account.all.states(now, least);
     const shares = limits.map((limit) => shareOf(limit, share));

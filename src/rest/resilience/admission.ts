@@ -70,7 +70,8 @@ export class Admission {
 
   /** The call was sent, and has ended with a status; undefined: there was none. */
   ended(status: number | undefined): void {
-    this.#permit?.end(status !== undefined && status >= 200 && status < 300);
+    const isSuccess = status !== undefined && status >= 200 && status < 300;
+    this.#permit?.end(isSuccess ? 'success' : this.#isCancelled ? 'given up' : 'failure');
     this.#permit = undefined;
   }
 

@@ -1,0 +1,70 @@
+import { longestReconnectMs } from '../../redis.ts';
+import type { ScriptReply } from './redis-script.ts';
+import type { BudgetWindow } from './settings.ts';
+
+/** A limit that holds nothing back: another one does. */
+const unlimited = Number.MAX_SAFE_INTEGER;
+
+/**
+ * How much a gateway may do by itself. What Redis knows is all that counts once every gateway has told it the calls that it
+ * knows of, or once its state is older than a window, in which all earlier calls have left. Until then, and while Redis cannot
+ * be reached, a gateway has its part of each window, and of a window in which others may have used all, nothing.
+ */
+export class Membership {
+  readonly #replicas: number;
+  readonly #now: () => number;
+  /** The state in Redis that it has joined. */
+  #born: string | undefined;
+  #bornAt = Number.NEGATIVE_INFINITY;
+  #isComplete = false;
+  /** When it was last on its own after it had been joined; never at first. */
+  #leftAt = Number.NEGATIVE_INFINITY;
+
+  constructor(replicas: number, now: () => number) {
+    this.#replicas = replicas;
+    this.#now = now;
+  }
+
+  /** The state that it has joined; undefined if it is on its own. */
+  get born(): string | undefined {
+    return this.#born;
+  }
+
+  /** Redis cannot be reached, or has lost its state. */
+  leave(): void {
+    if (this.#born === undefined) return;
+    this.#born = undefined;
+    this.#leftAt = this.#now();
+  }
+
+  /** Redis has answered. */
+  heard({ born, joined }: ScriptReply): void {
+    if (joined === undefined) return;
+    if (born !== this.#born) this.#isComplete = false;
+    this.#born = born;
+    this.#bornAt = this.#now() - joined.ageMs;
+    this.#isComplete ||= joined.gateways >= this.#replicas;
+  }
+
+  /** The limits that it keeps by itself. */
+  limitsOf(windows: readonly BudgetWindow[]): readonly number[] {
+    return windows.map((window) => {
+      if (this.#isWhole(window)) return unlimited;
+      return this.#emptyIn(window) > 0 ? 0 : Math.floor(window.limit / this.#replicas);
+    });
+  }
+
+  /** Milliseconds until calls that others have made, and that it does not know, have left all windows. */
+  waitMs(windows: readonly BudgetWindow[]): number {
+    return Math.max(0, ...windows.filter((window) => !this.#isWhole(window)).map((window) => this.#emptyIn(window)));
+  }
+
+  #emptyIn({ ms }: BudgetWindow): number {
+    return Math.max(0, this.#leftAt + ms - this.#now());
+  }
+
+  #isWhole({ ms }: BudgetWindow): boolean {
+    if (this.#born === undefined) return false;
+    return this.#isComplete || this.#now() - this.#bornAt >= ms + longestReconnectMs;
+  }
+}

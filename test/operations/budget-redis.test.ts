@@ -1,0 +1,164 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { budgetOf } from '../support/budgets.ts';
+import { inForm } from '../support/form.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { as, codesOf } from '../support/load.ts';
+import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { project } from '../support/rows.ts';
+import { askOne, askUntilAnswered, expectLeft, overload, rates, startThrottled } from '../support/throttled.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+interface Member extends TestGateway {
+  readonly logged: readonly string[];
+}
+
+const warning = 'calls cannot be counted in Redis: this gateway goes on with its part of the budget';
+
+async function startMember(
+  upstream: { readonly url: string },
+  redisUrl: string,
+  rest: string,
+  replicas: number,
+  operationDeadlineMs = 1500,
+): Promise<Member> {
+  const logged: string[] = [];
+  const gateway = await startGateway(upstream, {
+    persisted: { redisUrl },
+    budget: budgetOf({ rest }, { replicas }),
+    operationDeadlineMs,
+    log: (_level, message) => void logged.push(message),
+  });
+  return { ...gateway, logged };
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let left = 1500; !(await holds()); left -= 1) {
+    if (left === 0) throw new Error(`it never held: ${String(holds)}`);
+    await delay(10);
+  }
+}
+
+/** Waits until so many gateways have told Redis their calls. */
+async function joined(redis: RedisServer, count: number): Promise<void> {
+  await until(async () => {
+    const name = await nameIn(redis, ':gateways');
+    return name !== undefined && (await redis.ask('SCARD', name)) === count;
+  });
+}
+
+async function namesIn(redis: RedisServer): Promise<readonly string[]> {
+  const names = await redis.ask('KEYS', '*');
+  return Array.isArray(names) ? names.map(String).toSorted() : [];
+}
+
+async function nameIn(redis: RedisServer, end: string): Promise<string | undefined> {
+  return (await namesIn(redis)).find((name) => name.endsWith(end));
+}
+
+async function startProjects(): Promise<Upstream> {
+  const upstream = await startUpstream({ 'GET /api/projects/:id/': ({ params }) => project(Number(params['id'])) });
+  upstream.release();
+  return upstream;
+}
+
+function one(id: number): string {
+  return `{ project(id: ${id}) { name } }`;
+}
+
+describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
+  test('share one budget, once each of them knows that the key is one', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startProjects();
+    await using first = await startMember(upstream, redis.url, '6/600', 2);
+    await using second = await startMember(upstream, redis.url, '6/600', 2);
+    await joined(redis, 2);
+    for (const gateway of [first, second]) expect(codesOf(await gateway.ask(one(1)))).toEqual([]);
+    for (const id of [2, 3]) expect(codesOf(await first.ask(one(id)))).toEqual([]);
+    for (const id of [4, 5]) expect(codesOf(await second.ask(one(id)))).toEqual([]);
+    const told = { extensions: { cost: true } };
+    for (const gateway of [first, second]) {
+      const { status, extensions } = await gateway.ask(one(6), told);
+      expect(status).toBe(429);
+      expect(extensions).toMatchObject({ cost: { budget: [{ limit: 6, remaining: 0, resetsIn: 600 }] } });
+    }
+    expect(upstream.requests).toHaveLength(6);
+  });
+
+  test('tell it names that hold hashes only, and neither keys nor users', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startProjects();
+    await using gateway = await startMember(upstream, redis.url, '6/600', 1);
+    await joined(redis, 1);
+    await gateway.ask(one(1), as('phx_secret'));
+    await until(async () => (await namesIn(redis)).length === 3);
+    const names = await namesIn(redis);
+    expect(names.filter((name) => !/^budget:[\w-]{43}:(?:born|gateways|rest)$/.test(name))).toEqual([]);
+    const set = (await nameIn(redis, ':rest')) ?? '';
+    const members = await redis.ask('ZRANGE', set, '0', '-1');
+    expect(members).toEqual([expect.stringMatching(/^[\w-]{12}1$/)]);
+    expect(Number(await redis.ask('PTTL', set))).toBeGreaterThan(500_000);
+  });
+
+  test('have their part each while Redis is away, once a window has passed, and say so once', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startProjects();
+    await using gateway = await startMember(upstream, redis.url, '4/2', 2, 5000);
+    await joined(redis, 1);
+    expect(codesOf(await gateway.ask(one(1)))).toEqual([]);
+    await redis.kill();
+    await until(() => gateway.logged.includes(warning));
+    const lostAt = performance.now();
+    const answers = await Promise.all([2, 3, 4].map((id) => gateway.ask(one(id))));
+    expect(answers.flatMap(codesOf)).toEqual([]);
+    // Two of them a window after the loss, the third one a further window later.
+    expect(performance.now() - lostAt).toBeGreaterThan(3900);
+    expect(upstream.requests).toHaveLength(4);
+    expect(gateway.logged.filter((message) => message === warning)).toHaveLength(1);
+    await redis.restart();
+    await until(() => gateway.logged.includes('calls are counted in Redis again'));
+    const set = await nameIn(redis, ':rest');
+    // What it has called alone is told.
+    expect(Number(await redis.ask('ZCARD', set ?? ''))).toBeGreaterThanOrEqual(1);
+  });
+
+  test('find out that Redis has forgotten everything, and tell it anew', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startProjects();
+    await using gateway = await startMember(upstream, redis.url, '4/600', 1);
+    await joined(redis, 1);
+    for (const id of [1, 2, 3]) expect(codesOf(await gateway.ask(one(id)))).toEqual([]);
+    await redis.ask('FLUSHALL');
+    await gateway.ask(one(4));
+    await joined(redis, 1);
+    const codes = async (id: number): Promise<readonly unknown[]> => codesOf(await gateway.ask(one(id)));
+    await until(async () => (await codes(4)).length === 0);
+    expect(await codes(5)).toEqual(['RATE_LIMITED']);
+    expect(upstream.requests).toHaveLength(4);
+  });
+
+  test('get not one 429 under three times the load, though Redis is killed and started again, and know what is left', {
+    timeout: inForm(60_000, 900_000),
+  }, async () => {
+    await using redis = await startRedis();
+    await using throttled = await startThrottled();
+    const start = (): Promise<Member> => startMember(throttled.upstream, redis.url, rates, 3);
+    await using first = await start();
+    await using second = await start();
+    await using third = await start();
+    const urls = [first, second, third].map(({ url }) => url);
+    await joined(redis, 3);
+    for (const url of urls) await askOne(url, 1);
+    const loading = overload(urls);
+    await delay(inForm(2500, 200_000));
+    await redis.kill();
+    await delay(inForm(1500, 100_000));
+    await redis.restart();
+    const answers = await loading;
+    expect(answers.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
+    expect(throttled.answered(429)).toBe(0);
+    expect(throttled.upstream.requests.length).toBeGreaterThan(inForm(20, 60));
+    await joined(redis, 3);
+    for (const url of urls) expectLeft(await askUntilAnswered(url), throttled, answers);
+  });
+});
