@@ -28,6 +28,7 @@ import type { CallBudget } from './rest/budget/call-budget.ts';
 import { createCallBudget } from './rest/budget/create-budget.ts';
 import { cacheUseOf } from './rest/cache/cache-use.ts';
 import type { CacheOptions } from './rest/cache/rest-cache.ts';
+import { shareCache } from './rest/cache/shared-cache.ts';
 import { createDriftWatch, type DriftWatch } from './rest/drift/drift-watch.ts';
 import type { UpstreamHealth, UpstreamOptions } from './rest/resilience/upstream-resources.ts';
 import type { Tenants } from './rest/tenants.ts';
@@ -228,12 +229,16 @@ function callBudgetOf(options: GatewayOptions): CallBudget | undefined {
 }
 
 function openCacheOf({ cache }: Upstream): OpenCache | undefined {
-  return cache && (({ caller, cacheControl }) => caller && cache.open(caller.sharingKey, cacheUseOf(cacheControl)));
+  return cache && (({ caller, cacheControl }) => caller && cache.open(caller, cacheUseOf(cacheControl)));
 }
 
 /** What is kept of REST answers, if anything is. A refresh may take as long as an operation. */
-function cacheOptionsOf({ cache, operationDeadlineMs }: GatewayOptions): CacheOptions | undefined {
-  return cache && { ...cache, refreshMs: operationDeadlineMs };
+function cacheOptionsOf(options: GatewayOptions): CacheOptions | undefined {
+  const { cache, persisted = {}, upstreamUrl, operationDeadlineMs, log = () => undefined } = options;
+  if (cache === undefined) return undefined;
+  const { redisUrl: url, redisAuthorities: authorities } = persisted;
+  const shared = url === undefined ? undefined : shareCache({ url, authorities, log }, upstreamUrl);
+  return { ...cache, ...shared, refreshMs: operationDeadlineMs };
 }
 
 function startAuth({ auth, log = () => undefined }: GatewayOptions): TokenAuth | undefined {

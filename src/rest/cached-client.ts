@@ -1,10 +1,10 @@
 import type { CachedAnswer } from './cache/cached-answers.ts';
-import type { AnswerKind, OperationCache } from './cache/operation-cache.ts';
-import type { RestCache } from './cache/rest-cache.ts';
+import type { OperationCache } from './cache/operation-cache.ts';
+import type { AnswerKind, RestCache } from './cache/rest-cache.ts';
 import { WriteRenewal } from './cache/write-renewal.ts';
 import type { Caller } from './caller.ts';
 import type { CallerClient, CallingOperation, RestClient } from './client.ts';
-import { isForbidden, isNotFound, isUnauthenticated, noRoomForBodies } from './errors.ts';
+import { isForbidden, isNotFound, isUnauthenticated, noRoomForBodies, type UpstreamError } from './errors.ts';
 import { OperationCalls } from './operation-calls.ts';
 import { OperationDeadline } from './operation-deadline.ts';
 import type { RestOperation } from './operation-ids.ts';
@@ -39,19 +39,15 @@ export class CachedClient implements RestClient {
   }
 
   getJson(operation: RestOperation, target: string): Promise<unknown> {
-    const { cache } = this.#options.operation;
-    const answer = this.#find(operation, 'json', target);
-    if (answer === undefined) return this.#watched(this.#client.getJson(operation, target), target);
-    if (cache.isStale(answer)) this.#refresh(answer, target, (client) => client.getJson(operation, target));
-    return this.#give(answer, answer.value, target);
+    const found = this.#find(operation, 'json', target);
+    if (found instanceof Promise) return found.then((answer) => this.#json(answer, operation, target));
+    return this.#json(found, operation, target);
   }
 
   getCsv(operation: RestOperation, target: string): Promise<string> {
-    const { cache } = this.#options.operation;
-    const answer = this.#find(operation, 'csv', target);
-    if (typeof answer?.value !== 'string') return this.#watched(this.#client.getCsv(operation, target), target);
-    if (cache.isStale(answer)) this.#refresh(answer, target, (client) => client.getCsv(operation, target));
-    return this.#give(answer, answer.value, target);
+    const found = this.#find(operation, 'csv', target);
+    if (found instanceof Promise) return found.then((answer) => this.#csv(answer, operation, target));
+    return this.#csv(found, operation, target);
   }
 
   write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
@@ -61,24 +57,45 @@ export class CachedClient implements RestClient {
   }
 
   /** Nothing is found for an operation that has ended: its client refuses the read. */
-  #find(operation: RestOperation, kind: AnswerKind, target: string): CachedAnswer | undefined {
+  #find(operation: RestOperation, kind: AnswerKind, target: string): ReturnType<OperationCache['find']> {
     const { deadline, cache } = this.#options.operation;
     return deadline.ended === undefined ? cache.find(operation, kind, target) : undefined;
   }
 
-  /** An answer of the cache; its memory counts for the operation as if it had been read for it. */
-  #give<T>(answer: CachedAnswer, value: T, target: string): Promise<T> {
+  #json(answer: CachedAnswer | undefined, operation: RestOperation, target: string): Promise<unknown> {
+    if (answer === undefined) return this.#watched(this.#client.getJson(operation, target), target);
+    return this.#give(answer, answer.value, target, (client) => client.getJson(operation, target));
+  }
+
+  #csv(answer: CachedAnswer | undefined, operation: RestOperation, target: string): Promise<string> {
+    if (typeof answer?.value !== 'string') return this.#watched(this.#client.getCsv(operation, target), target);
+    return this.#give(answer, answer.value, target, (client) => client.getCsv(operation, target));
+  }
+
+  /** An answer of the cache; its memory counts for the operation as if it had been read for it. Read anew if it is stale. */
+  #give<T>(answer: CachedAnswer, value: T, target: string, read: (client: CallerClient) => Promise<T>): Promise<T> {
     const { upstream, operation } = this.#options;
     const { deadline, calls, cache } = operation;
-    const body = answer.lend(upstream.bodies);
-    if (body === undefined) deadline.fail(noRoomForBodies);
-    else deadline.keep(body, upstream.bodies.limits.operation);
-    body?.letGo();
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
+    const isStale = cache.isStale(answer);
+    if (isStale) this.#refresh(answer, target, read);
+    const refusal = this.#take(answer);
+    if (refusal !== undefined) return Promise.reject(refusal);
     deadline.received += answer.size;
-    calls.reuse(target, cache.isStale(answer) ? 'stale' : 'hit');
+    calls.reuse(target, isStale ? 'stale' : 'hit');
     if (!deadline.isLarge) return Promise.resolve(value);
     return new Promise((resolve) => upstream.eventLoop.doLater(() => resolve(value), deadline.endsAt));
+  }
+
+  /** Counts the memory of an answer for the operation. Returns the error that ends it if there is no room for that. */
+  #take(answer: CachedAnswer): UpstreamError | undefined {
+    const { bodies } = this.#options.upstream;
+    const { deadline } = this.#options.operation;
+    const body = answer.lend(bodies);
+    if (body === undefined) deadline.fail(noRoomForBodies);
+    else deadline.keep(body, bodies.limits.operation);
+    body?.letGo();
+    return deadline.ended;
   }
 
   /** Reads an answer anew, unless that is under way. The operation does not wait for it, and may end before. */
@@ -103,7 +120,7 @@ export class CachedClient implements RestClient {
       return await answer;
     } catch (error) {
       const { cache } = this.#options.operation;
-      if (isUnauthenticated(error)) cache.refuseKey(this.#options.caller.sharingKey);
+      if (isUnauthenticated(error)) cache.refuseKey();
       else if (isNotFound(error) || isForbidden(error)) cache.drop(target);
       throw error;
     }

@@ -1,4 +1,5 @@
-import type { AnswerKind, OperationCache } from './cache/operation-cache.ts';
+import type { OperationCache } from './cache/operation-cache.ts';
+import type { AnswerKind } from './cache/rest-cache.ts';
 import type { CallSpans, TraceContext } from './call-spans.ts';
 import type { Caller } from './caller.ts';
 import { deletedJson, writtenJson } from './decoded-response.ts';

@@ -55,12 +55,7 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
   };
   const held = new HeldKeys(options.log);
   const cache = caching && new RestCache(caching);
-  const clientOf = (caller: Caller, operation: CallingOperation): RestClient => {
-    const { cache: own } = operation;
-    if (cache === undefined || own === undefined) return new CallerClient(shared, caller, operation);
-    const createClient = (calling: CallingOperation): CallerClient => new CallerClient(shared, caller, calling);
-    return new CachedClient({ cache, upstream, caller, operation: { ...operation, cache: own }, createClient });
-  };
+  const clientOf = clientsWith(shared, cache);
   return {
     clientFor: (caller, operation) => {
       if (caller === undefined) return anonymousClient;
@@ -78,8 +73,25 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     health: () => healthOf(upstream, shared.json.inFlight.joined + shared.csv.inFlight.joined),
     check: () => checkUpstream(upstream),
     reroute: (route) => transport.reroute(route),
-    close: () => transport.close(),
+    close: () => {
+      cache?.close();
+      return transport.close();
+    },
     cache,
+  };
+}
+
+/** Makes the client of each operation: one that caches if the operation has a part of the cache. */
+function clientsWith(
+  shared: Shared,
+  cache: RestCache | undefined,
+): (caller: Caller, operation: CallingOperation) => RestClient {
+  return (caller, operation) => {
+    const { cache: own } = operation;
+    if (cache === undefined || own === undefined) return new CallerClient(shared, caller, operation);
+    const createClient = (calling: CallingOperation): CallerClient => new CallerClient(shared, caller, calling);
+    const caching = { ...operation, cache: own };
+    return new CachedClient({ cache, upstream: shared.upstream, caller, operation: caching, createClient });
   };
 }
 

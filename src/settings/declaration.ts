@@ -245,7 +245,7 @@ function declarePersisted({ required, optional }: SettingsReader) {
     ),
     redisUrl: optional(
       'REDIS_URL',
-      redisUrl('Redis in which gateways share registered documents; unset: each keeps its own in memory'),
+      redisUrl('Redis in which gateways share documents and what is cached; unset: each keeps its own in memory'),
     ),
     redisAuthorities: optional(
       'REDIS_CA',

@@ -1,53 +1,23 @@
 import { expect, test, vi } from 'vitest';
-import { EventLoopYield } from '../../src/event-loop-yield.ts';
-import type { RestClient } from '../../src/rest/client.ts';
-import { UpstreamError } from '../../src/rest/errors.ts';
 import { operations } from '../../src/rest/generated/views.ts';
-import { OperationCalls } from '../../src/rest/operation-calls.ts';
-import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
-import { createUpstream, type Upstream } from '../../src/rest/upstream.ts';
-import { isObject } from '../../src/rest/values.ts';
-import { cacheSettings } from '../support/cache.ts';
+import type { Upstream } from '../../src/rest/upstream.ts';
+import { begin, callerWith, codeOf, connectCached, readName } from '../support/cached-clients.ts';
 import { refusal, reply } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-const caller = { key: 'phx_test', hash: 'hash', sharingKey: 'hash', queueKey: 'hash' };
+const caller = callerWith('phx_test');
 const one = '/api/projects/1/';
 const two = '/api/projects/2/';
 
-function connect(url: string): Upstream {
-  const bodyLimits = { operation: 2 ** 20, process: 2 ** 27 };
-  const options = { url, connections: 100, maxInFlight: 100, maxBodyBytes: 2 ** 20, bodyLimits };
-  const log = (): undefined => undefined;
-  const caching = { ...cacheSettings, refreshMs: 5000 };
-  return createUpstream({ ...options, eventLoop: new EventLoopYield(), log }, caching);
-}
-
-/** The client of a new operation. */
-async function begin(upstream: Upstream): Promise<RestClient> {
-  const cache = await upstream.cache?.open(caller.sharingKey, 'normal');
-  return upstream.clientFor(caller, { deadline: new OperationDeadline(5000), calls: new OperationCalls(10), cache });
-}
-
-async function nameFor(client: RestClient, target: string): Promise<unknown> {
-  const row = await client.getJson(operations.getProject, target);
-  return isObject(row) ? row['name'] : row;
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof UpstreamError ? error.code : error;
-}
-
 /** What a read of a new operation comes to: the name of the project, or the code of the failure. */
 async function read(upstream: Upstream, target: string): Promise<unknown> {
-  const client = await begin(upstream);
-  return nameFor(client, target).catch(codeOf);
+  return readName(await begin(upstream, caller), target);
 }
 
 test('a thousand simultaneous misses of one page are one call', async () => {
   await using api = await startUpstream({ [`GET ${one}`]: project(1) }, { hold: 1000 });
-  const upstream = connect(api.url);
+  const upstream = connectCached(api.url);
   const reads = Array.from({ length: 1000 }, () => read(upstream, one));
   await vi.waitFor(() => expect(api.requests).toHaveLength(1));
   api.release();
@@ -62,7 +32,7 @@ test('a 401 ends the use of all that the key has read', async () => {
     [`GET ${one}`]: project(1),
     [`GET ${two}`]: refusal(401, 'authentication_failed', 'Invalid key.'),
   });
-  const upstream = connect(api.url);
+  const upstream = connectCached(api.url);
   expect([await read(upstream, one), await read(upstream, one)]).toEqual(['Project 1', 'Project 1']);
   expect(await read(upstream, two)).toBe('UNAUTHENTICATED');
   expect(await read(upstream, one)).toBe('Project 1');
@@ -76,9 +46,9 @@ test('a write that was never sent empties nothing, one that was sent and lost do
     [`GET ${one}`]: project(1),
     [`PATCH ${one}`]: () => (isLost ? reply({ status: 502, body: {} }) : project(1)),
   });
-  const upstream = connect(api.url);
+  const upstream = connectCached(api.url);
   const write = async (): Promise<unknown> =>
-    (await begin(upstream)).write(operations.updateProject, one, {}).catch(codeOf);
+    (await begin(upstream, caller)).write(operations.updateProject, one, {}).catch(codeOf);
   await read(upstream, one);
   expect(await write()).toBe('UPSTREAM_UNAVAILABLE');
   await read(upstream, one);
@@ -99,11 +69,11 @@ test('an operation reads its own writes, and others that began before them go on
       return project(1, { name });
     },
   });
-  const upstream = connect(api.url);
-  const [writer, other] = [await begin(upstream), await begin(upstream)];
-  expect(await nameFor(writer, one)).toBe('Old');
+  const upstream = connectCached(api.url);
+  const [writer, other] = [await begin(upstream, caller), await begin(upstream, caller)];
+  expect(await readName(writer, one)).toBe('Old');
   await writer.write(operations.updateProject, one, {});
-  expect([await nameFor(writer, one), await nameFor(other, one), await read(upstream, one)]).toEqual([
+  expect([await readName(writer, one), await readName(other, one), await read(upstream, one)]).toEqual([
     'New',
     'Old',
     'New',

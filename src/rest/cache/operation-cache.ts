@@ -1,12 +1,10 @@
+import type { Caller } from '../caller.ts';
 import type { RestOperation } from '../operation-ids.ts';
 import type { DecodedResponse } from '../transport/decode-response.ts';
 import { type CacheUse, forbidsKeeping } from './cache-use.ts';
-import { CachedAnswer, weightOf } from './cached-answers.ts';
+import type { CachedAnswer } from './cached-answers.ts';
 import type { Epoch } from './epochs.ts';
-import type { RestCache } from './rest-cache.ts';
-
-/** What an answer is read as: the same target may be asked for both ways. */
-export type AnswerKind = 'json' | 'csv';
+import type { AnswerKind, AnswerPlace, Lifetime, RestCache } from './rest-cache.ts';
 
 /** How answers of one kind are understood. */
 interface Format<T> {
@@ -16,15 +14,21 @@ interface Format<T> {
 
 /** What one operation has of the cache: the answers of its key under the epoch that it began with. */
 export class OperationCache {
-  readonly use: CacheUse;
   readonly #cache: RestCache;
+  readonly #caller: Caller;
   #epoch: Epoch;
+  #use: CacheUse;
   #freshUntil = Number.POSITIVE_INFINITY;
 
-  constructor(cache: RestCache, epoch: Epoch, use: CacheUse) {
+  constructor(cache: RestCache, caller: Caller, epoch: Epoch, use: CacheUse) {
     this.#cache = cache;
+    this.#caller = caller;
     this.#epoch = epoch;
-    this.use = use;
+    this.#use = use;
+  }
+
+  get use(): CacheUse {
+    return this.#use;
   }
 
   /** Reads in flight are shared under it, too. */
@@ -37,14 +41,15 @@ export class OperationCache {
     return this.#freshUntil - this.#cache.now();
   }
 
-  /** The operation has written: its reads from now on are those of this epoch. */
-  moveTo(epoch: Epoch): void {
-    this.#epoch = epoch;
+  /** The operation has written: its reads from now on are those of this epoch, if it is known. */
+  moveTo(epoch: Epoch | undefined): void {
+    this.#epoch = epoch ?? this.#cache.unsharedEpoch();
+    if (epoch === undefined) this.#use = 'none';
   }
 
   /** The same for what reads an answer anew and keeps it. */
   forRefresh(): OperationCache {
-    return new OperationCache(this.#cache, this.#epoch, 'reload');
+    return new OperationCache(this.#cache, this.#caller, this.#epoch, 'reload');
   }
 
   /** Whether an answer that was found is too old, and only given because a newer one is about to be read. */
@@ -53,58 +58,63 @@ export class OperationCache {
   }
 
   /** The answer to a read, if there is one that may be given without a call. Counts the read. */
-  find(operation: RestOperation, kind: AnswerKind, target: string): CachedAnswer | undefined {
+  find(
+    operation: RestOperation,
+    kind: AnswerKind,
+    target: string,
+  ): CachedAnswer | undefined | Promise<CachedAnswer | undefined> {
     const lifetime = this.#cache.lifetimeOf(operation);
     if (lifetime === undefined) return undefined;
     const { counts } = this.#cache;
-    if (this.use !== 'normal') {
+    if (this.#use !== 'normal') {
       counts.add(lifetime.noun, 'bypass');
       return undefined;
     }
-    const answer = this.#cache.answers.find(this.#nameOf(kind, target));
-    const lateMs = answer === undefined ? Number.POSITIVE_INFINITY : this.#cache.now() - answer.freshUntil;
-    if (answer === undefined || lateMs >= lifetime.staleMs) {
-      counts.add(lifetime.noun, 'miss');
-      return undefined;
-    }
-    counts.add(lifetime.noun, lateMs < 0 ? 'hit' : 'stale');
-    this.#note(answer.freshUntil);
-    return answer;
+    const found = this.#cache.find(this.#placeOf(kind, target), lifetime);
+    return found instanceof Promise
+      ? found.then((answer) => this.#counted(answer, lifetime))
+      : this.#counted(found, lifetime);
   }
 
   /** How a read is understood whose answer is kept, under the epoch from before it. */
   keeping<T>({ kind, decode }: Format<T>, operation: RestOperation, target: string): Format<T>['decode'] {
     const lifetime = this.#cache.lifetimeOf(operation);
     if (lifetime === undefined || this.use === 'none') return decode;
-    const name = this.#nameOf(kind, target);
+    const place = this.#placeOf(kind, target);
     return (response) => {
       const value = decode(response);
-      if (forbidsKeeping(response.cacheControl)) return value;
-      const { answers, now } = this.#cache;
-      const { text } = response;
-      const freshUntil = now() + lifetime.freshMs;
-      answers.keep(name, new CachedAnswer({ value, size: text.length, bytes: weightOf(name, text), freshUntil }));
-      this.#note(freshUntil);
+      if (!forbidsKeeping(response.cacheControl)) this.#note(this.#cache.keep(place, value, response.text, lifetime));
       return value;
     };
   }
 
   /** The upstream refuses what was asked for, or does not know it: what it once answered is given no more. */
   drop(target: string): void {
-    this.#cache.answers.drop(this.#nameOf('json', target));
-    this.#cache.answers.drop(this.#nameOf('csv', target));
+    this.#cache.drop(this.#placeOf('json', target));
+    this.#cache.drop(this.#placeOf('csv', target));
   }
 
   /** The upstream does not take the key: nothing that it once answered to it is given any more. */
-  refuseKey(sharingKey: string): void {
-    this.#cache.refuse(sharingKey, this.#epoch);
+  refuseKey(): void {
+    this.#cache.refuse(this.#caller.sharingKey, this.#epoch);
+  }
+
+  #counted(answer: CachedAnswer | undefined, { noun }: Lifetime): CachedAnswer | undefined {
+    const { counts } = this.#cache;
+    if (answer === undefined) counts.add(noun, 'miss');
+    else {
+      counts.add(noun, this.isStale(answer) ? 'stale' : 'hit');
+      this.#note(answer.freshUntil);
+    }
+    return answer;
   }
 
   #note(freshUntil: number): void {
     if (freshUntil < this.#freshUntil) this.#freshUntil = freshUntil;
   }
 
-  #nameOf(kind: AnswerKind, target: string): string {
-    return `${this.#epoch} ${kind} ${target}`;
+  #placeOf(kind: AnswerKind, target: string): AnswerPlace {
+    const { key: upstreamKey, sharingKey } = this.#caller;
+    return { upstreamKey, sharingKey, epoch: this.#epoch, kind, name: `${this.#epoch} ${kind} ${target}` };
   }
 }

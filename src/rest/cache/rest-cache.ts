@@ -1,12 +1,15 @@
 import { LRUCache } from 'lru-cache';
+import type { Caller } from '../caller.ts';
+import { csvOf, jsonOf } from '../decoded-response.ts';
 import { operations } from '../generated/views.ts';
 import type { RestOperation } from '../operation-ids.ts';
 import { CacheCounts } from './cache-counts.ts';
 import type { CacheUse } from './cache-use.ts';
-import { CachedAnswers } from './cached-answers.ts';
+import { CachedAnswer, CachedAnswers, weightOf } from './cached-answers.ts';
 import { type Epoch, type Epochs, LocalEpochs } from './epochs.ts';
 import { cacheNounOf } from './nouns.ts';
 import { OperationCache } from './operation-cache.ts';
+import type { RedisAnswers, SharedPlace } from './redis-answers.ts';
 
 /** Settings of the cache. */
 export interface CacheOptions {
@@ -20,8 +23,18 @@ export interface CacheOptions {
   readonly refreshMs: number;
   /** Where the epochs of keys are kept; by default in this process, which then has to be the only one. */
   readonly epochs?: Epochs | undefined;
+  /** Where answers are shared with other gateways; by default nowhere. */
+  readonly remote?: RedisAnswers | undefined;
   /** A clock in milliseconds that never goes back; by default `performance.now()`. */
   readonly now?: () => number;
+}
+
+/** What an answer is read as: the same target may be asked for both ways. */
+export type AnswerKind = 'json' | 'csv';
+
+/** Where an answer is kept. */
+export interface AnswerPlace extends SharedPlace {
+  readonly kind: AnswerKind;
 }
 
 /** How long the answers of one REST operation are used. Times in milliseconds. */
@@ -45,6 +58,9 @@ export class RestCache {
   readonly #lifetimes: ReadonlyMap<RestOperation, Lifetime>;
   /** Of keys that the upstream did not take, each once: all who waited for a call hear of it. */
   readonly #refused = new LRUCache<Epoch, true>({ max: mostRefused });
+  readonly #remote: RedisAnswers | undefined;
+  /** Answers that are being looked for in Redis, by name: once for all who want them. */
+  readonly #asked = new Map<string, Promise<CachedAnswer | undefined>>();
   #unshared = 0;
 
   constructor(options: CacheOptions) {
@@ -55,6 +71,7 @@ export class RestCache {
     this.now = now;
     this.refreshMs = refreshMs;
     this.lateMs = 2 * refreshMs;
+    this.#remote = options.remote;
     this.#lifetimes = lifetimesOf(ttls, staleSeconds * 1000);
   }
 
@@ -64,10 +81,37 @@ export class RestCache {
   }
 
   /** What one operation has of the cache. If the epoch of its key cannot be known, that is nothing. */
-  open(sharingKey: string, use: CacheUse): OperationCache | Promise<OperationCache> {
-    const epoch = this.epochs.current(sharingKey);
-    if (!(epoch instanceof Promise)) return this.#openAt(epoch, use);
-    return epoch.then((known) => this.#openAt(known, use));
+  open(caller: Caller, use: CacheUse): OperationCache | Promise<OperationCache> {
+    const epoch = this.epochs.current(caller.sharingKey);
+    if (!(epoch instanceof Promise)) return this.#openAt(caller, epoch, use);
+    return epoch.then((known) => this.#openAt(caller, known, use));
+  }
+
+  /** The answer at a place that may still be used, here or where it is shared. */
+  find(place: AnswerPlace, lifetime: Lifetime): CachedAnswer | undefined | Promise<CachedAnswer | undefined> {
+    const { name } = place;
+    const answer = this.answers.find(name);
+    if (answer !== undefined && this.now() - answer.freshUntil < lifetime.staleMs) return answer;
+    if (this.#remote === undefined) return undefined;
+    let asked = this.#asked.get(name);
+    if (asked === undefined) {
+      asked = this.#findRemote(this.#remote, place, lifetime).finally(() => this.#asked.delete(name));
+      this.#asked.set(name, asked);
+    }
+    return asked;
+  }
+
+  /** Keeps what was read from a text. Returns until when it is fresh. */
+  keep(place: AnswerPlace, value: unknown, text: string, { freshMs, staleMs }: Lifetime): number {
+    const freshUntil = this.now() + freshMs;
+    this.#keepHere(place, value, text, freshUntil);
+    this.#remote?.keep(place, text, freshMs + staleMs);
+    return freshUntil;
+  }
+
+  drop(place: AnswerPlace): void {
+    this.answers.drop(place.name);
+    this.#remote?.drop(place);
   }
 
   /** The upstream did not take a key that had this epoch: it gets a new one, once. */
@@ -83,10 +127,39 @@ export class RestCache {
     return `unshared ${this.#unshared}`;
   }
 
-  #openAt(epoch: Epoch | undefined, use: CacheUse): OperationCache {
-    if (epoch !== undefined) return new OperationCache(this, epoch, use);
-    return new OperationCache(this, this.unsharedEpoch(), 'none');
+  close(): void {
+    this.#remote?.close();
   }
+
+  #openAt(caller: Caller, epoch: Epoch | undefined, use: CacheUse): OperationCache {
+    if (epoch !== undefined) return new OperationCache(this, caller, epoch, use);
+    return new OperationCache(this, caller, this.unsharedEpoch(), 'none');
+  }
+
+  async #findRemote(remote: RedisAnswers, place: AnswerPlace, lifetime: Lifetime): Promise<CachedAnswer | undefined> {
+    const found = await remote.find(place);
+    if (found === undefined) return undefined;
+    const { text, leftMs } = found;
+    try {
+      return this.#keepHere(place, valueIn(text, place.kind), text, this.now() + leftMs - lifetime.staleMs);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #keepHere({ name }: AnswerPlace, value: unknown, text: string, freshUntil: number): CachedAnswer {
+    const answer = new CachedAnswer({ value, size: text.length, bytes: weightOf(name, text), freshUntil });
+    this.answers.keep(name, answer);
+    return answer;
+  }
+}
+
+/** What a text says that was kept because it could be read. */
+function valueIn(text: string, kind: AnswerKind): unknown {
+  const read = { status: 200, cacheControl: '', text };
+  return kind === 'csv'
+    ? csvOf({ ...read, contentType: 'text/csv' })
+    : jsonOf({ ...read, contentType: 'application/json' });
 }
 
 /** More keys than are refused within a short time. */

@@ -53,7 +53,7 @@ export class WriteRenewal {
 
   async #renew(): Promise<Epoch | undefined> {
     const epoch = await this.#cache.epochs.renew(this.#sharingKey);
-    this.#own.moveTo(epoch ?? this.#cache.unsharedEpoch());
+    this.#own.moveTo(epoch);
     return epoch;
   }
 

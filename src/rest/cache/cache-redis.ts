@@ -1,0 +1,101 @@
+import { type Redis, ReplyError } from 'ioredis';
+import { type Log, LogThrottle } from '../../log.ts';
+import { connectRedis, disconnectRedis, type RedisOptions } from '../../redis.ts';
+
+/** A Redis that answers late, or not at all, is left alone that long by what can do without it, in milliseconds. */
+const restMs = 1000;
+
+/** Most commands that wait for an answer at a time. */
+const mostWaiting = 1000;
+
+/** A command that was not answered in time. */
+class TooLate extends Error {
+  override readonly name = 'TooLate';
+}
+
+/** How a command is sent. */
+export interface Patience {
+  /** How long its answer is waited for, in milliseconds. */
+  readonly ms: number;
+  /** Whether it is sent even if Redis was late just now, and however many wait. */
+  readonly isInsistent: boolean;
+}
+
+/** The Redis in which gateways share what they have cached. Its failures are logged, each reason once in a while. */
+export class CacheRedis {
+  readonly #redis: Redis;
+  readonly #log: Log;
+  readonly #logged = new LogThrottle();
+  #waiting = 0;
+  #restsUntil = 0;
+  #server: string | undefined;
+
+  constructor(options: RedisOptions) {
+    // Others have connections of their own to the same Redis.
+    this.#log = (level, message, fields) => options.log(level, message, { of: 'cache', ...fields });
+    this.#redis = connectRedis({ ...options, log: this.#log });
+    this.#redis.on('ready', () => void this.#meet());
+    this.#redis.on('close', () => {
+      this.#server = undefined;
+    });
+  }
+
+  /**
+   * Names the process of the server, once it is connected to: what one has forgotten by its end must not come back with the
+   * next, which may have read it from a file of before.
+   */
+  get server(): string | undefined {
+    return this.#server;
+  }
+
+  /** What a command answers; undefined if it fails or is too late. */
+  async ask<T>(command: (redis: Redis) => Promise<T>, { ms, isInsistent }: Patience): Promise<T | undefined> {
+    if (this.#redis.status !== 'ready') return undefined;
+    if (!isInsistent && (this.#waiting >= mostWaiting || performance.now() < this.#restsUntil)) return undefined;
+    this.#waiting += 1;
+    try {
+      return await inTime(command(this.#redis), ms);
+    } catch (error) {
+      this.#hear(error);
+      return undefined;
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  close(): void {
+    disconnectRedis(this.#redis);
+  }
+
+  /** Learns which process answers. */
+  async #meet(): Promise<void> {
+    const redis = this.#redis;
+    try {
+      this.#server = /^run_id:(\w+)/m.exec(await redis.info('server'))?.[1];
+    } catch (error) {
+      this.#hear(error);
+    }
+  }
+
+  #hear(error: unknown): void {
+    if (!(error instanceof ReplyError)) this.#restsUntil = performance.now() + restMs;
+    const reason = reasonOf(error);
+    if (this.#logged.takes(reason)) this.#log('warn', 'Redis failed a command', { reason });
+  }
+}
+
+async function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new TooLate(`no answer within ${ms} ms`)), ms);
+  try {
+    return await Promise.race([answer, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The first word of what Redis refused a command with (`OOM`, `NOPERM`): the rest may hold names. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return error instanceof ReplyError ? (/^[A-Z]+/.exec(message)?.[0] ?? 'ERR') : message;
+}

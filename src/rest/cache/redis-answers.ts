@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { CacheRedis, Patience } from './cache-redis.ts';
+import type { Epoch } from './epochs.ts';
+import { open, seal, sealingKeyOf } from './sealed-text.ts';
+
+/** What an answer is read and kept with; names in Redis are made of hashes of it. */
+export interface SharedPlace {
+  readonly upstreamKey: string;
+  readonly sharingKey: string;
+  readonly epoch: Epoch;
+  /** What was asked for, and how it is read. */
+  readonly name: string;
+}
+
+/** A text of Redis, and how long it is still kept, in milliseconds. */
+export interface RemoteText {
+  readonly text: string;
+  readonly leftMs: number;
+}
+
+/** Longer texts stay in the process that has read them; in characters. */
+const longestText = 2 ** 20;
+
+/** A read can be made upstream instead. */
+const patience: Patience = { ms: 150, isInsistent: false };
+
+/** More keys than are used within a short time. */
+const mostKeys = 1000;
+
+/** The answers that gateways share, encrypted. What cannot be opened, for whatever reason, is a miss. */
+export class RedisAnswers {
+  readonly #redis: CacheRedis;
+  readonly #upstream: string;
+  readonly #keys = new LRUCache<string, Buffer>({ max: mostKeys });
+
+  /** `upstream` tells the answers of several upstreams in one Redis apart. */
+  constructor(redis: CacheRedis, upstream: string) {
+    this.#redis = redis;
+    this.#upstream = upstream;
+  }
+
+  async find(place: SharedPlace): Promise<RemoteText | undefined> {
+    const name = this.#nameOf(place);
+    const found = await this.#redis.ask((redis) => Promise.all([redis.getBuffer(name), redis.pttl(name)]), patience);
+    const [sealed, leftMs] = found ?? [];
+    if (sealed === undefined || sealed === null || leftMs === undefined || leftMs <= 0) return undefined;
+    const text = open(sealed, this.#keyOf(place), sealedAs(name, place));
+    return text === undefined ? undefined : { text, leftMs };
+  }
+
+  /** Keeps a text for so many milliseconds; nothing waits for that. */
+  keep(place: SharedPlace, text: string, forMs: number): void {
+    if (text.length > longestText) return;
+    const name = this.#nameOf(place);
+    const sealed = seal(text, this.#keyOf(place), sealedAs(name, place));
+    void this.#redis.ask((redis) => redis.set(name, sealed, 'PX', forMs), patience);
+  }
+
+  drop(place: SharedPlace): void {
+    const name = this.#nameOf(place);
+    void this.#redis.ask((redis) => redis.unlink(name), patience);
+  }
+
+  close(): void {
+    this.#redis.close();
+  }
+
+  #nameOf({ sharingKey, epoch, name }: SharedPlace): string {
+    return `cache:answer:${hash('sha256', `${this.#upstream} ${sharingKey} ${epoch} ${name}`, 'base64url')}`;
+  }
+
+  #keyOf({ upstreamKey, sharingKey }: SharedPlace): Buffer {
+    const known = this.#keys.get(sharingKey);
+    if (known !== undefined) return known;
+    const key = sealingKeyOf(upstreamKey);
+    this.#keys.set(sharingKey, key);
+    return key;
+  }
+}
+
+function sealedAs(name: string, { epoch }: SharedPlace): string {
+  return `${name} ${epoch}`;
+}

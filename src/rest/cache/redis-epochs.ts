@@ -1,0 +1,82 @@
+import { hash, randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { CacheRedis, Patience } from './cache-redis.ts';
+import type { Epoch, Epochs } from './epochs.ts';
+
+/** How long an operation waits for the epoch of its key; without it, nothing of the cache is used. */
+const reading: Patience = { ms: 150, isInsistent: false };
+
+/** How long a write waits until all gateways know of it: longer, because they would go on with what was before. */
+const renewing: Patience = { ms: 2000, isInsistent: true };
+
+/** How long the epoch of a key is kept that is not written with, in seconds: a week. The next one is a new one. */
+const keptSeconds = 7 * 24 * 3600;
+
+/** Most keys of which it is remembered that a write could not be told, and most renewals that can be undone. */
+const mostRemembered = 10_000;
+
+/** Takes up an epoch again, unless there is a later one. */
+const undoScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3]) end`;
+
+/** The epochs of keys, in a Redis that all gateways ask. */
+export class RedisEpochs implements Epochs {
+  readonly #redis: CacheRedis;
+  readonly #upstream: string;
+  /** Keys that were written with while Redis could not be told. */
+  readonly #untold = new LRUCache<string, true>({ max: mostRemembered });
+  /** What each renewal replaced. */
+  readonly #before = new LRUCache<Epoch, string>({ max: mostRemembered });
+
+  /** `upstream` tells the keys of several upstreams in one Redis apart. */
+  constructor(redis: CacheRedis, upstream: string) {
+    this.#redis = redis;
+    this.#upstream = upstream;
+  }
+
+  async current(sharingKey: string): Promise<Epoch | undefined> {
+    const { server } = this.#redis;
+    if (server === undefined) return undefined;
+    // What was read before a write that Redis has not heard of must not be used.
+    if (this.#untold.has(sharingKey)) return this.renew(sharingKey);
+    const name = this.#nameOf(sharingKey);
+    const value = await this.#redis.ask(async (redis) => {
+      const known = await redis.get(name);
+      if (known !== null) return known;
+      const made = randomUUID();
+      return (await redis.set(name, made, 'EX', keptSeconds, 'NX')) === null ? redis.get(name) : made;
+    }, reading);
+    return typeof value === 'string' ? epochOf(server, value) : undefined;
+  }
+
+  async renew(sharingKey: string): Promise<Epoch | undefined> {
+    const { server } = this.#redis;
+    const name = this.#nameOf(sharingKey);
+    const made = randomUUID();
+    const before = await this.#redis.ask((redis) => redis.set(name, made, 'EX', keptSeconds, 'GET'), renewing);
+    if (before === undefined || server === undefined) {
+      this.#untold.set(sharingKey, true);
+      return undefined;
+    }
+    this.#untold.delete(sharingKey);
+    const epoch = epochOf(server, made);
+    if (before !== null) this.#before.set(epoch, before);
+    return epoch;
+  }
+
+  undo(sharingKey: string, renewed: Epoch): void {
+    const before = this.#before.get(renewed);
+    const value = renewed.split(' ')[1];
+    if (before === undefined || value === undefined) return;
+    const name = this.#nameOf(sharingKey);
+    void this.#redis.ask((redis) => redis.eval(undoScript, 1, name, value, before, keptSeconds), renewing);
+  }
+
+  #nameOf(sharingKey: string): string {
+    return `cache:epoch:${hash('sha256', `${this.#upstream} ${sharingKey}`, 'base64url')}`;
+  }
+}
+
+/** What a server has restored from a file may be older than what it knew: each of its processes has epochs of its own. */
+function epochOf(server: string, value: string): Epoch {
+  return `${server} ${value}`;
+}

@@ -1,0 +1,121 @@
+import { describe, expect, test, vi } from 'vitest';
+import { isObject } from '../../src/rest/values.ts';
+import { startCaching } from '../support/cache.ts';
+import { key, type TestGateway } from '../support/gateway.ts';
+import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { project } from '../support/rows.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const query = '{ project(id: 1) { name } }';
+const read = 'GET /api/projects/1/';
+const write = 'PATCH /api/projects/1/';
+const mutation = 'mutation { updateProject(input: { id: 1, name: "New" }) { project { id } } }';
+
+interface LoggingGateway extends TestGateway {
+  readonly warned: readonly string[];
+}
+
+/** A gateway that uses what it shares. */
+async function startSharing(upstream: Upstream, { url }: RedisServer): Promise<LoggingGateway> {
+  const logged: string[] = [];
+  const warned: string[] = [];
+  const gateway = await startCaching(upstream, {
+    persisted: { redisUrl: url },
+    log: (level, message, fields) => {
+      logged.push(message);
+      if (level !== 'info') warned.push(JSON.stringify([message, fields]));
+    },
+  });
+  await vi.waitFor(() => expect(logged).toContain('Redis is up'), { timeout: 10_000, interval: 5 });
+  await vi.waitFor(async () => expect(await cachedIn(gateway, 'other')).toBe(1), { timeout: 10_000, interval: 5 });
+  upstream.reset();
+  return { ...gateway, warned };
+}
+
+/** How many reads of the query the cache answers for a key. */
+async function cachedIn(gateway: TestGateway, of = key): Promise<unknown> {
+  const request = { headers: { authorization: `Bearer ${of}` }, extensions: { cost: true } };
+  const answer = await gateway.ask(query, request);
+  expect(answer).toMatchObject({ data: { project: { name: `Project of ${of}` } } });
+  const cost = answer.extensions?.['cost'];
+  return isObject(cost) ? cost['cached'] : cost;
+}
+
+function startApi(): Promise<Upstream> {
+  const answer = ({ headers }: { readonly headers: { readonly authorization?: string | undefined } }) =>
+    project(1, { name: `Project of ${headers.authorization?.slice('Bearer '.length)}` });
+  return startUpstream({ [read]: answer, [write]: answer });
+}
+
+async function namesIn(redis: RedisServer, pattern: string): Promise<readonly string[]> {
+  const names = await redis.ask('KEYS', pattern);
+  return Array.isArray(names) ? names.map(String) : [];
+}
+
+describe.skipIf(!hasRedis)('gateways with one Redis', () => {
+  test('are given what another one has read, until one of them has written', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startApi();
+    await using one = await startSharing(upstream, redis);
+    await using two = await startSharing(upstream, redis);
+    expect(await cachedIn(one)).toBe(0);
+    await vi.waitFor(async () => expect(await namesIn(redis, 'cache:answer:*')).toHaveLength(2));
+    expect(await cachedIn(two)).toBe(1);
+    await two.ask(mutation);
+    expect(await cachedIn(one)).toBe(0);
+    expect(upstream.requests).toEqual([read, write, read]);
+  });
+
+  test('keep nothing there that tells a key, a path or a value, and nothing without an end', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startApi();
+    await using gateway = await startSharing(upstream, redis);
+    await cachedIn(gateway);
+    await vi.waitFor(async () => expect(await namesIn(redis, 'cache:answer:*')).toHaveLength(2));
+    for (const name of await namesIn(redis, '*')) {
+      const value = String(await redis.ask('GET', name));
+      expect(`${name} ${value}`).not.toMatch(/phx_|Bearer|projects|Project/);
+      expect(Number(await redis.ask('PTTL', name))).toBeGreaterThan(0);
+    }
+  });
+
+  test('take a value that was copied from another name, or changed, for a miss', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startApi();
+    await using one = await startSharing(upstream, redis);
+    await using two = await startSharing(upstream, redis);
+    await cachedIn(one);
+    await vi.waitFor(async () => expect(await namesIn(redis, 'cache:answer:*')).toHaveLength(2));
+    const [a = '', b = ''] = await namesIn(redis, 'cache:answer:*');
+    await redis.ask('RENAME', a, 'kept');
+    await redis.ask('COPY', b, a);
+    await redis.ask('COPY', 'kept', b, 'REPLACE');
+    expect(await cachedIn(two)).toBe(0);
+    await two.ask(mutation);
+    expect(await cachedIn(two)).toBe(0);
+    await vi.waitFor(async () => expect(await namesIn(redis, 'cache:answer:*')).toHaveLength(3));
+    for (const name of await namesIn(redis, 'cache:answer:*')) await redis.ask('APPEND', name, 'x');
+    expect(await cachedIn(one)).toBe(0);
+  });
+
+  test('go on without it while it is down or does not answer, say so once, and share again after that', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startApi();
+    await using one = await startSharing(upstream, redis);
+    await using two = await startSharing(upstream, redis);
+    await cachedIn(one);
+    redis.freeze();
+    // The epoch cannot be known: nothing of the cache is used.
+    expect([await cachedIn(one), await cachedIn(one)]).toEqual([0, 0]);
+    redis.thaw();
+    await redis.kill();
+    await vi.waitFor(() => expect(one.warned.join()).toContain('Redis is down'), { timeout: 10_000 });
+    expect(await cachedIn(one)).toBe(0);
+    await one.ask(mutation);
+    await redis.restart();
+    await vi.waitFor(async () => expect(await cachedIn(one)).toBe(1), { timeout: 15_000, interval: 20 });
+    await vi.waitFor(async () => expect(await cachedIn(two)).toBe(1), { timeout: 15_000, interval: 20 });
+    expect(one.warned).toEqual([...new Set(one.warned)]);
+    expect(one.reported).toEqual([]);
+  });
+});

@@ -1,0 +1,142 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { assert, asyncProperty, gen } from 'fast-check';
+import { expect, test } from 'vitest';
+import type { RedisOptions } from '../../src/redis.ts';
+import { shareCache } from '../../src/rest/cache/shared-cache.ts';
+import type { Caller } from '../../src/rest/caller.ts';
+import { operations } from '../../src/rest/generated/views.ts';
+import type { Upstream } from '../../src/rest/upstream.ts';
+import { begin, callerWith, codeOf, connectCached, nameIn } from '../support/cached-clients.ts';
+import { inForm, measured } from '../support/form.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
+import type { Handler } from '../support/routes.ts';
+import { project } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+import { Random } from './random.ts';
+
+/** `WRITES_SEED=1 npx vitest run test/property/cache-writes` for a run of before. */
+const seed = Number(process.env['WRITES_SEED'] ?? Date.now() % 2 ** 31);
+const numRuns = inForm(150, 20_000);
+
+const target = '/api/projects/1/';
+const keys = ['one', 'two'];
+const clients = 3;
+const stepsOfClient = 6;
+
+async function turns(count: number): Promise<void> {
+  for (let left = count; left > 0; left -= 1) await nextTurn();
+}
+
+/** An upstream with a row for each key, which counts how often it was changed; it is as slow as `turnsNow` says. */
+function counting(turnsNow: () => number): Handler {
+  const changes = new Map<string, number>();
+  return async ({ method, headers }) => {
+    const key = headers.authorization ?? '';
+    await turns(turnsNow());
+    if (method === 'PATCH') changes.set(key, (changes.get(key) ?? 0) + 1);
+    const name = `${key} ${changes.get(key) ?? 0}`;
+    await turns(turnsNow());
+    return project(1, { name });
+  };
+}
+
+/** A client of one key that switches gateways, and remembers what it was last answered for a write of its own. */
+class SwitchingClient {
+  readonly #gateways: readonly Upstream[];
+  readonly #random: Random;
+  readonly #caller: Caller;
+  #written = 0;
+
+  constructor(gateways: readonly Upstream[], random: Random) {
+    this.#gateways = gateways;
+    this.#random = random;
+    this.#caller = callerWith(random.pick(keys));
+  }
+
+  /** What is wrong with what the client is answered; undefined: nothing. */
+  async step(): Promise<string | undefined> {
+    const operation = await begin(this.#random.pick(this.#gateways), this.#caller);
+    const { key } = this.#caller;
+    try {
+      if (!this.#random.once(3)) {
+        const read = changesIn(await operation.getJson(operations.getProject, target), key);
+        return read >= this.#written ? undefined : `${key}: read ${read} after having written ${this.#written}`;
+      }
+      // Some writes are given up, and arrive all the same, sooner or later.
+      if (this.#random.once(3)) void turns(this.#random.number(0, 12)).then(() => operation.deadline.end('deadline'));
+      const written = await operation.write(operations.updateProject, target, {}).catch(codeOf);
+      if (written !== 'UPSTREAM_TIMEOUT') this.#written = Math.max(this.#written, changesIn(written, key));
+      return undefined;
+    } finally {
+      operation.deadline.finish();
+    }
+  }
+}
+
+/** How often the row of a key was changed when it was read. Throws for the row of another key. */
+function changesIn(row: unknown, key: string): number {
+  const [, owner, changes] = /^Bearer (\w+) (\d+)$/.exec(String(nameIn(row))) ?? [];
+  if (owner !== key) throw new Error(`expected the row of ${key}, but got ${JSON.stringify(row)}`);
+  return Number(changes);
+}
+
+/** What clients read that is older than their own last write. */
+async function staleReads(redis: RedisOptions | undefined, gatewayCount: number): Promise<readonly string[]> {
+  let random: Random | undefined;
+  await using api = await startUpstream(
+    counting(() => random?.number(0, 6) ?? 0),
+    { hold: 1 },
+  );
+  const connect = (): Upstream => connectCached(api.url, redis && shareCache(redis, api.url));
+  const gateways = Array.from({ length: gatewayCount }, connect);
+  if (redis !== undefined) await allShare(gateways);
+  let answered = 0;
+  const stale: string[] = [];
+  await assert(
+    asyncProperty(gen(), async (g) => {
+      random = new Random(g);
+      const wrong = await Promise.all(
+        Array.from({ length: clients }, async () => {
+          const client = new SwitchingClient(gateways, random ?? new Random(g));
+          const found: (string | undefined)[] = [];
+          for (let step = 0; step < stepsOfClient; step += 1) found.push(await client.step());
+          return found;
+        }),
+      );
+      stale.push(...wrong.flat().filter((one) => one !== undefined));
+      expect(stale).toEqual([]);
+      answered += clients * stepsOfClient;
+    }),
+    { numRuns, seed, endOnFailure: true },
+  );
+  const hits = gateways.reduce((sum, { cache }) => sum + (cache?.counts.answered ?? 0), 0);
+  expect(hits).toBeGreaterThan(answered / 10);
+  measured('reads of own writes', { interleavings: numRuns, answered, hits });
+  random = undefined;
+  await Promise.all(gateways.map((gateway) => gateway.close()));
+  return stale;
+}
+
+/** Waits until every gateway has its connection to Redis. */
+async function allShare(gateways: readonly Upstream[]): Promise<void> {
+  for (let left = 2000; left > 0; left -= 1) {
+    const opened = await Promise.all(gateways.map(async ({ cache }) => cache?.open(callerWith('first'), 'normal')));
+    if (opened.every((one) => one?.use === 'normal')) return;
+    await turns(50);
+  }
+  throw new Error('expected every gateway to have a connection to Redis');
+}
+
+test(`over one gateway no client reads what is older than its own last write (seed ${seed})`, async () => {
+  expect(await staleReads(undefined, 1)).toEqual([]);
+}, 3_600_000);
+
+test.skipIf(!hasRedis)(
+  `over two gateways and a Redis no client reads what is older than its own last write (seed ${seed})`,
+  async () => {
+    await using redis = await startRedis();
+    const shared = { url: redis.url, authorities: undefined, log: () => undefined };
+    expect(await staleReads(shared, 2)).toEqual([]);
+  },
+  3_600_000,
+);

@@ -1,0 +1,64 @@
+import { EventLoopYield } from '../../src/event-loop-yield.ts';
+import type { CacheOptions } from '../../src/rest/cache/rest-cache.ts';
+import type { Caller } from '../../src/rest/caller.ts';
+import type { RestClient } from '../../src/rest/client.ts';
+import { UpstreamError } from '../../src/rest/errors.ts';
+import { operations } from '../../src/rest/generated/views.ts';
+import { OperationCalls } from '../../src/rest/operation-calls.ts';
+import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
+import { createUpstream, type Upstream } from '../../src/rest/upstream.ts';
+import { isObject } from '../../src/rest/values.ts';
+import { cacheSettings } from './cache.ts';
+
+/** The REST side of a gateway that caches, without the GraphQL side. */
+export function connectCached(url: string, caching: Partial<CacheOptions> = {}): Upstream {
+  const bodyLimits = { operation: 2 ** 20, process: 2 ** 27 };
+  const options = { url, connections: 100, maxInFlight: 100, maxBodyBytes: 2 ** 20, bodyLimits };
+  const log = (): undefined => undefined;
+  return createUpstream(
+    { ...options, eventLoop: new EventLoopYield(), log },
+    { ...cacheSettings, refreshMs: 5000, ...caching },
+  );
+}
+
+/** A caller who brings this key. */
+export function callerWith(key: string): Caller {
+  const hash = `hash of ${key}`;
+  return { key, hash, sharingKey: hash, queueKey: hash };
+}
+
+/** One operation that has begun. */
+export interface Operation extends RestClient {
+  readonly deadline: OperationDeadline;
+  readonly calls: OperationCalls;
+}
+
+/** Begins an operation. */
+export async function begin(upstream: Upstream, caller: Caller): Promise<Operation> {
+  const cache = await upstream.cache?.open(caller, 'normal');
+  const [deadline, calls] = [new OperationDeadline(5000), new OperationCalls(10)];
+  const client = upstream.clientFor(caller, { deadline, calls, cache });
+  return {
+    deadline,
+    calls,
+    getJson: (operation, target) => client.getJson(operation, target),
+    getCsv: (operation, target) => client.getCsv(operation, target),
+    write: (operation, target, body) => client.write(operation, target, body),
+  };
+}
+
+/** What the read of a project by an operation comes to: its name, or the code of the failure. */
+export function readName(operation: Operation, target: string): Promise<unknown> {
+  return operation.getJson(operations.getProject, target).then(nameIn).catch(codeOf);
+}
+
+/** The name in a row. */
+export function nameIn(row: unknown): unknown {
+  return isObject(row) ? row['name'] : row;
+}
+
+/** The code of a failure; throws what is none. */
+export function codeOf(error: unknown): string {
+  if (error instanceof UpstreamError) return error.code;
+  throw error;
+}
