@@ -146,7 +146,7 @@ function answerFor({ tenant: name, subject, expiresAt }: VerifiedToken, tenants:
       key,
       hash: keyHash,
       sharingKey: keyHash,
-      queueKey: keyHash,
+      queueKey: name,
       tenant,
       subject: hash('sha256', subject, 'base64url'),
     },

@@ -7,7 +7,7 @@ export interface Caller {
   readonly hash: string;
   /** REST calls with one of these are shared; the upstream's limits, failures and refusals of keys are told apart by it. */
   readonly sharingKey: string;
-  /** Calls with one of these queue as one when calls have to wait. */
+  /** Calls with one of these queue as one when calls have to wait: those of a tenant, or of a key that a caller has sent. */
   readonly queueKey: string;
   /** For whom the gateway holds the key; undefined if the caller has sent it. */
   readonly tenant?: Tenant;

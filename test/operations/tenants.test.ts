@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { at, textAt } from '../support/connections.ts';
 import { globalId } from '../support/current.ts';
+import type { Answer } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { codesOf } from '../support/load.ts';
 import { reply } from '../support/replies.ts';
@@ -298,6 +299,24 @@ test('tenants with one key share its reads, and no whole operations', async () =
   const wide = { project: { name: 'Project 2' }, other: { name: 'Project 1' } };
   expect((await answers).map(({ data }) => data as unknown)).toEqual([narrow, wide, narrow, wide]);
   expect(upstream.requests.toSorted()).toEqual(['GET /api/projects/1/', 'GET /api/projects/2/']);
+});
+
+test('tenants with one key take turns: one that wants much leaves the other a place in the queue', async () => {
+  await using upstream = await startUpstream(routes, { hold: 1000 });
+  const both: Entries = { much: { key: 'phx_shared' }, little: { key: 'phx_shared' } };
+  await using gateway = await startTenants(upstream, both, { maxUpstreamInFlight: 2, operationDeadlineMs: 60_000 });
+  const read = (tenant: string, id: number): Promise<Answer> =>
+    gateway.askAs(tenant, `{ project(id: ${id}) { name } }`);
+  const { upstreamHealth } = gateway.gateway;
+  // Two in flight. Of the eight places in the queue a tenant has half, and one of its users half of those.
+  const many = Promise.all([1, 2, 3, 4].map((id) => read('much', id)));
+  await expect.poll(() => upstreamHealth().queued, { timeout: 15_000 }).toBe(2);
+  const refused = codesOf(await read('much', 5));
+  const one = read('little', 6);
+  await expect.poll(() => upstreamHealth().queued, { timeout: 15_000 }).toBe(3);
+  upstream.release();
+  expect([refused, (await one).data]).toEqual([['OVERLOADED'], { project: { name: 'Project 6' } }]);
+  expect((await many).flatMap((answer) => codesOf(answer))).toEqual([]);
 });
 
 test('an operation under way keeps the entry that it began with', async () => {

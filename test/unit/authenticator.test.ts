@@ -86,7 +86,7 @@ test.each<Algorithm>(['RS256', 'PS256', 'ES256', 'EdDSA'])(
       key: 'phx_acme',
       hash: acme.keyHash,
       sharingKey: acme.keyHash,
-      queueKey: acme.keyHash,
+      queueKey: 'acme',
       tenant: acme,
     });
     expect(subject).toMatch(/^[\w-]{43}$/);
