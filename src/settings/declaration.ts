@@ -245,7 +245,7 @@ function declarePersisted({ required, optional }: SettingsReader) {
     ),
     redisUrl: optional(
       'REDIS_URL',
-      redisUrl('Redis in which gateways share documents and what is cached; unset: each keeps its own in memory'),
+      redisUrl('Redis in which gateways share documents, budgets and what is cached; unset: each keeps its own'),
     ),
     redisAuthorities: optional(
       'REDIS_CA',
