@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util';
 import { type DocumentNode, getOperationAST, getVariableValues, type OperationDefinitionNode } from 'graphql';
 import { fragmentsOf } from '../look-ahead/selection.ts';
-import { type Plan, planOperation } from '../plan/plan.ts';
+import { withoutDefer } from '../operation/defer.ts';
+import { type PlanInParts, planInParts } from '../plan/first-part.ts';
+import { planOperation } from '../plan/plan.ts';
 import type { Condition, PlannedCall } from '../plan/planned-calls.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { createReadableSchema } from '../schema.ts';
@@ -21,7 +23,8 @@ export function explain(args: string[], config: Config): Outcome {
   const [file, ...others] = positionals;
   if (file === undefined || others.length > 0) throw new ConfigError('explain: expected one file, a GraphQL document');
   const schema = createReadableSchema(config.incremental);
-  const { document, faults } = checkDocument(schema, readText(file));
+  const text = readText(file);
+  const { document, faults } = checkDocument(schema, text);
   if (document === undefined || faults.length > 0)
     return { text: faults.map((fault) => `${file}:${lineOf(fault)}`).join('\n'), exitCode: 1 };
   const operation = operationOf(document, values.operation);
@@ -30,21 +33,25 @@ export function explain(args: string[], config: Config): Outcome {
   if (variableValues === undefined) return { text: errors.map(lineOf).join('\n'), exitCode: 1 };
   const { maxPageSize } = config;
   const scope = { schema, fragments: fragmentsOf(document), variableValues };
-  const plan = planOperation({ ...scope, operation, cursors: cursorsOf(config), maxPageSize });
+  const request = { ...scope, operation, cursors: cursorsOf(config), maxPageSize };
+  const whole = planOperation(request);
+  const isDeferring = withoutDefer(text, document) !== document;
+  const plan = config.incremental ? planInParts(whole, request, isDeferring ? document : undefined) : whole;
   return { text: values.json === true ? JSON.stringify(plan, null, 2) : describe(plan, config), exitCode: 0 };
 }
 
 /** A plan as people read it. */
 function describe(
-  plan: Plan,
+  plan: PlanInParts,
   limits: Pick<Config, 'maxUpstreamCalls' | 'maxUpstreamRows' | 'maxAnswerObjects'>,
 ): string {
-  const { calls, lower, upper, rows, objects, waves, hints } = plan;
+  const { calls, lower, upper, rows, objects, waves, hints, firstPartAfter } = plan;
   const most = `at most ${counted(rows, 'row')} and ${counted(objects, 'object')}`;
   const sums = [counted(range(lower, upper), 'call'), counted(waves, 'wave'), most];
   return [
     ...(calls.length === 0 ? [] : [callTable(calls), '']),
     sums.join(', '),
+    ...(firstPartAfter === undefined ? [] : [`first part after wave ${firstPartAfter} of ${waves}`]),
     ...(upper > limits.maxUpstreamCalls ? [`over the limit of ${counted(limits.maxUpstreamCalls, 'call')}`] : []),
     ...(rows > limits.maxUpstreamRows ? [`over the limit of ${counted(limits.maxUpstreamRows, 'row')}`] : []),
     ...(objects > limits.maxAnswerObjects ? [`over the limit of ${counted(limits.maxAnswerObjects, 'object')}`] : []),

@@ -2,6 +2,7 @@ import { type GraphQLError, type GraphQLSchema, getVariableValues } from 'graphq
 import type { CursorCodec } from '../context.ts';
 import { fragmentsOf } from '../look-ahead/selection.ts';
 import { type Bound, boundOf } from '../plan/bound.ts';
+import { planInParts } from '../plan/first-part.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
 import type { PlannedCall } from '../plan/planned-calls.ts';
@@ -24,6 +25,8 @@ export interface CostsOptions {
   readonly maxAnswerObjects: number;
   /** Whether clients may see which REST calls an operation makes. */
   readonly explain: boolean;
+  /** Whether answers come in parts, so that plans tell when the first one goes out. */
+  readonly incremental?: boolean | undefined;
   /** Whether REST answers are cached: then clients that ask for the cost are told how many reads were no calls. */
   readonly isCaching?: boolean;
 }
@@ -70,6 +73,7 @@ export type Costs = (prepared: PreparedOperation, params: GraphQLParams, mayCall
 export function createCosts(options: CostsOptions): Costs {
   const boundOfAny = rememberBounds(options);
   const forecastAnswer = createAnswerForecast(options);
+  const { incremental = false } = options;
   return (prepared, params, mayCall, tenant) => {
     const explain = explainOf(params, options);
     const wantsCost = params.extensions?.['cost'] === true;
@@ -80,7 +84,12 @@ export function createCosts(options: CostsOptions): Costs {
     const isDue = (): boolean => wantsCost || (answerRefusal === undefined && isExpensive(bound(), prepared, options));
     const isPlanned = explain === 'plan' || (mayCall && isDue());
     const planNow = (): Plan | PlanLimitError | undefined =>
-      planWith(prepared, params.variables ?? {}, options, tenant);
+      planWith(
+        prepared,
+        params.variables ?? {},
+        { ...options, incremental: explain === 'plan' && incremental },
+        tenant,
+      );
     const planned = isPlanned ? planNow() : undefined;
     const planOnly = explain === 'plan' && withinSteps(planned) !== undefined;
     const isTold = planOnly || explain === 'trace' || wantsCost;
@@ -141,9 +150,9 @@ function withinSteps(planned: Plan | PlanLimitError | undefined): Plan | undefin
 
 /** The plan of an operation, or why it has none; undefined if the variables do not fit, and nothing will be executed. */
 function planWith(
-  { document, operation }: PreparedOperation,
+  { document, operation, deferred }: PreparedOperation,
   variables: Readonly<Record<string, unknown>>,
-  { schema, cursors, maxPageSize, maxUpstreamCalls }: CostsOptions,
+  { schema, cursors, maxPageSize, maxUpstreamCalls, incremental = false }: CostsOptions,
   tenant: Tenant | undefined,
 ): Plan | PlanLimitError | undefined {
   const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
@@ -153,7 +162,9 @@ function planWith(
   const fragments = fragmentsOf(document);
   const maxSteps = mostSteps(maxUpstreamCalls);
   try {
-    return planOperation({ schema, fragments, variableValues, operation, cursors, maxPageSize, maxSteps, tenant });
+    const request = { schema, fragments, variableValues, operation, cursors, maxPageSize, maxSteps, tenant };
+    const plan = planOperation(request);
+    return incremental ? planInParts(plan, request, deferred?.document) : plan;
   } catch (error) {
     if (error instanceof PlanLimitError) return error;
     throw error;

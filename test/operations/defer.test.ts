@@ -279,3 +279,37 @@ describe('a document is refused', () => {
     expect(body).not.toContain('defer');
   });
 });
+
+describe('the plan of an operation', () => {
+  const explain = { explain: 'plan' };
+
+  test.each([
+    ['that defers details', '{ project(id: "1") { dashboards { nodes { name ... @defer { tiles } } } } }', 1, 2],
+    ['that defers all', '{ __typename ... @defer { project(id: "1") { name } } }', 0, 1],
+    [
+      'whose variable defers nothing',
+      'query ($no: Boolean = false) { project(id: "1") { ... @defer(if: $no) { name } } }',
+      1,
+      1,
+    ],
+  ])('%s tells the wave after which the first part goes out', async (_name, query, firstPartAfter, waves) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream, { explain: true });
+    const { extensions } = await gateway.ask(query, { extensions: explain });
+    expect(extensions).toMatchObject({ explain: { firstPartAfter, waves } });
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test('hints what to defer, unless answers do not come in parts', async () => {
+    const query = '{ project(id: "1") { dashboards { nodes { name tiles } } } }';
+    await using upstream = await startUpstream(routes);
+    const hintsWith = async (incremental: boolean): Promise<string> => {
+      await using gateway = await startGateway(upstream, { explain: true, incremental });
+      const { extensions } = await gateway.ask(query, { extensions: explain });
+      return JSON.stringify(extensions);
+    };
+    const hint = 'with `@defer` on what project.dashboards.nodes needs in wave 2, a first part goes out after wave 1';
+    expect(await hintsWith(true)).toContain(hint);
+    expect(await hintsWith(false)).not.toContain('@defer');
+  });
+});

@@ -60,7 +60,10 @@ describe('The extension explain', () => {
           rows: 5,
           objects: 4,
           waves: 2,
-          hints: ['`tiles` of project.dashboards.nodes is in the detail view only: up to 2 calls'],
+          hints: [
+            '`tiles` of project.dashboards.nodes is in the detail view only: up to 2 calls',
+            'with `@defer` on what project.dashboards.nodes needs in wave 2, a first part goes out after wave 1',
+          ],
         },
       },
     });
