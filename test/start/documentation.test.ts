@@ -5,6 +5,7 @@ import { settings } from '../../src/settings/config.ts';
 import { cacheSettings } from '../support/cache.ts';
 import { blocksOf, chapterOf, pages, textOf } from '../support/documentation.ts';
 import { startGateway } from '../support/gateway.ts';
+import { quick } from '../support/live.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -84,7 +85,7 @@ test('every limit says what it protects', () => {
 });
 
 test('the metrics that are explained are those that the gateway has', async () => {
-  await using gateway = await startGateway({ url: 'http://127.0.0.1:9' }, { cache: cacheSettings });
+  await using gateway = await startGateway({ url: 'http://127.0.0.1:9' }, { cache: cacheSettings, live: quick });
   const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
   const own = [...metrics.matchAll(/^# TYPE (gateway_\w+) /gm)].map(([, name = '']) => name);
   const table = chapterOf('docs/operations.md', '## Metrics');
