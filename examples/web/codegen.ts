@@ -2,7 +2,7 @@ import type { CodegenConfig } from '@graphql-codegen/cli';
 
 const config: CodegenConfig = {
   // Or the URL of a gateway that runs with INTROSPECTION=on.
-  schema: '../../schema/*.graphql',
+  schema: '../../schema.graphql',
   documents: 'src/**/*.graphql',
   generates: {
     'src/generated/': {
