@@ -153,7 +153,7 @@ describe('A call that finds nothing left', () => {
 
   test('waits no longer than its client', async () => {
     await using upstream = await startOpen();
-    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '1/2' }) });
+    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '1/1' }) });
     await gateway.ask(one(1));
     const leaving = new AbortController();
     const left = gateway.ask(one(2), { signal: leaving.signal }).catch(() => 'left');

@@ -54,10 +54,10 @@ export function askOne(url: string, id: number): Promise<Answer> {
   return ask(url, `{ project(id: ${id}) { name } }`, { ...asOwner, extensions: { cost: true } });
 }
 
-/** Asks the gateways in turn for three times what a key may call, for eight seconds or ten minutes. */
+/** Asks the gateways in turn for three times what a key may call, for five seconds or ten minutes. */
 export async function overload(urls: readonly string[]): Promise<readonly Answer[]> {
   const perSecond = inForm(30, 3);
-  return steadily(perSecond, inForm(8000, 600_000), (index) => askOne(urls[index % urls.length] ?? '', index + 1));
+  return steadily(perSecond, inForm(5000, 600_000), (index) => askOne(urls[index % urls.length] ?? '', index + 1));
 }
 
 /** Asks until the budget has a call left. */

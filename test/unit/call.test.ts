@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
+import { createCallBudget } from '../../src/rest/budget/create-budget.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 import { UpstreamCall } from '../../src/rest/resilience/call.ts';
 import { createUpstreamResources, type UpstreamResources } from '../../src/rest/resilience/upstream-resources.ts';
 import { TransportError } from '../../src/rest/transport/transport.ts';
+import { budgetOf } from '../support/budgets.ts';
 
 const operation = operations.listProjects;
 const caller = { key: 'phx_test', hash: 'hash', sharingKey: 'hash', queueKey: 'hash' };
@@ -121,4 +123,34 @@ test('what has arrived and waits to be read says nothing against the upstream wh
   expect(released).toBeGreaterThanOrEqual(60);
   expect(upstream.breakers.state).toBe('closed');
   expect(upstream.reachability.state.kind).toBe('unknown');
+});
+
+test('without a budget a call is sent in the very turn in which it starts, with one it waits to be counted with its wave', async () => {
+  const budgets = [undefined, budgetOf({ events: '1/60' }), budgetOf({ rest: '10/60' })];
+  const sentAtOnce = budgets.map((settings) => {
+    const silent = createSilentUpstream(10);
+    let sent = 0;
+    const upstream: UpstreamResources = {
+      ...silent,
+      callBudget:
+        settings &&
+        createCallBudget({
+          ...{ settings, operationDeadlineMs: 5000, maxInFlight: 10, upstreamUrl: 'http://upstream.test' },
+        }),
+      transport: {
+        ...silent.transport,
+        send: (request, listener) => {
+          sent += 1;
+          return silent.transport.send(request, listener);
+        },
+      },
+    };
+    const read = startRead(upstream);
+    const atOnce = sent;
+    return { read, atOnce, later: () => sent };
+  });
+  expect(sentAtOnce.map(({ atOnce }) => atOnce)).toEqual([1, 0, 0]);
+  for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+  expect(sentAtOnce.map(({ later }) => later())).toEqual([1, 1, 1]);
+  for (const { read } of sentAtOnce) read.leave();
 });
