@@ -38,6 +38,7 @@ describe.skipIf(!hasRedis)('Neither token nor key is', { timeout: 60_000 }, () =
       PERSISTED_DOCUMENTS_MODE: 'allow',
       EXPLAIN: 'on',
       REDIS_URL: redis.url,
+      CACHE_TTL: 'projects=60',
       UPSTREAM_BUDGET: 'rest=1000/60',
       UPSTREAM_BUDGET_REPLICAS: '1',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
