@@ -7,13 +7,19 @@ import { PartsWriter } from './parts.ts';
 import type { OperationsOptions } from './pipeline.ts';
 import type { AnswerParts, OperationResult } from './result.ts';
 
-/** An operation of a client that takes its answer in parts, and what executes it. */
-export interface DeferredRun {
+/** What an operation defers whose client takes parts. */
+interface DeferredRun {
   readonly run: PlannedRun;
-  readonly deferred: DeferredOperation;
-  readonly parts: PartsFormat;
+  readonly deferred: DeferredOperation & { readonly format: PartsFormat };
   /** Executes it as a whole. */
   readonly whole: () => Promise<OperationResult> | OperationResult;
+}
+
+/** What an operation defers, and in which format its client takes parts; undefined if it is answered as a whole. */
+export function deferredOf({ document: { prepared }, request }: PlannedRun): DeferredRun['deferred'] | undefined {
+  const { deferred } = prepared;
+  if (deferred === undefined || request.parts === undefined) return undefined;
+  return { ...deferred, format: request.parts };
 }
 
 /**
@@ -21,11 +27,12 @@ export interface DeferredRun {
  * defer nothing, it is an ordinary one. The operation ends with its last part, however slowly its client takes them.
  */
 export async function executeInParts(
-  { run, deferred, parts: format, whole }: DeferredRun,
+  { run, deferred, whole }: DeferredRun,
   deadline: OperationDeadline,
   options: OperationsOptions,
 ): Promise<OperationResult> {
   const { cost, request, params } = run;
+  const { format } = deferred;
   const context: GatewayContext = { ...options.createContext(request, deadline, cost.calls, run.cache), parts: format };
   deadline.isLarge = cost.isLarge;
   const finish = (): void => {
@@ -55,10 +62,13 @@ async function answerOf(
   executed: ExecutedInParts,
   { cost, request, document: { prepared } }: PlannedRun,
   { context: { answer }, format, deadline, finish }: Executing,
-  { results, eventLoop, maxErrors, report }: OperationsOptions,
+  { results, eventLoop, spending, maxErrors, report }: OperationsOptions,
 ): Promise<OperationResult> {
   const takeTurn = async (): Promise<void> => {
     if (cost.isLarge) await eventLoop.takeLast();
+  };
+  const beforeLast = async (): Promise<void> => {
+    if (cost.wantsCost && request.caller !== undefined) await spending?.tell(request.caller, cost, {});
   };
   await takeTurn();
   const { data, errors } = 'initialResult' in executed ? executed.initialResult : executed;
@@ -70,7 +80,7 @@ async function answerOf(
   }
   const writer = new PartsWriter({ format, prepared, request, cost, answer, deadline, results, maxErrors, report });
   const first = writer.first(executed.initialResult);
-  const parts = writeParts(writer, first, executed.subsequentResults, { takeTurn, finish, report });
+  const parts = writeParts(writer, first, executed.subsequentResults, { takeTurn, beforeLast, finish, report });
   const { document, listed } = prepared;
   return { document, listed, data, errors: writer.errors, parts: { format, ...parts } };
 }
@@ -79,6 +89,8 @@ async function answerOf(
 interface Accompanying {
   /** Waits for a turn of the event loop for a large part. */
   readonly takeTurn: () => Promise<void>;
+  /** Finds out what the last part tells of the cost. */
+  readonly beforeLast: () => Promise<void>;
   /** Ends the operation. */
   readonly finish: () => void;
   /** Hears of faults of the gateway. */
@@ -90,7 +102,7 @@ function writeParts(
   writer: PartsWriter,
   first: string,
   further: AsyncIterable<ExecutedPart>,
-  { takeTurn, finish, report }: Accompanying,
+  { takeTurn, beforeLast, finish, report }: Accompanying,
 ): Omit<AnswerParts, 'format'> {
   let controller: ReadableStreamDefaultController<string> | undefined;
   const texts = new ReadableStream<string>({
@@ -106,6 +118,7 @@ function writeParts(
   const write = async (): Promise<void> => {
     for await (const part of further) {
       await takeTurn();
+      if (!part.hasNext) await beforeLast();
       controller?.enqueue(writer.next(part));
       if (writer.isOver) break;
     }

@@ -8,7 +8,7 @@ import type { RefuseArguments } from './argument-sizes.ts';
 import type { CreateContext } from './contexts.ts';
 import type { Costs } from './cost.ts';
 import { toPublicErrors } from './errors.ts';
-import { executeInParts } from './execute-in-parts.ts';
+import { deferredOf, executeInParts } from './execute-in-parts.ts';
 import { type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
 import { OperationRun, type PlannedRun, type RequestContext } from './operation-run.ts';
 import type { GraphQLParams } from './params.ts';
@@ -186,17 +186,9 @@ function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<Op
   } = run;
   const { shared } = options;
   if (prepared.operation.operation === 'subscription') return beginStream(run, options);
-  const { deferred } = prepared;
-  if (deferred !== undefined && request.parts !== undefined) {
-    const { parts } = request;
-    return shared.startUnshared(request, (deadline) => {
-      const whole = (): ReturnType<Start> => execute(run, deadline, options);
-      return executeInParts({ run, deferred, parts, whole }, deadline, options);
-    });
-  }
   const start: Start = (deadline) => execute(run, deadline, options);
   const { caller } = request;
-  if (caller === undefined) return shared.startUnshared(request, start);
+  if (caller === undefined || deferredOf(run) !== undefined) return shared.startUnshared(request, start);
   // Tenants that share a key may reach different things with it.
   const sharedBy = caller.tenant?.entryHash ?? caller.hash;
   if (prepared.operation.operation === 'query') {
@@ -219,19 +211,21 @@ function execute(
   const { spending, refusalOf } = options;
   const { cost, request, document } = run;
   const { caller } = request;
-  if (spending === undefined || caller === undefined || refusalOf(caller) !== undefined)
-    return executeNow(run, deadline, options);
+  const whole = (): ReturnType<Start> => executeWhole(run, deadline, options);
+  const deferred = deferredOf(run);
+  const start = deferred === undefined ? whole : () => executeInParts({ run, deferred, whole }, deadline, options);
+  if (spending === undefined || caller === undefined || refusalOf(caller) !== undefined) return start();
   const isMutation = document.prepared.operation.operation === 'mutation';
   const refusal = spending.refusalOf({ caller, cost, isMutation }, deadline);
   const proceed = (refused: GraphQLError | undefined): Promise<OperationResult> | OperationResult => {
     if (refused !== undefined) throw refused;
-    const made = executeNow(run, deadline, options);
-    return cost.wantsCost ? spending.tell(caller, cost, made) : made;
+    const made = start();
+    return cost.wantsCost && deferred === undefined ? spending.tell(caller, cost, made) : made;
   };
   return refusal instanceof Promise ? refusal.then(proceed) : proceed(refusal);
 }
 
-function executeNow(
+function executeWhole(
   { document: { prepared }, params, request, cost, cache }: PlannedRun,
   deadline: OperationDeadline,
   { createContext, results, eventLoop }: OperationsOptions,

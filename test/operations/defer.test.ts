@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { budgetOf } from '../support/budgets.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { accepts, askForParts, type Merged, mergeParts, type Part } from '../support/parts.ts';
 import { refusal } from '../support/replies.ts';
@@ -103,6 +104,22 @@ describe.each(formats)('an answer in parts of %s', (format) => {
       [true, undefined],
       [false, { cost: { requested: 2, actual: 2, limit: 150 } }],
     ]);
+  });
+
+  test('is not begun if the budget of its key is spent, and tells at its end what is left of it', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '2/60' }) });
+    const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
+    const { parts } = await partsOf(gateway, query, format, { cost: true });
+    expect(parts.at(-1)?.extensions).toMatchObject({
+      cost: { actual: 2, budget: [{ surface: 'rest', limit: 2, remaining: 0 }] },
+    });
+    const refused = await askForParts(gateway.url, query, accepts[format]);
+    expect(refused.status).toBe(429);
+    expect(await Array.fromAsync(refused.parts)).toMatchObject([
+      { errors: [{ extensions: { code: 'RATE_LIMITED' } }] },
+    ]);
+    expect(upstream.requests).toHaveLength(2);
   });
 
   test('says which fragment failed, and only that one is lost', async () => {
