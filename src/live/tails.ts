@@ -19,6 +19,8 @@ export interface TailsOptions extends Omit<PaceOptions, 'now'> {
   readonly maxPageSize: number;
   /** How long one poll may take. */
   readonly deadlineMs: number;
+  /** Memory for messages that wait for listeners, in bytes; by default that of `WaitingRoom`. */
+  readonly waitingBytes?: number | undefined;
 }
 
 /** All who listen to one list with one upstream key. */
@@ -32,12 +34,13 @@ interface Tail {
 export class Tails {
   readonly #options: TailsOptions;
   readonly #pace: Pace;
-  readonly #room = new WaitingRoom();
+  readonly #room: WaitingRoom;
   readonly #tails = new Map<string, Tail>();
   #polls = 0;
 
   constructor(options: TailsOptions) {
     this.#options = options;
+    this.#room = new WaitingRoom(options.waitingBytes);
     this.#pace = new Pace({ ...options, now: () => performance.now() });
   }
 

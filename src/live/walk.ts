@@ -1,5 +1,6 @@
 import { joinPages, type ListPage } from '../loaders/page.ts';
 import { fetchFilledPage, type Reader } from '../loaders/page-filling.ts';
+import { isCostLimit } from '../rest/errors.ts';
 import { secondsBefore, sortableMoment, wholeSecond } from '../rest/instants.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
@@ -23,16 +24,17 @@ const firstSeconds = 60;
 
 /**
  * Reads the newest rows of a list back to a sortable moment, page by page; without one, as far back as rows may come late. `now`
- * is the sortable moment of the call. Rejects if one of its calls fails: rows between those that were read would be lost.
+ * is the sortable moment of the call. Rejects if one of its calls fails: rows between those that were read would be lost. If
+ * it may not read more, because its pages take too much memory, the rows that it has are the newest.
  */
 export async function walkBack(reader: Reader, since: string | undefined, now: string): Promise<Walk> {
-  const { maximum } = reader;
   const sized = { ...reader, list: narrowed(reader.list, since) };
   let page: ListPage | undefined;
   let at: Position = { offset: 0 };
   let until = since;
   for (let calls = 1; ; calls += 1) {
-    const further = await fetchFilledPage(sized, at, maximum, 0);
+    const further = await fetchFurther(sized, at, page !== undefined);
+    if (further === undefined) return { rows: page?.rows ?? [], isWhole: false, calls };
     page = page === undefined ? further : joinPages(page, further);
     until ??= firstMoment(page.rows, now);
     const { next } = further;
@@ -41,6 +43,14 @@ export async function walkBack(reader: Reader, since: string | undefined, now: s
       return { rows: page.rows, isWhole, calls };
     at = next;
   }
+}
+
+/** A page; undefined if it would be too much beside those that were read. */
+function fetchFurther(reader: Reader, at: Position, hasPages: boolean): Promise<ListPage | undefined> {
+  return fetchFilledPage(reader, at, reader.maximum, 0).catch((error: unknown) => {
+    if (hasPages && isCostLimit(error)) return undefined;
+    throw error;
+  });
 }
 
 /** The list from the second before a moment on: whether an upstream counts the moment itself in, nobody has to know. */

@@ -8,6 +8,8 @@ import { createSubscribe, type Subscribe, type SubscriptionsOptions } from './su
 export interface LiveSettings extends StreamLimits {
   /** Time between two polls, in milliseconds. */
   readonly pollMs: number;
+  /** Memory for messages that wait for slow clients, in bytes; by default that of `WaitingRoom`. */
+  readonly waitingBytes?: number;
   /** How many times slower than that a key is polled; by default its budget says it (see `PaceOptions`). */
   readonly slownessOf?: ((sharingKey: string) => number) | undefined;
 }
@@ -33,6 +35,7 @@ export function createLive(settings: LiveSettings, parts: LiveParts): Live {
   const streams = new Streams(settings);
   const tails = new Tails({
     pollMs: settings.pollMs,
+    waitingBytes: settings.waitingBytes,
     slownessOf: settings.slownessOf ?? (callBudget && slownessBy(callBudget)),
     maxPageSize,
     deadlineMs,
