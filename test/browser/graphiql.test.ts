@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWorkspace, type Workspace } from '../../src/workspace/workspace.ts';
-import { hasChromium, seriousFindings, startBrowser, type TestBrowser } from '../support/browser.ts';
+import { hasChromium, patienceMs, seriousFindings, startBrowser, type TestBrowser } from '../support/browser.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { GrowingEvents, quick } from '../support/live.ts';
 import { createFolder } from '../support/persisted.ts';
+import { startUpstream } from '../support/upstream.ts';
 import { execute, openGraphiql, openTab, replaceText, stored, tabsOf, textOf, untilTabsHold } from './graphiql.ts';
 
 describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, () => {
@@ -48,6 +50,31 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     }
     await page.locator('.graphiql-response').getByText('"getDashboard"').waitFor();
     await picture('graphiql-explain');
+    expect(errors).toEqual([]);
+  });
+
+  test('follows events in a tab of its own, where there are subscriptions', async () => {
+    const events = new GrowingEvents();
+    await using upstream = await startUpstream({ 'GET /api/projects/1/events/': events.list });
+    await using live = await startGateway(upstream, { live: quick, demoKey: 'phx_demo' });
+    await using opened = await openGraphiql(browser, live.url);
+    const { page, picture, errors } = opened;
+    await openTab(page, 'Tail');
+    // The button runs nothing while an editor still takes in what was typed.
+    await expect
+      .poll(
+        async () => {
+          if (upstream.requests.length === 0) await page.click('button[aria-label^="Execute"]');
+          return upstream.requests.length;
+        },
+        { timeout: patienceMs, interval: 1000 },
+      )
+      .toBeGreaterThan(1);
+    for (const name of ['First to be heard', 'Second to be heard']) {
+      events.add(1, new Date().toISOString(), { event: name });
+      await page.locator('.graphiql-response').getByText(name).waitFor();
+    }
+    await picture('graphiql-tail');
     expect(errors).toEqual([]);
   });
 

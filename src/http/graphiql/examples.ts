@@ -70,6 +70,20 @@ mutation CreateDashboard($input: CreateDashboardInput!) {
   },
 ];
 
+/** The tab that follows events, if there are subscriptions. */
+export const tailExample: Example = {
+  query: `# New events as they come. The same button ends it.
+subscription Tail($project: ID!) {
+  eventsAdded(projectId: $project) {
+    nodes { event timestamp distinctId }
+    cursor
+    gap
+  }
+}
+`,
+  variables: '{ "project": "1" }',
+};
+
 /** The tab that shows what an operation costs, if clients may see it. */
 export const explainExample: Example = {
   query: `# What would this cost? The Headers tab below has

@@ -10,7 +10,7 @@ import {
 } from '@graphql-yoga/render-graphiql/graphiql';
 import type { PersistedSettings } from '../../operation/persisted/persisted.ts';
 import type { Complete } from '../compression.ts';
-import { examples, explainExample } from './examples.ts';
+import { examples, explainExample, tailExample } from './examples.ts';
 
 /** What the page says and starts with. */
 export interface PageOptions {
@@ -20,6 +20,8 @@ export interface PageOptions {
   readonly takesTokens?: boolean;
   /** Whether clients may see which REST calls an operation makes. */
   readonly explain: boolean;
+  /** Subscriptions; undefined: there are none. */
+  readonly live?: object | undefined;
   /** Whether clients may read the schema. */
   readonly introspection: boolean;
   /** Which documents run. */
@@ -64,8 +66,8 @@ ${scripts.map((script) => `<script>${script}</script>`).join('\n')}
   return { status: 200, headers: headersOf(scripts), body: Buffer.from(html) };
 }
 
-function settingsOf({ demoKey = '', explain }: PageOptions): object {
-  const tabs = explain ? [...examples, explainExample] : examples;
+function settingsOf({ demoKey = '', explain, live }: PageOptions): object {
+  const tabs = [...examples, ...(live === undefined ? [] : [tailExample]), ...(explain ? [explainExample] : [])];
   return {
     demoKey,
     graphiql: {
