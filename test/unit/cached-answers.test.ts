@@ -1,0 +1,68 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { createContext, runInContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { CachedAnswer, CachedAnswers, weightOf } from '../../src/rest/cache/cached-answers.ts';
+import { parseJson } from '../../src/rest/json.ts';
+import { inForm, measured } from '../support/form.ts';
+
+const maxBytes = inForm(16, 64) * 2 ** 20;
+
+/** Collects garbage. */
+function collect(): void {
+  setFlagsFromString('--expose-gc');
+  for (let round = 0; round < 4; round += 1) runInContext('gc()', createContext());
+}
+
+function answerOf(name: string, text: string): CachedAnswer {
+  const bytes = weightOf(name, text);
+  return new CachedAnswer({ value: parseJson(text), size: text.length, bytes, freshUntil: 0 });
+}
+
+/** Pages of about 20 kB, each of its own. */
+const pages: readonly [what: string, page: (index: number) => unknown][] = [
+  [
+    'rows',
+    (index) => rowsOf(index, (row) => ({ id: row, name: `Row ${row} of ${index}`, pinned: false, tags: ['a', 'b'] })),
+  ],
+  ['texts beyond Latin-1', (index) => rowsOf(index, (row) => ({ id: row, name: 'ж'.repeat(80) }))],
+  ['columns that no other page has', (index) => rowsOf(index, (row) => ({ [`column_${row}`]: row }))],
+  ['lists of one number', (index) => rowsOf(index, (row) => [[row], [row], [row], [row], [row], [row]])],
+];
+
+function rowsOf(index: number, rowOf: (row: number) => unknown): unknown {
+  return { results: Array.from({ length: 300 }, (_, row) => rowOf(index * 300 + row)) };
+}
+
+test.each(pages)('answers with %s take no more memory than they may', async (what, page) => {
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  const answers = new CachedAnswers(maxBytes);
+  const count = inForm(400, 100_000);
+  for (let index = 0; index < count; index += 1) {
+    const name = `epoch json /api/projects/1/dashboards/?limit=100&offset=${index}`;
+    answers.keep(name, answerOf(name, JSON.stringify(page(index))));
+    if (index % 100 === 0) await nextTurn();
+  }
+  collect();
+  const grown = process.memoryUsage().heapUsed - before;
+  measured(`a full cache of ${what}`, { pages: count, grownMiB: grown / 2 ** 20, countedMiB: answers.bytes / 2 ** 20 });
+  expect(answers.bytes).toBeGreaterThan(maxBytes / 2);
+  expect(answers.bytes).toBeLessThanOrEqual(maxBytes);
+  expect(grown).toBeLessThan(1.2 * maxBytes);
+});
+
+test('an answer that would drive out most others is not kept, the one asked for the longest ago makes room', () => {
+  const answers = new CachedAnswers(40_000);
+  const text = JSON.stringify('x'.repeat(1000));
+  answers.keep('large', answerOf('large', JSON.stringify('x'.repeat(8000))));
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']) {
+    answers.find('a');
+    answers.keep(name, answerOf(name, text));
+  }
+  const known = ['large', 'a', 'b', 'c', 'd', 'e', 'f', 'i'].filter((name) => answers.find(name) !== undefined);
+  expect(known).not.toContain('large');
+  expect(known).not.toContain('b');
+  expect(known).toContain('a');
+  expect(known).toContain('i');
+});
