@@ -12,6 +12,7 @@ import { createContexts } from './operation/contexts.ts';
 import { createCosts } from './operation/cost.ts';
 import { createPrepare } from './operation/document.ts';
 import type { Schemas } from './operation/execute.ts';
+import { KnownReads } from './operation/known-reads.ts';
 import { createLive, type Live, type LiveSettings } from './operation/live.ts';
 import {
   createPersisted,
@@ -208,7 +209,8 @@ function createOperations(
     isOverloaded: upstream.overloaded,
     openCache: openCacheOf(upstream),
     shared,
-    spending: upstream.budget && new Spending({ ...upstream.budget, answered: () => ({}) }),
+    spending: upstream.budget && new Spending(upstream.budget),
+    knownReads: new KnownReads(),
     eventLoop,
     results,
     maxErrors: options.maxErrors,

@@ -1,5 +1,6 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { EventLoopYield } from '../event-loop-yield.ts';
+import type { Needs } from '../rest/budget/call-budget.ts';
 import type { OperationCache } from '../rest/cache/operation-cache.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { UpstreamError } from '../rest/errors.ts';
@@ -9,6 +10,7 @@ import type { CreateContext } from './contexts.ts';
 import type { Costs } from './cost.ts';
 import { toPublicErrors } from './errors.ts';
 import { deferredOf, executeInParts } from './execute-in-parts.ts';
+import type { KnownReads } from './known-reads.ts';
 import { type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
 import { OperationRun, type PlannedRun, type RequestContext } from './operation-run.ts';
 import type { GraphQLParams } from './params.ts';
@@ -38,6 +40,8 @@ export interface OperationsOptions {
   readonly shared: SharedOperations;
   /** Holds operations to the budgets of their keys; undefined: there are none. */
   readonly spending?: Spending | undefined;
+  /** What operations have read of what is cached, if there are budgets. */
+  readonly knownReads: KnownReads;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
   /** Most errors that an answer tells. */
@@ -208,18 +212,20 @@ function execute(
   deadline: OperationDeadline,
   options: OperationsOptions,
 ): Promise<OperationResult> | OperationResult {
-  const { spending, refusalOf } = options;
-  const { cost, request, document } = run;
+  const { spending, knownReads, refusalOf } = options;
+  const { cost, request, document, cache } = run;
   const { caller } = request;
   const whole = (): ReturnType<Start> => executeWhole(run, deadline, options);
   const deferred = deferredOf(run);
   const start = deferred === undefined ? whole : () => executeInParts({ run, deferred, whole }, deadline, options);
   if (spending === undefined || caller === undefined || refusalOf(caller) !== undefined) return start();
   const isMutation = document.prepared.operation.operation === 'mutation';
-  const refusal = spending.refusalOf({ caller, cost, isMutation }, deadline);
+  const name = `${caller.sharingKey} ${document.prepared.serial} ${nameOf(run.variablesText)}`;
+  const answered = (): Needs => knownReads.answered(name, cache);
+  const refusal = spending.refusalOf({ caller, cost, isMutation, answered }, deadline);
   const proceed = (refused: GraphQLError | undefined): Promise<OperationResult> | OperationResult => {
     if (refused !== undefined) throw refused;
-    const made = start();
+    const made = knownReads.follow(name, cache, start());
     return cost.wantsCost && deferred === undefined ? spending.tell(caller, cost, made) : made;
   };
   return refusal instanceof Promise ? refusal.then(proceed) : proceed(refusal);

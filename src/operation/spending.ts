@@ -25,8 +25,6 @@ export interface BudgetStatus {
 export interface SpendingOptions {
   readonly budget: CallBudget;
   readonly counts: Pick<BudgetCounts, 'refused'>;
-  /** How many of the calls that an operation surely needs are answered without a call, by surface. */
-  readonly answered: (caller: Caller, plan: Plan) => Needs;
 }
 
 /** An operation that is about to run. */
@@ -34,6 +32,8 @@ export interface Spender {
   readonly caller: Caller;
   readonly cost: Cost;
   readonly isMutation: boolean;
+  /** How many of the calls that it surely needs are answered without one, by surface. */
+  readonly answered: () => Needs;
 }
 
 /** What operations spend of the budget of their key. */
@@ -46,7 +46,7 @@ export class Spending {
 
   /** Why an operation is refused before its first call: what it surely needs cannot be had in time. */
   refusalOf(
-    { caller, cost, isMutation }: Spender,
+    { caller, cost, isMutation, answered }: Spender,
     { endsAt }: Pick<OperationDeadline, 'endsAt'>,
   ): GraphQLError | undefined | Promise<GraphQLError | undefined> {
     const leftMs = endsAt - performance.now();
@@ -54,7 +54,7 @@ export class Spending {
     const limitMs = isMutation ? leftMs / 2 : leftMs;
     const judge = (left: Outlooks): GraphQLError | undefined | Promise<GraphQLError | undefined> => {
       if (isPlenty(left, cost.mostCalls())) return undefined;
-      const needs = this.#needsOf(caller, cost.plan());
+      const needs = needsOf(cost.plan(), answered);
       if (surfaces.every((surface) => (needs[surface] ?? 0) === 0)) return undefined;
       const outlooks = this.#look(caller, needs);
       const refuse = (known: Outlooks): GraphQLError | undefined => {
@@ -83,19 +83,6 @@ export class Spending {
     return this.#options.budget.look({ key, subject }, needs);
   }
 
-  #needsOf(caller: Caller, plan: Plan | undefined): Needs {
-    // Without a certain call a field that is refused may keep all others from running.
-    if (plan === undefined || plan.lower === 0) return {};
-    const answered = this.#options.answered(caller, plan);
-    const needs: Partial<Record<Surface, number>> = {};
-    for (const { operation, lower } of plan.calls) {
-      const { surface } = operations[operation];
-      needs[surface] = (needs[surface] ?? 0) + lower;
-    }
-    for (const surface of surfaces) needs[surface] = Math.max(0, (needs[surface] ?? 0) - (answered[surface] ?? 0));
-    return needs;
-  }
-
   #refuse(needs: Needs, outlooks: Outlooks, limitMs: number): GraphQLError | undefined {
     for (const [surface, { windows, turnMs }] of outlooks) {
       const count = needs[surface] ?? 0;
@@ -118,6 +105,20 @@ export class Spending {
     }
     return undefined;
   }
+}
+
+/** What an operation surely has to call. */
+function needsOf(plan: Plan | undefined, answered: () => Needs): Needs {
+  // Without a certain call a field that is refused may keep all others from running.
+  if (plan === undefined || plan.lower === 0) return {};
+  const known = answered();
+  const needs: Partial<Record<Surface, number>> = {};
+  for (const { operation, lower } of plan.calls) {
+    const { surface } = operations[operation];
+    needs[surface] = (needs[surface] ?? 0) + lower;
+  }
+  for (const surface of surfaces) needs[surface] = Math.max(0, (needs[surface] ?? 0) - (known[surface] ?? 0));
+  return needs;
 }
 
 function statusesOf(outlooks: Outlooks): readonly BudgetStatus[] {

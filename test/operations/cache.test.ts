@@ -252,6 +252,19 @@ test('the cost and the trace tell what the cache answered, and the metrics count
   expect(Number(/^gateway_cache_bytes (\d+)/m.exec(metrics)?.[1])).toBeGreaterThan(1000);
 });
 
+test('while the budget is spent, what the cache knows is answered, and what it does not is refused', async () => {
+  await using one = await startProject();
+  const windows = { rest: [{ limit: 2, ms: 3_600_000 }] };
+  const budget = { windows, scope: 'key', share: 100, replicas: 1 } as const;
+  await using gateway = await startCaching(one.upstream, { budget });
+  await nameOf(gateway);
+  await gateway.ask('{ project(id: 2) { name } }');
+  gateway.pass(60);
+  expect(await nameOf(gateway)).toBe('Change 0');
+  expect((await gateway.ask('{ project(id: 3) { name } }')).status).toBe(429);
+  expect(one.upstream.requests).toEqual([read, 'GET /api/projects/2/']);
+});
+
 test('a client may cache the answer of a GET by id for as long as all that it was made of is fresh', async () => {
   await using one = await startProject();
   await using gateway = await startCaching(one.upstream, { persisted: { getMaxAge: 45, automatic: true } });

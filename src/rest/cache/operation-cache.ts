@@ -1,5 +1,5 @@
 import type { Caller } from '../caller.ts';
-import type { RestOperation } from '../operation-ids.ts';
+import type { RestOperation, Surface } from '../operation-ids.ts';
 import type { DecodedResponse } from '../transport/decode-response.ts';
 import { type CacheUse, forbidsKeeping } from './cache-use.ts';
 import type { CachedAnswer } from './cached-answers.ts';
@@ -12,6 +12,14 @@ interface Format<T> {
   readonly decode: (response: DecodedResponse) => T;
 }
 
+/** A read whose answer is kept. */
+export interface CachedRead {
+  readonly operation: RestOperation;
+  readonly kind: AnswerKind;
+  /** Path and query. */
+  readonly target: string;
+}
+
 /** What one operation has of the cache: the answers of its key under the epoch that it began with. */
 export class OperationCache {
   readonly #cache: RestCache;
@@ -19,6 +27,7 @@ export class OperationCache {
   #epoch: Epoch;
   #use: CacheUse;
   #freshUntil = Number.POSITIVE_INFINITY;
+  readonly #reads: CachedRead[] = [];
 
   constructor(cache: RestCache, caller: Caller, epoch: Epoch, use: CacheUse) {
     this.#cache = cache;
@@ -39,6 +48,25 @@ export class OperationCache {
   /** For how long all answers stay fresh that the operation was given, in milliseconds; those that are not kept do for ever. */
   get freshMs(): number {
     return this.#freshUntil - this.#cache.now();
+  }
+
+  /** What the operation has read so far of what is kept. */
+  get reads(): readonly CachedRead[] {
+    return this.#reads;
+  }
+
+  /** How many of these reads can be answered without a call by what this process has, stale answers too, by surface. */
+  countKnown(reads: readonly CachedRead[]): Readonly<Partial<Record<Surface, number>>> {
+    const counts: Partial<Record<Surface, number>> = {};
+    if (this.#use !== 'normal') return counts;
+    for (const { operation, kind, target } of reads) {
+      const lifetime = this.#cache.lifetimeOf(operation);
+      const { surface } = operation;
+      const isKnown =
+        lifetime !== undefined && this.#cache.findHere(this.#placeOf(kind, target), lifetime) !== undefined;
+      if (isKnown) counts[surface] = (counts[surface] ?? 0) + 1;
+    }
+    return counts;
   }
 
   /** The operation has written: its reads from now on are those of this epoch, if it is known. */
@@ -70,6 +98,7 @@ export class OperationCache {
       counts.add(lifetime.noun, 'bypass');
       return undefined;
     }
+    this.#reads.push({ operation, kind, target });
     const found = this.#cache.find(this.#placeOf(kind, target), lifetime);
     return found instanceof Promise
       ? found.then((answer) => this.#counted(answer, lifetime))

@@ -87,12 +87,17 @@ export class RestCache {
     return epoch.then((known) => this.#openAt(caller, known, use));
   }
 
-  /** The answer at a place that may still be used, here or where it is shared. */
-  find(place: AnswerPlace, lifetime: Lifetime): CachedAnswer | undefined | Promise<CachedAnswer | undefined> {
-    const { name } = place;
+  /** The answer at a place that may still be used, if this process has it. */
+  findHere({ name }: AnswerPlace, { staleMs }: Lifetime): CachedAnswer | undefined {
     const answer = this.answers.find(name);
-    if (answer !== undefined && this.now() - answer.freshUntil < lifetime.staleMs) return answer;
-    if (this.#remote === undefined) return undefined;
+    return answer !== undefined && this.now() - answer.freshUntil < staleMs ? answer : undefined;
+  }
+
+  /** The same, here or where it is shared. */
+  find(place: AnswerPlace, lifetime: Lifetime): CachedAnswer | undefined | Promise<CachedAnswer | undefined> {
+    const answer = this.findHere(place, lifetime);
+    if (answer !== undefined || this.#remote === undefined) return answer;
+    const { name } = place;
     let asked = this.#asked.get(name);
     if (asked === undefined) {
       asked = this.#findRemote(this.#remote, place, lifetime).finally(() => this.#asked.delete(name));
