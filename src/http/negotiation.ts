@@ -45,6 +45,19 @@ const partsFormats: readonly { readonly format: PartsFormat; readonly parameter:
  */
 export function negotiateParts(accept: string | undefined): PartsFormat | undefined {
   if (accept === undefined || !/multipart\/mixed/i.test(accept)) return undefined;
+  const known = rememberedParts.get(accept);
+  if (known !== undefined) return known === 'none' ? undefined : known;
+  const best = bestParts(accept);
+  if (accept.length > longestRemembered) return best;
+  if (rememberedParts.size >= mostRemembered) rememberedParts.clear();
+  rememberedParts.set(accept, best ?? 'none');
+  return best;
+}
+
+/** The same of answers in parts: mobile clients accept them with every request. */
+const rememberedParts = new Map<string, PartsFormat | 'none'>();
+
+function bestParts(accept: string): PartsFormat | undefined {
   const items = weightedItems(accept);
   const ranges = items.map(toRange);
   let best: { readonly format?: PartsFormat; readonly weight: number } = { weight: 0 };
