@@ -182,7 +182,7 @@ test('connects and disconnects leave nothing', async () => {
   expect(upstream.requests[length]).toBe('GET /api/projects/1/events/?limit=100');
   expect(heard.status).toBe(200);
   expect(gateway.reported).toEqual([]);
-});
+}, 200_000);
 
 test('the log tells of a stream when it has ended: its messages, its calls and the code that ended it', async () => {
   const { events, upstream: started } = await startEvents();
