@@ -1,8 +1,8 @@
 import { array, assert, integer, nat, option, property, record } from 'fast-check';
 import { expect, test } from 'vitest';
 import { CallWindows, type CountedCall } from '../../src/rest/budget/call-windows.ts';
+import { roomIn, waitMs } from '../../src/rest/budget/outlook.ts';
 import type { BudgetWindow } from '../../src/rest/budget/settings.ts';
-import { roomIn, turnIn } from '../../src/rest/budget/turns.ts';
 
 const second = 1000;
 
@@ -21,7 +21,7 @@ class Clocked {
   }
 
   turn(n: number): number {
-    return turnIn(this.log.states(this.now), n);
+    return waitMs(this.log.states(this.now), n);
   }
 
   begin(): CountedCall {
@@ -101,7 +101,7 @@ test('limits other than its own may be in force, and of nothing there is never a
   clock.begin();
   expect(roomIn(clock.log.states(0, [2]))).toBe(1);
   expect(roomIn(clock.log.states(0, [0]))).toBe(0);
-  expect(turnIn(clock.log.states(0, [0]), 1)).toBe(Number.POSITIVE_INFINITY);
+  expect(waitMs(clock.log.states(0, [0]), 1)).toBe(Number.POSITIVE_INFINITY);
 });
 
 /** What happens in a random run: time passes, a call begins if there is room, and one in flight may end. */

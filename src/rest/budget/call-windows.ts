@@ -1,5 +1,5 @@
+import type { WindowState } from './outlook.ts';
 import type { BudgetWindow } from './settings.ts';
-import type { WindowState } from './turns.ts';
 
 /** A call that counts. All logs that count it hold the same object. */
 export interface CountedCall {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connectRedis, disconnectRedis, type RedisOptions } from '../../redis.ts';
+import { BudgetScheduler } from './budget-scheduler.ts';
 import type { CallBudget } from './call-budget.ts';
-import { BudgetDesk } from './desk.ts';
 import type { Ledger } from './ledger.ts';
 import { LocalLedger, type LocalLedgerOptions } from './local-ledger.ts';
 import { Membership } from './membership.ts';
@@ -39,11 +39,11 @@ export function createCallBudget(options: BudgetOptions): CallBudget {
   const gateway = randomBytes(9).toString('base64url');
   const longestCallMs = operationDeadlineMs + joinedMs + toleranceMs;
   const local = { ...settings, longestCallMs, now, nextId: createIds(gateway) };
-  const desk = (ledger: Ledger, close?: () => void): BudgetDesk =>
-    new BudgetDesk({ ...settings, ledger, now, mostWaiting: maxInFlight * queueFactor, ...(close && { close }) });
-  if (redis === undefined) return desk(new LocalLedger(local));
+  const scheduler = (ledger: Ledger, close?: () => void): BudgetScheduler =>
+    new BudgetScheduler({ ...settings, ledger, now, mostWaiting: maxInFlight * queueFactor, ...(close && { close }) });
+  if (redis === undefined) return scheduler(new LocalLedger(local));
   const { ledger, member, close } = shareLedger(local, gateway, { ...options, redis });
-  const shared = desk(ledger, close);
+  const shared = scheduler(ledger, close);
   member.onJoined = () => shared.askAgain();
   return shared;
 }

@@ -3,8 +3,8 @@ import type { Surface } from '../operation-ids.ts';
 import type { CallWindows, CountedCall } from './call-windows.ts';
 import { type AccountOptions, KeyAccount } from './key-account.ts';
 import type { Account, AccountCall, End, Ledger, Outlook, Question, Verdict, Want, WantedCall } from './ledger.ts';
+import { outlookOf, roomIn, type WindowState, waitMs } from './outlook.ts';
 import { type BudgetSettings, leftToOthers, shareOf } from './settings.ts';
-import { outlookOf, roomIn, turnIn, type WindowState } from './turns.ts';
 
 /** Keys whose calls are remembered; those that are not proven apart, so that invented ones drive out none of the others. */
 const mostKeys = 10_000;
@@ -106,7 +106,7 @@ export class LocalLedger implements Ledger {
       ahead.set(wanted.subject, subjectAhead + 1);
       if (isBelowShare) waiting += 1;
       if (hasRoom) return verdictOnTrial(own.trial, now);
-      return { kind: 'wait', turnMs: Math.max(turnIn(all, Math.max(1, waiting)), turnIn(ofSubject, subjectAhead + 1)) };
+      return { kind: 'wait', turnMs: Math.max(waitMs(all, Math.max(1, waiting)), waitMs(ofSubject, subjectAhead + 1)) };
     });
   }
 
@@ -141,5 +141,5 @@ function hasRoomToProve(trial: CallWindows | undefined, now: number): boolean {
 /** While calls are in flight, one of their answers may prove the key. */
 function verdictOnTrial(trial: CallWindows | undefined, now: number): Verdict {
   if (trial === undefined || trial.hasInFlight) return { kind: 'prove' };
-  return { kind: 'wait', turnMs: turnIn(trial.states(now), 1) };
+  return { kind: 'wait', turnMs: waitMs(trial.states(now), 1) };
 }

@@ -1,9 +1,9 @@
 import type { CountedCall } from './call-windows.ts';
 import type { Outlook, Verdict, Want } from './ledger.ts';
+import { outlookOf, type WindowState, waitMs } from './outlook.ts';
 import type { WaveNames } from './redis-names.ts';
 import type { ScriptReply, ScriptTake } from './redis-script.ts';
 import { type BudgetSettings, type BudgetWindow, shareOf } from './settings.ts';
-import { outlookOf, turnIn, type WindowState } from './turns.ts';
 
 type Settings = Pick<BudgetSettings, 'windows' | 'share'>;
 
@@ -71,8 +71,8 @@ export function judge(
     waitingOfAll += 1;
     if (verdict.kind === 'prove') return verdict;
     const own = statesFrom(states[users.indexOf(subject) + 1] ?? [], windows, settings.share);
-    const share = users.includes(subject) ? turnIn(own, waitingOfUser) : 0;
-    const turnMs = Math.max(turnIn(all, waitingOfAll), share, verdict.kind === 'wait' ? verdict.turnMs : 0);
+    const share = users.includes(subject) ? waitMs(own, waitingOfUser) : 0;
+    const turnMs = Math.max(waitMs(all, waitingOfAll), share, verdict.kind === 'wait' ? verdict.turnMs : 0);
     return { kind: 'wait', turnMs };
   });
 }

@@ -1,12 +1,12 @@
 import { UpstreamError } from '../errors.ts';
 import type { Surface } from '../operation-ids.ts';
 import type { CallBudget, Claim, Demand, Needs, Outlooks, Permit } from './call-budget.ts';
+import { FairQueue, type Waiting, wantedBy } from './fair-queue.ts';
 import type { Account, Ledger, Outlook, Verdict } from './ledger.ts';
-import { Line, type Waiting, wantedBy } from './line.ts';
 import { type BudgetSettings, surfaces } from './settings.ts';
 
-/** Settings of the desk. */
-export interface DeskOptions extends Pick<BudgetSettings, 'windows' | 'scope'> {
+/** Settings of the scheduler. */
+export interface SchedulerOptions extends Pick<BudgetSettings, 'windows' | 'scope'> {
   readonly ledger: Ledger;
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
@@ -18,21 +18,21 @@ export interface DeskOptions extends Pick<BudgetSettings, 'windows' | 'scope'> {
 /** A call that cannot wait longer than this is not let wait, in milliseconds: its deadline would pass first. */
 const leastMs = 60;
 
-/** Longest time until a line is looked at again, in milliseconds. */
+/** Longest time until a queue is looked at again, in milliseconds. */
 const longestTimerMs = 60_000;
 
 /**
  * Gives out the calls of a budget. What is asked for in one turn of the event loop is a wave, and the ledger is asked once
- * for all of it. What finds nothing left waits in the line of its account if its turn comes in time.
+ * for all of it. What finds nothing left waits in the queue of its account if its turn comes in time.
  */
-export class BudgetDesk implements CallBudget {
-  readonly #options: DeskOptions;
-  readonly #lines = new Map<string, Line>();
-  /** Lines to ask the ledger for at the end of this turn. */
-  readonly #wave = new Set<Line>();
+export class BudgetScheduler implements CallBudget {
+  readonly #options: SchedulerOptions;
+  readonly #queues = new Map<string, FairQueue>();
+  /** Queues to ask the ledger for at the end of this turn. */
+  readonly #wave = new Set<FairQueue>();
   #waiting = 0;
 
-  constructor(options: DeskOptions) {
+  constructor(options: SchedulerOptions) {
     this.#options = options;
   }
 
@@ -44,21 +44,21 @@ export class BudgetDesk implements CallBudget {
     if (this.#waiting >= this.#options.mostWaiting) {
       return { permit: Promise.reject(new UpstreamError('OVERLOADED', { retryAfter: 1 })), leave: () => undefined };
     }
-    const line = this.#lineOf({ key: this.#keyOf(demand.key), surface: demand.surface });
+    const queue = this.#queueOf({ key: this.#keyOf(demand.key), surface: demand.surface });
     const { promise: permit, resolve: begin, reject: fail } = Promise.withResolvers<Permit>();
     const until = this.#options.now() + demand.waitMs;
     const call: Waiting = { demand, user: demand.subject, until, hasWaited: false, begin, fail };
-    line.add(call);
+    queue.add(call);
     this.#waiting += 1;
-    this.#askFor(line);
-    return { permit, leave: () => this.#fail(line, call, new UpstreamError('OVERLOADED')) };
+    this.#askFor(queue);
+    return { permit, leave: () => this.#fail(queue, call, new UpstreamError('OVERLOADED')) };
   }
 
   look({ key, subject }: Pick<Demand, 'key' | 'subject'>, needs: Needs): Promise<Outlooks> | Outlooks {
     const asked = surfaces.filter((surface) => needs[surface] !== undefined && this.covers(surface));
     const questions = asked.map((surface) => {
       const account = { key: this.#keyOf(key), surface };
-      const waiting = this.#lines.get(nameOf(account))?.size ?? 0;
+      const waiting = this.#queues.get(nameOf(account))?.size ?? 0;
       const count = needs[surface] ?? 0;
       return { account, subject, count: count === 0 ? 0 : count + waiting };
     });
@@ -70,11 +70,11 @@ export class BudgetDesk implements CallBudget {
 
   /** More may be had than was thought: those that wait are decided anew. */
   askAgain(): void {
-    for (const line of this.#lines.values()) this.#askFor(line);
+    for (const queue of this.#queues.values()) this.#askFor(queue);
   }
 
   close(): void {
-    for (const { timer } of this.#lines.values()) clearTimeout(timer);
+    for (const { timer } of this.#queues.values()) clearTimeout(timer);
     this.#options.close?.();
   }
 
@@ -82,82 +82,82 @@ export class BudgetDesk implements CallBudget {
     return this.#options.scope === 'all' ? '' : key;
   }
 
-  #lineOf(account: Account): Line {
+  #queueOf(account: Account): FairQueue {
     const name = nameOf(account);
-    const known = this.#lines.get(name);
+    const known = this.#queues.get(name);
     if (known !== undefined) return known;
-    const line = new Line(account);
-    this.#lines.set(name, line);
-    return line;
+    const queue = new FairQueue(account);
+    this.#queues.set(name, queue);
+    return queue;
   }
 
   /** Once all of this turn have asked. */
-  #askFor(line: Line): void {
+  #askFor(queue: FairQueue): void {
     if (this.#wave.size === 0) setImmediate(() => this.#ask());
-    this.#wave.add(line);
+    this.#wave.add(queue);
   }
 
   #ask(): void {
-    const lines = [...this.#wave];
+    const queues = [...this.#wave];
     this.#wave.clear();
-    for (const line of lines) {
-      if (line.isAsked) line.hasNews = true;
-      else this.#forgetIdle(line);
+    for (const queue of queues) {
+      if (queue.isAsked) queue.hasNews = true;
+      else this.#forgetIdle(queue);
     }
-    const asked = lines
+    const asked = queues
       .filter(({ isAsked, size }) => !isAsked && size > 0)
-      .map((line) => ({ line, calls: line.inOrder() }));
-    for (const { line } of asked) line.isAsked = true;
-    const wants = asked.map(({ line, calls }) => ({ account: line.account, calls: calls.map(wantedBy) }));
+      .map((queue) => ({ queue, calls: queue.inOrder() }));
+    for (const { queue } of asked) queue.isAsked = true;
+    const wants = asked.map(({ queue, calls }) => ({ account: queue.account, calls: calls.map(wantedBy) }));
     const hear = (verdicts: readonly (readonly Verdict[])[]): void =>
-      asked.forEach(({ line, calls }, index) => this.#hear(line, calls, verdicts[index] ?? []));
+      asked.forEach(({ queue, calls }, index) => this.#hear(queue, calls, verdicts[index] ?? []));
     if (wants.length === 0) return;
     const taken = this.#options.ledger.take(wants);
     if (taken instanceof Promise) void taken.then(hear);
     else hear(taken);
   }
 
-  #hear(line: Line, calls: readonly Waiting[], verdicts: readonly Verdict[]): void {
-    line.isAsked = false;
-    line.waitsForProof = false;
+  #hear(queue: FairQueue, calls: readonly Waiting[], verdicts: readonly Verdict[]): void {
+    queue.isAsked = false;
+    queue.waitsForProof = false;
     const now = this.#options.now();
     let again = Number.POSITIVE_INFINITY;
     calls.forEach((call, index) => {
       const verdict = verdicts[index] ?? never;
-      if (verdict.kind === 'begin') return this.#begin(line, call, verdict);
-      if (!line.has(call)) return;
+      if (verdict.kind === 'begin') return this.#begin(queue, call, verdict);
+      if (!queue.has(call)) return;
       const turnMs = verdict.kind === 'wait' ? verdict.turnMs : 0;
       const leftMs = call.until - now;
       if (leftMs <= leastMs || turnMs >= leftMs || call.demand.isModest)
-        return this.#fail(line, call, rateLimited(turnMs));
+        return this.#fail(queue, call, rateLimited(turnMs));
       call.hasWaited = true;
-      if (verdict.kind === 'prove') line.waitsForProof = true;
+      if (verdict.kind === 'prove') queue.waitsForProof = true;
       again = Math.min(again, leftMs - leastMs, verdict.kind === 'wait' ? Math.max(1, turnMs) : leftMs);
     });
-    if (line.hasNews) this.#askFor(line);
-    line.hasNews = false;
-    this.#askAgainIn(line, again);
+    if (queue.hasNews) this.#askFor(queue);
+    queue.hasNews = false;
+    this.#askAgainIn(queue, again);
   }
 
-  #askAgainIn(line: Line, milliseconds: number): void {
-    clearTimeout(line.timer);
-    this.#forgetIdle(line);
-    if (line.size === 0) return;
-    line.timer = setTimeout(() => this.#askFor(line), Math.min(Math.ceil(milliseconds), longestTimerMs));
+  #askAgainIn(queue: FairQueue, milliseconds: number): void {
+    clearTimeout(queue.timer);
+    this.#forgetIdle(queue);
+    if (queue.size === 0) return;
+    queue.timer = setTimeout(() => this.#askFor(queue), Math.min(Math.ceil(milliseconds), longestTimerMs));
   }
 
-  #forgetIdle(line: Line): void {
-    if (line.size > 0 || line.isAsked) return;
-    clearTimeout(line.timer);
-    this.#lines.delete(nameOf(line.account));
+  #forgetIdle(queue: FairQueue): void {
+    if (queue.size > 0 || queue.isAsked) return;
+    clearTimeout(queue.timer);
+    this.#queues.delete(nameOf(queue.account));
   }
 
-  #begin(line: Line, call: Waiting, { call: counted }: Verdict & { readonly kind: 'begin' }): void {
+  #begin(queue: FairQueue, call: Waiting, { call: counted }: Verdict & { readonly kind: 'begin' }): void {
     const { ledger } = this.#options;
-    const { account } = line;
+    const { account } = queue;
     // It has left while the ledger was asked.
-    if (!line.has(call)) return ledger.drop(account, counted);
-    line.begin(call);
+    if (!queue.has(call)) return ledger.drop(account, counted);
+    queue.begin(call);
     this.#waiting -= 1;
     call.begin({
       waited: call.hasWaited,
@@ -176,21 +176,21 @@ export class BudgetDesk implements CallBudget {
   /** An answer may have proven the key. */
   #answered(key: string): void {
     for (const surface of surfaces) {
-      const line = this.#lines.get(nameOf({ key, surface }));
-      if (line?.waitsForProof === true) this.#askFor(line);
+      const queue = this.#queues.get(nameOf({ key, surface }));
+      if (queue?.waitsForProof === true) this.#askFor(queue);
     }
   }
 
   #askWaiting(account: Account): void {
-    const line = this.#lines.get(nameOf(account));
-    if (line !== undefined) this.#askFor(line);
+    const queue = this.#queues.get(nameOf(account));
+    if (queue !== undefined) this.#askFor(queue);
   }
 
-  #fail(line: Line, call: Waiting, error: UpstreamError): void {
-    if (!line.has(call)) return;
-    line.delete(call);
+  #fail(queue: FairQueue, call: Waiting, error: UpstreamError): void {
+    if (!queue.has(call)) return;
+    queue.delete(call);
     this.#waiting -= 1;
-    this.#forgetIdle(line);
+    this.#forgetIdle(queue);
     call.fail(error);
   }
 }

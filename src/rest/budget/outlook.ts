@@ -22,13 +22,13 @@ export function roomIn(windows: readonly WindowState[]): number {
 }
 
 /** Milliseconds until the n-th further call, from 1, can begin at the earliest; infinite if it never can. */
-export function turnIn(windows: readonly WindowState[], n: number): number {
+export function waitMs(windows: readonly WindowState[], n: number): number {
   let turn = 0;
-  for (const window of windows) turn = Math.max(turn, turnInOne(window, n));
+  for (const window of windows) turn = Math.max(turn, waitMsOfOne(window, n));
   return turn;
 }
 
-function turnInOne({ limit, ms, counted, leavesIn }: WindowState, n: number): number {
+function waitMsOfOne({ limit, ms, counted, leavesIn }: WindowState, n: number): number {
   if (limit <= 0) return Number.POSITIVE_INFINITY;
   // Each `limit` calls more begin a window later.
   const laps = Math.floor((n - 1) / limit);
@@ -41,7 +41,7 @@ function turnInOne({ limit, ms, counted, leavesIn }: WindowState, n: number): nu
 export function outlookOf(states: Readonly<Record<'all' | 'own', readonly WindowState[]>>, count: number): Outlook {
   const { all, own } = states;
   return {
-    turnMs: turnIn([...all, ...own], count),
+    turnMs: waitMs([...all, ...own], count),
     // As one caller meets them: its own share, or what all have left, whichever is less.
     windows: all.map((window, index) => {
       const share = own[index];

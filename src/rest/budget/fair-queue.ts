@@ -5,7 +5,7 @@ import type { Account, WantedCall } from './ledger.ts';
 /** A call that waits for its place in the budget. */
 export interface Waiting extends WaitingCall {
   readonly demand: Demand;
-  /** Until when it can wait, on the clock of the desk. */
+  /** Until when it can wait, on the clock of the scheduler. */
   readonly until: number;
   /** Whether it was told to wait. */
   hasWaited: boolean;
@@ -14,7 +14,7 @@ export interface Waiting extends WaitingCall {
 }
 
 /** The calls of one account that wait, in a fair order: callers take turns, and the users of each. */
-export class Line {
+export class FairQueue {
   readonly account: Account;
   /** Whether the ledger has been asked and has not answered. */
   isAsked = false;

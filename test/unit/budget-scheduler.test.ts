@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { BudgetScheduler } from '../../src/rest/budget/budget-scheduler.ts';
+import type { Claim, Demand, Permit } from '../../src/rest/budget/call-budget.ts';
+import { LocalLedger } from '../../src/rest/budget/local-ledger.ts';
+import type { BudgetSettings } from '../../src/rest/budget/settings.ts';
+import { UpstreamError } from '../../src/rest/errors.ts';
+import { budgetOf } from '../support/budgets.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** A scheduler on the fake clock that notes who began, in order. */
+class TestScheduler {
+  readonly begun: string[] = [];
+  readonly permits: Permit[] = [];
+  readonly failed: string[] = [];
+  readonly scheduler: BudgetScheduler;
+  #ids = 0;
+
+  constructor(settings: BudgetSettings, mostWaiting = 100) {
+    const now = (): number => performance.now();
+    const nextId = (): string => `${(this.#ids += 1)}`;
+    const ledger = new LocalLedger({ ...settings, longestCallMs: 10_000, now, nextId });
+    this.scheduler = new BudgetScheduler({ ...settings, ledger, now, mostWaiting });
+  }
+
+  claim(name: string, demand: Partial<Demand> = {}): Claim {
+    const whole = { key: 'key', surface: 'rest', queueKey: 'key', subject: '', waitMs: 5000, isModest: false } as const;
+    const claim = this.scheduler.claim({ ...whole, ...demand });
+    claim.permit.then(
+      (permit) => {
+        this.begun.push(name);
+        this.permits.push(permit);
+      },
+      (error: unknown) => {
+        const { code, upstream } = error instanceof UpstreamError ? error : {};
+        this.failed.push(`${name} ${code} ${upstream?.retryAfter ?? '-'}`);
+      },
+    );
+    return claim;
+  }
+
+  /** A call that has succeeded: the key is proven. */
+  async prove(key = 'key'): Promise<void> {
+    this.claim('first', { key });
+    await vi.advanceTimersByTimeAsync(0);
+    this.permits.pop()?.end('success');
+    this.begun.length = 0;
+  }
+}
+
+test('the calls that are left go to callers in turn, and to the users of each in turn', async () => {
+  const scheduler = new TestScheduler(budgetOf({ rest: '5/60' }));
+  await scheduler.prove();
+  for (const name of ['a1', 'a2', 'a3']) scheduler.claim(name, { queueKey: 'a' });
+  scheduler.claim('b1', { queueKey: 'b', subject: 'ada' });
+  scheduler.claim('b2', { queueKey: 'b', subject: 'ada' });
+  scheduler.claim('b3', { queueKey: 'b', subject: 'bob' });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(scheduler.begun).toEqual(['a1', 'b1', 'a2', 'b3']);
+  expect(scheduler.failed.toSorted()).toEqual(['a3 RATE_LIMITED 60', 'b2 RATE_LIMITED 60']);
+});
+
+test('who had a turn comes behind the others when calls wait', async () => {
+  const scheduler = new TestScheduler(budgetOf({ rest: '1/1' }));
+  await scheduler.prove();
+  for (const name of ['a1', 'a2']) scheduler.claim(name, { queueKey: 'a' });
+  for (const name of ['b1', 'b2']) scheduler.claim(name, { queueKey: 'b' });
+  for (let second = 1; second <= 4; second += 1) {
+    await vi.advanceTimersByTimeAsync(1010);
+    scheduler.permits.pop()?.end('success');
+  }
+  expect(scheduler.begun).toEqual(['a1', 'b1', 'a2', 'b2']);
+});
+
+test('a call that has left takes nothing from those behind it', async () => {
+  const scheduler = new TestScheduler(budgetOf({ rest: '1/1' }));
+  await scheduler.prove();
+  const { leave } = scheduler.claim('left');
+  scheduler.claim('behind');
+  await vi.advanceTimersByTimeAsync(0);
+  leave();
+  await vi.advanceTimersByTimeAsync(1010);
+  expect(scheduler.begun).toEqual(['behind']);
+  expect(scheduler.failed).toEqual(['left OVERLOADED -']);
+});
+
+test('a call that was not sent after all leaves its place to the next at once', async () => {
+  const scheduler = new TestScheduler(budgetOf({ rest: '2/60' }));
+  await scheduler.prove();
+  scheduler.claim('unsent');
+  await vi.advanceTimersByTimeAsync(0);
+  scheduler.permits.pop()?.giveBack();
+  scheduler.claim('next');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(scheduler.begun).toEqual(['unsent', 'next']);
+});
+
+test('a modest call leaves the last fifth of a window to others, and does not wait', async () => {
+  const scheduler = new TestScheduler(budgetOf({ rest: '5/60' }));
+  await scheduler.prove();
+  for (const name of ['m2', 'm3', 'm4', 'm5']) scheduler.claim(name, { isModest: true });
+  scheduler.claim('last');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(scheduler.begun).toEqual(['m2', 'm3', 'm4', 'last']);
+  expect(scheduler.failed).toEqual(['m5 RATE_LIMITED 60']);
+});
+
+test('calls wait for the success that proves their key, and fail if it does not come in time', async () => {
+  const scheduler = new TestScheduler(budgetOf({ rest: '20/60', events: '20/60' }));
+  for (let call = 1; call <= 10; call += 1) scheduler.claim(`c${call}`);
+  scheduler.claim('event', { surface: 'events' });
+  await vi.advanceTimersByTimeAsync(100);
+  expect(scheduler.begun).toHaveLength(8);
+  scheduler.permits[0]?.end('failure');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(scheduler.begun).toHaveLength(8);
+  scheduler.permits[1]?.end('success');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(scheduler.begun.slice(8).toSorted()).toEqual(['c10', 'c9', 'event']);
+  for (let call = 1; call <= 9; call += 1) scheduler.claim(`o${call}`, { key: 'other' });
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(scheduler.failed).toEqual(['o9 RATE_LIMITED 1']);
+});
+
+test('more calls than may wait are refused', async () => {
+  const scheduler = new TestScheduler(budgetOf({ rest: '1/1' }), 2);
+  await scheduler.prove();
+  for (const name of ['a', 'b', 'c']) scheduler.claim(name);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(scheduler.failed).toEqual(['c OVERLOADED 1']);
+});
+
+test('nothing runs on once no call waits', async () => {
+  const scheduler = new TestScheduler(budgetOf({ rest: '1/1' }));
+  await scheduler.prove();
+  const { leave } = scheduler.claim('left');
+  scheduler.claim('begins');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(vi.getTimerCount()).toBe(1);
+  leave();
+  await vi.advanceTimersByTimeAsync(1010);
+  expect([scheduler.begun, vi.getTimerCount()]).toEqual([['begins'], 0]);
+});
