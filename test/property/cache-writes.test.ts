@@ -59,18 +59,25 @@ class SwitchingClient {
     const { key } = this.#caller;
     try {
       if (!this.#random.once(3)) {
-        const read = changesIn(await operation.getJson(operations.getProject, target), key);
+        const row = await operation.getJson(operations.getProject, target).catch(codeOf);
+        if (isUnanswered(row)) return undefined;
+        const read = changesIn(row, key);
         return read >= this.#written ? undefined : `${key}: read ${read} after having written ${this.#written}`;
       }
       // Some writes are given up, and arrive all the same, sooner or later.
       if (this.#random.once(3)) void turns(this.#random.number(0, 12)).then(() => operation.deadline.end('deadline'));
       const written = await operation.write(operations.updateProject, target, {}).catch(codeOf);
-      if (written !== 'UPSTREAM_TIMEOUT') this.#written = Math.max(this.#written, changesIn(written, key));
+      if (!isUnanswered(written)) this.#written = Math.max(this.#written, changesIn(written, key));
       return undefined;
     } finally {
       operation.deadline.finish();
     }
   }
+}
+
+/** Whether a call was given up, or refused because too many of the same kind had been. */
+function isUnanswered(outcome: unknown): boolean {
+  return outcome === 'UPSTREAM_TIMEOUT' || outcome === 'UPSTREAM_UNAVAILABLE';
 }
 
 /** How often the row of a key was changed when it was read. Throws for the row of another key. */
