@@ -25,7 +25,8 @@ export function createPending<T>(patienceMs: number, mostWaiting = 1000): Pendin
       lastId += 1;
       const id = lastId;
       return new Promise((resolve) => {
-        const timer = setTimeout(answer, patienceMs, id, undefined);
+        // An answer that has arrived by then is read first: timers run before it, and a busy process may be late for both.
+        const timer = setTimeout(setImmediate, patienceMs, answer, id, undefined);
         waiting.set(id, (value) => {
           clearTimeout(timer);
           resolve(value);

@@ -100,8 +100,9 @@ test('what a client registers with one worker is known to both, and to one that 
   const hash = hashOf(query);
   expect(await ask(group.url, automatic(hash))).toMatchObject({ errors: [{ message: 'PersistedQueryNotFound' }] });
   expect(await ask(group.url, registration(query))).toEqual(answered);
+  // A worker that is busy with its own start may miss the time that a request waits for the text; clients ask again then.
   const hits = (): Promise<unknown[]> => Promise.all(Array.from({ length: 10 }, () => ask(group.url, automatic(hash))));
-  expect(await hits()).toEqual(repeated(10, answered));
+  await expect.poll(hits, { timeout: 10_000 }).toEqual(repeated(10, answered));
   for (const [index, pid] of (await pidsThatLogged(group, /"msg":"operation"/, 2)).entries()) {
     await kill(group, pid, index + 1);
     await until(async () => {
@@ -109,7 +110,7 @@ test('what a client registers with one worker is known to both, and to one that 
       return metrics.get('gateway_workers') === 2 && metrics.get('gateway_worker_restarts_total') === index + 1;
     });
   }
-  expect(await hits()).toEqual(repeated(10, answered));
+  await expect.poll(hits, { timeout: 10_000 }).toEqual(repeated(10, answered));
 });
 
 test('a worker that is killed is replaced, the other one serves meanwhile, and no counter goes back', async () => {
