@@ -16,6 +16,10 @@ import { pathOf } from './contract.ts';
 import type { Random } from './random.ts';
 import { organizationIds, realOrganizationIds, type World } from './world.ts';
 
+/** Ids of rows that no world has. */
+export const absentId = '99';
+export const absentEventId = 'e-99';
+
 /** What random operations are made with. */
 export interface OperationOptions {
   readonly random: Random;
@@ -202,7 +206,7 @@ class Writer {
     const { random, world, absent } = this.#options;
     const rows = (world.lists.get(pathOf(noun, scope ?? '1')) ?? []).slice(0, 5);
     if (rows.length > 0 && !(absent && random.once(3))) return idText(random.pick(rows)['id']) ?? '';
-    return noun === 'Event' ? 'e-99' : '99';
+    return noun === 'Event' ? absentEventId : absentId;
   }
 
   #projects(): readonly string[] {
