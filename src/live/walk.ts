@@ -53,7 +53,7 @@ function fetchFurther(reader: Reader, at: Position, hasPages: boolean): Promise<
   });
 }
 
-/** The list from the second before a moment on: whether an upstream counts the moment itself in, nobody has to know. */
+/** The list from the second before a moment on: it does not matter whether an upstream counts the moment itself in. */
 function narrowed(list: ListRef, since: string | undefined): ListRef {
   if (since === undefined) return list;
   return { ...list, filter: { ...list.filter, after: wholeSecond(secondsBefore(since, 1)) } };

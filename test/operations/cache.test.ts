@@ -150,7 +150,7 @@ test('what is read while a write is under way is used by none that comes after i
   expect(upstream.requests).toEqual([read, write, read, read]);
 });
 
-test('what is read while a write is under way that nobody waits for any more is not used after that', async () => {
+test('what is read while a write is under way that no operation waits for any more is not used after that', async () => {
   const arrived = Promise.withResolvers<void>();
   let name = 'Old';
   await using upstream = await startUpstream({
