@@ -23,7 +23,7 @@ export function organizationRecord(
   { tenant }: GatewayContext,
 ): OrganizationRecord | null {
   const record = { noun: 'Organization', ...organization } as const;
-  return reaches(tenant?.reach, { ...record, scope: '' }) ? record : null;
+  return reaches(tenant?.reach, { noun: 'Organization', scope: '', id: record.id }) ? record : null;
 }
 
 /** The object of a collection that a column of a row names; null if it names none. */
