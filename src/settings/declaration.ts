@@ -284,6 +284,10 @@ function declareWorkspace(settings: SettingsReader) {
       'WORKSPACE_RATES',
       windows('Requests of a key, by surface, before the workspace answers 429, as calls/seconds; unset: none'),
     ),
+    eventsPerMinute: required(
+      'WORKSPACE_EVENTS_PER_MINUTE',
+      whole('Events that each example project captures by itself, in a minute; 0: none', '0', 0, 600),
+    ),
     ...declareAnswers(settings),
   };
 }

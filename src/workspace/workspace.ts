@@ -1,4 +1,5 @@
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { startCapturing } from './capture.ts';
 import { readDocument } from './document.ts';
 import { ApiError, endpointNotFound, invalid } from './errors.ts';
 import { objectOf, parseJson } from './json.ts';
@@ -18,6 +19,8 @@ export interface WorkspaceOptions extends Switches {
   readonly host: string;
   /** SQLite file that keeps the data over a restart; in memory if absent. */
   readonly database?: string | undefined;
+  /** Events that each example project captures by itself, in a minute: from 0, the default, to 600. */
+  readonly eventsPerMinute?: number | undefined;
 }
 
 /** A running workspace. */
@@ -38,6 +41,8 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
   app.addSchema({ $id: documentId, ...document });
   app.addHook('onClose', async () => store.database.close());
   addRoutes(app, document, store, options);
+  const stopCapturing = startCapturing(store, options.eventsPerMinute ?? 0);
+  app.addHook('preClose', async () => stopCapturing());
   const url = await app.listen({ port: options.port, host: options.host }).catch(async (error: unknown) => {
     await app.close();
     throw error;

@@ -29,16 +29,25 @@ const lastNames: readonly [string, ...string[]] = ['Okafor', 'Silva', 'Novak', '
 const countries: readonly [string, ...string[]] = ['DE', 'ES', 'NG', 'IN', 'JP', 'SE'];
 const plans: readonly [string, ...string[]] = ['free', 'free', 'plus', 'business'];
 
+/** The persons of a project. */
+export function personsOf(project: SeedProject): readonly SeedPerson[] {
+  return Array.from({ length: personsPerProject }, (_, index) => {
+    const id = (project.id - 1) * personsPerProject + index + 1;
+    return { id, distinctId: distinctIdOf(id, emailOf(id)) };
+  });
+}
+
 /** Stores the persons of a project. */
 export function seedPersons({ database }: Store, project: SeedProject): readonly SeedPerson[] {
   const insert = database.prepare('INSERT INTO persons VALUES (?, ?, ?, ?)');
-  return Array.from({ length: personsPerProject }, (_, index) => {
-    const id = (project.id - 1) * personsPerProject + index + 1;
-    const email = `${cycle(firstNames, id)}.${cycle(lastNames, id)}${id}@mail.example`.toLowerCase();
-    const distinctId = distinctIdOf(id, email);
-    insert.run(id, project.id, uuidOf(`person ${id}`), JSON.stringify(toBody(id, email, distinctId)));
-    return { id, distinctId };
-  });
+  const persons = personsOf(project);
+  for (const { id, distinctId } of persons)
+    insert.run(id, project.id, uuidOf(`person ${id}`), JSON.stringify(toBody(id, emailOf(id), distinctId)));
+  return persons;
+}
+
+function emailOf(id: number): string {
+  return `${cycle(firstNames, id)}.${cycle(lastNames, id)}${id}@mail.example`.toLowerCase();
 }
 
 function toBody(id: number, email: string, distinctId: string): JsonObject {
