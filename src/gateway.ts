@@ -269,10 +269,11 @@ function createPersistedDocuments(options: GatewayOptions, schemas: Schemas): Pe
 function watchWith(
   metrics: Metrics,
   { report, log = () => undefined }: GatewayOptions,
-): Pick<OperationsOptions, 'onBegin' | 'onOpen' | 'onEnd' | 'report'> {
+): Pick<OperationsOptions, 'onBegin' | 'onOpen' | 'onEnd' | 'onPlan' | 'report'> {
   return {
     onBegin: metrics.begin,
     onOpen: metrics.open,
+    onPlan: metrics.plan,
     onEnd: (operation) => {
       if (operation.messages === undefined) metrics.end(operation);
       else metrics.close(operation);

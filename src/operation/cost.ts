@@ -45,7 +45,7 @@ export interface Cost {
   budget?: readonly BudgetStatus[];
   /** Whether its client wants to know what it costs. */
   readonly wantsCost: boolean;
-  /** REST calls that it can make at most by what is known of it; undefined if that is not known, or if it is not to run. */
+  /** REST calls that it can make at most by what is known of it; undefined if that is not known. */
   readonly plannedCalls: number | undefined;
   /** Most calls that it may make. */
   readonly mostCalls: () => number;
@@ -100,7 +100,7 @@ export function createCosts(options: CostsOptions): Costs {
       refusal: callRefusal ?? answerRefusal,
       calls: new OperationCalls(options.maxUpstreamCalls, explain === 'trace'),
       isLarge: forecast?.isLarge === true,
-      plannedCalls: isBounded ? bound().calls : planOnly ? undefined : withinSteps(planned)?.upper,
+      plannedCalls: isBounded ? bound().calls : withinSteps(planned)?.upper,
       plan: () => withinSteps(isPlanned ? planned : planNow()),
       mostCalls: () => Math.min(bound().calls, options.maxUpstreamCalls),
       extensions: (calls = told.calls) =>

@@ -15,6 +15,11 @@ export interface GraphQLParams {
   readonly ids: JsonObject;
 }
 
+/** Whether a client wants the plan of an operation. Then nothing is executed, whatever else becomes of the request. */
+export function asksForPlan({ extensions }: GraphQLParams): boolean {
+  return extensions?.['explain'] === 'plan';
+}
+
 /**
  * Members of a request that hold an id: `documentId` of GraphQL over HTTP, appendix A (graphql-codegen, urql), and what
  * network layers of Relay are written to send (https://relay.dev/docs/guides/persisted-queries/).

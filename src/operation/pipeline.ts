@@ -13,7 +13,7 @@ import { deferredOf, executeInParts } from './execute-in-parts.ts';
 import type { KnownReads } from './known-reads.ts';
 import { type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
 import { OperationRun, type PlannedRun, type RequestContext } from './operation-run.ts';
-import type { GraphQLParams } from './params.ts';
+import { asksForPlan, type GraphQLParams } from './params.ts';
 import type { ResolveDocument } from './persisted/resolve.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
 import type { OperationResult } from './result.ts';
@@ -52,6 +52,8 @@ export interface OperationsOptions {
   /** A subscription has begun, so many milliseconds after its request. */
   readonly onOpen: (durationMs: number) => void;
   readonly onEnd: OnOperation;
+  /** A client has been told the plan of an operation, or why there is none. Not an operation: nothing is executed. */
+  readonly onPlan: () => void;
   /** Hears of faults of the gateway. */
   readonly report: (error: unknown) => void;
 }
@@ -71,7 +73,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
   const { resolve, refuseArguments, costs, refusalOf, isOverloaded, results, eventLoop } = options;
   return async (params, request) => {
     const run = new OperationRun(params, request);
-    options.onBegin();
+    if (!asksForPlan(params)) options.onBegin();
     let result: OperationResult;
     try {
       const turn = eventLoop.take(run.startedAt);
@@ -127,8 +129,12 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
  * Tells what became of an operation: of one that is answered in parts once the last of them is made. That of a subscription
  * is told when its stream has ended.
  */
-function tellEnd(run: OperationRun, result: OperationResult, { onEnd, report }: OperationsOptions): void {
+function tellEnd(run: OperationRun, result: OperationResult, { onEnd, onPlan, report }: OperationsOptions): void {
   if (result.stream !== undefined) return;
+  if (asksForPlan(run.params)) {
+    onPlan();
+    return;
+  }
   const tell = (last: OperationResult): void => {
     countUse(run, last);
     onEnd(reportOf(run, last));
@@ -257,14 +263,14 @@ function executeWhole(
   });
 }
 
-/** An operation that was refused counts as well, one whose client only wants its plan does not. */
+/** An operation that was refused counts as well. */
 function countUse(
   { document, cost }: OperationRun,
   { errors }: Pick<OperationResult, 'errors'>,
   calls = cost?.calls.made ?? 0,
 ): void {
   const use = document?.use;
-  if (use === undefined || cost?.planOnly === true) return;
+  if (use === undefined) return;
   use.hits += 1;
   use.restCalls += calls;
   if (errors !== undefined) use.errors += 1;

@@ -14,6 +14,8 @@ export interface OperationMetrics {
   readonly open: (durationMs: number) => void;
   /** Its stream has ended. */
   readonly close: OnOperation;
+  /** A client was told a plan, or why there is none. */
+  readonly plan: () => void;
   /** There was a fault of the gateway. */
   readonly unexpected: () => void;
 }
@@ -26,7 +28,7 @@ const usualCallBounds = [0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000,
 export function createOperationMetrics(registers: Registry[], maxUpstreamCalls: number): OperationMetrics {
   const outcomes = new Map<string, number>(answerCodes.map((code) => [code, 0]));
   const listedOutcomes = new Map<string, ListedOutcome>();
-  const state = { running: 0, unexpected: 0 };
+  const state = { running: 0, plans: 0, unexpected: 0 };
   const durations = new Tally(durationBounds);
   const addCalls = measureCalls(registers, maxUpstreamCalls);
   measureDurations(registers, durations);
@@ -52,6 +54,9 @@ export function createOperationMetrics(registers: Registry[], maxUpstreamCalls: 
     },
     open,
     close,
+    plan: () => {
+      state.plans += 1;
+    },
     unexpected: () => {
       state.unexpected += 1;
     },
@@ -92,9 +97,19 @@ function measureDurations(registers: Registry[], durations: Tally): void {
   );
 }
 
-function measureState(registers: Registry[], state: { readonly running: number; readonly unexpected: number }): void {
+/** What is counted of operations beside how they end. */
+interface State {
+  readonly running: number;
+  readonly plans: number;
+  readonly unexpected: number;
+}
+
+function measureState(registers: Registry[], state: State): void {
   counter(registers, 'gateway_unexpected_errors_total', 'Faults of the gateway itself.', [], () => [
     [{}, state.unexpected],
+  ]);
+  counter(registers, 'gateway_plans_total', 'Requests for the plan of an operation: nothing was executed.', [], () => [
+    [{}, state.plans],
   ]);
   gauge(registers, 'gateway_operations_in_flight', 'Operations being answered.', () => state.running);
 }

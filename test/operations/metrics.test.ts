@@ -105,12 +105,36 @@ test('what operations could call and what they called is in two histograms, up t
   const five = [1, 2, 3, 4, 5].map((id) => `p${id}: project(id: ${id}) { name }`).join(' ');
   const refusal = (await gateway.ask(`{ ${five} }`)).errors?.[0]?.extensions;
   expect(refusal).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', calls: 6 });
-  // Neither has a cost: one has no key to call with, the other is not executed.
+  // Neither has a cost: one has no key to call with, the other is no operation.
   await gateway.ask(query, { headers: { authorization: '' } });
   await gateway.ask(query, { extensions: { explain: 'plan' } });
   expect(upstream.requests).toHaveLength(2);
   expect(await callsOf(gateway, 'planned')).toEqual({ '0': 0, '1': 0, '2': 0, '3': 1, '4': 1, '+Inf': 2, sum: 3 + 6 });
   expect(await callsOf(gateway, 'actual')).toEqual({ '0': 1, '1': 1, '2': 2, '3': 2, '4': 2, '+Inf': 2, sum: 2 });
+});
+
+test('requests for a plan count as no operation and stand in no log, whatever becomes of them', async () => {
+  const lines: unknown[] = [];
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream, {
+    explain: true,
+    log: (...line) => lines.push(line),
+  });
+  const before = await read(gateway, 'gateway_operations_total');
+  const plan = { extensions: { explain: 'plan' } };
+  expect((await gateway.ask('{ projects { totalCount } }', plan)).extensions?.['explain']).toMatchObject({ upper: 1 });
+  for (const refused of ['{ proj', '{ unknown }', 'query ($id: ID!) { project(id: $id) { name } }']) {
+    expect((await gateway.ask(refused, plan)).errors).toHaveLength(1);
+  }
+  expect(await read(gateway, 'gateway_operations_total')).toEqual(before);
+  expect((await read(gateway, 'gateway_operation_duration_seconds_count')).get('')).toBe(0);
+  expect((await read(gateway, 'gateway_operations_in_flight')).get('')).toBe(0);
+  expect((await read(gateway, 'gateway_plans_total')).get('')).toBe(4);
+  expect(lines).toEqual([]);
+  expect(upstream.requests).toEqual([]);
+  await gateway.ask('{ project(id: 1) { name } }');
+  expect((await read(gateway, 'gateway_operations_total')).get('{code="none"}')).toBe(1);
+  expect(lines).toHaveLength(1);
 });
 
 /** A histogram of calls: how many operations had at most so many, and the calls of all together. */

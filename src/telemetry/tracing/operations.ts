@@ -1,4 +1,5 @@
 import { getOperationAST } from 'graphql';
+import { asksForPlan } from '../../operation/params.ts';
 import type { RunOperation } from '../../operation/pipeline.ts';
 import type { OperationResult } from '../../operation/result.ts';
 import type { CallSpans, TraceContext } from '../../rest/call-spans.ts';
@@ -26,9 +27,10 @@ interface TracedOutcome {
   readonly code: string | undefined;
 }
 
-/** Follows every operation with a span. */
+/** Follows every operation with a span; requests for a plan are none. */
 export function traceOperations(run: RunOperation, tracing: Tracing): RunOperation {
   return async (params, request) => {
+    if (asksForPlan(params)) return run(params, request);
     const span = tracing.begin(request.trace, request.method, request.requestId);
     request.trace = span.trace;
     request.spans = span;
