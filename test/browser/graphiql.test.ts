@@ -5,7 +5,17 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { GrowingEvents, quick } from '../support/live.ts';
 import { createFolder } from '../support/persisted.ts';
 import { startUpstream } from '../support/upstream.ts';
-import { execute, openGraphiql, openTab, replaceText, stored, tabsOf, textOf, untilTabsHold } from './graphiql.ts';
+import {
+  execute,
+  openGraphiql,
+  openTab,
+  replaceText,
+  stored,
+  subscribe,
+  tabsOf,
+  textOf,
+  untilTabsHold,
+} from './graphiql.ts';
 
 describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, () => {
   const started = new AsyncDisposableStack();
@@ -60,16 +70,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     await using opened = await openGraphiql(browser, live.url);
     const { page, picture, errors } = opened;
     await openTab(page, 'Tail');
-    // The button runs nothing while an editor still takes in what was typed.
-    await expect
-      .poll(
-        async () => {
-          if (upstream.requests.length === 0) await page.click('button[aria-label^="Execute"]');
-          return upstream.requests.length;
-        },
-        { timeout: patienceMs, interval: 1000 },
-      )
-      .toBeGreaterThan(1);
+    await subscribe(page, () => upstream.requests.length > 1);
     for (const name of ['First to be heard', 'Second to be heard']) {
       events.add(1, new Date().toISOString(), { event: name });
       await page.locator('.graphiql-response').getByText(name).waitFor();
@@ -178,7 +179,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     await execute(page);
     await page.locator('.graphiql-response').getByText('Booking website').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
-    for (const pane of ['Documentation Explorer', 'History', 'GraphiQL Explorer']) {
+    for (const pane of ['Documentation Explorer', 'REST calls', 'History', 'GraphiQL Explorer']) {
       await page.getByRole('button', { name: `Show ${pane}` }).click();
       await page.getByRole('button', { name: `Hide ${pane}` }).waitFor();
       expect([pane, await seriousFindings(page)]).toEqual([pane, []]);
@@ -206,7 +207,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     using folder = createFolder();
     const files = folder.write('manifest.json', { q1: '{ __typename }' });
     const persisted = { files, mode: 'only' } as const;
-    await using strict = await startGateway(workspace, { introspection: false, persisted });
+    await using strict = await startGateway(workspace, { introspection: false, persisted, explain: true });
     await using opened = await browser.open();
     const { page, picture } = opened;
     await page.goto(strict.url);
@@ -216,6 +217,10 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
       'Only listed documents run here: any other text, the examples included, is refused.',
       'The schema cannot be read here, so there is no documentation and no completion.',
     ]);
+    await page.getByRole('button', { name: 'Show REST calls' }).click();
+    const told = page.getByRole('region', { name: 'REST calls', exact: true }).getByRole('status');
+    const unlisted = 'Only listed documents run here, and this text is none of them: there is no plan of it.';
+    await expect.poll(() => told.innerText(), { timeout: patienceMs }).toBe(unlisted);
     await picture('graphiql-only');
   });
 });

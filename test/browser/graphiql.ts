@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Request } from 'playwright-core';
 import { expect } from 'vitest';
 import { patienceMs, type TestBrowser, type TestPage } from '../support/browser.ts';
 
@@ -23,7 +23,7 @@ const mostClicks = 4;
 export async function execute(page: Page): Promise<unknown> {
   for (let clicks = 1; ; clicks += 1) {
     const answered = page
-      .waitForResponse((response) => response.request().method() === 'POST', { timeout: answerMs })
+      .waitForResponse((response) => isRun(response.request()), { timeout: answerMs })
       .catch((error: unknown) => {
         if (clicks === mostClicks) throw error;
       });
@@ -33,6 +33,20 @@ export async function execute(page: Page): Promise<unknown> {
   }
 }
 
+/** Whether a request is of an operation that GraphiQL runs, and not of a plan for its panel. */
+function isRun(request: Request): boolean {
+  return request.method() === 'POST' && request.postData()?.endsWith('"extensions":{"explain":"plan"}}') === false;
+}
+
+/** Runs the subscription that the open tab holds, and waits until `hasBegun`; the button is pressed again as above. */
+export async function subscribe(page: Page, hasBegun: () => boolean): Promise<void> {
+  const press = async (): Promise<boolean> => {
+    if (!hasBegun()) await page.click('button[aria-label^="Execute"]');
+    return hasBegun();
+  };
+  await expect.poll(press, { timeout: patienceMs, interval: 1000 }).toBe(true);
+}
+
 /**
  * Replaces what stands in an editor with one line. Pasted, because editors close the brackets that are typed; and looked at,
  * because an editor that has not yet come up takes the keys and drops what is pasted.
@@ -40,10 +54,11 @@ export async function execute(page: Page): Promise<unknown> {
 export async function replaceText(page: Page, editor: 'query' | 'headers', line: string): Promise<void> {
   const place = page.locator(editor === 'query' ? '.graphiql-query-editor' : '.graphiql-editor-tool');
   const replaced = async (): Promise<string> => {
+    // Its lines may be scrolled to where something else lies.
     await place
-      .locator('.view-line:visible')
+      .locator('.editor-scrollable:visible')
       .first()
-      .click({ position: { x: 1, y: 1 } });
+      .click({ position: { x: 5, y: 5 } });
     await page.keyboard.press('Control+a');
     await paste(page, line);
     await expect.poll(() => textOf(place), { timeout: standingMs }).toBe(line);

@@ -84,10 +84,13 @@ async function openPage(browser: Browser): Promise<TestPage> {
   };
 }
 
-/** What axe finds that keeps a person from using a page as it is: rule and elements, the serious and critical ones. */
-export async function seriousFindings(page: Page): Promise<unknown> {
+/**
+ * What axe finds that keeps a person from using a page as it is, or what lies within one element of it: rule and elements,
+ * the serious and critical ones.
+ */
+export async function seriousFindings(page: Page, within = 'html'): Promise<unknown> {
   await page.evaluate(axe.source);
-  return page.evaluate(`axe.run().then(({ violations }) =>
+  return page.evaluate(`axe.run('${within}').then(({ violations }) =>
     violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);

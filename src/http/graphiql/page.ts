@@ -1,15 +1,9 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import {
-  css,
-  editorWorkerService,
-  favicon,
-  graphqlWorker,
-  js,
-  jsonWorker,
-} from '@graphql-yoga/render-graphiql/graphiql';
+import { css, editorWorkerService, favicon, graphqlWorker, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql';
 import type { PersistedSettings } from '../../operation/persisted/persisted.ts';
 import type { Complete } from '../compression.ts';
+import { bundleWith } from './bundle.ts';
 import { examples, explainExample, tailExample } from './examples.ts';
 
 /** What the page says and starts with. */
@@ -20,6 +14,10 @@ export interface PageOptions {
   readonly takesTokens?: boolean;
   /** Whether clients may see which REST calls an operation makes. */
   readonly explain: boolean;
+  /** What an operation may have, beside which the panel shows plans. */
+  readonly maxUpstreamCalls: number;
+  readonly maxUpstreamRows: number;
+  readonly maxAnswerObjects: number;
   /** Subscriptions; undefined: there are none. */
   readonly live?: object | undefined;
   /** Whether clients may read the schema. */
@@ -33,12 +31,13 @@ export interface PageOptions {
  * scripts, known by their hashes, and talk to this gateway alone.
  */
 export function createPage(options: PageOptions): Complete {
-  const { takesTokens = false } = options;
+  const { takesTokens = false, explain } = options;
   const scripts = [
     `const settings = ${inScript(settingsOf(options))};`,
     fileText('requests.js'),
     `const workers = ${inScript({ editorWorkerService, json: jsonWorker, graphql: graphqlWorker })};`,
-    withHistory(js),
+    bundleWith(explain),
+    ...(explain ? [panelScript()] : []),
     fileText('start.js'),
   ];
   const html = `<!doctype html>
@@ -49,7 +48,7 @@ export function createPage(options: PageOptions): Complete {
 <title>GraphiQL · workspace gateway</title>
 <link rel="icon" href="${favicon}">
 <style>${css}</style>
-<style>${fileText('page.css')}</style>
+<style>${fileText('page.css')}${explain ? fileText('panel/panel.css') : ''}</style>
 </head>
 <body>
 <header>
@@ -66,10 +65,17 @@ ${scripts.map((script) => `<script>${script}</script>`).join('\n')}
   return { status: 200, headers: headersOf(scripts), body: Buffer.from(html) };
 }
 
-function settingsOf({ demoKey = '', explain, live }: PageOptions): object {
+/** The panel "REST calls". */
+function panelScript(): string {
+  const files = ['rows', 'summary', 'tab', 'plan-requests', 'runs', 'panel', 'view', 'start'];
+  return files.map((name) => fileText(`panel/${name}.js`)).join('\n');
+}
+
+function settingsOf({ demoKey = '', explain, live, takesTokens = false, ...limits }: PageOptions): object {
   const tabs = [...examples, ...(live === undefined ? [] : [tailExample]), ...(explain ? [explainExample] : [])];
   return {
     demoKey,
+    ...(explain && { takesTokens, limits: limitsOf(limits) }),
     graphiql: {
       title: '',
       logo: ' ',
@@ -78,6 +84,11 @@ function settingsOf({ demoKey = '', explain, live }: PageOptions): object {
       shouldPersistHeaders: false,
     },
   };
+}
+
+function limitsOf(options: Pick<PageOptions, 'maxUpstreamCalls' | 'maxUpstreamRows' | 'maxAnswerObjects'>): object {
+  const { maxUpstreamCalls: calls, maxUpstreamRows: rows, maxAnswerObjects: objects } = options;
+  return { calls, rows, objects };
 }
 
 /** What does not work here, told before it is tried. */
@@ -89,15 +100,6 @@ function noticesOf({ introspection, persisted }: PageOptions): string {
     ...(introspection ? [] : ['The schema cannot be read here, so there is no documentation and no completion.']),
   ];
   return notices.map((notice) => `<p role="note">${notice}</p>`).join('\n');
-}
-
-/** Yoga's bundle replaces GraphiQL's list of plugins, and with it the history, by the explorer alone. */
-function withHistory(bundle: string): string {
-  const history = /\b(\w+)=\{title:"History"/.exec(bundle)?.[1];
-  const list = /plugins:\[(\w+)\],schemaDescription/;
-  if (history === undefined || !list.test(bundle))
-    throw new Error('expected the history plugin in the GraphiQL bundle');
-  return bundle.replace(list, (_list, explorer: string) => `plugins:[${history},${explorer}],schemaDescription`);
 }
 
 /** A value as a literal that ends no script early. */

@@ -6,16 +6,30 @@
  * for a broken answer.
  */
 const send = window.fetch.bind(window);
+
+/** The headers, and the key of the page unless they have one. */
+function withKey(headers) {
+  const key = sessionStorage.getItem('gateway:key') ?? settings.demoKey;
+  const hasOwnKey = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+  return hasOwnKey || key === '' ? headers : { ...headers, authorization: `Bearer ${key}` };
+}
+
+/** A request with these extensions. GraphiQL asks for streams by GET, and by POST for all else. */
+function withExtensions(url, options, extensions) {
+  if (options.body !== undefined) {
+    return [url, { ...options, body: JSON.stringify({ ...JSON.parse(options.body), extensions }) }];
+  }
+  const asked = new URL(url, location.href);
+  asked.searchParams.set('extensions', JSON.stringify(extensions));
+  return [asked.href, options];
+}
+
 window.fetch = async (url, options = {}) => {
   const { explain, ...own } = options.headers ?? {};
-  const key = sessionStorage.getItem('gateway:key') ?? settings.demoKey;
-  const hasOwnKey = Object.keys(own).some((name) => name.toLowerCase() === 'authorization');
-  const headers = hasOwnKey || key === '' ? own : { ...own, authorization: `Bearer ${key}` };
-  if (explain === undefined) return send(url, { ...options, headers });
-  const params = JSON.parse(options.body);
-  if (params.query.includes('__schema')) return send(url, { ...options, headers });
-  const body = JSON.stringify({ ...params, extensions: { explain, cost: true } });
-  const response = await send(url, { ...options, headers, body });
+  const request = { ...options, headers: withKey(own) };
+  if (explain === undefined || options.body?.includes('__schema')) return send(url, request);
+  const response = await send(...withExtensions(url, request, { explain, cost: true }));
+  if (explain !== 'plan') return response;
   const answer = await response.json();
   const shown = answer.errors === undefined ? { ...answer, data: answer.data ?? {} } : answer;
   return Response.json(shown, { status: response.status });

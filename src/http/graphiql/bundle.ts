@@ -1,0 +1,19 @@
+import { js } from '@graphql-yoga/render-graphiql/graphiql';
+
+/**
+ * GraphiQL's script with its history; Yoga's bundle replaces GraphiQL's list of plugins, and with it the history, by the
+ * explorer alone. With the panel, too, if there is one: `restCalls` is its plugin, and `panel` traces runs.
+ */
+export function bundleWith(hasPanel: boolean): string {
+  const history = /\b(\w+)=\{title:"History"/.exec(js)?.[1];
+  if (history === undefined) throw new Error('expected the history plugin in the GraphiQL bundle');
+  const own = hasPanel ? `restCalls,${history}` : history;
+  const whole = replaceOnce(js, /plugins:\[(\w+)\],schemaDescription/g, `plugins:[${own},$1],schemaDescription`);
+  return hasPanel ? replaceOnce(whole, /fetcher:(\w+),children/g, 'fetcher:panel.trace($1),children') : whole;
+}
+
+function replaceOnce(text: string, pattern: RegExp, replacement: string): string {
+  const count = [...text.matchAll(pattern)].length;
+  if (count !== 1) throw new Error(`expected ${pattern.source} once in the GraphiQL bundle, but got it ${count} times`);
+  return text.replace(pattern, replacement);
+}

@@ -1,0 +1,144 @@
+/**
+ * Runs in the page: the calls of a plan, and which of them a run made, as rows of a table. Pure: everything comes from JSON
+ * and goes out as text.
+ */
+
+/** Rows that are shown at most, calls of a row, hints, and waves: a plan may have thousands, and a page gets slow. */
+const mostShown = { rows: 60, calls: 20, hints: 4, waves: 30 };
+
+/**
+ * The planned calls by waves, each with those of `made` that are of its kind, and behind them calls that no plan has.
+ * `unmade` says that there are none of a kind.
+ */
+function rowsOf(planned, made, unmade) {
+  const kinds = planned.map((call, index) => ({
+    call,
+    id: `planned ${index}`,
+    pattern: patternOf(call.path),
+    made: [],
+  }));
+  const strays = new Map();
+  for (const call of made ?? []) (kindOf(kinds, call) ?? strayOf(strays, call)).made.push(call);
+  const rows = [
+    ...kinds.map(({ id, call, made: calls }) => ({
+      ...plannedRow(id, call),
+      ...(made !== undefined && madeOf(calls, unmade)),
+    })),
+    ...[...strays].map(([id, { call, made: calls }]) => ({ ...strayRow(id, call), ...madeOf(calls) })),
+  ];
+  return rows.toSorted((one, other) => one.wave - other.wave);
+}
+
+function plannedRow(id, { wave, method, path, paths, when, lower, upper }) {
+  const condition = when === undefined ? '' : ` (${conditions[when] ?? when})`;
+  return { id, wave, method, path, use: `for ${paths.join(', ')}${condition}`, planned: range(lower, upper) };
+}
+
+/** When a call that may be left out is made. */
+const conditions = {
+  absent: 'if nothing below it is found',
+  'not in the page': 'if no page of the list has it',
+  'not in the answer': 'if the answer of the write is not the object',
+  'long list': 'if the list is longer than a page',
+};
+
+function strayRow(id, { wave, method, path }) {
+  return { id, wave, method, path: withoutQuery(path), use: 'not in the plan' };
+}
+
+/**
+ * The planned call that this one is: the same route in the nearest wave, which still expects one. What has fewer parameters
+ * is nearer: the path of an action may look like one with an id.
+ */
+function kindOf(kinds, { method, path, wave }) {
+  const bare = withoutQuery(path);
+  const distanceOf = ({ call, made }) =>
+    Math.abs(call.wave - wave) * 100 + (made.length < call.upper ? 0 : 50) + call.path.split('{').length;
+  return kinds
+    .filter(({ call, pattern }) => call.method === method && pattern.test(bare))
+    .toSorted((one, other) => distanceOf(one) - distanceOf(other))[0];
+}
+
+function strayOf(strays, call) {
+  const id = `further ${call.wave} ${call.method} ${withoutQuery(call.path)}`;
+  const stray = strays.get(id) ?? { call, made: [] };
+  strays.set(id, stray);
+  return stray;
+}
+
+function withoutQuery(path) {
+  return path.split('?', 1)[0];
+}
+
+/** Matches paths of a template, behind the path of the upstream if that has one. */
+function patternOf(template) {
+  const parts = template.split(/\{[^}]*\}/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
+  return new RegExp(`${parts.join('[^/]+')}$`);
+}
+
+/** What became of the calls of a row. */
+function madeOf(calls, unmade) {
+  const times = calls.filter(({ cache }) => cache === undefined).map(({ milliseconds }) => Math.ceil(milliseconds));
+  return {
+    count: number(calls.length),
+    time: times.length === 0 ? '' : `${range(Math.min(...times), Math.max(...times))} ms`,
+    isFailed: calls.some(hasFailed),
+    summary: calls.length === 0 ? unmade : summaryOf(calls),
+    calls: calls.slice(0, mostShown.calls).map(detailOf),
+    moreCalls: Math.max(calls.length - mostShown.calls, 0),
+  };
+}
+
+/** The statuses, and how often the cache, another operation or a second try answered. */
+function summaryOf(calls) {
+  const statuses = Map.groupBy(calls, statusOf);
+  const texts = [...statuses].map(([status, { length }]) => (statuses.size === 1 ? status : `${status} × ${length}`));
+  return [
+    counted(calls.length, 'call'),
+    ...texts,
+    ...noted(calls.filter(({ cache }) => cache !== undefined).length, 'from the cache'),
+    ...noted(calls.filter(({ shared }) => shared).length, 'shared'),
+    ...noted(calls.filter(({ retryOf }) => retryOf !== undefined).length, 'sent again'),
+  ].join(' · ');
+}
+
+/** One call that was made. */
+function detailOf(call) {
+  const { method, path, milliseconds, cache, shared, retryOf } = call;
+  const notes = [
+    statusOf(call),
+    ...(cache === undefined ? [`${number(milliseconds)} ms`] : []),
+    ...(cache === 'hit' ? ['from the cache'] : []),
+    ...(cache === 'stale' ? ['from the cache, stale'] : []),
+    ...(shared ? ['shared with another operation'] : []),
+    ...(retryOf === undefined ? [] : [`sent again after ${retryOf}`]),
+  ];
+  return { method, path, isFailed: hasFailed(call), facts: notes.join(' · ') };
+}
+
+function statusOf({ status }) {
+  return status === undefined ? 'no answer' : String(status);
+}
+
+/** An object that is absent is no failure. */
+function hasFailed({ status }) {
+  return status === undefined || (status >= 400 && status !== 404);
+}
+
+/** A count and what it counts, if there is any. */
+function noted(count, text) {
+  return count === 0 ? [] : [`${number(count)} ${text}`];
+}
+
+/** A count with its noun. */
+function counted(count, noun) {
+  return `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function range(lower, upper) {
+  return lower === upper ? number(upper) : `${number(lower)}–${number(upper)}`;
+}
+
+function number(count) {
+  return count.toLocaleString('en');
+}

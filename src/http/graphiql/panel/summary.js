@@ -1,0 +1,77 @@
+/** Runs in the page: everything that the panel shows of a plan, and of a run of the same operation. Pure. */
+function shownOf(plan, limits, run) {
+  const rows = rowsOf(plan.calls, run?.calls, isStream(run) ? 'not for this message' : 'not made');
+  const measures = measuresOf(plan, limits);
+  const excesses = measures.filter(({ isOver }) => isOver).map(excessOf);
+  const lastWave = Math.max(0, plan.waves, ...rows.map(({ wave }) => wave));
+  const shownWaves = Math.min(lastWave, mostShown.waves);
+  return {
+    ...{ measures, excesses },
+    told: [plannedOf(plan, excesses.length > 0), firstPartOf(plan)].filter(Boolean).join(' '),
+    ran: ranOf(run),
+    firstPartAfter: plan.firstPartAfter,
+    waves: Array.from({ length: shownWaves }, (_, index) => index + 1),
+    moreWaves: lastWave - shownWaves,
+    rows: rows.slice(0, mostShown.rows),
+    moreRows: Math.max(rows.length - mostShown.rows, 0),
+    budget: budgetOf(run, plan),
+    // What stood in backticks is each second piece.
+    hints: plan.hints.slice(0, mostShown.hints).map((hint) => hint.split('`')),
+    moreHints: Math.max(plan.hints.length - mostShown.hints, 0),
+  };
+}
+
+/** What a plan has most of, each beside its limit. */
+function measuresOf({ lower, upper, rows, objects }, limits) {
+  const measure = (name, most, limit, text = number(most)) => {
+    return { name, text, most, limit, share: Math.min(most / limit, 1), isOver: most > limit };
+  };
+  return [
+    measure('REST calls', upper, limits.calls, range(lower, upper)),
+    measure('Rows', rows, limits.rows),
+    measure('Objects', objects, limits.objects),
+  ];
+}
+
+function excessOf({ name, most, limit }) {
+  const noun = name === 'REST calls' ? name : name.toLowerCase();
+  return `Over the limit of ${number(limit)} ${noun}: it may take ${number(most)}, so it is refused before its first call.`;
+}
+
+function plannedOf({ lower, upper, waves }, isOver) {
+  if (upper === 0) return 'No REST call.';
+  const calls = upper === 1 ? 'call' : 'calls';
+  return `${range(lower, upper)} REST ${calls} in ${counted(waves, 'wave')}${isOver ? ', over the limit' : ''}.`;
+}
+
+function firstPartOf({ firstPartAfter, waves }) {
+  if (firstPartAfter === undefined) return undefined;
+  return firstPartAfter === 0 ? 'First part before any wave.' : `First part after wave ${firstPartAfter} of ${waves}.`;
+}
+
+/** Whether a run is of a subscription: a trace comes with each of its messages, and once for another operation. */
+function isStream({ isRunning = false, isStopped = false, messages = 0 } = {}) {
+  return messages > 1 || (messages === 1 && (isRunning || isStopped));
+}
+
+/** What a run did, as one sentence. */
+function ranOf(run) {
+  if (run === undefined) return undefined;
+  const { isRunning, isStopped, milliseconds, calls, messages } = run;
+  if (isStream(run)) return `${counted(messages, 'message')} so far; the calls are those of the last one, polls apart.`;
+  if (isRunning) return 'Running…';
+  if (calls === undefined) return isStopped ? 'Stopped.' : 'The run did not tell its calls: its answer says why.';
+  const cached = calls.filter(({ cache }) => cache !== undefined).length;
+  const shared = calls.filter((call) => call.shared).length;
+  const own = calls.length - cached - shared;
+  const notes = [...noted(cached, 'from the cache'), ...noted(shared, 'shared')].map((note) => `, ${note}`).join('');
+  return `Ran in ${number(milliseconds)} ms: ${own === 0 ? 'no call' : counted(own, 'call')} made${notes}.`;
+}
+
+/** What is left of the budget of the key, one line for each window. */
+function budgetOf(run, { upper }) {
+  return (run?.cost?.budget ?? []).map(({ surface, limit, remaining, window }) => ({
+    text: `${number(remaining)} of ${number(limit)} calls of ${surface} left in ${number(window)} seconds`,
+    isShort: remaining < upper,
+  }));
+}

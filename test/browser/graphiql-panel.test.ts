@@ -1,0 +1,275 @@
+import type { Locator, Page, Request } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  hasChromium,
+  patienceMs,
+  seriousFindings,
+  startBrowser,
+  type TestBrowser,
+  type TestPage,
+} from '../support/browser.ts';
+import { rowsOf } from '../support/connections.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { listOf } from '../support/lists.ts';
+import { GrowingEvents, quick } from '../support/live.ts';
+import type { Routes } from '../support/routes.ts';
+import { dashboard, listedDashboard, project } from '../support/rows.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { execute, openGraphiql, openTab, replaceText, subscribe } from './graphiql.ts';
+
+const routes: Routes = {
+  'GET /api/projects/1/': project(1),
+  'PATCH /api/projects/1/': project(1),
+  'GET /api/projects/1/dashboards/': listOf(rowsOf(2, listedDashboard)),
+  'GET /api/projects/1/dashboards/:id/': ({ params }) => dashboard(Number(params['id'])),
+};
+
+const tiles = '{ project(id: 1) { name dashboards(first: 2) { nodes { name tiles } } } }';
+const settings = { explain: true, demoKey: 'phx_demo' };
+
+function panelOf(page: Page): Locator {
+  return page.getByRole('region', { name: 'REST calls', exact: true });
+}
+
+/** Waits until the panel says this. */
+async function says(panel: Locator, text: string): Promise<void> {
+  await panel.getByRole('status').getByText(text).waitFor();
+}
+
+/** What stands in the rows of the panel, each cell as one line. */
+async function rowsIn(panel: Locator): Promise<readonly (readonly string[])[]> {
+  const rows = await panel.locator('tbody tr').all();
+  return Promise.all(
+    rows.map(async (row) => {
+      const cells = await row.locator('th, td').allInnerTexts();
+      return cells.map((cell) => cell.replaceAll(/\s+/g, ' ').trim());
+    }),
+  );
+}
+
+/** How many operations, and plans, a gateway has counted. */
+async function countsOf({ url }: TestGateway): Promise<readonly number[]> {
+  const text = await (await fetch(new URL('/metrics', url))).text();
+  return ['gateway_operations_total', 'gateway_plans_total'].map((name) => {
+    const samples = text.split('\n').filter((line) => line.startsWith(name));
+    return samples.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  });
+}
+
+/** What holds back answers of plans of a text with `older`, which nothing aborts, until `release()`. */
+const holdingOlder = `
+  const fetched = window.fetch.bind(window);
+  window.held = [];
+  window.release = () => window.held.splice(0).forEach((answer) => answer());
+  window.fetch = async (url, { signal, ...options } = {}) => {
+    if (!options.body?.includes('older')) return fetched(url, { ...options, signal });
+    const response = await fetched(url, options);
+    await new Promise((answer) => window.held.push(answer));
+    return response;
+  };`;
+
+describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromium)', { timeout: 60_000 }, () => {
+  const started = new AsyncDisposableStack();
+  const lines: unknown[] = [];
+  let browser: TestBrowser;
+  let upstream: Upstream;
+  let gateway: TestGateway;
+  let opened: TestPage;
+  let page: Page;
+  let panel: Locator;
+
+  beforeAll(async () => {
+    browser = started.use(await startBrowser());
+    upstream = started.use(await startUpstream(routes));
+    const log = (...line: readonly unknown[]): void => void lines.push(line);
+    gateway = started.use(await startGateway(upstream, { ...settings, maxUpstreamCalls: 10, log }));
+    opened = started.use(await browser.open());
+    page = opened.page;
+    panel = panelOf(page);
+    await page.addInitScript(holdingOlder);
+    await page.goto(gateway.url);
+    await page.getByRole('button', { name: 'Show REST calls' }).click();
+    await says(panel, 'REST calls in 2 waves.');
+  }, 60_000);
+
+  afterAll(() => started.disposeAsync());
+
+  test('plans what is typed, without a key, a REST call, an operation or a line in the log', async () => {
+    const keys: (string | undefined)[] = [];
+    const listen = (request: Request): unknown =>
+      isOfPlan(request) && keys.push(request.headers()['authorization'], request.headers()['cookie']);
+    page.on('request', listen);
+    const [operations] = await countsOf(gateway);
+    const logged = lines.length;
+    await replaceText(page, 'query', tiles);
+    await says(panel, '2–4 REST calls in 2 waves.');
+    expect(await rowsIn(panel)).toEqual([
+      ['GET /api/projects/{id}/ for project', '1', ''],
+      ['GET /api/projects/{project_id}/dashboards/ for project.dashboards', '1', ''],
+      ['GET /api/projects/{project_id}/dashboards/{id}/ for project.dashboards.nodes', '', '0–2'],
+    ]);
+    await panel.getByText('is in the detail view only: up to 2 calls').waitFor();
+    await opened.picture('panel-plan');
+    expect(await countsOf(gateway)).toEqual([operations, expect.any(Number)]);
+    expect(lines).toHaveLength(logged);
+    expect(new Set(keys)).toEqual(new Set([undefined]));
+    expect(upstream.requests).toEqual([]);
+    expect([...opened.origins]).toEqual([new URL(gateway.url).origin]);
+    page.off('request', listen);
+  });
+
+  test('keeps the last plan, greyed, while the text is invalid, and says why', async () => {
+    await replaceText(page, 'query', tiles);
+    await says(panel, '2–4 REST calls in 2 waves.');
+    await replaceText(page, 'query', '{ project(id: 1) { nam } }');
+    await panel.getByText('Cannot query field "nam"').waitFor();
+    await says(panel, 'Below is the last plan that there was.');
+    expect(await panel.locator('[data-stale=true] tbody tr').count()).toBe(3);
+    await opened.picture('panel-invalid');
+    await replaceText(
+      page,
+      'query',
+      '{ project(id: 1) { name ... @defer { dashboards(first: 2) { nodes { tiles } } } } }',
+    );
+    await says(panel, 'First part after wave 1 of 2.');
+    expect(await panel.locator('[data-stale=true]').count()).toBe(0);
+    await panel.getByRole('columnheader', { name: 'Wave 1 first part' }).waitFor();
+    await opened.picture('panel-defer');
+  });
+
+  test('has after a run what became of each call on the rows of the plan, and the answer is as without', async () => {
+    await replaceText(page, 'query', tiles);
+    await says(panel, '2–4 REST calls in 2 waves.');
+    upstream.reset();
+    await execute(page);
+    await says(panel, '4 calls made.');
+    expect(upstream.requests).toHaveLength(4);
+    expect((await rowsIn(panel)).map(([, ...waves]) => waves.map((cell) => cell.replace(/[\d–]+ ms/, 'N ms')))).toEqual(
+      [
+        ['1 N ms', ''],
+        ['1 N ms', ''],
+        ['', '2 of 0–2 N ms'],
+      ],
+    );
+    await panel.getByText('2 calls · 200').click();
+    expect(await panel.getByRole('listitem').allInnerTexts()).toEqual(
+      expect.arrayContaining([expect.stringMatching(/\/dashboards\/1\/\n200 · [\d.]+ ms/) as unknown]),
+    );
+    await opened.picture('panel-run');
+    const response = page.locator('.graphiql-response');
+    await response.getByText('Project 1').waitFor();
+    expect(await response.innerText()).not.toContain('extensions');
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await seriousFindings(page, '.graphiql-plugin')).toEqual([]);
+      await opened.picture(`panel-run-${colorScheme}`);
+    }
+  });
+
+  test('sends a change once, when it runs, and not for its plan', async () => {
+    upstream.reset();
+    await replaceText(page, 'query', 'mutation { updateProject(input: { id: 1, name: "x" }) { project { name } } }');
+    await panel.getByText('PATCH').waitFor();
+    expect(upstream.requests).toEqual([]);
+    await execute(page);
+    await says(panel, '1 call made.');
+    expect(upstream.requests).toEqual(['PATCH /api/projects/1/']);
+  });
+
+  test('never shows an older plan, even if its answer comes behind a newer one', async () => {
+    await replaceText(page, 'query', '{ older: project(id: 1) { name dashboards { totalCount } } }');
+    await expect.poll(() => page.evaluate('held.length'), { timeout: patienceMs }).toBe(1);
+    await replaceText(page, 'query', '{ newer: project(id: 1) { name } }');
+    await panel.getByText('for newer').waitFor();
+    await page.evaluate('release()');
+    await replaceText(page, 'query', '{ newest: project(id: 1) { name } }');
+    await panel.getByText('for newest').waitFor();
+    expect(await panel.getByText('older').count()).toBe(0);
+    await says(panel, '1 REST call in 1 wave.');
+  });
+
+  test('can be opened, run and read by keyboard alone', async () => {
+    await replaceText(page, 'query', '{ project(id: 1) { dashboards(first: 2) { nodes { name } } } }');
+    await page.getByLabel('API key').focus();
+    await tabTo(page, 'Hide REST calls');
+    await page.keyboard.press('Enter');
+    expect(await panel.count()).toBe(0);
+    await page.keyboard.press('Enter');
+    await panel.getByText('for project.dashboards').waitFor();
+    await tabTo(page, 'Execute query');
+    await page.keyboard.press('Enter');
+    await says(panel, '1 call made.');
+    await page.getByLabel('API key').focus();
+    await tabTo(page, 'Waves of REST calls');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await panel.getByRole('listitem').getByText('/dashboards/?limit=2').waitFor();
+  });
+
+  test('a plan over the limit stands out', async () => {
+    await replaceText(page, 'query', '{ project(id: 1) { dashboards(first: 20) { nodes { tiles } } } }');
+    await says(panel, '1–22 REST calls in 2 waves, over the limit.');
+    await panel.getByText('Over the limit of 10 REST calls: it may take 22, so it is refused').waitFor();
+    expect(await seriousFindings(page, '.graphiql-plugin')).toEqual([]);
+    await opened.picture('panel-over');
+  });
+
+  test('draws so much of a very wide plan as stays quick, as text, and the rest scrolls within the panel', async () => {
+    const calls = Array.from({ length: 300 }, (_, index) => ({
+      ...{ operation: 'getDashboard', method: 'GET', path: '/api/projects/{project_id}/dashboards/{id}/' },
+      ...{ lower: 1, upper: 1, rows: 1, wave: 1 + (index % 20), paths: [`<b>place${index}</b>`] },
+    }));
+    const plan = { calls, lower: 300, upper: 300, rows: 300, objects: 300, waves: 20, hints: [] };
+    await page.route('**/graphql', async (route) => {
+      if (isOfPlan(route.request())) await route.fulfill({ json: { data: null, extensions: { explain: plan } } });
+      else await route.continue();
+    });
+    await replaceText(page, 'query', '{ wide: projects { totalCount } }');
+    await says(panel, '300 REST calls in 20 waves, over the limit.');
+    await panel.getByText('and 240 more rows').waitFor();
+    expect(await panel.locator('tbody tr').count()).toBe(60);
+    await panel.getByText('for <b>place0</b>').waitFor();
+    const waves = panel.getByRole('region', { name: 'Waves of REST calls' });
+    expect(await waves.evaluate((region) => region.scrollWidth > region.clientWidth)).toBe(true);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBe(0);
+    await opened.picture('panel-wide');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.unroute('**/graphql');
+    // The only errors of the console are those of the invalid text.
+    expect(opened.errors.filter((error) => !error.includes('400'))).toEqual([]);
+  });
+
+  test('shows messages of a subscription as they come, beside what it costs', async () => {
+    const events = new GrowingEvents();
+    await using growing = await startUpstream({ 'GET /api/projects/1/events/': events.list });
+    await using live = await startGateway(growing, { ...settings, live: quick });
+    await using other = await openGraphiql(browser, live.url);
+    const tail = panelOf(other.page);
+    await other.page.getByRole('button', { name: 'Show REST calls' }).click();
+    await openTab(other.page, 'Tail');
+    await says(tail, '1 REST call in 1 wave.');
+    await subscribe(other.page, () => growing.requests.length > 1);
+    for (const name of ['First to be heard', 'Second to be heard']) {
+      events.add(1, new Date().toISOString(), { event: name });
+      await other.page.locator('.graphiql-response').getByText(name).waitFor();
+    }
+    await says(tail, 'messages so far');
+    await other.picture('panel-tail');
+    expect(other.errors).toEqual([]);
+  });
+});
+
+/** Whether the panel asks for a plan. */
+function isOfPlan(request: Request): boolean {
+  return request.postData()?.endsWith('"extensions":{"explain":"plan"}}') === true;
+}
+
+/** Presses the tab key until what has this label has the focus. */
+async function tabTo(page: Page, label: string): Promise<void> {
+  const focused = (): Promise<unknown> => page.evaluate('document.activeElement.getAttribute("aria-label") ?? ""');
+  for (let steps = 0; !String(await focused()).startsWith(label); steps += 1) {
+    expect(steps).toBeLessThan(40);
+    await page.keyboard.press('Tab');
+  }
+}
