@@ -15,7 +15,7 @@ import { GrowingEvents, quick } from '../support/live.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, listedDashboard, project } from '../support/rows.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
-import { execute, openGraphiql, openTab, replaceText, subscribe } from './graphiql.ts';
+import { execute, executeUntil, openGraphiql, openTab, replaceText } from './graphiql.ts';
 
 const routes: Routes = {
   'GET /api/projects/1/': project(1),
@@ -166,6 +166,34 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
     }
   });
 
+  test('shows the first part of an answer before what is deferred has come, and when that was', async () => {
+    const details = Promise.withResolvers<void>();
+    await using slow = await startUpstream({
+      ...routes,
+      'GET /api/projects/1/dashboards/:id/': async ({ params }) => {
+        await details.promise;
+        return dashboard(Number(params['id']));
+      },
+    });
+    await using other = await startGateway(slow, settings);
+    await using fresh = await openGraphiql(browser, other.url);
+    const parts = panelOf(fresh.page);
+    await fresh.page.getByRole('button', { name: 'Show REST calls' }).click();
+    const text = '{ project(id: 1) { name dashboards(first: 2) { nodes { name ... @defer { tiles } } } } }';
+    await replaceText(fresh.page, 'query', text);
+    await says(parts, 'First part after wave 1 of 2.');
+    await executeUntil(fresh.page, () => slow.requests.length > 1);
+    await says(parts, 'First part in');
+    const response = fresh.page.locator('.graphiql-response');
+    await response.getByText('Dashboard 2').waitFor();
+    expect(await response.innerText()).not.toContain('tiles');
+    details.resolve();
+    await response.getByText('"tiles"').first().waitFor();
+    await parts.getByText(/Ran in [\d,]+ ms, first part in [\d,]+: 4 calls made\./).waitFor();
+    await fresh.picture('panel-parts');
+    expect(fresh.errors).toEqual([]);
+  });
+
   test('sends a change once, when it runs, and not for its plan', async () => {
     upstream.reset();
     await replaceText(page, 'query', 'mutation { updateProject(input: { id: 1, name: "x" }) { project { name } } }');
@@ -249,7 +277,7 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
     await other.page.getByRole('button', { name: 'Show REST calls' }).click();
     await openTab(other.page, 'Tail');
     await says(tail, '1 REST call in 1 wave.');
-    await subscribe(other.page, () => growing.requests.length > 1);
+    await executeUntil(other.page, () => growing.requests.length > 1);
     for (const name of ['First to be heard', 'Second to be heard']) {
       events.add(1, new Date().toISOString(), { event: name });
       await other.page.locator('.graphiql-response').getByText(name).waitFor();

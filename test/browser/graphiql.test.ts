@@ -7,11 +7,11 @@ import { createFolder } from '../support/persisted.ts';
 import { startUpstream } from '../support/upstream.ts';
 import {
   execute,
+  executeUntil,
   openGraphiql,
   openTab,
   replaceText,
   stored,
-  subscribe,
   tabsOf,
   textOf,
   untilTabsHold,
@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     await using opened = await openGraphiql(browser, live.url);
     const { page, picture, errors } = opened;
     await openTab(page, 'Tail');
-    await subscribe(page, () => upstream.requests.length > 1);
+    await executeUntil(page, () => upstream.requests.length > 1);
     for (const name of ['First to be heard', 'Second to be heard']) {
       events.add(1, new Date().toISOString(), { event: name });
       await page.locator('.graphiql-response').getByText(name).waitFor();

@@ -38,8 +38,8 @@ function isRun(request: Request): boolean {
   return request.method() === 'POST' && request.postData()?.endsWith('"extensions":{"explain":"plan"}}') === false;
 }
 
-/** Runs the subscription that the open tab holds, and waits until `hasBegun`; the button is pressed again as above. */
-export async function subscribe(page: Page, hasBegun: () => boolean): Promise<void> {
+/** Runs what the open tab holds and waits until `hasBegun`, for what is not answered at once. It is pressed again as above. */
+export async function executeUntil(page: Page, hasBegun: () => boolean): Promise<void> {
   const press = async (): Promise<boolean> => {
     if (!hasBegun()) await page.click('button[aria-label^="Execute"]');
     return hasBegun();

@@ -11,7 +11,10 @@ function fetchOf(page: string, fetchOfBrowser: Fetch, keptKey: string | null = n
     ([, script]) => script,
   );
   const window = { fetch: fetchOfBrowser };
-  runInNewContext(`${settings}\n${requests}`, { window, Response, sessionStorage: { getItem: () => keptKey } });
+  runInNewContext(`${settings}\n${requests}`, {
+    ...{ window, Response, URL, location: { href: 'http://127.0.0.1/graphql' } },
+    sessionStorage: { getItem: () => keptKey },
+  });
   return window.fetch;
 }
 
@@ -40,6 +43,7 @@ test('GraphiQL sends the header explain as the extension, but not where it reads
   const page = await pageOf(gateway);
   const [key, query] = [{ authorization: 'Bearer phx_a' }, '{ projects { totalCount } }'];
   const body = (params: object): string => JSON.stringify(params);
+  expect(page).toContain('panel.trace');
   expect(await sentFrom(page, { ...key, explain: 'plan' }, query)).toEqual([
     '/graphql',
     { method: 'POST', headers: key, body: body({ query, extensions: { explain: 'plan', cost: true } }) },
@@ -82,8 +86,27 @@ test('GraphiQL gets data, if empty, with a plan, and answers with errors as they
   expect(await shownFor(refused)).toEqual(refused);
 });
 
+test('GraphiQL asks for a plan or a trace of a stream in its address, and for parts of what defers', async () => {
+  await using upstream = await startUpstream({});
+  await using gateway = await startGateway(upstream, { explain: true });
+  const sent: unknown[] = [];
+  const fetchInPage = fetchOf(await pageOf(gateway), async (...request) => {
+    sent.push(...request);
+    return Response.json({});
+  });
+  await fetchInPage('http://127.0.0.1/graphql?query=a', { method: 'GET', headers: { explain: 'trace' } });
+  const [address] = sent.splice(0);
+  expect(new URL(String(address)).searchParams.get('extensions')).toBe('{"explain":"trace","cost":true}');
+  const body = JSON.stringify({ query: '{ a { ... @defer { b } } }' });
+  await fetchInPage('/graphql', { method: 'POST', headers: { accept: 'application/json' }, body });
+  const headers = { accept: 'multipart/mixed; deferSpec=20220824, application/json' };
+  expect(JSON.parse(JSON.stringify(sent))).toEqual(['/graphql', { method: 'POST', headers, body }]);
+});
+
 test('GraphiQL says nothing of explain where it is switched off', async () => {
   await using upstream = await startUpstream({});
   await using gateway = await startGateway(upstream, { explain: false });
-  expect(await pageOf(gateway)).not.toContain('query Explain');
+  const page = await pageOf(gateway);
+  expect(page).not.toContain('query Explain');
+  for (const trace of ['rest-calls', 'REST calls"', 'panel.trace']) expect(page).not.toContain(trace);
 });

@@ -106,6 +106,16 @@ test('calls go to the nearest wave of their route, what was not made says so, an
   });
 });
 
+test.each([
+  [[12.3, 0.4], '1–13 ms'],
+  [[0.4, 0.2], '1 ms'],
+  [[2920, 80], '0.1–2.9 s'],
+  [[2920, 2924], '2.9 s'],
+])('calls of %j milliseconds took %s', (times, time) => {
+  const calls = times.map((milliseconds) => made('/api/projects/1/dashboards/7/', 2, { milliseconds }));
+  expect(shownOf(plan, { calls, messages: 1, milliseconds: 1 })).toMatchObject({ rows: [{ time: '' }, { time }] });
+});
+
 test('a row without a parameter is nearer than one with, whose path looks the same', () => {
   const [withId, action] = ['/api/events/{id}/', '/api/events/values/'];
   const both = [withId, action].map((path) => ({ method: 'GET', path, paths: [], lower: 1, upper: 9, wave: 1 }));

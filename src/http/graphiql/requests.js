@@ -4,8 +4,12 @@
  * GraphiQL has no place for request extensions, but one for headers: with `"explain": "plan"` or `"explain": "trace"`
  * among them the extensions are sent instead. The schema is read as always. A plan has no data, which GraphiQL would take
  * for a broken answer.
+ *
+ * GraphiQL takes answers in parts, too, but does not say in which format: it knows the one of 2022.
  */
 const send = window.fetch.bind(window);
+
+const inParts = 'multipart/mixed; deferSpec=20220824, application/json';
 
 /** The headers, and the key of the page unless they have one. */
 function withKey(headers) {
@@ -26,7 +30,8 @@ function withExtensions(url, options, extensions) {
 
 window.fetch = async (url, options = {}) => {
   const { explain, ...own } = options.headers ?? {};
-  const request = { ...options, headers: withKey(own) };
+  const isDeferring = options.body?.includes('@defer');
+  const request = { ...options, headers: withKey(isDeferring ? { ...own, accept: inParts } : own) };
   if (explain === undefined || options.body?.includes('__schema')) return send(url, request);
   const response = await send(...withExtensions(url, request, { explain, cost: true }));
   if (explain !== 'plan') return response;

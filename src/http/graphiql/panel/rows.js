@@ -78,15 +78,21 @@ function patternOf(template) {
 
 /** What became of the calls of a row. */
 function madeOf(calls, unmade) {
-  const times = calls.filter(({ cache }) => cache === undefined).map(({ milliseconds }) => Math.ceil(milliseconds));
+  const times = calls.filter(({ cache }) => cache === undefined).map(({ milliseconds }) => milliseconds);
   return {
     count: number(calls.length),
-    time: times.length === 0 ? '' : `${range(Math.min(...times), Math.max(...times))} ms`,
+    time: times.length === 0 ? '' : timeOf(Math.min(...times), Math.max(...times)),
     isFailed: calls.some(hasFailed),
     summary: calls.length === 0 ? unmade : summaryOf(calls),
     calls: calls.slice(0, mostShown.calls).map(detailOf),
     moreCalls: Math.max(calls.length - mostShown.calls, 0),
   };
+}
+
+/** From so many milliseconds to so many, in as few characters as tell calls apart. */
+function timeOf(least, most) {
+  if (most < 1000) return `${range(Math.ceil(least), Math.ceil(most))} ms`;
+  return `${range(Math.round(least / 100) / 10, Math.round(most / 100) / 10)} s`;
 }
 
 /** The statuses, and how often the cache, another operation or a second try answered. */

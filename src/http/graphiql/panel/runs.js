@@ -41,6 +41,8 @@ class Run {
   /** Takes what an answer tells of the run. Returns the answer as it would be without. */
   take(answer, isLast) {
     const { explain, cost, ...others } = answer?.extensions ?? {};
+    // The last part of an answer has its trace.
+    if (explain === undefined && !isLast) this.#change({ firstPartMs: this.#state.firstPartMs ?? this.#elapsed });
     if (explain !== undefined) this.#change({ calls: explain.calls, cost, messages: this.#state.messages + 1 });
     if (isLast) this.end();
     if (explain === undefined) return answer;
@@ -69,7 +71,11 @@ class Run {
   }
 
   end() {
-    this.#change({ isRunning: false, milliseconds: Math.round(performance.now() - this.#startedAt) });
+    this.#change({ isRunning: false, milliseconds: this.#elapsed });
+  }
+
+  get #elapsed() {
+    return Math.round(performance.now() - this.#startedAt);
   }
 
   #change(changes) {

@@ -57,15 +57,17 @@ function isStream({ isRunning = false, isStopped = false, messages = 0 } = {}) {
 /** What a run did, as one sentence. */
 function ranOf(run) {
   if (run === undefined) return undefined;
-  const { isRunning, isStopped, milliseconds, calls, messages } = run;
-  if (isStream(run)) return `${counted(messages, 'message')} so far; the calls are those of the last one, polls apart.`;
-  if (isRunning) return 'Running…';
+  const { isRunning, isStopped, milliseconds, firstPartMs, calls } = run;
+  if (isStream(run))
+    return `${counted(run.messages, 'message')} so far; the calls are those of the last one, polls apart.`;
+  if (isRunning) return firstPartMs === undefined ? 'Running…' : `First part in ${number(firstPartMs)} ms…`;
   if (calls === undefined) return isStopped ? 'Stopped.' : 'The run did not tell its calls: its answer says why.';
   const cached = calls.filter(({ cache }) => cache !== undefined).length;
   const shared = calls.filter((call) => call.shared).length;
   const own = calls.length - cached - shared;
   const notes = [...noted(cached, 'from the cache'), ...noted(shared, 'shared')].map((note) => `, ${note}`).join('');
-  return `Ran in ${number(milliseconds)} ms: ${own === 0 ? 'no call' : counted(own, 'call')} made${notes}.`;
+  const inParts = firstPartMs === undefined ? '' : `, first part in ${number(firstPartMs)}`;
+  return `Ran in ${number(milliseconds)} ms${inParts}: ${own === 0 ? 'no call' : counted(own, 'call')} made${notes}.`;
 }
 
 /** What is left of the budget of the key, one line for each window. */

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { runPanelScripts } from '../support/panel-scripts.ts';
+
+/** What a script of the panel makes of the page: the value of an expression. */
+function inPage(expression: string, page: { stored?: unknown; query?: string; token?: string; takesTokens?: boolean }) {
+  const { stored = null, query, token = null, takesTokens = false } = page;
+  const globals = {
+    settings: { demoKey: 'phx_demo', takesTokens, graphiql: { defaultTabs: [{ query: 'first' }] } },
+    window: { fetch: () => undefined },
+    localStorage: { getItem: () => JSON.stringify(stored) },
+    sessionStorage: { getItem: () => token },
+    location: { href: `http://127.0.0.1/graphql${query === undefined ? '' : `?query=${query}`}` },
+    ...{ URL, result: '' },
+  };
+  runPanelScripts(['../requests', 'tab'], `result = JSON.stringify(${expression}) ?? 'undefined'`, globals);
+  const parsed: unknown = JSON.parse(globals.result);
+  return parsed;
+}
+
+const tabs = [{ query: 'one' }, { query: 'two' }];
+
+test.each([
+  ['the first example', {}, 'first'],
+  ['the tab that was open', { stored: { tabs, activeTabIndex: 1 } }, 'two'],
+  ['the tab with the query of the address', { stored: { tabs, activeTabIndex: 1 }, query: 'one' }, 'one'],
+])('before GraphiQL tells of a change, the open tab is %s', (_which, page, query) => {
+  expect(inPage('storedTab()', page)).toEqual({ query });
+});
+
+test('a tab becomes the parameters of its plan, without a key', () => {
+  const tab = {
+    query: '{ a }',
+    variables: ' { "b": 1 }',
+    operationName: null,
+    headers: '{ "Authorization": "Bearer c" }',
+  };
+  expect(inPage(`paramsOf(${JSON.stringify(tab)})`, { token: 'phx_kept' })).toEqual({
+    ...{ query: '{ a }', variables: { b: 1 }, credentials: {} },
+  });
+  expect(inPage('paramsOf({ query: null, variables: "" })', {})).toEqual({ query: '', variables: {}, credentials: {} });
+});
+
+test('where tokens are taken, a plan is asked for with that of the page, or of the tab', () => {
+  const page = { token: 'kept', takesTokens: true };
+  expect(inPage('paramsOf({})', page)).toMatchObject({ credentials: { authorization: 'Bearer kept' } });
+  expect(inPage(`paramsOf({ headers: '{ "Authorization": "Bearer own", "x": "y" }' })`, page)).toMatchObject({
+    credentials: { Authorization: 'Bearer own' },
+  });
+});
+
+test.each(['{', '[1]', '1', '"a"'])('variables that are %s are no JSON object', (variables) => {
+  expect(inPage(`paramsOf({ variables: ${JSON.stringify(variables)} })`, {})).toEqual({
+    problem: 'The variables are no JSON object.',
+  });
+});
+
+test('a text of comments alone is blank', () => {
+  expect(inPage(String.raw`['', ' \n# a\n', '# a\n{ b }'].map(isBlank)`, {})).toEqual([true, true, false]);
+});
