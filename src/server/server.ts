@@ -53,8 +53,11 @@ const looksInGrace = 10;
 /** Serves a gateway over HTTP. */
 export async function startServer(gateway: Gateway, options: ServerOptions): Promise<GatewayServer> {
   const { compression = false, metrics = true, readers = readerLimits } = options;
-  const connections = new Connections(readers);
   const server = createServer(httpLimits);
+  const connections = new Connections(readers, (request, response) => {
+    if (stop.isHolding) stop.hold(() => route(endpoints, request, response));
+    else route(endpoints, request, response);
+  });
   const stop = new GracefulStop(server, connections, { ...options, cutStreams: gateway.cutStreams });
   const endpoints: Endpoints = {
     gateway,
@@ -62,10 +65,8 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
     isStopping: () => stop.hasBegun,
   };
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (!connections.take(request, response)) return;
     if (stop.hasBegun) closeAfter(response);
-    if (stop.isHolding) stop.hold(() => route(endpoints, request, response));
-    else route(endpoints, request, response);
+    connections.take(request, response);
   });
   limitConnections(server, options.maxConnections ?? mostConnections);
   server.on('connection', (socket) => connections.add(socket));

@@ -39,19 +39,23 @@ function get(path: string, headers = ''): string {
 }
 
 test.each([
-  ['metrics', get('/metrics').repeat(60), 100],
-  ["GraphiQL's page", get('/graphql', 'accept: text/html\r\naccept-encoding: gzip\r\n').repeat(60), 100],
-  ['what is not there', get('/nothing').repeat(2000), 100],
-  ['documents that do not parse', get('/graphql?query={').repeat(60), 100],
+  ['metrics', get('/metrics'), 60],
+  ["GraphiQL's page", get('/graphql', 'accept: text/html\r\naccept-encoding: gzip\r\n'), 60],
+  ['what is not there', get('/nothing'), 2000],
+  ['documents that do not parse', get('/graphql?query={'), 60],
 ])(
   'pipelined requests for %s whose answers are not read hold up no other client',
   { timeout: 60_000 },
   async (...attack) => {
-    const [, bytes, connections] = attack;
+    const [, bytes, times] = attack;
     const { gateway } = attacked();
+    // What is loaded with the first of them is none of the attack's.
+    const first = await open(gateway.port, bytes);
+    await once(first, 'data');
+    first.destroy();
     await withstand(gateway, async () => {
-      const sockets = await together(connections, 20, () => open(gateway.port, bytes));
-      for (let times = 0; times < 3; times += 1) expect((await gateway.ask(query)).body).toBe(whole);
+      const sockets = await together(100, 20, () => open(gateway.port, bytes.repeat(times)));
+      for (let asked = 0; asked < 3; asked += 1) expect((await gateway.ask(query)).body).toBe(whole);
       for (const socket of sockets) socket.destroy();
     });
   },

@@ -7,8 +7,63 @@ import { listen } from '../support/listen.ts';
 
 const request = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
 
+const patient = { graceMs: 60_000, bytesPerSecond: 1 };
+
+/** A server whose requests wait in `asked` to be answered, and a client that has sent it some, all at once. */
+async function serve(requests: number) {
+  const asked: ServerResponse[] = [];
+  let parsed = 0;
+  const connections = new Connections(patient, (_request, response) => void asked.push(response));
+  const server = createServer();
+  server.on('connection', (socket) => connections.add(socket));
+  server.on('request', (incoming: IncomingMessage, response: ServerResponse) => {
+    parsed += 1;
+    connections.take(incoming, response);
+  });
+  const port = await listen(server);
+  const client = connect(port, '127.0.0.1', () => client.write(request.repeat(requests)));
+  client.on('error', () => undefined).resume();
+  return {
+    asked,
+    client,
+    parsed: () => parsed,
+    [Symbol.dispose]: () => {
+      client.destroy();
+      server.close();
+    },
+  };
+}
+
+test('of the requests that a client sends ahead, each is worked on once the one before it is answered', async () => {
+  using server = await serve(3);
+  for (const at of [0, 1, 2]) {
+    await expect.poll(() => server.asked.length).toBe(at + 1);
+    expect(server.parsed()).toBe(3);
+    server.asked[at]?.end();
+  }
+});
+
+test('nothing that waits is worked on once its client has left', async () => {
+  using server = await serve(3);
+  await expect.poll(() => server.parsed()).toBe(3);
+  const [first] = server.asked;
+  server.client.destroy();
+  await expect.poll(() => first?.closed).toBe(true);
+  await new Promise((resolve) => void setImmediate(resolve));
+  expect(server.asked).toEqual([first]);
+});
+
+test('what has been read of a connection is not parsed any more once too many requests wait there', async () => {
+  using server = await serve(1000);
+  await once(server.client, 'close');
+  expect([server.parsed(), server.asked.length]).toEqual([65, 1]);
+});
+
 test('a client that does not read gains no time by sending a request ahead', async () => {
-  const connections = new Connections({ graceMs: 1000, bytesPerSecond: 2 ** 30 });
+  // Far more than the system takes for a client that does not read.
+  const connections = new Connections({ graceMs: 1000, bytesPerSecond: 2 ** 30 }, (_request, response) => {
+    response.end(Buffer.alloc(2 ** 25));
+  });
   const server = createServer();
   server.on('connection', (socket) => connections.add(socket));
   const port = await listen(server);
@@ -17,8 +72,6 @@ test('a client that does not read gains no time by sending a request ahead', asy
   server.on('request', (incoming: IncomingMessage, response: ServerResponse) => {
     connections.take(incoming, response);
     requests.push(response);
-    // Far more than the system takes for a client that does not read.
-    response.end(Buffer.alloc(2 ** 25));
   });
   const client = connect(port, '127.0.0.1').on('error', () => undefined);
   client.pause();
