@@ -23,7 +23,7 @@ import {
 import type { DocumentUses } from './operation/persisted/uses.ts';
 import { createRunOperation, type OpenCache, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
 import { Results } from './operation/results.ts';
-import { SharedOperations } from './operation/shared-operations.ts';
+import { SharedOperations, type SharingOptions } from './operation/shared-operations.ts';
 import { Spending } from './operation/spending.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
 import { createCallBudget } from './rest/budget/create-budget.ts';
@@ -71,7 +71,7 @@ type FurtherSettings = Partial<
 >;
 
 /** What a gateway is made of. Times in milliseconds, sizes in rows or bytes. */
-export interface GatewayOptions extends NeededSettings, FurtherSettings {
+export interface GatewayOptions extends NeededSettings, FurtherSettings, SharingOptions {
   /** Base URL of the REST API. */
   readonly upstreamUrl: string;
   readonly cursorSecret: string;
@@ -136,7 +136,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     upstream.reroute(route);
     auth?.trust(route.authorities);
   });
-  const shared = new SharedOperations(options.operationDeadlineMs);
+  const shared = new SharedOperations(options);
   const saved = new SavedCalls();
   const drift = watchDrift(options);
   const sources = { upstream: upstream.health, documents: persisted.uses, shared, saved, drift, cache: upstream.cache };

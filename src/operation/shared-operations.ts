@@ -17,11 +17,16 @@ export interface Waiter {
   readonly spans?: Pick<CallSpans, 'share'> | undefined;
 }
 
-/**
- * An operation is not joined once it has been under way for so long, in milliseconds: its deadline is that of the first
- * request, and one that comes later has a later one. The reads of both can still be shared.
- */
-const joinWindowMs = 100;
+/** How operations are shared. Times in milliseconds. */
+export interface SharingOptions {
+  /** The total deadline of an operation. */
+  readonly operationDeadlineMs: number;
+  /**
+   * An operation is not joined once it has been under way for so long, by default 100: its deadline is that of the first
+   * request, and one that comes later has a later one. The reads of both can still be shared.
+   */
+  readonly joinWindowMs?: number | undefined;
+}
 
 /**
  * Equal queries under way under the same caller are executed once, and each of their requests gets the result. The shared
@@ -29,12 +34,12 @@ const joinWindowMs = 100;
  */
 export class SharedOperations {
   readonly #deadlineMs: number;
-  readonly #operations = new SingleFlight<SharedOperation>({ joinWindowMs, now: () => performance.now() });
+  readonly #operations: SingleFlight<SharedOperation>;
   #savedCalls = 0;
 
-  /** `deadlineMs` is the total deadline of an operation. */
-  constructor(deadlineMs: number) {
-    this.#deadlineMs = deadlineMs;
+  constructor({ operationDeadlineMs, joinWindowMs = 100 }: SharingOptions) {
+    this.#deadlineMs = operationDeadlineMs;
+    this.#operations = new SingleFlight({ joinWindowMs, now: () => performance.now() });
   }
 
   /** How often an operation was joined so far. */
