@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { budgetOf } from '../support/budgets.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { key, startGateway, type TestGateway } from '../support/gateway.ts';
 import { accepts, askForParts, type Merged, mergeParts, type Part } from '../support/parts.ts';
+import { createFolder } from '../support/persisted.ts';
 import { refusal } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
 import { dashboard, listedDashboard, project } from '../support/rows.ts';
@@ -74,6 +75,9 @@ const early: readonly [name: string, query: string, held: readonly string[], dat
     { project: { dashboards: { totalCount: 2 } } },
   ],
 ];
+
+/** What the upstream may answer with more than was planned for. */
+const [tiles, values] = ['dashboard(id: "1") { tiles }', 'eventValues(key: "a") { values { name } }'];
 
 describe.each(formats)('an answer in parts of %s', (format) => {
   test.each(early)('has %s', async (_name, query, held, data) => {
@@ -189,15 +193,45 @@ describe.each(formats)('an answer in parts of %s', (format) => {
     expect(codes).toEqual(['FORBIDDEN', 'FORBIDDEN', 'LIMIT_EXCEEDED', 'LIMIT_EXCEEDED', 'LIMIT_EXCEEDED']);
   });
 
-  test('that exceeds the limit of bytes ends there, and keeps what was told', async () => {
-    const tiles = [{ text: 'x'.repeat(3000) }];
-    await using upstream = await startUpstream({ ...routes, [details]: { ...dashboard(1), tiles } });
-    await using gateway = await startGateway(upstream, { maxAnswerBytes: 2000 });
-    const query = '{ project(id: "1") { dashboard(id: "1") { id ... @defer { tiles } } } }';
-    const { parts } = await partsOf(gateway, query, format);
-    const { errors } = mergeParts(parts);
+  test.each([
+    ['bytes', { maxAnswerBytes: 2000 }, tiles],
+    ['objects', { maxAnswerObjects: 10, maxPageSize: 5 }, values],
+  ])('that exceeds the limit of %s ends there, and keeps what was told', async (unit, limit, beyond) => {
+    const letGo = Promise.withResolvers<void>();
+    const names = Array.from({ length: 20 }, (_, index) => ({ name: `Value ${index}` }));
+    await using upstream = await startUpstream({
+      ...routes,
+      [details]: () => letGo.promise.then(() => dashboard(1, { tiles: [{ text: 'x'.repeat(3000) }] })),
+      'GET /api/projects/1/events/values/': () => letGo.promise.then(() => names),
+    });
+    await using gateway = await startGateway(upstream, limit);
+    const query = `{ project(id: "1") { dashboards(first: 1) { totalCount } ... @defer { ${beyond} } } }`;
+    const { parts } = await askForParts(gateway.url, query, accepts[format]);
+    const first = await parts.next();
+    letGo.resolve();
+    const all = [first.value, ...(await Array.fromAsync(parts))];
+    const { data, errors } = mergeParts(all);
+    expect(data).toEqual({ project: { dashboards: { totalCount: 2 } } });
     expect(codesOf(errors)).toEqual(['COST_LIMIT_EXCEEDED']);
-    expect(parts.at(-1)?.hasNext).toBe(false);
+    expect(errors[0]?.extensions).toHaveProperty(unit);
+    expect(all.map(({ hasNext }: Part) => hasNext)).toEqual([true, false]);
+  });
+
+  test('is not stored if it comes by GET and by id, as one document may be', async () => {
+    using folder = createFolder();
+    const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
+    const files = folder.write('listed.json', { board: query });
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream, { persisted: { files, getMaxAge: 60 } });
+    const ask = (accept: string): Promise<Response> =>
+      fetch(`${gateway.url}?documentId=board`, { headers: { accept, authorization: `Bearer ${key}` } });
+    const inParts = await ask(accepts[format]);
+    expect(inParts.headers.get('content-type')).toMatch(/^multipart\/mixed; /);
+    expect(inParts.headers.get('cache-control')).toBe('no-store');
+    expect(await inParts.text()).toContain('"totalCount":2');
+    const whole = await ask('application/json');
+    expect(whole.headers.get('cache-control')).toBe('private, max-age=60');
+    expect(await whole.json()).toEqual({ data: { project: { name: 'Project 1', dashboards: { totalCount: 2 } } } });
   });
 });
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { inForm } from '../support/form.ts';
 import { ask } from '../support/gateway.ts';
 import { as, pause, together } from '../support/load.ts';
+import { accepts, askForParts, mergeParts } from '../support/parts.ts';
 import { type Running, runMain } from '../support/process.ts';
 import { hang } from '../support/replies.ts';
 import * as rows from '../support/rows.ts';
@@ -50,6 +51,32 @@ test('a termination signal with 1,000 operations in flight: 1,000 answers, then 
   expect(answers.filter(({ errors }) => errors !== undefined)).toEqual([]);
   expect(new Set(answers.map(({ headers }) => headers.get('connection')))).toEqual(new Set(['close']));
   expect(upstream.requests).toHaveLength(1000);
+  expect(await gateway.exit()).toBe(0);
+});
+
+test('a termination signal while a part of an answer is pending: it comes, then exit code 0', async () => {
+  const letGo = Promise.withResolvers<void>();
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/': rows.project(1),
+    'GET /api/projects/1/dashboards/': () => letGo.promise.then(() => ({ count: 1, next: null, results: [] })),
+  });
+  upstream.release();
+  const { gateway, url } = await startOver(upstream);
+  await using _ = gateway;
+  const query = '{ project(id: 1) { name ... @defer { dashboards { totalCount } } } }';
+  const { parts } = await askForParts(url, query, accepts['v0.2']);
+  const first = await parts.next();
+  expect(first.value).toMatchObject({ data: { project: { name: 'Project 1' } }, hasNext: true });
+  stop(gateway);
+  // It takes no connection any more, and closes those on which nothing is under way.
+  const isClosed = (): Promise<boolean> =>
+    fetch(url)
+      .then(() => false)
+      .catch(() => true);
+  await until(isClosed);
+  letGo.resolve();
+  const answer = mergeParts([first.value, ...(await Array.fromAsync(parts))]);
+  expect(answer).toEqual({ data: { project: { name: 'Project 1', dashboards: { totalCount: 1 } } }, errors: [] });
   expect(await gateway.exit()).toBe(0);
 });
 
