@@ -30,18 +30,27 @@ function chunked(chunks: string, head = ''): string {
 const size = body.length.toString(16);
 
 describe('on the wire', () => {
+  test('pipelined requests are answered one after the other', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const bytes = request() + request() + request('connection: close\r\n');
+    const answer = await exchange(gateway.url, bytes, 15_000);
+    expect(answer.split('HTTP/1.1 200 OK').length - 1).toBe(3);
+    expect(answer.split(whole).length - 1).toBe(3);
+    expect(upstream.mostInFlight).toBe(1);
+  });
+
   test.each([
-    ['pipelined requests are answered one after the other', request() + request() + request(), 3],
-    ['a chunked body with extensions is read', chunked(`${size};a=b\r\n${body}\r\n0\r\n\r\n`), 1],
-    ['a trailer is no header', chunked(`${size}\r\n${body}\r\n0\r\nauthorization: Bearer phx_evil\r\n\r\n`), 1],
-    ['the whole URL may stand for the path', request('', body, 'POST http://evil.example/graphql'), 1],
-    ['an upgrade is not taken up', request('connection: upgrade\r\nupgrade: h2c\r\n'), 1],
-  ])('%s', async (_name, bytes, answers) => {
+    ['a chunked body with extensions is read', chunked(`${size};a=b\r\n${body}\r\n0\r\n\r\n`)],
+    ['a trailer is no header', chunked(`${size}\r\n${body}\r\n0\r\nauthorization: Bearer phx_evil\r\n\r\n`)],
+    ['the whole URL may stand for the path', request('', body, 'POST http://evil.example/graphql')],
+    ['an upgrade is not taken up', request('connection: upgrade\r\nupgrade: h2c\r\n')],
+  ])('%s', async (_name, bytes) => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
     const answer = await exchange(gateway.url, bytes);
-    expect(answer.split('HTTP/1.1 200 OK').length - 1).toBe(answers);
-    expect(answer.split(whole).length - 1).toBe(answers);
+    expect(answer.split('HTTP/1.1 200 OK').length - 1).toBe(1);
+    expect(answer.split(whole).length - 1).toBe(1);
     expect(new Set(upstream.records.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer phx_test']));
   });
 
@@ -192,7 +201,8 @@ test('a body of a million chunks takes little more memory than its bytes', { tim
     .map((letter) => `1\r\n${letter}\r\n`)
     .join('');
   for (let times = 0; times < inForm(1, 3); times += 1) {
-    expect(await exchange(url, chunked(`${chunks}0\r\n\r\n`), 5000)).toContain(whole);
+    const bytes = chunked(`${chunks}0\r\n\r\n`, 'connection: close\r\n');
+    expect(await exchange(url, bytes, 50_000)).toContain(whole);
   }
   expect((await peakMemory(gateway)) - before.resident).toBeLessThan(100 * 2 ** 20);
 });
