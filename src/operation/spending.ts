@@ -24,7 +24,7 @@ export interface BudgetStatus {
 /** Settings of the spending. */
 export interface SpendingOptions {
   readonly budget: CallBudget;
-  readonly counts: Pick<BudgetCounts, 'refused'>;
+  readonly counts: Pick<BudgetCounts, 'refused' | 'found'>;
 }
 
 /** An operation that is about to run. */
@@ -53,6 +53,7 @@ export class Spending {
     // A write waits no longer than that.
     const limitMs = isMutation ? leftMs / 2 : leftMs;
     const judge = (left: Outlooks): GraphQLError | undefined | Promise<GraphQLError | undefined> => {
+      this.#options.counts.found(left);
       if (isPlenty(left, cost.mostCalls())) return undefined;
       const needs = needsOf(cost.plan(), answered);
       if (surfaces.every((surface) => (needs[surface] ?? 0) === 0)) return undefined;

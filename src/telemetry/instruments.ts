@@ -32,6 +32,28 @@ export function gauge(
   const metric: Gauge = new Gauge({ name, help, registers, aggregator, collect: () => metric.set(read()) });
 }
 
+/** The same with a value for each value of one label. */
+export function gauges(
+  registers: Registry[],
+  name: string,
+  help: string,
+  label: string,
+  aggregator: Aggregator,
+  read: () => ReadonlyMap<string, number>,
+): void {
+  const metric: Gauge = new Gauge({
+    name,
+    help,
+    labelNames: [label],
+    registers,
+    aggregator,
+    collect: () => {
+      metric.reset();
+      for (const [value, number] of read()) metric.set({ [label]: value }, number);
+    },
+  });
+}
+
 /** A histogram with at most one label that is kept elsewhere and read when it is asked for; without a label its value is ''. */
 export function histogram(
   registers: Registry[],

@@ -8,7 +8,7 @@ import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
 import type { HeldKeyFaults } from '../rest/tenant-client.ts';
 import { measureBuild } from './build-metrics.ts';
-import { counter, gauge, histogram } from './instruments.ts';
+import { counter, gauge, gauges, histogram } from './instruments.ts';
 import { createOperationMetrics, type OperationMetrics } from './operation-metrics.ts';
 import { measureCache, measureSavedCalls } from './saved-metrics.ts';
 
@@ -73,6 +73,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   );
   if (cache !== undefined) measureCache([registry], cache);
   measureDocuments([registry], documents);
+  measureRedis([registry], documents, cache);
   measureBuild([registry]);
   collectDefaultMetrics({ register: registry });
   return {
@@ -178,6 +179,14 @@ function measureBudgets(registers: Registry[], upstream: () => UpstreamHealth): 
     ['surface'],
     () => [...upstream().budgets.waits].map(([surface, count]) => [{ surface }, count]),
   );
+  gauges(
+    registers,
+    'gateway_budget_left_ratio',
+    'The least share of a window that an operation has found left in the last minute, by surface.',
+    'surface',
+    'min',
+    () => upstream().budgets.left(),
+  );
 }
 
 /** How the way to the upstream is doing. */
@@ -221,16 +230,24 @@ function measureDocuments(registers: Registry[], documents: DocumentUses): void 
   );
   counter(
     registers,
-    'gateway_redis_failures_total',
-    'Commands that Redis refused or did not answer in time.',
-    ['command'],
-    () => Object.entries(documents.redis.failures).map(([command, value]) => [{ command }, value]),
-  );
-  counter(
-    registers,
     'gateway_automatic_documents_total',
     'Automatic persisted queries, by what became of them.',
     ['result'],
     () => Object.entries(documents.automatic).map(([result, value]: [string, number]) => [{ result }, value]),
+  );
+}
+
+/** The Redis of persisted documents and that of the cache are one. */
+function measureRedis(registers: Registry[], { redis }: DocumentUses, cache: RestCache | undefined): void {
+  counter(
+    registers,
+    'gateway_redis_failures_total',
+    'Commands that Redis refused or did not answer in time.',
+    ['command'],
+    () =>
+      [...Object.entries(redis.failures), ...Object.entries(cache?.redisFailures ?? {})].map(([command, value]) => [
+        { command },
+        value,
+      ]),
   );
 }

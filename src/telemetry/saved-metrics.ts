@@ -1,8 +1,9 @@
 import type { Registry } from 'prom-client';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
+import { ageBounds } from '../rest/cache/cache-counts.ts';
 import type { RestCache } from '../rest/cache/rest-cache.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
-import { counter, gauge } from './instruments.ts';
+import { counter, gauge, histogram } from './instruments.ts';
 
 /** What keeps REST calls from being made, and counts them. */
 export interface Savers {
@@ -46,6 +47,14 @@ export function measureCache(registers: Registry[], { counts, answers }: RestCac
           count,
         ]),
       ),
+  );
+  histogram(
+    registers,
+    'gateway_cache_answer_age_seconds',
+    'Time since the upstream had given an answer that the cache gave again.',
+    undefined,
+    ageBounds,
+    () => new Map([['', counts.ages]]),
   );
   gauge(registers, 'gateway_cache_bytes', 'Memory that cached answers take, estimated.', () => answers.bytes);
 }

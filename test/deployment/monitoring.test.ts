@@ -69,9 +69,20 @@ test('the dashboard is in the form that Grafana imports: panels side by side, ea
   expect(variables).toEqual(['datasource', 'job']);
 });
 
+test('the dashboard tells which calls are saved, what is left of budgets, how often the cache hits, and how old its oldest answer is', () => {
+  const asked = [
+    'gateway_rest_calls_saved_total',
+    'gateway_budget_left_ratio',
+    'gateway_cache_reads_total',
+    'gateway_cache_answer_age_seconds_bucket',
+  ];
+  expect(asked.filter((metric) => !panelQueries.some((query) => query.includes(metric)))).toEqual([]);
+});
+
 test('every metric that a rule or a panel names is one that gateways tell', { timeout: 60_000 }, async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
-  const settings = { PORT: '0', UPSTREAM_URL: upstream.url, WORKERS: '2', STOP_DELAY_MS: '0' };
+  const saving = { UPSTREAM_BUDGET: 'rest=480/60', CACHE_TTL: 'projects=60' };
+  const settings = { PORT: '0', UPSTREAM_URL: upstream.url, WORKERS: '2', STOP_DELAY_MS: '0', ...saving };
   await using gateway = runMain([], settings);
   const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
   expect((await ask(url, '{ project(id: 1) { name } }')).errors).toBeUndefined();

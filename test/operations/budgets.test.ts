@@ -111,6 +111,22 @@ describe('An operation whose budget is spent', () => {
   });
 });
 
+test('the metrics tell the least share of a window that an operation has found left, whichever key it had', async () => {
+  await using upstream = await startOpen();
+  await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '4/60,100/3600', events: '10/60' }) });
+  const left = async (): Promise<readonly string[]> => {
+    const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
+    return metrics.match(/^gateway_budget_left_ratio.*$/gm) ?? [];
+  };
+  expect(await left()).toEqual([]);
+  for (const id of [1, 2]) await gateway.ask(one(id));
+  await gateway.ask(one(3), as('phx_other'));
+  expect(await left()).toEqual([
+    'gateway_budget_left_ratio{surface="events"} 1',
+    'gateway_budget_left_ratio{surface="rest"} 0.75',
+  ]);
+});
+
 describe('A call that finds nothing left', () => {
   test('waits if its turn comes before the deadline', async () => {
     const at: number[] = [];

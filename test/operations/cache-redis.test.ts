@@ -47,6 +47,12 @@ function startApi(): Promise<Upstream> {
   return startUpstream({ [read]: answer, [write]: answer });
 }
 
+/** Reads of Redis that have failed, as the metrics tell. */
+async function failuresOf({ url }: TestGateway): Promise<number> {
+  const metrics = await (await fetch(new URL('/metrics', url))).text();
+  return Number(/^gateway_redis_failures_total\{command="get"\} (\d+)$/m.exec(metrics)?.[1]);
+}
+
 async function namesIn(redis: RedisServer, pattern: string): Promise<readonly string[]> {
   const names = await redis.ask('KEYS', pattern);
   return Array.isArray(names) ? names.map(String) : [];
@@ -107,6 +113,7 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     redis.freeze();
     // The epoch cannot be known: nothing of the cache is used.
     expect([await cachedIn(one), await cachedIn(one)]).toEqual([0, 0]);
+    expect(await failuresOf(one)).toBeGreaterThan(0);
     redis.thaw();
     await redis.kill();
     await vi.waitFor(() => expect(one.warned.join()).toContain('Redis is down'), { timeout: 10_000 });

@@ -252,6 +252,24 @@ test('the cost and the trace tell what the cache answered, and the metrics count
   expect(Number(/^gateway_cache_bytes (\d+)/m.exec(metrics)?.[1])).toBeGreaterThan(1000);
 });
 
+test('the metrics tell how old the answers were that were given again', async () => {
+  await using one = await startProject();
+  await using gateway = await startCaching(one.upstream);
+  await nameOf(gateway);
+  gateway.pass(4);
+  await nameOf(gateway);
+  gateway.pass(180);
+  one.hold();
+  await nameOf(gateway);
+  const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
+  one.release();
+  const told = (name: string): unknown =>
+    new RegExp(`^gateway_cache_answer_age_seconds${name} (.*)$`, 'm').exec(metrics)?.[1];
+  const below = ['1', '5', '120', '300', '+Inf'].map((bound) => told(`_bucket\\{le="${bound.replace('+', '\\+')}"\\}`));
+  expect(below).toEqual(['0', '1', '1', '2', '2']);
+  expect([told('_sum'), told('_count')]).toEqual(['188', '2']);
+});
+
 test('while the budget is spent, what the cache knows is answered, and what it does not is refused', async () => {
   await using one = await startProject();
   const windows = { rest: [{ limit: 2, ms: 3_600_000 }] };

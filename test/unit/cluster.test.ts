@@ -63,7 +63,7 @@ function processWith(...ids: readonly string[]): Process {
     durations: new Map([['/a', { counts: [1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3], sum: 40 }]]),
     failures: new Map([['ECONNREFUSED' as const, 7]]),
     reachability: { kind: 'unknown' as const },
-    budgets: { refusals: new Map([['rest' as const, 9]]), waits: new Map() },
+    budgets: { refusals: new Map([['rest' as const, 9]]), waits: new Map(), left: () => new Map() },
   });
   return {
     documents,

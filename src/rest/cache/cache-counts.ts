@@ -1,3 +1,5 @@
+import { type Distribution, Tally } from '../../tally.ts';
+
 /** What became of a read whose answer may be cached. */
 export type CacheResult =
   // Answered without a call: in time, or too old but not by much.
@@ -8,9 +10,13 @@ export type CacheResult =
   // Read because the request wanted it so.
   | 'bypass';
 
-/** Counts reads by noun and result. */
+/** Upper bounds of the buckets of ages, in seconds: those of usual lifetimes, and of an hour after that. */
+export const ageBounds: readonly number[] = [1, 5, 10, 30, 60, 120, 300, 600, 1200, 3600];
+
+/** Counts reads by noun and result, and how old the answers were that were given without a call. */
 export class CacheCounts {
   readonly #byNoun = new Map<string, Record<CacheResult, number>>();
+  readonly #ages = new Tally(ageBounds);
 
   add(noun: string, result: CacheResult): void {
     let counts = this.#byNoun.get(noun);
@@ -19,6 +25,16 @@ export class CacheCounts {
       this.#byNoun.set(noun, counts);
     }
     counts[result] += 1;
+  }
+
+  /** An answer was given so many milliseconds after the upstream had given it. */
+  addAge(milliseconds: number): void {
+    this.#ages.add(milliseconds / 1000);
+  }
+
+  /** Seconds since the upstream had given the answers that were given again. */
+  get ages(): Distribution {
+    return this.#ages;
   }
 
   /** Reads that were no calls, so far. */

@@ -13,6 +13,9 @@ class TooLate extends Error {
   override readonly name = 'TooLate';
 }
 
+/** The commands that are counted when they fail. */
+export type CacheCommand = 'get' | 'set' | 'unlink' | 'eval' | 'info';
+
 /** How a command is sent. */
 export interface Patience {
   /** How long its answer is waited for, in milliseconds. */
@@ -23,6 +26,8 @@ export interface Patience {
 
 /** The Redis in which gateways share what they have cached. Its failures are logged, each reason once in a while. */
 export class CacheRedis {
+  /** Commands that Redis refused or did not answer in time, since the start. */
+  readonly failures: Record<CacheCommand, number> = { get: 0, set: 0, unlink: 0, eval: 0, info: 0 };
   readonly #redis: Redis;
   readonly #log: Log;
   readonly #logged = new LogThrottle();
@@ -49,14 +54,18 @@ export class CacheRedis {
   }
 
   /** What a command answers; undefined if it fails or is too late. */
-  async ask<T>(command: (redis: Redis) => Promise<T>, { ms, isInsistent }: Patience): Promise<T | undefined> {
+  async ask<T>(
+    name: CacheCommand,
+    command: (redis: Redis) => Promise<T>,
+    { ms, isInsistent }: Patience,
+  ): Promise<T | undefined> {
     if (this.#redis.status !== 'ready') return undefined;
     if (!isInsistent && (this.#waiting >= mostWaiting || performance.now() < this.#restsUntil)) return undefined;
     this.#waiting += 1;
     try {
       return await inTime(command(this.#redis), ms);
     } catch (error) {
-      this.#hear(error);
+      this.#hear(name, error);
       return undefined;
     } finally {
       this.#waiting -= 1;
@@ -73,11 +82,12 @@ export class CacheRedis {
     try {
       this.#server = /^run_id:(\w+)/m.exec(await redis.info('server'))?.[1];
     } catch (error) {
-      this.#hear(error);
+      this.#hear('info', error);
     }
   }
 
-  #hear(error: unknown): void {
+  #hear(name: CacheCommand, error: unknown): void {
+    this.failures[name] += 1;
     if (!(error instanceof ReplyError)) this.#restsUntil = performance.now() + restMs;
     const reason = reasonOf(error);
     if (this.#logged.takes(reason)) this.#log('warn', 'Redis failed a command', { reason });

@@ -128,11 +128,13 @@ export class OperationCache {
     this.#cache.refuse(this.#caller.sharingKey, this.#epoch);
   }
 
-  #counted(answer: CachedAnswer | undefined, { noun }: Lifetime): CachedAnswer | undefined {
+  #counted(answer: CachedAnswer | undefined, { noun, freshMs }: Lifetime): CachedAnswer | undefined {
     const { counts } = this.#cache;
     if (answer === undefined) counts.add(noun, 'miss');
     else {
-      counts.add(noun, this.isStale(answer) ? 'stale' : 'hit');
+      const leftMs = answer.freshUntil - this.#cache.now();
+      counts.add(noun, leftMs > 0 ? 'hit' : 'stale');
+      counts.addAge(freshMs - leftMs);
       this.#note(answer.freshUntil);
     }
     return answer;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
+import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import type { CacheRedis, Patience } from './cache-redis.ts';
+import type { CacheCommand, CacheRedis, Patience } from './cache-redis.ts';
 import type { Epoch } from './epochs.ts';
 import { open, seal, sealingKeyOf } from './sealed-text.ts';
 
@@ -40,9 +41,16 @@ export class RedisAnswers {
     this.#upstream = upstream;
   }
 
+  /** Commands that Redis refused or did not answer in time, since the start; those for epochs, too. */
+  get failures(): Readonly<Record<CacheCommand, number>> {
+    return this.#redis.failures;
+  }
+
   async find(place: SharedPlace): Promise<RemoteText | undefined> {
     const name = this.#nameOf(place);
-    const found = await this.#redis.ask((redis) => Promise.all([redis.getBuffer(name), redis.pttl(name)]), patience);
+    const read = (redis: Redis): Promise<[Buffer | null, number]> =>
+      Promise.all([redis.getBuffer(name), redis.pttl(name)]);
+    const found = await this.#redis.ask('get', read, patience);
     const [sealed, leftMs] = found ?? [];
     if (sealed === undefined || sealed === null || leftMs === undefined || leftMs <= 0) return undefined;
     const text = open(sealed, this.#keyOf(place), sealedAs(name, place));
@@ -54,12 +62,12 @@ export class RedisAnswers {
     if (text.length > longestText) return;
     const name = this.#nameOf(place);
     const sealed = seal(text, this.#keyOf(place), sealedAs(name, place));
-    void this.#redis.ask((redis) => redis.set(name, sealed, 'PX', forMs), patience);
+    void this.#redis.ask('set', (redis) => redis.set(name, sealed, 'PX', forMs), patience);
   }
 
   drop(place: SharedPlace): void {
     const name = this.#nameOf(place);
-    void this.#redis.ask((redis) => redis.unlink(name), patience);
+    void this.#redis.ask('unlink', (redis) => redis.unlink(name), patience);
   }
 
   close(): void {

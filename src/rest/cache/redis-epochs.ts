@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import type { CacheRedis, Patience } from './cache-redis.ts';
 import type { Epoch, Epochs } from './epochs.ts';
@@ -39,12 +40,13 @@ export class RedisEpochs implements Epochs {
     // What was read before a write that Redis has not heard of must not be used.
     if (this.#untold.has(sharingKey)) return this.renew(sharingKey);
     const name = this.#nameOf(sharingKey);
-    const value = await this.#redis.ask(async (redis) => {
+    const read = async (redis: Redis): Promise<string | null> => {
       const known = await redis.get(name);
       if (known !== null) return known;
       const made = randomUUID();
       return (await redis.set(name, made, 'EX', keptSeconds, 'NX')) === null ? redis.get(name) : made;
-    }, reading);
+    };
+    const value = await this.#redis.ask('get', read, reading);
     return typeof value === 'string' ? epochOf(server, value) : undefined;
   }
 
@@ -52,7 +54,8 @@ export class RedisEpochs implements Epochs {
     const { server } = this.#redis;
     const name = this.#nameOf(sharingKey);
     const made = randomUUID();
-    const before = await this.#redis.ask((redis) => redis.set(name, made, 'EX', keptSeconds, 'GET'), renewing);
+    const replace = (redis: Redis): Promise<string | null> => redis.set(name, made, 'EX', keptSeconds, 'GET');
+    const before = await this.#redis.ask('set', replace, renewing);
     if (before === undefined || server === undefined) {
       this.#untold.set(sharingKey, true);
       return undefined;
@@ -68,7 +71,8 @@ export class RedisEpochs implements Epochs {
     const value = renewed.split(' ')[1];
     if (before === undefined || value === undefined) return;
     const name = this.#nameOf(sharingKey);
-    void this.#redis.ask((redis) => redis.eval(undoScript, 1, name, value, before, keptSeconds), renewing);
+    const take = (redis: Redis): Promise<unknown> => redis.eval(undoScript, 1, name, value, before, keptSeconds);
+    void this.#redis.ask('eval', take, renewing);
   }
 
   #nameOf(sharingKey: string): string {

@@ -4,6 +4,7 @@ import { csvOf, jsonOf } from '../decoded-response.ts';
 import { operations } from '../generated/views.ts';
 import type { RestOperation } from '../operation-ids.ts';
 import { CacheCounts } from './cache-counts.ts';
+import type { CacheCommand } from './cache-redis.ts';
 import type { CacheUse } from './cache-use.ts';
 import { CachedAnswer, CachedAnswers, weightOf } from './cached-answers.ts';
 import { type Epoch, type Epochs, LocalEpochs } from './epochs.ts';
@@ -73,6 +74,11 @@ export class RestCache {
     this.lateMs = 2 * refreshMs;
     this.#remote = options.remote;
     this.#lifetimes = lifetimesOf(ttls, staleSeconds * 1000);
+  }
+
+  /** Commands for it that Redis refused or did not answer in time, since the start; none without a Redis. */
+  get redisFailures(): Readonly<Partial<Record<CacheCommand, number>>> {
+    return this.#remote?.failures ?? {};
   }
 
   /** How long the answers of a REST operation are used; undefined if they are not kept. */

@@ -74,7 +74,7 @@ export interface UpstreamHealth {
   /** What the last call says of the way to the upstream. */
   readonly reachability: ReachabilityState;
   /** What budgets of calls that were spent have led to. */
-  readonly budgets: Pick<BudgetCounts, 'refusals' | 'waits'>;
+  readonly budgets: Pick<BudgetCounts, 'refusals' | 'waits' | 'left'>;
 }
 
 /** Connections for probes, which do not wait behind calls that are never answered. */
