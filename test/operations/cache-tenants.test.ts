@@ -36,8 +36,10 @@ function startApi(): Promise<Upstream> {
 async function seenBy(gateway: TenantGateway, tenant: string): Promise<unknown> {
   const columns = '{ name updatedAt }';
   const fields = [1, 2, 3].map((id) => `p${id}: project(id: ${id}) ${columns}`).join(' ');
-  const { data } = await gateway.askAs(tenant, `{ ${fields} }`);
-  return ['p1', 'p2', 'p3'].map((name) => (at(data, name) === null ? null : at(data, name, 'name')));
+  const answer = await gateway.askAs(tenant, `{ ${fields} }`);
+  return ['p1', 'p2', 'p3'].map((name) =>
+    at(answer, 'data', name) === null ? null : at(answer, 'data', name, 'name'),
+  );
 }
 
 /** Asks every gateway as every tenant, again and again, with writes between. */
