@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { type FollowedTenants, followTenants } from './auth/follow-tenants.ts';
 import type { Orders, Started } from './cluster/messages.ts';
@@ -110,6 +111,12 @@ export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<voi
   }
 }
 
+/**
+ * How much V8 lets what lives long grow before it collects it, if answers are kept. Those that make room for others are garbage
+ * among what lives long, of which V8 would otherwise let several times as much come together as is alive. In percent.
+ */
+const heapGrowthPercent = 40;
+
 /** A gateway that listens. */
 interface Serving extends Started {
   readonly gateway: Gateway;
@@ -122,6 +129,7 @@ async function startServing(
   { log, tell }: Pick<Journal, 'log' | 'tell'>,
   link?: Link,
 ): Promise<Serving> {
+  if (config.cache !== undefined) setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent}`);
   const tracing = config.traces ? await startTraces(environment, upstreamUrl, log) : undefined;
   const gateway = createGateway({
     ...config,
