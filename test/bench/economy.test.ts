@@ -18,7 +18,9 @@ test('ECONOMY.md of bench/ and the README show what economy.json holds', () => {
   expect(read('README.md')).toContain(economySummary(economy));
 });
 
-test('a minute of the day can be lived: with the gateway it costs fewer calls, no 429, and everyone sees their own edits', async () => {
+test('a minute of the day can be lived: with the gateway it costs fewer calls, no 429, and everyone sees their own edits', {
+  timeout: 120_000,
+}, async () => {
   const day = planDay(smallDay);
   const [direct, both] = await Promise.all([replay('direct', day), replay('both', day)]);
   expect(both).toMatchObject({ throttled: 0, unseenEdits: 0 });
