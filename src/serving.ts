@@ -115,7 +115,7 @@ export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<voi
  * How much V8 lets what lives long grow before it collects it, if answers are kept. Those that make room for others are garbage
  * among what lives long, of which V8 would otherwise let several times as much come together as is alive. In percent.
  */
-const heapGrowthPercent = 40;
+const heapGrowthPercent = 30;
 
 /** A gateway that listens. */
 interface Serving extends Started {
