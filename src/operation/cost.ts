@@ -11,7 +11,7 @@ import type { Tenant } from '../rest/tenants.ts';
 import { createAnswerForecast } from './answer-refusals.ts';
 import type { PreparedOperation } from './document.ts';
 import type { GraphQLParams } from './params.ts';
-import { requestError } from './request-error.ts';
+import { RefusedDocument, requestError } from './request-error.ts';
 import type { BudgetStatus } from './spending.ts';
 
 /** What plans are made with, and what an operation may cost. */
@@ -25,6 +25,8 @@ export interface CostsOptions {
   readonly maxAnswerObjects: number;
   /** Whether clients may see which REST calls an operation makes. */
   readonly explain: boolean;
+  /** Whether clients may read the schema, and so whether errors may suggest names of it. */
+  readonly introspection: boolean;
   /** Whether answers come in parts, so that plans tell when the first one goes out. */
   readonly incremental?: boolean | undefined;
   /** Whether REST answers are cached: then clients that ask for the cost are told how many reads were no calls. */
@@ -62,7 +64,8 @@ export interface Cost {
 
 /**
  * The cost of an operation, before it runs. One that may make no call, for want of a usable key, is planned only if its
- * client wants the plan. Throws a GraphQLError if what the client wants to know is unknown.
+ * client wants the plan. Throws a GraphQLError if what the client wants to know is unknown, and a RefusedDocument if
+ * variables fit no plan.
  */
 export type Costs = (prepared: PreparedOperation, params: GraphQLParams, mayCall: boolean, tenant?: Tenant) => Cost;
 
@@ -91,6 +94,7 @@ export function createCosts(options: CostsOptions): Costs {
         tenant,
       );
     const planned = isPlanned ? planNow() : undefined;
+    if (explain === 'plan' && planned === undefined) throw unfitVariables(prepared, params, options);
     const planOnly = explain === 'plan' && withinSteps(planned) !== undefined;
     const isTold = planOnly || explain === 'trace' || wantsCost;
     const isBounded = !isPlanned && mayCall && answerRefusal === undefined;
@@ -169,6 +173,16 @@ function planWith(
     if (error instanceof PlanLimitError) return error;
     throw error;
   }
+}
+
+/** Why variables do not fit. Without a plan to tell, the operation would run: a subscription would begin. */
+function unfitVariables(
+  { operation: { variableDefinitions = [] } }: PreparedOperation,
+  { variables = {} }: GraphQLParams,
+  { schema, introspection }: CostsOptions,
+): RefusedDocument {
+  const coerced = getVariableValues(schema, variableDefinitions, variables, { hideSuggestions: !introspection });
+  return new RefusedDocument(coerced.errors ?? []);
 }
 
 /** Throws if clients may not see REST calls, too: a client that asks for a plan does not expect the operation to run. */

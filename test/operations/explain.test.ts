@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { isObject, type JsonObject } from '../../src/rest/values.ts';
 import { rowsOf } from '../support/connections.ts';
-import { type Answer, startGateway } from '../support/gateway.ts';
+import { type Answer, startGateway, type TestGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
+import { quick } from '../support/live.ts';
 import { createFolder, outcomeOf, send } from '../support/persisted.ts';
 import { notFound, reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
@@ -68,6 +69,28 @@ describe('The extension explain', () => {
       },
     });
     expect(answer.status).toBe(200);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test('"plan" of variables that do not fit says so, of a subscription too, and suggests nothing of a hidden schema', async () => {
+    await using upstream = await startUpstream({});
+    await using gateway = await startGateway(upstream, { explain: true, live: quick });
+    await using silent = await startGateway(upstream, { explain: true, introspection: false });
+    const plan = { extensions: { explain: 'plan' } };
+    const tail = 'subscription ($id: ID!) { eventsAdded(projectId: $id) { cursor } }';
+    for (const text of [tail, 'query ($id: ID!) { project(id: $id) { name } }']) {
+      const message: unknown = expect.stringContaining('"$id"');
+      expect((await gateway.ask(text, plan)).errors).toMatchObject([
+        { message, extensions: { code: 'BAD_USER_INPUT' } },
+      ]);
+      expect((await gateway.ask(text, { ...plan, variables: { id: 1 } })).extensions).toMatchObject({
+        explain: { upper: 1 },
+      });
+    }
+    const filtered = 'query ($f: EventFilter) { project(id: 1) { events(filter: $f) { nodes { event } } } }';
+    const suggesting = async (one: TestGateway): Promise<boolean> =>
+      (await one.ask(filtered, { ...plan, variables: { f: { evnt: 1 } } })).body.includes('Did you mean');
+    expect([await suggesting(gateway), await suggesting(silent)]).toEqual([true, false]);
     expect(upstream.requests).toEqual([]);
   });
 
