@@ -11,18 +11,24 @@ import {
 import { rowsOf } from '../support/connections.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
-import { GrowingEvents, quick } from '../support/live.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, listedDashboard, project } from '../support/rows.ts';
+import { startTenants } from '../support/tenants.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
-import { execute, executeUntil, openGraphiql, openTab, replaceText } from './graphiql.ts';
+import { execute, executeUntil, replaceText } from './graphiql.ts';
 
 const routes: Routes = {
   'GET /api/projects/1/': project(1),
   'PATCH /api/projects/1/': project(1),
   'GET /api/projects/1/dashboards/': listOf(rowsOf(2, listedDashboard)),
-  'GET /api/projects/1/dashboards/:id/': ({ params }) => dashboard(Number(params['id'])),
+  'GET /api/projects/1/dashboards/:id/': async ({ params }) => {
+    await rowsAreReady;
+    return dashboard(Number(params['id']));
+  },
 };
+
+/** Rows of dashboards are not answered before. */
+let rowsAreReady = Promise.resolve();
 
 const tiles = '{ project(id: 1) { name dashboards(first: 2) { nodes { name tiles } } } }';
 const settings = { explain: true, demoKey: 'phx_demo' };
@@ -168,30 +174,23 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
 
   test('shows the first part of an answer before what is deferred has come, and when that was', async () => {
     const details = Promise.withResolvers<void>();
-    await using slow = await startUpstream({
-      ...routes,
-      'GET /api/projects/1/dashboards/:id/': async ({ params }) => {
-        await details.promise;
-        return dashboard(Number(params['id']));
-      },
-    });
-    await using other = await startGateway(slow, settings);
-    await using fresh = await openGraphiql(browser, other.url);
-    const parts = panelOf(fresh.page);
-    await fresh.page.getByRole('button', { name: 'Show REST calls' }).click();
-    const text = '{ project(id: 1) { name dashboards(first: 2) { nodes { name ... @defer { tiles } } } } }';
-    await replaceText(fresh.page, 'query', text);
-    await says(parts, 'First part after wave 1 of 2.');
-    await executeUntil(fresh.page, () => slow.requests.length > 1);
-    await says(parts, 'First part in');
-    const response = fresh.page.locator('.graphiql-response');
-    await response.getByText('Dashboard 2').waitFor();
+    rowsAreReady = details.promise;
+    await replaceText(
+      page,
+      'query',
+      '{ project(id: 1) { parts: name dashboards(first: 2) { nodes { name ... @defer { tiles } } } } }',
+    );
+    await says(panel, 'First part after wave 1 of 2.');
+    upstream.reset();
+    await executeUntil(page, () => upstream.requests.length > 1);
+    await says(panel, 'First part in');
+    const response = page.locator('.graphiql-response');
+    await response.getByText('"parts"').waitFor();
     expect(await response.innerText()).not.toContain('tiles');
     details.resolve();
     await response.getByText('"tiles"').first().waitFor();
-    await parts.getByText(/Ran in [\d,]+ ms, first part in [\d,]+: 4 calls made\./).waitFor();
-    await fresh.picture('panel-parts');
-    expect(fresh.errors).toEqual([]);
+    await panel.getByText(/Ran in [\d,]+ ms, first part in [\d,]+: 4 calls made\./).waitFor();
+    await opened.picture('panel-parts');
   });
 
   test('sends a change once, when it runs, and not for its plan', async () => {
@@ -268,23 +267,19 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
     expect(opened.errors.filter((error) => !error.includes('400'))).toEqual([]);
   });
 
-  test('shows messages of a subscription as they come, beside what it costs', async () => {
-    const events = new GrowingEvents();
-    await using growing = await startUpstream({ 'GET /api/projects/1/events/': events.list });
-    await using live = await startGateway(growing, { ...settings, live: quick });
-    await using other = await openGraphiql(browser, live.url);
-    const tail = panelOf(other.page);
+  test('plans with the token at the top, within the reach of its tenant, and says without one what is missing', async () => {
+    await using tenants = await startTenants(upstream, { acme: { key: 'phx_acme', projects: ['1', '2'] } }, settings);
+    await using other = await browser.open();
+    await other.page.goto(tenants.url);
+    await other.page.getByLabel('Token').fill('');
     await other.page.getByRole('button', { name: 'Show REST calls' }).click();
-    await openTab(other.page, 'Tail');
-    await says(tail, '1 REST call in 1 wave.');
-    await executeUntil(other.page, () => growing.requests.length > 1);
-    for (const name of ['First to be heard', 'Second to be heard']) {
-      events.add(1, new Date().toISOString(), { event: name });
-      await other.page.locator('.graphiql-response').getByText(name).waitFor();
-    }
-    await says(tail, 'messages so far');
-    await other.picture('panel-tail');
-    expect(other.errors).toEqual([]);
+    const narrowed = panelOf(other.page);
+    await says(narrowed, 'The gateway takes no token from here: put a valid one into the field at the top.');
+    upstream.reset();
+    const { authorization = '' } = await tenants.headersOf('acme');
+    await other.page.getByLabel('Token').fill(authorization.replace('Bearer ', ''));
+    await says(narrowed, '6 REST calls in 1 wave.');
+    expect(upstream.requests).toEqual([]);
   });
 });
 

@@ -66,15 +66,23 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
   test('follows events in a tab of its own, where there are subscriptions', async () => {
     const events = new GrowingEvents();
     await using upstream = await startUpstream({ 'GET /api/projects/1/events/': events.list });
-    await using live = await startGateway(upstream, { live: quick, demoKey: 'phx_demo' });
+    await using live = await startGateway(upstream, { live: quick, demoKey: 'phx_demo', explain: true });
     await using opened = await openGraphiql(browser, live.url);
     const { page, picture, errors } = opened;
     await openTab(page, 'Tail');
-    await executeUntil(page, () => upstream.requests.length > 1);
-    for (const name of ['First to be heard', 'Second to be heard']) {
-      events.add(1, new Date().toISOString(), { event: name });
-      await page.locator('.graphiql-response').getByText(name).waitFor();
-    }
+    const hear = async (...names: readonly string[]): Promise<void> => {
+      upstream.reset();
+      await executeUntil(page, () => upstream.requests.length > 1);
+      for (const name of names) {
+        events.add(1, new Date().toISOString(), { event: name });
+        await page.locator('.graphiql-response').getByText(name).waitFor();
+      }
+    };
+    await hear('First to be heard', 'Second to be heard');
+    await page.getByRole('button', { name: 'Stop query' }).click();
+    await page.getByRole('button', { name: 'Show REST calls' }).click();
+    await hear('Third to be heard', 'Fourth to be heard');
+    await page.getByText('2 messages so far; the calls are those of the last one, polls apart.').waitFor();
     await picture('graphiql-tail');
     expect(errors).toEqual([]);
   });

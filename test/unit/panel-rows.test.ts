@@ -134,6 +134,16 @@ test('of a very wide plan so much is shown as a page draws at once, and how much
     { calls: run, messages: 1, milliseconds: 9 },
   );
   expect(shown).toMatchObject({ rows: [{ count: '300', moreCalls: 280 }] });
+  const scattered = {
+    ...row,
+    paths: Array.from({ length: 9 }, (_, index) => `p${index}`),
+    lower: 1,
+    upper: 1,
+    wave: 1,
+  };
+  expect(shownOf({ ...wide, calls: [scattered] })).toMatchObject({
+    rows: [{ use: 'for p0, p1, p2 and 6 more places' }],
+  });
   expect(shownOf(wide)).toMatchObject({ moreRows: 240, moreWaves: 10, moreHints: 5 });
   expect(shownOf(wide)).toHaveProperty('rows.length', 60);
 });

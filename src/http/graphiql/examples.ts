@@ -86,11 +86,12 @@ subscription Tail($project: ID!) {
 
 /** The tab that shows what an operation costs, if clients may see it. */
 export const explainExample: Example = {
-  query: `# What would this cost? The Headers tab below has
-# "explain": "plan": it asks for the REST calls
-# that it would make, and nothing is executed.
-# With "trace" it runs, and its calls are listed.
-# Headers are never kept: a reload takes it away.
+  query: `# What would this cost? The panel "REST calls", the
+# bars at the left, shows it while you type. For the
+# same as JSON, the Headers tab below has
+# "explain": "plan": nothing is executed. With "trace"
+# it runs, and its calls are listed. Headers are never
+# kept: a reload takes them away.
 #
 # \`tiles\` is only in a dashboard's own row:
 # take it out, and 15 calls less are left.

@@ -3,22 +3,18 @@
  * and goes out as text.
  */
 
-/** Rows that are shown at most, calls of a row, hints, and waves: a plan may have thousands, and a page gets slow. */
-const mostShown = { rows: 60, calls: 20, hints: 4, waves: 30 };
+/** Rows that are shown at most, places and calls of a row, hints, and waves: a plan may have thousands, and a page gets slow. */
+const mostShown = { rows: 60, places: 3, calls: 20, hints: 4, waves: 30 };
 
 /**
  * The planned calls by waves, each with those of `made` that are of its kind, and behind them calls that no plan has.
  * `unmade` says that there are none of a kind.
  */
 function rowsOf(planned, made, unmade) {
-  const kinds = planned.map((call, index) => ({
-    call,
-    id: `planned ${index}`,
-    pattern: patternOf(call.path),
-    made: [],
-  }));
+  const kinds = planned.map((call, index) => ({ call, id: `planned ${index}`, made: [] }));
+  const routes = routesOf(kinds);
   const strays = new Map();
-  for (const call of made ?? []) (kindOf(kinds, call) ?? strayOf(strays, call)).made.push(call);
+  for (const call of made ?? []) (kindOf(routes, call) ?? strayOf(strays, call)).made.push(call);
   const rows = [
     ...kinds.map(({ id, call, made: calls }) => ({
       ...plannedRow(id, call),
@@ -30,8 +26,11 @@ function rowsOf(planned, made, unmade) {
 }
 
 function plannedRow(id, { wave, method, path, paths, when, lower, upper }) {
+  const places = paths.slice(0, mostShown.places).join(', ');
+  const others =
+    paths.length > mostShown.places ? ` and ${counted(paths.length - mostShown.places, 'more place')}` : '';
   const condition = when === undefined ? '' : ` (${conditions[when] ?? when})`;
-  return { id, wave, method, path, use: `for ${paths.join(', ')}${condition}`, planned: range(lower, upper) };
+  return { id, wave, method, path, use: `for ${places}${others}${condition}`, planned: range(lower, upper) };
 }
 
 /** When a call that may be left out is made. */
@@ -46,17 +45,25 @@ function strayRow(id, { wave, method, path }) {
   return { id, wave, method, path: withoutQuery(path), use: 'not in the plan' };
 }
 
-/**
- * The planned call that this one is: the same route in the nearest wave, which still expects one. What has fewer parameters
- * is nearer: the path of an action may look like one with an id.
- */
-function kindOf(kinds, { method, path, wave }) {
+/** Planned calls by their route. One whose path has fewer parameters comes first: an action may look like an id. */
+function routesOf(kinds) {
+  const routes = [...Map.groupBy(kinds, ({ call: { method, path } }) => `${method} ${path}`).values()];
+  return routes
+    .map((all) => ({ all, method: all[0].call.method, pattern: patternOf(all[0].call.path) }))
+    .toSorted((one, other) => one.pattern.parameters - other.pattern.parameters);
+}
+
+/** The planned call that this one is: the same route in the nearest wave, which still expects one. */
+function kindOf(routes, { method, path, wave }) {
   const bare = withoutQuery(path);
-  const distanceOf = ({ call, made }) =>
-    Math.abs(call.wave - wave) * 100 + (made.length < call.upper ? 0 : 50) + call.path.split('{').length;
-  return kinds
-    .filter(({ call, pattern }) => call.method === method && pattern.test(bare))
-    .toSorted((one, other) => distanceOf(one) - distanceOf(other))[0];
+  const route = routes.find((one) => one.method === method && one.pattern.matches(bare));
+  const distanceOf = ({ call, made }) => 2 * Math.abs(call.wave - wave) + (made.length < call.upper ? 0 : 1);
+  let nearest;
+  for (const kind of route?.all ?? []) {
+    const distance = distanceOf(kind);
+    if (nearest === undefined || distance < nearest.distance) nearest = { kind, distance };
+  }
+  return nearest?.kind;
 }
 
 function strayOf(strays, call) {
@@ -73,7 +80,8 @@ function withoutQuery(path) {
 /** Matches paths of a template, behind the path of the upstream if that has one. */
 function patternOf(template) {
   const parts = template.split(/\{[^}]*\}/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
-  return new RegExp(`${parts.join('[^/]+')}$`);
+  const pattern = new RegExp(`${parts.join('[^/]+')}$`);
+  return { parameters: parts.length - 1, matches: (path) => pattern.test(path) };
 }
 
 /** What became of the calls of a row. */

@@ -24,7 +24,8 @@ function WavesIcon() {
 
 /** The whole panel, in each of its states. */
 function RestCalls({ plan, planKey, problem, isAsking, run, runKey }) {
-  const shown = plan && shownOf(plan, settings.limits, runKey === planKey ? run : undefined);
+  const ownRun = runKey === planKey ? run : undefined;
+  const shown = React.useMemo(() => plan && shownOf(plan, settings.limits, ownRun), [plan, ownRun]);
   return h(
     'section',
     { className: 'rest-calls', 'aria-labelledby': 'rest-calls-title', 'aria-busy': isAsking },
