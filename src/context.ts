@@ -23,6 +23,8 @@ export interface GatewayContext {
   readonly loaders: Loaders;
   /** How it is answered in parts; undefined: as a whole. */
   readonly parts?: PartsFormat | undefined;
+  /** For what is read ahead of the executor: whether it still is. Undefined: the executor asks. */
+  readonly isAhead?: (() => boolean) | undefined;
   readonly cursors: CursorCodec;
   /** The largest `first` or `last`, and the most rows that one REST call asks for. */
   readonly maxPageSize: number;

@@ -32,6 +32,11 @@ export function completedLater(record: RowRecord, later: Later): RowRecord {
   return record;
 }
 
+/** The record with its row, if this one was answered without; undefined if it was not. */
+export function withRow(record: RowRecord): Promise<RowRecord | null> | undefined {
+  return awaited.get(record)?.row;
+}
+
 /**
  * Prepares a schema for answers in parts: fields wait for the row of their object one by one, so that only those parts
  * wait for it that have one of its columns; and if a format has a field in several parts, it is resolved once.
@@ -50,7 +55,10 @@ function waiting(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>,
   return (source, args: Readonly<Record<string, unknown>>, context, info) => {
     const later = source instanceof RowRecord ? laterFor(type, field, source) : undefined;
     if (later === undefined) return resolve(source, args, context, info);
-    return later.then((record) => resolve(record ?? source, args, context, info));
+    return later.then((record) => {
+      if (context.isAhead?.() === false) return undefined;
+      return resolve(record ?? source, args, context, info);
+    });
   };
 }
 

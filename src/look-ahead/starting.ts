@@ -85,18 +85,19 @@ export function startBelow(
     isAwaited = false;
   };
   awaited.then(end, end);
+  const isAhead = (): boolean => isAwaited && context.isAhead?.() !== false;
   // What the executor answers of it is counted then.
-  const uncounted = { ...context, answer: new AnswerBudget(unlimited, endless, ignore) };
+  const ahead = { ...context, answer: new AnswerBudget(unlimited, endless, ignore), isAhead };
   for (const relation of expensive) {
-    const goOn = (value: unknown): Promise<void> | undefined =>
-      isAwaited ? startFields(relation, value, uncounted, infoBelow(type, relation, info)) : undefined;
+    const goOn = (value: unknown): Promise<void> =>
+      startFields(relation, value, ahead, infoBelow(type, relation, info));
     started.get(relation.responseKey)?.then(goOn).catch(ignore);
   }
 }
 
 /**
  * Runs those fields of an answer that cost calls; `info` is of the field that answers it. Their results are dropped: the
- * loaders keep what was read.
+ * loaders keep what was read. It ends where the executor takes over, or learns that there is nothing to go on with.
  */
 async function startFields(
   { field, nodes }: SelectedField,
@@ -106,6 +107,7 @@ async function startFields(
 ): Promise<void> {
   const type = getNamedType(field.type);
   const source = await value;
+  if (context.isAhead?.() === false) return;
   if (!isObjectType(type) || source === null || source === undefined || source instanceof Error) return;
   if (Array.isArray(source)) {
     for (const item of source)

@@ -5,7 +5,7 @@ import { type RowRecord, type Started, toRecord } from '../graphql/records.ts';
 import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
 import { type Existence, type Needs, needsOf, ownView } from '../look-ahead/needs.ts';
 import { weightOf } from '../look-ahead/object-weight.ts';
-import { completedLater } from '../look-ahead/parts.ts';
+import { completedLater, withRow } from '../look-ahead/parts.ts';
 import { scopeOf } from '../look-ahead/selection.ts';
 import { startBelow, startRelations } from '../look-ahead/starting.ts';
 import { isNotFound, toError } from '../rest/errors.ts';
@@ -46,14 +46,24 @@ export function fetchCounted(
   if (key.scope !== current || !needs.globalId) return fetchNeeded(needs, type, key, existence, context, info);
   startIdScope(key, context);
   return fetchNeeded(needs, type, key, existence, context, info).then((record) =>
-    record === null ? null : withScope(record, [record.row], context),
+    record === null ? null : withScope(record, undefined, context),
   );
 }
 
-/** The record with the scope for its global id; in an answer in parts only the id waits for that. */
-function withScope(record: RowRecord, rows: readonly Row[], context: GatewayContext): Promise<RowRecord> | RowRecord {
-  const scope = withRealScope(record, rows, context);
-  return context.parts === undefined ? scope : completedLater(record, { scope });
+/**
+ * The record with the scope for its global id; `page` are the rows that may tell it, by default its own. In an answer in parts
+ * only the id waits for that: for the row, too, which may save a call.
+ */
+function withScope(
+  record: RowRecord,
+  page: readonly Row[] | undefined,
+  context: GatewayContext,
+): Promise<RowRecord> | RowRecord {
+  const scoped = (known: RowRecord): Promise<RowRecord> => withRealScope(known, page ?? [known.row], context);
+  if (context.parts === undefined) return scoped(record);
+  const row = page === undefined ? withRow(record) : undefined;
+  const scope = row === undefined ? scoped(record) : row.then((known) => scoped(known ?? record));
+  return completedLater(record, { scope });
 }
 
 /** The record of an object of a collection by an id that was given for it: an upstream id, or a global one. */

@@ -16,19 +16,19 @@ import { expect, test } from 'vitest';
 import type { GatewayContext, PartsFormat } from '../../src/context.ts';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { Loaders } from '../../src/loaders/loaders.ts';
-import { fragmentsOf } from '../../src/look-ahead/selection.ts';
 import { createExecutionInParts, type ExecutedPart, withoutDefer } from '../../src/operation/defer.ts';
-import { toPublicError } from '../../src/operation/errors.ts';
+import { type PublicError, toPublicError } from '../../src/operation/errors.ts';
 import { createExecution } from '../../src/operation/execute.ts';
-import { type Plan, planOperation } from '../../src/plan/plan.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import { createReadableSchema, createSchema, createSchemas } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';
 import { inForm } from '../support/form.ts';
 import { mergeParts, type Part } from '../support/parts.ts';
-import { absentEventId, absentId, operationOf } from './operations.ts';
+import { type FailureOf, failuresOf } from './faults.ts';
+import { comparable } from './lost.ts';
+import { operationOf } from './operations.ts';
 import { Random } from './random.ts';
-import { Upstream } from './upstream.ts';
+import { type Pace, Upstream } from './upstream.ts';
 import { type World, worldOf } from './world.ts';
 
 const schema = createReadableSchema(true);
@@ -41,6 +41,8 @@ const seed = Number(process.env['DEFER_SEED'] ?? Date.now() % 2 ** 31);
 
 interface Case {
   readonly world: World;
+  readonly pace: Pace;
+  readonly failureOf?: FailureOf;
   readonly query: string;
   readonly document: DocumentNode;
   readonly maxPageSize: number;
@@ -49,7 +51,7 @@ interface Case {
 /** What a client has at the end, and what the upstream was asked. */
 interface Outcome {
   readonly data: unknown;
-  readonly errors: readonly string[];
+  readonly errors: readonly PublicError[];
   readonly calls: readonly string[];
   /** How often answers of the upstream were awaited. */
   readonly rounds: number;
@@ -58,15 +60,16 @@ interface Outcome {
 function caseOf(random: Random, absent: boolean): Case {
   const maxPageSize = random.pick([3, 5, 100]);
   const world = worldOf(random, 6);
+  const pace = random.pick(['in step', 'in turn'] as const);
   const query = operationOf({ random, world, schema, cursors, maxPageSize, depth: 4, width: 4, absent, defers: true });
   const document = parse(query);
   const [invalid] = validate(schema, document);
   if (invalid !== undefined) throw new Error(`${invalid.message}: ${query}`);
-  return { world, query, document, maxPageSize };
+  return { world, pace, query, document, maxPageSize };
 }
 
-function startUpstream({ world, maxPageSize }: Case, parts?: PartsFormat) {
-  const upstream = new Upstream(world, 'in step', () => 0.5);
+function startUpstream({ world, pace, maxPageSize, failureOf }: Case, parts?: PartsFormat) {
+  const upstream = new Upstream(world, pace, () => 0.5, failureOf);
   const rest = new ClientApi(upstream.client);
   const loaders = new Loaders(rest, maxPageSize);
   const context: GatewayContext = { rest, loaders, cursors, maxPageSize, answer: unlimitedAnswer(), parts };
@@ -111,8 +114,8 @@ async function outcomeOf(
 ): Promise<Outcome> {
   // What was begun and proved not to be needed is under way still.
   for (let calls = -1; calls !== upstream.calls.length; await turns(8)) calls = upstream.calls.length;
-  const shown = errors.map((error) => JSON.stringify(toPublicError(error, fail)));
-  return { data, errors: [...new Set(shown)].toSorted(), calls: upstream.calls.toSorted(), rounds: upstream.rounds };
+  const { calls, rounds } = upstream;
+  return { data, errors: errors.map((error) => toPublicError(error, fail)), calls: calls.toSorted(), rounds };
 }
 
 function fail(unexpected: unknown): void {
@@ -133,13 +136,15 @@ async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise<void>((resolve) => void setImmediate(resolve));
 }
 
-test.each([
+const kinds = [
   ['v0.2', 'that is there', false],
   ['v0.2', 'that may be absent', true],
   ['20220824', 'that is there', false],
   ['20220824', 'that may be absent', true],
-] as const)(
-  `the parts of %s of what is read %s are together the answer as a whole, for the same calls (seed ${seed})`,
+] as const;
+
+test.each(kinds)(
+  `the parts of %s of what is read %s are together the answer as a whole, for as many calls (seed ${seed})`,
   { timeout: 3_600_000 },
   async (format, _name, absent) => {
     await assert(
@@ -148,12 +153,33 @@ test.each([
         const { query } = one;
         const whole = await asWhole(one);
         const parts = await inParts(one, format);
-        const { data, errors } = parts;
-        expect({ query, data, errors }).toEqual({ query, data: whole.data, errors: whole.errors });
-        // What starts sooner may find a page to share. Below an object that is absent it is chance what has started.
-        const mayBeAbsent = absent || whole.calls.some(asksForAbsent);
-        const most = mayBeAbsent ? Math.max(planOf(one).upper, whole.calls.length) : whole.calls.length;
-        expect([query, parts.calls.length]).toEqual([query, Math.min(parts.calls.length, most)]);
+        const [told, expected] = comparable(parts, whole);
+        expect({ query, data: parts.data, errors: told.errors }).toEqual({
+          query,
+          data: whole.data,
+          errors: expected.errors,
+        });
+        expect({ query, calls: parts.calls.length }).toEqual({ query, calls: whole.calls.length });
+      }),
+      { numRuns, seed, endOnFailure: true },
+    );
+  },
+);
+
+test.each(kinds)(
+  `so are the parts of %s of what is read %s if calls fail, but for objects that were told before (seed ${seed})`,
+  { timeout: 3_600_000 },
+  async (format, _name, absent) => {
+    await assert(
+      asyncProperty(gen(), async (g) => {
+        const random = new Random(g);
+        const one = { ...caseOf(random, absent), failureOf: failuresOf(random, random.pick([3, 8, 20])) };
+        const { query } = one;
+        const whole = await asWhole(one);
+        const parts = await inParts(one, format);
+        const [told, expected] = comparable(parts, whole);
+        expect({ query, ...told }).toEqual({ query, ...expected });
+        expect({ query, calls: parts.calls.length }).toEqual({ query, calls: whole.calls.length });
       }),
       { numRuns, seed, endOnFailure: true },
     );
@@ -167,9 +193,9 @@ test.each(['v0.2', '20220824'] as const)(
     await assert(
       asyncProperty(gen(), async (g) => {
         const one = caseOf(new Random(g), false);
-        const { query, maxPageSize, world } = one;
+        const { query } = one;
         const document = withoutDeferred(one.document);
-        const { rounds } = await asWhole({ world, maxPageSize, document, query: print(document) });
+        const { rounds } = await asWhole({ ...one, document, query: print(document) });
         const { firstRound, calls } = await inParts(one, format);
         // Such calls may be what tells that an object exists, and a tail takes several.
         if (mayWait(calls) || one.query.includes('last: ') || hasNull(await asWhole(one))) return;
@@ -180,19 +206,8 @@ test.each(['v0.2', '20220824'] as const)(
   },
 );
 
-/** Whether a call asks for a row that the world does not have: operations name one if it has none of that noun. */
-function asksForAbsent(call: string): boolean {
-  return call.includes(`/${absentId}/`) || call.includes(`/${absentEventId}/`);
-}
-
 function hasNull({ data }: Outcome): boolean {
   return JSON.stringify(data).includes(':null');
-}
-
-function planOf({ document, maxPageSize }: Case): Plan {
-  const variableValues = { sources: {}, coerced: { yes: true, no: false } };
-  const scope = { schema, fragments: fragmentsOf(document), variableValues };
-  return planOperation({ ...scope, operation: operationIn(document), cursors, maxPageSize });
 }
 
 /** Whether a row is read whose list is read too: it waits for the pages of that, any of which may save its call. */

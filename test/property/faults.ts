@@ -50,7 +50,14 @@ function sampleOf(path: string): JsonObject {
   return path.endsWith('/plugins/') ? rows.plugin(1) : rows.project(1);
 }
 
-const codes = ['FORBIDDEN', 'NOT_FOUND', 'RATE_LIMITED', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_INVALID_RESPONSE'] as const;
+const codes = [
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'RATE_LIMITED',
+  'UPSTREAM_TIMEOUT',
+  'UPSTREAM_UNAVAILABLE',
+  'UPSTREAM_INVALID_RESPONSE',
+] as const;
 
 /** What every call to a path fails with, whatever its query; undefined for paths that answer. */
 export type FailureOf = (path: string) => UpstreamError | undefined;

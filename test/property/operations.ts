@@ -17,8 +17,8 @@ import type { Random } from './random.ts';
 import { organizationIds, realOrganizationIds, type World } from './world.ts';
 
 /** Ids of rows that no world has. */
-export const absentId = '99';
-export const absentEventId = 'e-99';
+const absentId = '99';
+const absentEventId = 'e-99';
 
 /** What random operations are made with. */
 export interface OperationOptions {

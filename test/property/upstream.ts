@@ -58,6 +58,8 @@ function pageOf(path: string, list: readonly Row[], query: URLSearchParams): unk
 export type Pace =
   // Everything that was asked for by then comes at once.
   | 'in step'
+  // The same one after the other, in the same order whatever was asked for first; what it leads to comes after all of it.
+  | 'in turn'
   // Each answer takes its own time.
   | 'at random';
 
@@ -69,7 +71,8 @@ export class Upstream {
   readonly #random: () => number;
   /** Reads in flight under one key are one, as in src/rest/single-flight.ts. */
   readonly #inFlight = new Map<string, Promise<unknown>>();
-  #waiting: (() => void)[] = [];
+  #waiting: { readonly target: string; readonly go: () => void }[] = [];
+  #isAnswering = false;
   #rounds = 0;
 
   readonly #failureOf: FailureOf;
@@ -86,7 +89,7 @@ export class Upstream {
     getCsv: async (_operation, target) => JSON.stringify(await this.#get(target)),
     write: async ({ method }, target, body) => {
       this.calls.push(`${method} ${target} ${JSON.stringify(body)}`);
-      await this.#arrival();
+      await this.#arrival(target);
       this.#refuse(target);
       return method === 'DELETE' ? undefined : { ...(isObject(body) && body), id: 77, name: 'written' };
     },
@@ -96,7 +99,7 @@ export class Upstream {
     const running = this.#inFlight.get(target);
     if (running !== undefined) return running;
     this.calls.push(target);
-    const answer = this.#arrival().then(() => {
+    const answer = this.#arrival(target).then(() => {
       this.#refuse(target);
       return answerOf(this.#world, target);
     });
@@ -111,11 +114,11 @@ export class Upstream {
     if (failure !== undefined) throw failure;
   }
 
-  #arrival(): Promise<void> {
+  #arrival(target: string): Promise<void> {
     if (this.#pace === 'at random') return waitTurns(1 + Math.floor(this.#random() * 5));
     return new Promise((resolve) => {
-      if (this.#waiting.length === 0) setImmediate(() => this.#answerAll());
-      this.#waiting.push(resolve);
+      if (this.#waiting.length === 0 && !this.#isAnswering) setImmediate(() => void this.#answerAll());
+      this.#waiting.push({ target, go: resolve });
     });
   }
 
@@ -124,11 +127,22 @@ export class Upstream {
     return this.#rounds;
   }
 
-  #answerAll(): void {
+  async #answerAll(): Promise<void> {
     this.#rounds += 1;
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const go of waiting) go();
+    if (this.#pace === 'in turn') await this.#answerInTurn(waiting);
+    else for (const { go } of waiting) go();
+  }
+
+  async #answerInTurn(waiting: readonly { readonly target: string; readonly go: () => void }[]): Promise<void> {
+    this.#isAnswering = true;
+    for (const { go } of waiting.toSorted((one, other) => (one.target < other.target ? -1 : 1))) {
+      go();
+      await waitTurns(1);
+    }
+    this.#isAnswering = false;
+    if (this.#waiting.length > 0) setImmediate(() => void this.#answerAll());
   }
 }
 
