@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { startWorkspace } from '../../src/workspace/workspace.ts';
+import { startWorkspace, type WorkspaceOptions } from '../../src/workspace/workspace.ts';
 import { freePort } from '../support/free-port.ts';
 import { runScript } from '../support/process.ts';
 
@@ -23,9 +23,11 @@ export async function openAs(page: Page, user: string, url: string): Promise<voi
 export async function startExample(
   started: AsyncDisposableStack,
   settings: Readonly<Record<string, string>> = {},
+  options: Pick<WorkspaceOptions, 'eventsPerMinute'> = {},
 ): Promise<Example> {
   const [port, upstreamPort] = [await freePort(), await freePort()];
-  const start = (): ReturnType<typeof startWorkspace> => startWorkspace({ port: upstreamPort, host: '127.0.0.1' });
+  const start = (): ReturnType<typeof startWorkspace> =>
+    startWorkspace({ port: upstreamPort, host: '127.0.0.1', ...options });
   let workspace = await start();
   started.defer(() => workspace.close());
   const running = started.use(

@@ -43,6 +43,12 @@ export function proxyTo(target: string, apiKey: string | undefined): ProxyOption
         sent.removeHeader('cookie');
         if (token !== undefined) sent.setHeader('authorization', `Bearer ${token}`);
       });
+      // What the gateway breaks off would otherwise stay open here: the page is to notice, and to connect again.
+      proxy.on('proxyRes', (received, _request, response) => {
+        received.on('close', () => {
+          if (!received.complete) response.destroy();
+        });
+      });
     },
   };
 }

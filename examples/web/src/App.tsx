@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { isSignedOut } from './gateway/execute.ts';
+import { isSignedOut } from './gateway/GatewayError.ts';
 import { ProjectLinks } from './projects/ProjectLinks.tsx';
 import { ProjectPage } from './projects/ProjectPage.tsx';
 import { useProjects } from './projects/useProjects.ts';

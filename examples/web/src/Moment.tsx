@@ -1,11 +1,24 @@
-const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const toTheMinute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const toTheSecond = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  second: '2-digit',
+});
+
+interface MomentProps {
+  readonly at: string | null;
+  /** Whether to tell the second, and not the year. */
+  readonly withSeconds?: boolean;
+}
 
 /** A moment in the reader's own time zone and language. */
-export function Moment({ at }: { readonly at: string | null }) {
+export function Moment({ at, withSeconds = false }: MomentProps) {
   if (at === null) return <>unknown</>;
   return (
     <time dateTime={at} title={at}>
-      {format.format(new Date(at))}
+      {(withSeconds ? toTheSecond : toTheMinute).format(new Date(at))}
     </time>
   );
 }

@@ -1,8 +1,17 @@
 import type { DashboardCardFragment } from '../generated/graphql.ts';
+import { Fact } from '../lists/Fact.tsx';
+import { factState, type Growth } from '../lists/factState.ts';
 import { Moment } from '../Moment.tsx';
 
+interface DashboardCardProps {
+  readonly dashboard: DashboardCardFragment;
+  /** What has become of its details. */
+  readonly growth: Growth;
+}
+
 /** A dashboard as it stands among others. */
-export function DashboardCard({ name, description, pinned, tags, createdAt, createdBy }: DashboardCardFragment) {
+export function DashboardCard({ dashboard, growth }: DashboardCardProps) {
+  const { name, description, pinned, tags, createdAt, createdBy, tiles, filters } = dashboard;
   const author = [createdBy?.firstName, createdBy?.lastName].filter(Boolean).join(' ');
   return (
     <li className="card">
@@ -10,16 +19,35 @@ export function DashboardCard({ name, description, pinned, tags, createdAt, crea
         {name || 'Untitled dashboard'} {pinned && <span className="badge">Pinned</span>}
       </h3>
       <p>{description}</p>
+      <dl>
+        <Fact name="Tiles" state={factState(dashboard, 'tiles', growth)}>
+          {tiles?.length ?? 'unknown'}
+        </Fact>
+        <Fact name="Period" state={factState(dashboard, 'filters', growth)}>
+          {periodOf(filters)}
+        </Fact>
+      </dl>
       <p className="meta">
         <span>
           {author || 'Nobody'}, <Moment at={createdAt} />
         </span>
-        {tags?.map((tag) => (
-          <span key={tag} className="tag">
-            {tag}
-          </span>
-        ))}
+        {tags
+          ?.filter((tag) => tag !== null)
+          .map((tag) => (
+            <span key={tag} className="tag">
+              {tag}
+            </span>
+          ))}
       </p>
     </li>
   );
+}
+
+const units: Readonly<Record<string, string>> = { h: 'hours', d: 'days', w: 'weeks', m: 'months' };
+
+/** The structure of filters is the upstream's own: what is known of it is the member `date_from`, such as `-30d`. */
+function periodOf(filters: unknown): string {
+  const from = typeof filters === 'object' && filters !== null && 'date_from' in filters ? filters.date_from : '';
+  const [, count, unit = ''] = /^-(\d+)([hdwm])$/.exec(String(from)) ?? [];
+  return count === undefined ? 'That of each tile' : `Last ${count} ${units[unit]}`;
 }

@@ -15,7 +15,7 @@ export function Dashboards({ projectId }: { readonly projectId: string }) {
         {(nodes) => (
           <ul className="cards">
             {nodes.map((dashboard) => (
-              <DashboardCard key={dashboard.id} {...dashboard} />
+              <DashboardCard key={dashboard.id} dashboard={dashboard} growth={dashboards.growthOf(dashboard)} />
             ))}
           </ul>
         )}

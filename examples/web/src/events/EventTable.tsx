@@ -1,8 +1,8 @@
-import type { EventRowFragment } from '../generated/graphql.ts';
+import { keyOf, type Row } from '../live/rows.ts';
 import { Moment } from '../Moment.tsx';
 
 /** Events, one a row. */
-export function EventTable({ events }: { readonly events: readonly EventRowFragment[] }) {
+export function EventTable({ events }: { readonly events: readonly Row[] }) {
   return (
     <table>
       <thead>
@@ -13,14 +13,14 @@ export function EventTable({ events }: { readonly events: readonly EventRowFragm
         </tr>
       </thead>
       <tbody>
-        {events.map(({ id, event, distinctId, timestamp }) => (
-          <tr key={id}>
-            <td>{event || 'unnamed'}</td>
+        {events.map((row) => (
+          <tr key={keyOf(row)} className={row.isNew === true ? 'new' : undefined}>
+            <td>{row.event || 'unnamed'}</td>
             <td>
-              <code>{distinctId}</code>
+              <code>{row.distinctId}</code>
             </td>
             <td>
-              <Moment at={timestamp} />
+              <Moment at={row.timestamp} withSeconds />
             </td>
           </tr>
         ))}

@@ -1,6 +1,16 @@
-import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
+import {
+  type InfiniteData,
+  type UseInfiniteQueryResult,
+  useInfiniteQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import type { TypedDocumentString } from '../generated/graphql.ts';
-import { execute, type GatewayError, idOf, type Result } from './execute.ts';
+import { type Growth, grown } from '../lists/factState.ts';
+import type { Answer, Result } from './Answer.ts';
+import { execute } from './execute.ts';
+import type { GatewayError } from './GatewayError.ts';
+import { idOf } from './request.ts';
+import { useResults } from './useResults.ts';
 
 /** A page of a list: https://relay.dev/graphql/connections.htm */
 export interface Connection<Node> {
@@ -12,12 +22,26 @@ export interface Connection<Node> {
 /** The pages of a list that have been read so far. */
 export interface Pages<Node> {
   readonly nodes: readonly Node[];
-  /** How many there are in all; undefined where the list does not tell. */
+  /** What has become of each of them. */
+  readonly growthOf: (node: Node) => Growth;
+  /** How many there are in all; undefined if the list does not tell. */
   readonly totalCount: number | undefined;
   /** What is missing of the rows that are there. */
   readonly failure: GatewayError | undefined;
   readonly query: UseInfiniteQueryResult;
+  /** Forgets the pages, and reads the first one again. */
+  readonly readAnew: () => void;
 }
+
+/** How a list is read. */
+export interface PagesOptions {
+  /** Whether to read it now; true by default. */
+  readonly enabled?: boolean;
+  /** Whether to read it anew whenever it is shown. */
+  readonly isAnew?: boolean;
+}
+
+const none: readonly never[] = [];
 
 /**
  * Reads a list page by page. The document takes the cursor of the page before as `$after`, and `connectionOf` finds the
@@ -27,26 +51,52 @@ export function usePages<Data, Variables extends object, Node>(
   document: TypedDocumentString<Data, Variables & { after?: string | null | undefined }>,
   variables: Variables,
   connectionOf: (data: Data) => Connection<Node> | null | undefined,
+  { enabled = true, isAnew = false }: PagesOptions = {},
 ): Pages<Node> {
-  const query = useInfiniteQuery<Result<Data>, Error, InfiniteData<Result<Data>>, readonly unknown[], string | null>({
-    queryKey: [idOf(document), variables],
+  const client = useQueryClient();
+  const queryKey = [idOf(document), variables];
+  const query = useInfiniteQuery<Answer<Data>, Error, InfiniteData<Answer<Data>>, readonly unknown[], string | null>({
+    queryKey,
     queryFn: async ({ pageParam, signal }) => {
-      const result = await execute(document, { ...variables, after: pageParam }, signal);
-      if (result.failure !== undefined && !connectionOf(result.data)) throw result.failure;
-      return result;
+      const answer = await execute(document, { ...variables, after: pageParam }, signal);
+      const { data, failure } = answer.result;
+      if (failure !== undefined && !connectionOf(data)) throw failure;
+      return answer;
     },
     initialPageParam: null,
-    getNextPageParam: ({ data }) => {
-      const pageInfo = connectionOf(data)?.pageInfo;
+    getNextPageParam: ({ result }) => {
+      const pageInfo = connectionOf(result.data)?.pageInfo;
       return pageInfo?.hasNextPage ? pageInfo.endCursor : null;
     },
+    enabled,
+    ...(isAnew && { gcTime: 0 }),
   });
-  const pages = query.data?.pages ?? [];
-  const connections = pages.map(({ data }) => connectionOf(data));
+  const results = useResults(query.data?.pages ?? none);
+  const connections = results.map(({ data }) => connectionOf(data));
+  const growths = new Map(results.flatMap((result) => growthsIn(result, connectionOf(result.data))));
   return {
-    nodes: connections.flatMap((connection) => connection?.nodes ?? []).filter((node) => node !== null),
+    nodes: connections.flatMap(nodesOf),
+    growthOf: (node) => growths.get(node) ?? grown,
     totalCount: connections.at(-1)?.totalCount ?? undefined,
-    failure: pages.find(({ failure }) => failure !== undefined)?.failure,
+    failure: results.find(({ failure }) => failure !== undefined)?.failure,
     query,
+    readAnew: () => void client.resetQueries({ queryKey, exact: true }),
   };
+}
+
+function nodesOf<Node>(connection: Connection<Node> | null | undefined): readonly Node[] {
+  return (connection?.nodes ?? []).filter((node) => node !== null);
+}
+
+function growthsIn<Node>(
+  { isComplete, failedPaths }: Result<unknown>,
+  connection: Connection<Node> | null | undefined,
+): readonly (readonly [Node, Growth])[] {
+  return (connection?.nodes ?? []).flatMap((node, index) => {
+    if (node === null) return [];
+    const place = `.nodes.${index}.`;
+    const below = [...failedPaths].filter((path) => path.includes(place));
+    const failedFields = new Set(below.map((path) => path.slice(path.indexOf(place) + place.length)));
+    return [[node, { isGrowing: !isComplete, failedFields }]];
+  });
 }

@@ -10,9 +10,11 @@ export type DashboardsQueryVariables = Exact<{
 }>;
 
 
-export type DashboardsQuery = { project: { dashboards: { totalCount: number | null, nodes: Array<{ id: string, name: string | null, description: string | null, pinned: boolean | null, tags: Array<string | null> | null, createdAt: string | null, createdBy: { firstName: string | null, lastName: string | null } | null } | null>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null } | null };
+export type DashboardsQuery = { project: { dashboards: { totalCount: number | null, nodes: Array<{ id: string, name: string | null, description: string | null, pinned: boolean | null, tags: Array<string | null> | null, createdAt: string | null, tiles: Array<unknown> | null, filters: unknown, createdBy: { firstName: string | null, lastName: string | null } | null } | null>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null } | null };
 
-export type DashboardCardFragment = { id: string, name: string | null, description: string | null, pinned: boolean | null, tags: Array<string | null> | null, createdAt: string | null, createdBy: { firstName: string | null, lastName: string | null } | null };
+export type DashboardCardFragment = { id: string, name: string | null, description: string | null, pinned: boolean | null, tags: Array<string | null> | null, createdAt: string | null, createdBy: { firstName: string | null, lastName: string | null } | null } & ({ tiles: Array<unknown> | null, filters: unknown } | { tiles?: never, filters?: never });
+
+export type DashboardDetailsFragment = { tiles: Array<unknown> | null, filters: unknown };
 
 export type EventsQueryVariables = Exact<{
   projectId: string | number;
@@ -23,6 +25,14 @@ export type EventsQueryVariables = Exact<{
 export type EventsQuery = { project: { events: { nodes: Array<{ id: string, event: string | null, timestamp: string | null, distinctId: string | null } | null>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null } | null };
 
 export type EventRowFragment = { id: string, event: string | null, timestamp: string | null, distinctId: string | null };
+
+export type EventsAddedSubscriptionVariables = Exact<{
+  projectId: string | number;
+  after?: string | null | undefined;
+}>;
+
+
+export type EventsAddedSubscription = { eventsAdded: { cursor: string, gap: boolean, nodes: Array<{ id: string, event: string | null, timestamp: string | null, distinctId: string | null }> } };
 
 export type ProjectsQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -40,7 +50,9 @@ export type ProjectHeaderQueryVariables = Exact<{
 
 export type ProjectHeaderQuery = { project: { name: string | null, timezone: string | null, createdAt: string | null, organization: { name: string | null } | null, primaryDashboard: { name: string | null } | null } | null };
 
-export type ProjectFactsFragment = { name: string | null, timezone: string | null, createdAt: string | null, organization: { name: string | null } | null, primaryDashboard: { name: string | null } | null };
+export type ProjectFactsFragment = { name: string | null, timezone: string | null, createdAt: string | null } & ({ organization: { name: string | null } | null, primaryDashboard: { name: string | null } | null } | { organization?: never, primaryDashboard?: never });
+
+export type ProjectRelationsFragment = { organization: { name: string | null } | null, primaryDashboard: { name: string | null } | null };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -60,6 +72,12 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const DashboardDetailsFragmentDoc = new TypedDocumentString(`
+    fragment DashboardDetails on Dashboard {
+  tiles
+  filters
+}
+    `, {"fragmentName":"DashboardDetails"}) as unknown as TypedDocumentString<DashboardDetailsFragment, unknown>;
 export const DashboardCardFragmentDoc = new TypedDocumentString(`
     fragment DashboardCard on Dashboard {
   id
@@ -72,8 +90,12 @@ export const DashboardCardFragmentDoc = new TypedDocumentString(`
     firstName
     lastName
   }
+  ...DashboardDetails @defer(label: "details")
 }
-    `, {"fragmentName":"DashboardCard"}) as unknown as TypedDocumentString<DashboardCardFragment, unknown>;
+    fragment DashboardDetails on Dashboard {
+  tiles
+  filters
+}`, {"fragmentName":"DashboardCard","deferredFields":{"DashboardDetails":["tiles","filters"]}}) as unknown as TypedDocumentString<DashboardCardFragment, unknown>;
 export const EventRowFragmentDoc = new TypedDocumentString(`
     fragment EventRow on Event {
   id
@@ -90,11 +112,8 @@ export const ProjectLinkFragmentDoc = new TypedDocumentString(`
   timezone
 }
     `, {"fragmentName":"ProjectLink"}) as unknown as TypedDocumentString<ProjectLinkFragment, unknown>;
-export const ProjectFactsFragmentDoc = new TypedDocumentString(`
-    fragment ProjectFacts on Project {
-  name
-  timezone
-  createdAt
+export const ProjectRelationsFragmentDoc = new TypedDocumentString(`
+    fragment ProjectRelations on Project {
   organization {
     name
   }
@@ -102,8 +121,24 @@ export const ProjectFactsFragmentDoc = new TypedDocumentString(`
     name
   }
 }
-    `, {"fragmentName":"ProjectFacts"}) as unknown as TypedDocumentString<ProjectFactsFragment, unknown>;
-export const DashboardsDocument = {"__meta__":{"hash":"sha256:bc89497b7054495a8c837f17dc08a0e0be911a60df57e70eb359a9b060dc181b"}} as unknown as TypedDocumentString<DashboardsQuery, DashboardsQueryVariables>;
+    `, {"fragmentName":"ProjectRelations"}) as unknown as TypedDocumentString<ProjectRelationsFragment, unknown>;
+export const ProjectFactsFragmentDoc = new TypedDocumentString(`
+    fragment ProjectFacts on Project {
+  name
+  timezone
+  createdAt
+  ...ProjectRelations @defer(label: "relations")
+}
+    fragment ProjectRelations on Project {
+  organization {
+    name
+  }
+  primaryDashboard {
+    name
+  }
+}`, {"fragmentName":"ProjectFacts","deferredFields":{"ProjectRelations":["organization","primaryDashboard"]}}) as unknown as TypedDocumentString<ProjectFactsFragment, unknown>;
+export const DashboardsDocument = {"__meta__":{"hash":"sha256:2e918a08bc7295b3a333f594be71a7988428f33abc9078f5ed46e13860d8941d"}} as unknown as TypedDocumentString<DashboardsQuery, DashboardsQueryVariables>;
 export const EventsDocument = {"__meta__":{"hash":"sha256:c15b629a26739b1d0573c8d869ae4c4a1385b7920effb75bde9bb128bbb777dd"}} as unknown as TypedDocumentString<EventsQuery, EventsQueryVariables>;
+export const EventsAddedDocument = {"__meta__":{"hash":"sha256:958cf4f1cdff70d6047d28023f3b98e90d890fdb14265fc64c5c211635bae89e"}} as unknown as TypedDocumentString<EventsAddedSubscription, EventsAddedSubscriptionVariables>;
 export const ProjectsDocument = {"__meta__":{"hash":"sha256:437019eded2e8a641c94bb25d264e862011677411915310c13a47edf41a2dac2"}} as unknown as TypedDocumentString<ProjectsQuery, ProjectsQueryVariables>;
-export const ProjectHeaderDocument = {"__meta__":{"hash":"sha256:904bad514e9ddcd1f1f89abe3dc352933f3c50de45f46b405e20557fa95d6bdb"}} as unknown as TypedDocumentString<ProjectHeaderQuery, ProjectHeaderQueryVariables>;
+export const ProjectHeaderDocument = {"__meta__":{"hash":"sha256:dad36842bd3b1c9e830c7bc739dec728194c94ee7c4ef7aa7c98fc3bee8e1ca5"}} as unknown as TypedDocumentString<ProjectHeaderQuery, ProjectHeaderQueryVariables>;

@@ -1,4 +1,4 @@
-import { GatewayError } from '../gateway/execute.ts';
+import { GatewayError } from '../gateway/GatewayError.ts';
 
 /** What readers can be told about the codes that they may meet; the other ones speak for themselves. */
 const explanations: Readonly<Record<string, string>> = {
@@ -9,6 +9,12 @@ const explanations: Readonly<Record<string, string>> = {
   UPSTREAM_TIMEOUT: 'The analytics service took too long to answer.',
   UPSTREAM_UNAVAILABLE: 'The analytics service cannot be reached right now.',
 };
+
+/** What readers are told about an error. */
+export function explain(error: Error | undefined): string | undefined {
+  const code = error instanceof GatewayError ? error.code : '';
+  return explanations[code] ?? error?.message;
+}
 
 interface FailureProps {
   /** What could not be loaded, such as `events`. */
@@ -30,7 +36,7 @@ export function Failure({ what, error, isPartial, isRetrying, onRetry }: Failure
           {isPartial ? `Not everything of the ${what} could be loaded.` : `The ${what} could not be loaded.`}
         </strong>
         <br />
-        {explanations[code ?? ''] ?? error?.message}
+        {explain(error)}
         {retryAfter !== undefined && ` Try again in ${retryAfter} seconds.`}
         {code !== undefined && <code>{code}</code>}
       </p>

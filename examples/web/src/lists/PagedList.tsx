@@ -7,12 +7,18 @@ interface PagedListProps<Node> {
   /** What is listed, such as `events`. */
   readonly what: string;
   readonly pages: Pages<Node>;
+  /** What is shown if that is not just what was read. */
+  readonly nodes?: readonly Node[];
+  /** Whether more can be read behind what is shown, if there is more; true by default. */
+  readonly goesOn?: boolean;
   readonly whenEmpty: ReactNode;
   readonly children: (nodes: readonly Node[]) => ReactNode;
 }
 
 /** A list in each of its states: loading, failed, empty, there, and with more to load. What is there stays on a failure. */
-export function PagedList<Node>({ what, pages: { nodes, failure, query }, whenEmpty, children }: PagedListProps<Node>) {
+export function PagedList<Node>(props: PagedListProps<Node>) {
+  const { what, pages, nodes = pages.nodes, goesOn = true, whenEmpty, children } = props;
+  const { failure, query } = pages;
   if (query.isPending) return <Skeleton what={what} rows={4} />;
   const retry = query.isFetchNextPageError ? query.fetchNextPage : query.refetch;
   return (
@@ -28,7 +34,7 @@ export function PagedList<Node>({ what, pages: { nodes, failure, query }, whenEm
           onRetry={() => void retry({ cancelRefetch: false })}
         />
       )}
-      {query.hasNextPage && !query.isError && (
+      {query.hasNextPage && goesOn && !query.isError && (
         <button
           type="button"
           className="more"
@@ -39,7 +45,7 @@ export function PagedList<Node>({ what, pages: { nodes, failure, query }, whenEm
         </button>
       )}
       <output className="visually-hidden">
-        {nodes.length} {what} shown
+        {pages.nodes.length} {what} loaded
       </output>
     </>
   );

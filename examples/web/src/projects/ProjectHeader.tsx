@@ -1,32 +1,34 @@
 import type { ProjectFactsFragment } from '../generated/graphql.ts';
+import { Fact } from '../lists/Fact.tsx';
+import { factState, type Growth } from '../lists/factState.ts';
 import { Moment } from '../Moment.tsx';
 
+interface ProjectHeaderProps {
+  readonly project: ProjectFactsFragment;
+  /** What has become of it. */
+  readonly growth: Growth;
+}
+
 /** The name of a project and what else is known of it. */
-export function ProjectHeader({ name, timezone, createdAt, organization, primaryDashboard }: ProjectFactsFragment) {
-  const title = name || 'Untitled project';
+export function ProjectHeader({ project, growth }: ProjectHeaderProps) {
+  const title = project.name || 'Untitled project';
   return (
     <header>
       <title>{`${title} · Workspace`}</title>
       <h1>{title}</h1>
       <dl>
-        <div>
-          <dt>Organization</dt>
-          <dd>{organization?.name ?? 'unknown'}</dd>
-        </div>
-        <div>
-          <dt>Primary dashboard</dt>
-          <dd>{primaryDashboard?.name ?? 'none'}</dd>
-        </div>
-        <div>
-          <dt>Time zone</dt>
-          <dd>{timezone ?? 'unknown'}</dd>
-        </div>
-        <div>
-          <dt>Created</dt>
-          <dd>
-            <Moment at={createdAt} />
-          </dd>
-        </div>
+        <Fact name="Organization" state={factState(project, 'organization', growth)}>
+          {project.organization?.name ?? 'unknown'}
+        </Fact>
+        <Fact name="Primary dashboard" state={factState(project, 'primaryDashboard', growth)}>
+          {project.primaryDashboard?.name ?? 'none'}
+        </Fact>
+        <Fact name="Time zone" state="there">
+          {project.timezone ?? 'unknown'}
+        </Fact>
+        <Fact name="Created" state="there">
+          <Moment at={project.createdAt} />
+        </Fact>
       </dl>
     </header>
   );

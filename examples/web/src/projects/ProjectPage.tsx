@@ -1,7 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { Dashboards } from '../dashboards/Dashboards.tsx';
 import { Events } from '../events/Events.tsx';
-import { execute, idOf } from '../gateway/execute.ts';
+import { execute } from '../gateway/execute.ts';
+import { idOf } from '../gateway/request.ts';
+import { useResults } from '../gateway/useResults.ts';
 import { ProjectHeaderDocument } from '../generated/graphql.ts';
 import { Failure } from '../lists/Failure.tsx';
 import { Skeleton } from '../lists/Skeleton.tsx';
@@ -9,25 +12,37 @@ import { ProjectHeader } from './ProjectHeader.tsx';
 
 /** A project with its dashboards and events, which load beside each other and fail on their own. */
 export function ProjectPage({ id }: { readonly id: string }) {
-  const { data, error, isFetching, refetch } = useQuery({
+  const {
+    data: answer,
+    error,
+    isFetching,
+    refetch,
+  } = useQuery({
     queryKey: [idOf(ProjectHeaderDocument), id],
     queryFn: async ({ signal }) => {
-      const result = await execute(ProjectHeaderDocument, { id }, signal);
-      if (result.failure !== undefined && result.data.project === null) throw result.failure;
-      return result;
+      const read = await execute(ProjectHeaderDocument, { id }, signal);
+      const { data, failure } = read.result;
+      if (failure !== undefined && data.project === null) throw failure;
+      return read;
     },
   });
-  const failure = error ?? data?.failure;
-  if (data?.data.project === null) return <p className="empty">There is no such project.</p>;
+  const [result] = useResults(useMemo(() => (answer === undefined ? [] : [answer]), [answer]));
+  const failure = error ?? result?.failure;
+  if (result?.data.project === null) return <p className="empty">There is no such project.</p>;
   return (
     <>
-      {data !== undefined && <ProjectHeader {...data.data.project} />}
-      {data === undefined && error === null && <Skeleton what="project" rows={1} />}
+      {result?.data.project && (
+        <ProjectHeader
+          project={result.data.project}
+          growth={{ isGrowing: !result.isComplete, failedFields: fieldsIn(result.failedPaths) }}
+        />
+      )}
+      {result === undefined && error === null && <Skeleton what="project" rows={1} />}
       {failure && (
         <Failure
           what="project"
           error={failure}
-          isPartial={data !== undefined}
+          isPartial={result !== undefined}
           isRetrying={isFetching}
           onRetry={() => void refetch()}
         />
@@ -36,4 +51,9 @@ export function ProjectPage({ id }: { readonly id: string }) {
       <Events projectId={id} />
     </>
   );
+}
+
+/** The fields of the project among paths such as `project.organization`. */
+function fieldsIn(paths: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...paths].map((path) => path.replace(/^project\./, '')));
 }

@@ -1,0 +1,69 @@
+import { useEffect, useRef, useState } from 'react';
+import { type Pages, usePages } from '../gateway/usePages.ts';
+import { type EventRowFragment, EventsDocument } from '../generated/graphql.ts';
+import { joinRows, keyOf, mostKept, type Row } from '../live/rows.ts';
+import { type LiveEvents, useLiveEvents } from '../live/useLiveEvents.ts';
+
+/** The events of a project: those that were read, and those that came since. */
+export interface Events {
+  readonly rows: readonly Row[];
+  /** How many wait to be shown. */
+  readonly waiting: number;
+  readonly pages: Pages<EventRowFragment>;
+  readonly live: LiveEvents;
+  readonly isPaused: boolean;
+  readonly setIsPaused: (isPaused: boolean) => void;
+  /** Whether so many came by themselves that those that were read are not kept beside them. */
+  readonly isFull: boolean;
+  /** Reads the list again, and forgets what came since. */
+  readonly reload: () => void;
+}
+
+/** How long the list waits for the stream that it is going to be followed by, in milliseconds. */
+const patienceMs = 2000;
+
+/**
+ * Follows the events of a project, and then reads the list: no event falls between the two. If the stream does not come
+ * soon the list is read without it, and again once the stream has come. If the reader `isBelow` the first rows, or pauses,
+ * new ones wait.
+ */
+export function useEvents(projectId: string, isBelow: boolean): Events {
+  const [isPaused, setIsPaused] = useState(false);
+  const live = useLiveEvents(projectId, isPaused || isBelow);
+  const isLate = useIsLate(patienceMs);
+  const enabled = live.connection !== 'connecting' || isLate;
+  const pages = usePages(EventsDocument, { projectId }, ({ project }) => project?.events, { enabled, isAnew: true });
+  const { refetch } = pages.query;
+  /** Behind which beginning of the stream the list was read. */
+  const readBehind = useRef<number | undefined>(undefined);
+  useEffect(() => {
+    if (!enabled) return;
+    if (readBehind.current !== undefined && readBehind.current < live.beginnings) void refetch();
+    readBehind.current = live.beginnings;
+  }, [enabled, live.beginnings, refetch]);
+  const isFull = live.rows.length >= mostKept;
+  const rows = isFull ? live.rows : joinRows(live.rows, pages.nodes);
+  const known = new Set(rows.map(keyOf));
+  return {
+    rows,
+    waiting: live.held.filter((row) => !known.has(keyOf(row))).length,
+    pages,
+    live,
+    isPaused,
+    setIsPaused,
+    isFull,
+    reload: () => {
+      live.clear();
+      pages.readAnew();
+    },
+  };
+}
+
+function useIsLate(milliseconds: number): boolean {
+  const [isLate, setIsLate] = useState(false);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setIsLate(true), milliseconds);
+    return () => window.clearTimeout(timer);
+  }, [milliseconds]);
+  return isLate;
+}

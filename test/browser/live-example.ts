@@ -1,0 +1,159 @@
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { GatewayOptions } from '../../src/gateway.ts';
+import { patienceMs } from '../support/browser.ts';
+import { freePort } from '../support/free-port.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { GrowingEvents, quick } from '../support/live.ts';
+import { createFolder } from '../support/persisted.ts';
+import { runScript, runShell } from '../support/process.ts';
+import type { JsonObject } from '../support/replies.ts';
+import { type Handler, route, type UpstreamRequest } from '../support/routes.ts';
+import { dashboard, listedDashboard, listedProject, plugin, project } from '../support/rows.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+/** The page of examples/web as it is built, over a gateway that can go away and a REST API that can be slow. */
+export interface LiveExample {
+  readonly url: string;
+  readonly upstream: Upstream;
+  /** The gateway that runs now. */
+  readonly gateway: () => TestGateway;
+  /** How many streams of subscriptions are open. */
+  streams(): Promise<number>;
+  /** Starts the gateway again at the same address, with other settings or the same. */
+  startGateway(options?: Partial<GatewayOptions>): Promise<void>;
+  stopGateway(): Promise<void>;
+  /** Adds a project with two dashboards; `details` answers for each of these by id. */
+  addProject(id: number, events: GrowingEvents, details?: Handler): void;
+}
+
+/** For what a busy machine takes its time. */
+export const soon = { timeout: patienceMs } as const;
+
+/** What the REST API tells of a project. */
+interface Project {
+  readonly events: GrowingEvents;
+  readonly details: Handler;
+}
+
+type Projects = ReadonlyMap<string, Project>;
+
+const manifest = fileURLToPath(new URL('../../examples/web/src/generated/persisted-documents.json', import.meta.url));
+
+/** As a careful operator would serve the page. */
+const policy = "default-src 'self'; img-src 'self' data:";
+
+/** Builds the page, and serves it as Vite does before a release: with the proxy of its dev server. */
+export async function startLiveExample(started: AsyncDisposableStack): Promise<LiveExample> {
+  const folder = started.use(createFolder());
+  const [gatewayPort, port] = [await freePort(), await freePort()];
+  const building = started.use(runScript('examples/web/', 'build', {}, ['--outDir', folder.path, '--emptyOutDir']));
+  const projects = new Map<string, Project>();
+  const upstream = started.use(await startUpstream(restApi(projects)));
+  upstream.release();
+  let gateway: TestGateway | undefined;
+  const example: LiveExample = {
+    url: `http://127.0.0.1:${port}/`,
+    upstream,
+    gateway: () => gateway ?? expect.fail('expected a gateway'),
+    streams: async () => {
+      const metrics = await fetch(new URL('/metrics', example.gateway().url));
+      return Number(/^gateway_streams (\d+)$/m.exec(await metrics.text())?.[1]);
+    },
+    startGateway: async (options) => {
+      const persisted = { files: manifest, mode: 'only' } as const;
+      // Tests hold answers back for as long as a busy machine takes to look at the page.
+      const operationDeadlineMs = 60_000;
+      const served = { port: gatewayPort };
+      gateway = await startGateway(
+        upstream,
+        { persisted, operationDeadlineMs, live: { ...quick, pollMs: 50 }, ...options },
+        served,
+      );
+    },
+    stopGateway: async () => {
+      const stopped = gateway;
+      gateway = undefined;
+      await stopped?.[Symbol.asyncDispose]();
+    },
+    addProject: (id, events, details = ({ params }) => dashboard(Number(params['dashboard']))) =>
+      void projects.set(`${id}`, { events, details }),
+  };
+  started.defer(() => example.stopGateway());
+  await example.startGateway();
+  expect(await building.exit()).toBe(0);
+  const serving = started.use(
+    runShell(
+      `exec node_modules/.bin/vite preview --outDir '${folder.path}' --port ${port} --strictPort`,
+      { GATEWAY_URL: `http://127.0.0.1:${gatewayPort}`, API_KEY: 'phx_test', NO_COLOR: '1' },
+      'examples/web/',
+    ),
+  );
+  await serving.printed(/Local: +http/);
+  return example;
+}
+
+function restApi(projects: Projects): Handler {
+  const projectOf = ({ params }: UpstreamRequest): Project =>
+    projects.get(params['project'] ?? '') ?? expect.fail(`expected the project ${params['project']}`);
+  return route({
+    'GET /api/projects/': () => pageOf([...projects.keys()].map((id) => listedProject(Number(id)))),
+    'GET /api/projects/:project/': ({ params }) => project(Number(params['project'])),
+    'GET /api/projects/:project/dashboards/': pageOf([1, 2].map((id) => listedDashboard(id))),
+    'GET /api/projects/:project/dashboards/:dashboard/': (request) => projectOf(request).details(request),
+    'GET /api/projects/:project/events/': (request) => projectOf(request).events.list(request),
+    'GET /api/organizations/:organization/plugins/': pageOf([plugin(1)]),
+  });
+}
+
+function pageOf(results: readonly JsonObject[]): JsonObject {
+  return { count: results.length, next: null, previous: null, results };
+}
+
+/** Opens the page of a project under a strict policy. */
+export async function openProject(page: Page, { url }: LiveExample, id: number): Promise<void> {
+  await page.route(url, async (document) => {
+    const response = await document.fetch();
+    await document.fulfill({ response, headers: { ...response.headers(), 'content-security-policy': policy } });
+  });
+  await page.goto(`${url}#${id}`);
+}
+
+/** Opens the page of a project that has events, and waits until it is told all that comes from now on. */
+export async function followProject(page: Page, example: LiveExample, id: number): Promise<void> {
+  await openProject(page, example, id);
+  await page.getByText('10 events loaded').waitFor();
+  await page.getByRole('status').getByText('Live').waitFor();
+  await untilPolled(example, id);
+}
+
+/** Waits until the gateway knows what there is, if it had asked the REST API so many things before: what comes then is new. */
+export async function untilPolled({ upstream }: LiveExample, id: number, before = 0): Promise<void> {
+  // Only the second poll asks for what came since another: by then the first has been answered.
+  const isSecond = (request: string): boolean => request.includes(`/${id}/events/`) && request.includes('after=');
+  await expect.poll(() => upstream.requests.slice(before).some(isSecond), soon).toBe(true);
+}
+
+/** The events of a project that has captured twelve. */
+export function someEvents(): GrowingEvents {
+  const events = new GrowingEvents();
+  for (let second = 10; second < 22; second += 1) events.add(1, `2024-05-01T09:00:${second}Z`);
+  return events;
+}
+
+/** What the table shows of events that were added to those. */
+export async function shownOf(page: Page): Promise<readonly string[]> {
+  const names = await page.locator('tbody tr td:first-child').allInnerTexts();
+  return names.filter((name) => name.startsWith('new '));
+}
+
+/** Adds events, one a second, and returns what they are called, the newest first. */
+export function addNew(events: GrowingEvents, from: number, count: number): readonly string[] {
+  const names = Array.from({ length: count }, (_, index) => `new ${from + index}`);
+  for (const [index, name] of names.entries()) {
+    const time = new Date(Date.parse('2024-05-01T10:00:00Z') + (from + index) * 1000).toISOString();
+    events.add(1, time, { event: name });
+  }
+  return names.toReversed();
+}
