@@ -1,6 +1,7 @@
 import type { RestApi } from '../rest/api.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import { current } from '../rest/paths.ts';
+import type { SizePage } from '../rest/size-page.ts';
 import { idText } from '../rest/values.ts';
 import { createReports, type Reports } from './reports.ts';
 import { RowStore } from './row-store.ts';
@@ -14,15 +15,20 @@ export class Loaders {
   readonly #api: RestApi;
   readonly #maxPageSize: number;
   readonly #saved: SavedCalls;
+  readonly #sizePage: SizePage | undefined;
   #rows: RowLoader | undefined;
   #windows: WindowLoader | undefined;
   #reports: Reports | undefined;
 
-  /** `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made. */
-  constructor(api: RestApi, maxPageSize: number, saved = new SavedCalls()) {
+  /**
+   * `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made; `sizePage` knows of
+   * pages that need no call.
+   */
+  constructor(api: RestApi, maxPageSize: number, saved = new SavedCalls(), sizePage?: SizePage) {
     this.#api = api;
     this.#maxPageSize = maxPageSize;
     this.#saved = saved;
+    this.#sizePage = sizePage;
   }
 
   get rows(): RowLoader {
@@ -31,7 +37,7 @@ export class Loaders {
   }
 
   get windows(): WindowLoader {
-    this.#windows ??= new WindowLoader(this.#api, this.store, this.#maxPageSize, this.#saved);
+    this.#windows ??= new WindowLoader(this.#api, this.store, this.#maxPageSize, this.#saved, this.#sizePage);
     return this.#windows;
   }
 

@@ -1,23 +1,14 @@
 import type { RestApi } from '../rest/api.ts';
-import { type ListRef, listText } from '../rest/pages.ts';
+import type { ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
-import type { Position } from '../rest/positions.ts';
+import type { SizePage } from '../rest/size-page.ts';
 import { scheduleDispatch } from './dispatch.ts';
 import { type MergedPage, mergedPagesOf, requiredRowsOf } from './merged-pages.ts';
 import { joinPages, type ListPage, positionOf, slicePage, tailOf } from './page.ts';
 import { fetchFilledPage } from './page-filling.ts';
 import type { RowStore } from './row-store.ts';
 import { type ChargedPage, SavedCalls } from './saved-calls.ts';
-
-/** What is wanted of a list: `limit` rows from a position, or only the count of the whole list. */
-export interface Window {
-  readonly list: ListRef;
-  readonly at: Position;
-  readonly limit: number;
-  readonly countOnly?: boolean;
-  /** Whether the rows of one call will do if the upstream caps its pages. */
-  readonly onePage?: boolean;
-}
+import { baseText, isEqual, isPlain, type Window } from './window.ts';
 
 /** A window that waits for its page. */
 interface PendingWindow {
@@ -55,16 +46,21 @@ export class WindowLoader {
   readonly #store: RowStore;
   readonly #maxPageSize: number;
   readonly #saved: SavedCalls;
+  readonly #sizePage: SizePage | undefined;
   readonly #readings = new Map<string, Reading[]>();
   // Not a DataLoader: a batch of one answers as a whole, and no window may wait for the page of another list.
   #pending: PendingWindow[] = [];
 
-  /** `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made. */
-  constructor(api: RestApi, store: RowStore, maxPageSize: number, saved = new SavedCalls()) {
+  /**
+   * `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made; `sizePage` knows of
+   * pages that need no call.
+   */
+  constructor(api: RestApi, store: RowStore, maxPageSize: number, saved = new SavedCalls(), sizePage?: SizePage) {
     this.#api = api;
     this.#store = store;
     this.#maxPageSize = maxPageSize;
     this.#saved = saved;
+    this.#sizePage = sizePage;
   }
 
   /** The page of a window; for a count, any page of its list. */
@@ -180,8 +176,9 @@ export class WindowLoader {
   ): void {
     const from = at.offset === offset ? at : { ...at, offset };
     const reader = { api: this.#api, list, maximum: this.#maxPageSize };
-    const page = fetchFilledPage(reader, from, limit, required);
-    const range = { offset, limit, required, available: limit, collection: list };
+    const size = isPlain(from) ? (this.#sizePage?.(list, from, limit) ?? limit) : limit;
+    const page = fetchFilledPage(reader, from, size, required);
+    const range = { offset, limit: size, required, available: size, collection: list };
     const reading: Reading = { ...range, page, settled: false, isForCount, isCharged: false };
     page.then(
       ({ rows, next }) => {
@@ -213,27 +210,4 @@ export class WindowLoader {
 /** Whether a page that begins where a window does has what the window gets alone, even if that is less than it asks for. */
 function isFilledFor({ at, limit, onePage }: Window, reading: Reading): boolean {
   return reading.offset === at.offset && limit <= (onePage === true ? reading.limit : reading.required);
-}
-
-/** Whether two windows are the same one of a list without a filter, from its own offset. */
-function isEqual({ list: one, at, limit, countOnly, onePage }: Window, { list: other, ...same }: Window): boolean {
-  if (limit !== same.limit || countOnly !== same.countOnly || onePage !== same.onePage) return false;
-  if (!isPlain(at) || !isPlain(same.at)) return false;
-  const sameList = one.noun === other.noun && one.scope === other.scope;
-  return sameList && at.offset === same.at.offset && one.filter === undefined && other.filter === undefined;
-}
-
-/**
- * Windows that stand on the same filter and the same instant share pages; this is what they have in common. If rows
- * may be left out because they were answered before, offsets do not count the page's rows, and only equal ones share.
- */
-function baseText({ list, at }: Window): string {
-  if (isPlain(at)) return listText(list);
-  const { before = '', after = '', boundary, isStuck = false } = at;
-  if (boundary === undefined && !isStuck) return `${listText(list)} ${before} ${after}`;
-  return `${listText(list)} ${JSON.stringify(at)}`;
-}
-
-function isPlain({ before, after, boundary, isStuck }: Position): boolean {
-  return before === undefined && after === undefined && boundary === undefined && isStuck === undefined;
 }

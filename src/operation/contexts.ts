@@ -8,6 +8,7 @@ import type { OperationCache } from '../rest/cache/operation-cache.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
+import { sizePageWith } from '../rest/size-page.ts';
 import type { Upstream } from '../rest/upstream.ts';
 import type { RequestContext } from './operation-run.ts';
 
@@ -39,7 +40,7 @@ export function createContexts(options: ContextOptions): CreateContext {
       rest,
       refusal: upstream.refusalOf(caller),
       tenant: caller?.tenant,
-      loaders: new Loaders(rest, maxPageSize, saved),
+      loaders: new Loaders(rest, maxPageSize, saved, sizePageWith(cache)),
       cursors,
       maxPageSize,
       answer,

@@ -85,6 +85,25 @@ export class OperationCache {
     return this.#cache.now() >= freshUntil;
   }
 
+  /**
+   * The size that a page is best asked for in, of those that hold `limit` rows: that of the smallest one in time that this
+   * process has, else of the largest one that is too old, so that all sizes are refreshed by one call, else what is wanted.
+   */
+  sizeOf(operation: RestOperation, targetOf: (size: number) => string, limit: number): number {
+    if (this.#use !== 'normal') return limit;
+    const lifetime = this.#cache.lifetimeOf(operation);
+    const above = lifetime === undefined ? [] : this.#cache.sizes.above(targetOf(limit));
+    if (lifetime === undefined || above.length === 0) return limit;
+    let stale = limit;
+    for (const size of [limit, ...above]) {
+      const answer = this.#cache.findHere(this.#placeOf('json', targetOf(size)), lifetime);
+      if (answer === undefined) continue;
+      if (!this.isStale(answer)) return size;
+      stale = size;
+    }
+    return stale;
+  }
+
   /** The answer to a read, if there is one that may be given without a call. Counts the read. */
   find(
     operation: RestOperation,
@@ -146,6 +165,6 @@ export class OperationCache {
 
   #placeOf(kind: AnswerKind, target: string): AnswerPlace {
     const { key: upstreamKey, sharingKey } = this.#caller;
-    return { upstreamKey, sharingKey, epoch: this.#epoch, kind, name: `${this.#epoch} ${kind} ${target}` };
+    return { upstreamKey, sharingKey, epoch: this.#epoch, kind, target, name: `${this.#epoch} ${kind} ${target}` };
   }
 }

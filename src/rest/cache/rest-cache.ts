@@ -10,6 +10,7 @@ import { CachedAnswer, CachedAnswers, weightOf } from './cached-answers.ts';
 import { type Epoch, type Epochs, LocalEpochs } from './epochs.ts';
 import { cacheNounOf } from './nouns.ts';
 import { OperationCache } from './operation-cache.ts';
+import { PageSizes } from './page-sizes.ts';
 import type { RedisAnswers, SharedPlace } from './redis-answers.ts';
 
 /** Settings of the cache. */
@@ -36,6 +37,8 @@ export type AnswerKind = 'json' | 'csv';
 /** Where an answer is kept. */
 export interface AnswerPlace extends SharedPlace {
   readonly kind: AnswerKind;
+  /** Path and query. */
+  readonly target: string;
 }
 
 /** How long the answers of one REST operation are used. Times in milliseconds. */
@@ -50,6 +53,8 @@ export class RestCache {
   readonly answers: CachedAnswers;
   readonly epochs: Epochs;
   readonly counts = new CacheCounts();
+  /** In which sizes this process has kept pages. */
+  readonly sizes = new PageSizes();
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
   /** How long a refresh may take, in milliseconds. */
@@ -158,7 +163,8 @@ export class RestCache {
     }
   }
 
-  #keepHere({ name }: AnswerPlace, value: unknown, text: string, freshUntil: number): CachedAnswer {
+  #keepHere({ name, target }: AnswerPlace, value: unknown, text: string, freshUntil: number): CachedAnswer {
+    this.sizes.note(target);
     const answer = new CachedAnswer({ value, size: text.length, bytes: weightOf(name, text), freshUntil });
     this.answers.keep(name, answer);
     return answer;

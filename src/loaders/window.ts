@@ -1,0 +1,39 @@
+import { type ListRef, listText } from '../rest/pages.ts';
+import type { Position } from '../rest/positions.ts';
+
+/** What is wanted of a list: `limit` rows from a position, or only the count of the whole list. */
+export interface Window {
+  readonly list: ListRef;
+  readonly at: Position;
+  readonly limit: number;
+  readonly countOnly?: boolean;
+  /** Whether the rows of one call will do if the upstream caps its pages. */
+  readonly onePage?: boolean;
+}
+
+/** Whether two windows are the same one of a list without a filter, from its own offset. */
+export function isEqual(
+  { list: one, at, limit, countOnly, onePage }: Window,
+  { list: other, ...same }: Window,
+): boolean {
+  if (limit !== same.limit || countOnly !== same.countOnly || onePage !== same.onePage) return false;
+  if (!isPlain(at) || !isPlain(same.at)) return false;
+  const sameList = one.noun === other.noun && one.scope === other.scope;
+  return sameList && at.offset === same.at.offset && one.filter === undefined && other.filter === undefined;
+}
+
+/**
+ * Windows that stand on the same filter and the same instant share pages; this is what they have in common. If rows
+ * may be left out because they were answered before, offsets do not count the page's rows, and only equal ones share.
+ */
+export function baseText({ list, at }: Window): string {
+  if (isPlain(at)) return listText(list);
+  const { before = '', after = '', boundary, isStuck = false } = at;
+  if (boundary === undefined && !isStuck) return `${listText(list)} ${before} ${after}`;
+  return `${listText(list)} ${JSON.stringify(at)}`;
+}
+
+/** Whether a position is an offset alone. */
+export function isPlain({ before, after, boundary, isStuck }: Position): boolean {
+  return before === undefined && after === undefined && boundary === undefined && isStuck === undefined;
+}

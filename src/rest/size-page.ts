@@ -1,0 +1,15 @@
+import { listOperationOf } from './api.ts';
+import type { OperationCache } from './cache/operation-cache.ts';
+import { type ListRef, pageTarget } from './pages.ts';
+import type { Position } from './positions.ts';
+
+/** How many rows a page is asked for with: as many as are wanted, or as a page has that is known already. */
+export type SizePage = (list: ListRef, at: Position, limit: number) => number;
+
+/** Asks for pages in the sizes that the cache has; undefined without one. */
+export function sizePageWith(cache: OperationCache | undefined): SizePage | undefined {
+  return (
+    cache &&
+    ((list, at, limit) => cache.sizeOf(listOperationOf(list.noun), (size) => pageTarget(list, at, size), limit))
+  );
+}

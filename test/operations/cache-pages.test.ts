@@ -1,0 +1,97 @@
+import { expect, test, vi } from 'vitest';
+import { startCaching } from '../support/cache.ts';
+import { at } from '../support/connections.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { listOf } from '../support/lists.ts';
+import { event, listedDashboard } from '../support/rows.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const path = '/api/projects/1/dashboards/';
+
+function startApi(): Promise<Upstream> {
+  return startUpstream(
+    {
+      [`GET ${path}`]: listOf([1, 2, 3, 4, 5, 6, 7].map((id) => listedDashboard(id))),
+      'GET /api/projects/1/events/': { next: null, results: [1, 2, 3].map((id) => event(id)) },
+    },
+    { hold: 1 },
+  );
+}
+
+function dashboards(argument: string): string {
+  return `{ project(id: 1) { dashboards${argument} { totalCount pageInfo { hasNextPage endCursor } nodes { upstreamId } } } }`;
+}
+
+async function idsOf(gateway: TestGateway, argument: string, headers = {}): Promise<unknown> {
+  const answer = await gateway.ask(dashboards(argument), { headers });
+  const nodes = at(answer, 'data', 'project', 'dashboards', 'nodes');
+  return Array.isArray(nodes) ? nodes.map((node) => at(node, 'upstreamId')) : nodes;
+}
+
+test('a page that is part of a larger one in the cache costs no call, and is answered as if it had been read alone', async () => {
+  await using upstream = await startApi();
+  await using plain = await startGateway(upstream, { cursorSecret: 'one secret' });
+  await using gateway = await startCaching(upstream, { cursorSecret: 'one secret' });
+  expect(await idsOf(gateway, '(first: 5)')).toEqual(['1', '2', '3', '4', '5']);
+  expect(upstream.requests).toEqual([`GET ${path}?limit=5`]);
+  for (const argument of ['(first: 3)', '(first: 1)', '(first: 4)']) {
+    upstream.reset();
+    const answer = await gateway.ask(dashboards(argument));
+    expect(upstream.requests).toEqual([]);
+    expect(answer.data).toEqual((await plain.ask(dashboards(argument))).data);
+  }
+  upstream.reset();
+  expect((await gateway.ask('{ project(id: 1) { dashboards { totalCount } } }')).errors).toBeUndefined();
+  expect(upstream.requests).toEqual([]);
+});
+
+test('no more rows are asked for than are wanted if the cache has no larger page', async () => {
+  await using upstream = await startApi();
+  await using gateway = await startCaching(upstream);
+  await idsOf(gateway, '(first: 3)');
+  await idsOf(gateway, '(first: 5)');
+  await gateway.ask('mutation { deleteDashboard(input: { id: 1, projectId: 1 }) { dashboard { id } } }');
+  await idsOf(gateway, '(first: 3)');
+  expect(upstream.requests.filter((request) => request.startsWith('GET'))).toEqual([
+    `GET ${path}?limit=3`,
+    `GET ${path}?limit=5`,
+    `GET ${path}?limit=3`,
+  ]);
+});
+
+test('pages of several sizes are refreshed by one call of the largest', async () => {
+  await using upstream = await startApi();
+  await using gateway = await startCaching(upstream);
+  await idsOf(gateway, '(first: 3)');
+  await idsOf(gateway, '(first: 5)');
+  gateway.pass(30);
+  upstream.reset();
+  expect(await idsOf(gateway, '(first: 3)')).toEqual(['1', '2', '3']);
+  await vi.waitFor(async () => {
+    const answer = await gateway.ask(dashboards('(first: 5)'), { extensions: { cost: true } });
+    expect(at(answer, 'extensions', 'cost', 'stale')).toBe(0);
+  });
+  expect(await idsOf(gateway, '(first: 3)')).toEqual(['1', '2', '3']);
+  expect(upstream.requests).toEqual([`GET ${path}?limit=5`]);
+});
+
+test('a request with no-cache reads as much as it wants', async () => {
+  await using upstream = await startApi();
+  await using gateway = await startCaching(upstream);
+  await idsOf(gateway, '(first: 5)');
+  await idsOf(gateway, '(first: 3)', { 'cache-control': 'no-cache' });
+  expect(upstream.requests).toEqual([`GET ${path}?limit=5`, `GET ${path}?limit=3`]);
+});
+
+test('a page of another place of the list, of another filter or of another key is none of it', async () => {
+  await using upstream = await startApi();
+  await using gateway = await startCaching(upstream);
+  const events = (argument: string): string => `{ project(id: 1) { events(${argument}) { nodes { upstreamId } } } }`;
+  await idsOf(gateway, '(first: 5)');
+  await gateway.ask(events('first: 3'));
+  upstream.reset();
+  await idsOf(gateway, '(first: 3)', { authorization: 'Bearer phx_other' });
+  await gateway.ask(events('first: 2, filter: { event: "signed up" }'));
+  await gateway.ask(events('first: 2'));
+  expect(upstream.requests).toEqual([`GET ${path}?limit=3`, 'GET /api/projects/1/events/?limit=2&event=signed%20up']);
+});
