@@ -81,7 +81,7 @@ test('calls of a run stand in the rows that planned them, with time, status, cac
       },
       {
         ...{ count: '2', time: '2 ms', isFailed: false },
-        summary: '2 calls · 200 × 1 · 404 × 1 · 1 from the cache · 1 shared',
+        summary: '2 reads · 200 × 1 · 404 × 1 · 1 from the cache · 1 shared',
         calls: [{ facts: '200 · from the cache' }, { facts: '404 · 1.5 ms · shared with another operation' }],
       },
     ],
@@ -102,6 +102,21 @@ test('calls go to the nearest wave of their route, what was not made says so, an
       { wave: 2, count: '0', summary: 'not made', planned: '0–1' },
       { wave: 2, count: '1', use: 'not in the plan', isFailed: true, summary: '1 call · no answer' },
       { wave: 3, count: '1', calls: [{ path: '/api/projects/1/dashboards/7/' }] },
+    ],
+  });
+});
+
+test('a row that the cache answered says so in place of a time', () => {
+  const calls = [7, 8].map((id) => made(`/api/projects/1/dashboards/${id}/`, 2, { cache: 'stale', milliseconds: 0 }));
+  expect(shownOf(plan, { calls, messages: 1, milliseconds: 1 })).toMatchObject({
+    ran: 'Ran in 1 ms: no call made, 2 from the cache.',
+    rows: [
+      {},
+      {
+        time: 'cached',
+        summary: '2 reads · 200 · from the cache',
+        calls: [{ facts: '200 · from the cache, stale' }, {}],
+      },
     ],
   });
 });
@@ -160,13 +175,13 @@ test.each([
 
 test('what is left of a budget is told after a run, and stands out if the operation may need more', () => {
   const budget = [
-    { surface: 'crud', window: 60, limit: 480, remaining: 2 },
-    { surface: 'analytics', window: 3600, limit: 1200, remaining: 1100 },
+    { surface: 'rest', window: 60, limit: 480, remaining: 2 },
+    { surface: 'events', window: 3600, limit: 1200, remaining: 1100 },
   ];
   expect(shownOf(plan, { calls: [], messages: 1, milliseconds: 1, cost: { budget } })).toMatchObject({
     budget: [
-      { text: '2 of 480 calls of crud left in 60 seconds', isShort: true },
-      { text: '1,100 of 1,200 calls of analytics left in 3,600 seconds', isShort: false },
+      { text: 'rest: 2 of 480 calls in 60 seconds', isShort: true },
+      { text: 'events: 1,100 of 1,200 calls in 3,600 seconds', isShort: false },
     ],
   });
 });

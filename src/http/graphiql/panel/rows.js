@@ -89,7 +89,7 @@ function madeOf(calls, unmade) {
   const times = calls.filter(({ cache }) => cache === undefined).map(({ milliseconds }) => milliseconds);
   return {
     count: number(calls.length),
-    time: times.length === 0 ? '' : timeOf(Math.min(...times), Math.max(...times)),
+    time: times.length > 0 ? timeOf(Math.min(...times), Math.max(...times)) : calls.length > 0 ? 'cached' : '',
     isFailed: calls.some(hasFailed),
     summary: calls.length === 0 ? unmade : summaryOf(calls),
     calls: calls.slice(0, mostShown.calls).map(detailOf),
@@ -107,10 +107,12 @@ function timeOf(least, most) {
 function summaryOf(calls) {
   const statuses = Map.groupBy(calls, statusOf);
   const texts = [...statuses].map(([status, { length }]) => (statuses.size === 1 ? status : `${status} × ${length}`));
+  const cached = calls.filter(({ cache }) => cache !== undefined).length;
   return [
-    counted(calls.length, 'call'),
+    // What the cache answers is no call.
+    counted(calls.length, cached > 0 ? 'read' : 'call'),
     ...texts,
-    ...noted(calls.filter(({ cache }) => cache !== undefined).length, 'from the cache'),
+    ...(cached === calls.length ? ['from the cache'] : noted(cached, 'from the cache')),
     ...noted(calls.filter(({ shared }) => shared).length, 'shared'),
     ...noted(calls.filter(({ retryOf }) => retryOf !== undefined).length, 'sent again'),
   ].join(' · ');

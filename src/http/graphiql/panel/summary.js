@@ -73,7 +73,7 @@ function ranOf(run) {
 /** What is left of the budget of the key, one line for each window. */
 function budgetOf(run, { upper }) {
   return (run?.cost?.budget ?? []).map(({ surface, limit, remaining, window }) => ({
-    text: `${number(remaining)} of ${number(limit)} calls of ${surface} left in ${number(window)} seconds`,
+    text: `${surface}: ${number(remaining)} of ${number(limit)} calls in ${number(window)} seconds`,
     isShort: remaining < upper,
   }));
 }

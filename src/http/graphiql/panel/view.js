@@ -62,6 +62,7 @@ function Plan({ shown, isStale }) {
     ),
     excesses.map((text) => h('p', { key: text, className: 'rest-calls-excess' }, text)),
     h(Waves, shown),
+    budget.length > 0 && h('h3', null, 'Left of the budget of the key'),
     budget.map(({ text, isShort }) =>
       h('p', { key: text, className: isShort ? 'rest-calls-excess' : 'rest-calls-note' }, text),
     ),
