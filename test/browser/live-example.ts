@@ -17,9 +17,7 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 export interface LiveExample {
   readonly url: string;
   readonly upstream: Upstream;
-  /** The gateway that runs now. */
-  readonly gateway: () => TestGateway;
-  /** How many streams of subscriptions are open. */
+  /** How many streams of subscriptions the gateway has open. */
   streams(): Promise<number>;
   /** Starts the gateway again at the same address, with other settings or the same. */
   startGateway(options?: Partial<GatewayOptions>): Promise<void>;
@@ -52,36 +50,9 @@ export async function startLiveExample(started: AsyncDisposableStack): Promise<L
   const projects = new Map<string, Project>();
   const upstream = started.use(await startUpstream(restApi(projects)));
   upstream.release();
-  let gateway: TestGateway | undefined;
-  const example: LiveExample = {
-    url: `http://127.0.0.1:${port}/`,
-    upstream,
-    gateway: () => gateway ?? expect.fail('expected a gateway'),
-    streams: async () => {
-      const metrics = await fetch(new URL('/metrics', example.gateway().url));
-      return Number(/^gateway_streams (\d+)$/m.exec(await metrics.text())?.[1]);
-    },
-    startGateway: async (options) => {
-      const persisted = { files: manifest, mode: 'only' } as const;
-      // Tests hold answers back for as long as a busy machine takes to look at the page.
-      const operationDeadlineMs = 60_000;
-      const served = { port: gatewayPort };
-      gateway = await startGateway(
-        upstream,
-        { persisted, operationDeadlineMs, live: { ...quick, pollMs: 50 }, ...options },
-        served,
-      );
-    },
-    stopGateway: async () => {
-      const stopped = gateway;
-      gateway = undefined;
-      await stopped?.[Symbol.asyncDispose]();
-    },
-    addProject: (id, events, details = ({ params }) => dashboard(Number(params['dashboard']))) =>
-      void projects.set(`${id}`, { events, details }),
-  };
-  started.defer(() => example.stopGateway());
-  await example.startGateway();
+  const gateways = gatewaysAt(gatewayPort, upstream);
+  started.defer(() => gateways.stopGateway());
+  await gateways.startGateway();
   expect(await building.exit()).toBe(0);
   const serving = started.use(
     runShell(
@@ -91,7 +62,38 @@ export async function startLiveExample(started: AsyncDisposableStack): Promise<L
     ),
   );
   await serving.printed(/Local: +http/);
-  return example;
+  return {
+    ...gateways,
+    url: `http://127.0.0.1:${port}/`,
+    upstream,
+    addProject: (id, events, details = ({ params }) => dashboard(Number(params['dashboard']))) =>
+      void projects.set(`${id}`, { events, details }),
+  };
+}
+
+/** One gateway after the other at the same address, each of which runs nothing but the documents of the page. */
+function gatewaysAt(port: number, upstream: Upstream): Pick<LiveExample, 'streams' | 'startGateway' | 'stopGateway'> {
+  let gateway: TestGateway | undefined;
+  const usual = {
+    persisted: { files: manifest, mode: 'only' },
+    live: { ...quick, pollMs: 50 },
+    // Tests hold answers back for as long as a busy machine takes to look at the page.
+    operationDeadlineMs: 60_000,
+  } as const;
+  return {
+    streams: async () => {
+      const metrics = await fetch(new URL('/metrics', gateway?.url));
+      return Number(/^gateway_streams (\d+)$/m.exec(await metrics.text())?.[1]);
+    },
+    startGateway: async (options) => {
+      gateway = await startGateway(upstream, { ...usual, ...options }, { port });
+    },
+    stopGateway: async () => {
+      const stopped = gateway;
+      gateway = undefined;
+      await stopped?.[Symbol.asyncDispose]();
+    },
+  };
 }
 
 function restApi(projects: Projects): Handler {
