@@ -176,7 +176,7 @@ export class WindowLoader {
   ): void {
     const from = at.offset === offset ? at : { ...at, offset };
     const reader = { api: this.#api, list, maximum: this.#maxPageSize };
-    const size = isPlain(from) ? (this.#sizePage?.(list, from, limit) ?? limit) : limit;
+    const size = this.#sizePage !== undefined && isPlain(from) ? this.#sizePage(list, from, limit) : limit;
     const page = fetchFilledPage(reader, from, size, required);
     const range = { offset, limit: size, required, available: size, collection: list };
     const reading: Reading = { ...range, page, settled: false, isForCount, isCharged: false };

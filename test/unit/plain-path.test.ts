@@ -1,0 +1,95 @@
+import { createHook } from 'node:async_hooks';
+import crypto from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { syncBuiltinESMExports } from 'node:module';
+import { afterEach, expect, test, vi } from 'vitest';
+import { EventLoopYield } from '../../src/event-loop-yield.ts';
+import type { CallBudget } from '../../src/rest/budget/call-budget.ts';
+import { createCallBudget } from '../../src/rest/budget/create-budget.ts';
+import type { RestClient } from '../../src/rest/client.ts';
+import { operations } from '../../src/rest/generated/views.ts';
+import { OperationCalls } from '../../src/rest/operation-calls.ts';
+import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
+import { createUpstream } from '../../src/rest/upstream.ts';
+import { budgetOf } from '../support/budgets.ts';
+import { begin, callerWith, connectCached } from '../support/cached-clients.ts';
+import { project } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const target = '/api/projects/1/';
+
+/** What happens within the call of `getJson`, before it returns: what is waited for comes later. */
+interface Within {
+  /** Requests that were handed to undici. */
+  readonly sent: number;
+  /** Timers and turns that were asked for. */
+  readonly timers: readonly string[];
+  readonly hashes: number;
+}
+
+const turns = new Set(['Timeout', 'Immediate']);
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
+
+/** Reads once to open a connection, then looks at what a second read does at once. */
+async function withinRead(client: RestClient): Promise<Within> {
+  await client.getJson(operations.getProject, '/api/projects/2/');
+  const hash = vi.spyOn(crypto, 'hash');
+  const createHash = vi.spyOn(crypto, 'createHash');
+  syncBuiltinESMExports();
+  let sent = 0;
+  const timers: string[] = [];
+  const count = (): void => void (sent += 1);
+  subscribe('undici:request:create', count);
+  const hook = createHook({ init: (_id, type) => void (turns.has(type) && timers.push(type)) }).enable();
+  const answer = client.getJson(operations.getProject, target);
+  hook.disable();
+  unsubscribe('undici:request:create', count);
+  const within = { sent, timers, hashes: hash.mock.calls.length + createHash.mock.calls.length };
+  await answer;
+  return within;
+}
+
+function clientOver(
+  url: string,
+  callBudget?: CallBudget,
+): { readonly client: RestClient; readonly close: () => Promise<void> } {
+  const bodyLimits = { operation: 2 ** 20, process: 2 ** 27 };
+  const limits = { connections: 10, maxInFlight: 10, maxBodyBytes: 2 ** 20, bodyLimits };
+  const log = (): undefined => undefined;
+  const upstream = createUpstream({ url, ...limits, eventLoop: new EventLoopYield(), log, callBudget });
+  const operation = { deadline: new OperationDeadline(5000), calls: new OperationCalls(10) };
+  return { client: upstream.clientFor(callerWith('phx_test'), operation), close: () => upstream.close() };
+}
+
+test('without a cache and a budget a read is sent before it returns, with no timer, turn or hash for them', async () => {
+  await using api = await startUpstream({ 'GET /api/projects/:id/': project(1) }, { hold: 1 });
+  const { client, close } = clientOver(api.url);
+  expect(await withinRead(client)).toEqual({ sent: 1, timers: [], hashes: 0 });
+  await close();
+});
+
+test('with a budget it is not: its wave is decided at the end of the turn', async () => {
+  await using api = await startUpstream({ 'GET /api/projects/:id/': project(1) }, { hold: 1 });
+  const budget = createCallBudget({
+    settings: budgetOf({ rest: '100/60' }),
+    operationDeadlineMs: 5000,
+    maxInFlight: 10,
+    upstreamUrl: api.url,
+    redis: undefined,
+  });
+  const { client, close } = clientOver(api.url, budget);
+  expect(await withinRead(client)).toMatchObject({ sent: 0 });
+  await close();
+  budget.close();
+});
+
+test('with a cache a miss is sent as early', async () => {
+  await using api = await startUpstream({ 'GET /api/projects/:id/': project(1) }, { hold: 1 });
+  const upstream = connectCached(api.url);
+  expect(await withinRead(await begin(upstream, callerWith('phx_test')))).toMatchObject({ sent: 1 });
+  await upstream.close();
+});
