@@ -17,7 +17,7 @@ class TooLate extends Error {
 export type CacheCommand = 'get' | 'set' | 'unlink' | 'eval' | 'info';
 
 /** How a command is sent. */
-export interface Patience {
+export interface CommandOptions {
   /** How long its answer is waited for, in milliseconds. */
   readonly ms: number;
   /** Whether it is sent even if Redis was late just now, and however many wait. */
@@ -57,7 +57,7 @@ export class CacheRedis {
   async ask<T>(
     name: CacheCommand,
     command: (redis: Redis) => Promise<T>,
-    { ms, isInsistent }: Patience,
+    { ms, isInsistent }: CommandOptions,
   ): Promise<T | undefined> {
     if (this.#redis.status !== 'ready') return undefined;
     if (!isInsistent && (this.#waiting >= mostWaiting || performance.now() < this.#restsUntil)) return undefined;

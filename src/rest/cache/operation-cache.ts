@@ -4,7 +4,7 @@ import type { DecodedResponse } from '../transport/decode-response.ts';
 import { type CacheUse, forbidsKeeping } from './cache-use.ts';
 import type { CachedAnswer } from './cached-answers.ts';
 import type { Epoch } from './epochs.ts';
-import type { AnswerKind, AnswerPlace, Lifetime, RestCache } from './rest-cache.ts';
+import type { AnswerKind, AnswerPlace, Freshness, RestCache } from './rest-cache.ts';
 
 /** How answers of one kind are understood. */
 interface Format<T> {
@@ -60,10 +60,10 @@ export class OperationCache {
     const counts: Partial<Record<Surface, number>> = {};
     if (this.#use !== 'normal') return counts;
     for (const { operation, kind, target } of reads) {
-      const lifetime = this.#cache.lifetimeOf(operation);
+      const freshness = this.#cache.freshnessOf(operation);
       const { surface } = operation;
       const isKnown =
-        lifetime !== undefined && this.#cache.findHere(this.#placeOf(kind, target), lifetime) !== undefined;
+        freshness !== undefined && this.#cache.findHere(this.#placeOf(kind, target), freshness) !== undefined;
       if (isKnown) counts[surface] = (counts[surface] ?? 0) + 1;
     }
     return counts;
@@ -91,12 +91,12 @@ export class OperationCache {
    */
   sizeOf(operation: RestOperation, targetOf: (size: number) => string, limit: number): number {
     if (this.#use !== 'normal') return limit;
-    const lifetime = this.#cache.lifetimeOf(operation);
-    const above = lifetime === undefined ? [] : this.#cache.sizes.above(targetOf(limit));
-    if (lifetime === undefined || above.length === 0) return limit;
+    const freshness = this.#cache.freshnessOf(operation);
+    const above = freshness === undefined ? [] : this.#cache.sizes.above(targetOf(limit));
+    if (freshness === undefined || above.length === 0) return limit;
     let stale = limit;
     for (const size of [limit, ...above]) {
-      const answer = this.#cache.findHere(this.#placeOf('json', targetOf(size)), lifetime);
+      const answer = this.#cache.findHere(this.#placeOf('json', targetOf(size)), freshness);
       if (answer === undefined) continue;
       if (!this.isStale(answer)) return size;
       stale = size;
@@ -110,28 +110,28 @@ export class OperationCache {
     kind: AnswerKind,
     target: string,
   ): CachedAnswer | undefined | Promise<CachedAnswer | undefined> {
-    const lifetime = this.#cache.lifetimeOf(operation);
-    if (lifetime === undefined) return undefined;
+    const freshness = this.#cache.freshnessOf(operation);
+    if (freshness === undefined) return undefined;
     const { counts } = this.#cache;
     if (this.#use !== 'normal') {
-      counts.add(lifetime.noun, 'bypass');
+      counts.add(freshness.noun, 'bypass');
       return undefined;
     }
     this.#reads.push({ operation, kind, target });
-    const found = this.#cache.find(this.#placeOf(kind, target), lifetime);
+    const found = this.#cache.find(this.#placeOf(kind, target), freshness);
     return found instanceof Promise
-      ? found.then((answer) => this.#counted(answer, lifetime))
-      : this.#counted(found, lifetime);
+      ? found.then((answer) => this.#counted(answer, freshness))
+      : this.#counted(found, freshness);
   }
 
   /** How a read is understood whose answer is kept, under the epoch from before it. */
   keeping<T>({ kind, decode }: Format<T>, operation: RestOperation, target: string): Format<T>['decode'] {
-    const lifetime = this.#cache.lifetimeOf(operation);
-    if (lifetime === undefined || this.use === 'none') return decode;
+    const freshness = this.#cache.freshnessOf(operation);
+    if (freshness === undefined || this.use === 'none') return decode;
     const place = this.#placeOf(kind, target);
     return (response) => {
       const value = decode(response);
-      if (!forbidsKeeping(response.cacheControl)) this.#note(this.#cache.keep(place, value, response.text, lifetime));
+      if (!forbidsKeeping(response.cacheControl)) this.#note(this.#cache.keep(place, value, response.text, freshness));
       return value;
     };
   }
@@ -147,7 +147,7 @@ export class OperationCache {
     this.#cache.refuse(this.#caller.sharingKey, this.#epoch);
   }
 
-  #counted(answer: CachedAnswer | undefined, { noun, freshMs }: Lifetime): CachedAnswer | undefined {
+  #counted(answer: CachedAnswer | undefined, { noun, freshMs }: Freshness): CachedAnswer | undefined {
     const { counts } = this.#cache;
     if (answer === undefined) counts.add(noun, 'miss');
     else {

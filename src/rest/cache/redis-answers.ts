@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import type { CacheCommand, CacheRedis, Patience } from './cache-redis.ts';
+import type { CacheCommand, CacheRedis, CommandOptions } from './cache-redis.ts';
 import type { Epoch } from './epochs.ts';
 import { open, seal, sealingKeyOf } from './sealed-text.ts';
 
@@ -24,7 +24,7 @@ export interface RemoteText {
 const longestText = 2 ** 20;
 
 /** A read can be made upstream instead. */
-const patience: Patience = { ms: 150, isInsistent: false };
+const options: CommandOptions = { ms: 150, isInsistent: false };
 
 /** More keys than are used within a short time. */
 const mostKeys = 1000;
@@ -50,7 +50,7 @@ export class RedisAnswers {
     const name = this.#nameOf(place);
     const read = (redis: Redis): Promise<[Buffer | null, number]> =>
       Promise.all([redis.getBuffer(name), redis.pttl(name)]);
-    const found = await this.#redis.ask('get', read, patience);
+    const found = await this.#redis.ask('get', read, options);
     const [sealed, leftMs] = found ?? [];
     if (sealed === undefined || sealed === null || leftMs === undefined || leftMs <= 0) return undefined;
     const text = open(sealed, this.#keyOf(place), sealedAs(name, place));
@@ -62,12 +62,12 @@ export class RedisAnswers {
     if (text.length > longestText) return;
     const name = this.#nameOf(place);
     const sealed = seal(text, this.#keyOf(place), sealedAs(name, place));
-    void this.#redis.ask('set', (redis) => redis.set(name, sealed, 'PX', forMs), patience);
+    void this.#redis.ask('set', (redis) => redis.set(name, sealed, 'PX', forMs), options);
   }
 
   drop(place: SharedPlace): void {
     const name = this.#nameOf(place);
-    void this.#redis.ask('unlink', (redis) => redis.unlink(name), patience);
+    void this.#redis.ask('unlink', (redis) => redis.unlink(name), options);
   }
 
   close(): void {

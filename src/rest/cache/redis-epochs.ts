@@ -1,14 +1,14 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import type { CacheRedis, Patience } from './cache-redis.ts';
+import type { CacheRedis, CommandOptions } from './cache-redis.ts';
 import type { Epoch, Epochs } from './epochs.ts';
 
 /** How long an operation waits for the epoch of its key; without it, nothing of the cache is used. */
-const reading: Patience = { ms: 150, isInsistent: false };
+const reading: CommandOptions = { ms: 150, isInsistent: false };
 
 /** How long a write waits until all gateways know of it: longer, because they would go on with what was before. */
-const renewing: Patience = { ms: 2000, isInsistent: true };
+const renewing: CommandOptions = { ms: 2000, isInsistent: true };
 
 /** How long the epoch of a key is kept that is not written with, in seconds: a week. The next one is a new one. */
 const keptSeconds = 7 * 24 * 3600;

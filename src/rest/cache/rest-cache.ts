@@ -42,7 +42,7 @@ export interface AnswerPlace extends SharedPlace {
 }
 
 /** How long the answers of one REST operation are used. Times in milliseconds. */
-export interface Lifetime {
+export interface Freshness {
   readonly noun: string;
   readonly freshMs: number;
   readonly staleMs: number;
@@ -61,7 +61,7 @@ export class RestCache {
   readonly refreshMs: number;
   /** After so long a write that was given up has arrived, or never will, in milliseconds. */
   readonly lateMs: number;
-  readonly #lifetimes: ReadonlyMap<RestOperation, Lifetime>;
+  readonly #freshness: ReadonlyMap<RestOperation, Freshness>;
   /** Of keys that the upstream did not take, each once: all who waited for a call hear of it. */
   readonly #refused = new LRUCache<Epoch, true>({ max: mostRefused });
   readonly #remote: RedisAnswers | undefined;
@@ -78,7 +78,7 @@ export class RestCache {
     this.refreshMs = refreshMs;
     this.lateMs = 2 * refreshMs;
     this.#remote = options.remote;
-    this.#lifetimes = lifetimesOf(ttls, staleSeconds * 1000);
+    this.#freshness = freshnessByOperation(ttls, staleSeconds * 1000);
   }
 
   /** Commands for it that Redis refused or did not answer in time, since the start; none without a Redis. */
@@ -87,8 +87,8 @@ export class RestCache {
   }
 
   /** How long the answers of a REST operation are used; undefined if they are not kept. */
-  lifetimeOf(operation: RestOperation): Lifetime | undefined {
-    return this.#lifetimes.get(operation);
+  freshnessOf(operation: RestOperation): Freshness | undefined {
+    return this.#freshness.get(operation);
   }
 
   /** What one operation has of the cache. If the epoch of its key cannot be known, that is nothing. */
@@ -99,26 +99,26 @@ export class RestCache {
   }
 
   /** The answer at a place that may still be used, if this process has it. */
-  findHere({ name }: AnswerPlace, { staleMs }: Lifetime): CachedAnswer | undefined {
+  findHere({ name }: AnswerPlace, { staleMs }: Freshness): CachedAnswer | undefined {
     const answer = this.answers.find(name);
     return answer !== undefined && this.now() - answer.freshUntil < staleMs ? answer : undefined;
   }
 
   /** The same, here or where it is shared. */
-  find(place: AnswerPlace, lifetime: Lifetime): CachedAnswer | undefined | Promise<CachedAnswer | undefined> {
-    const answer = this.findHere(place, lifetime);
+  find(place: AnswerPlace, freshness: Freshness): CachedAnswer | undefined | Promise<CachedAnswer | undefined> {
+    const answer = this.findHere(place, freshness);
     if (answer !== undefined || this.#remote === undefined) return answer;
     const { name } = place;
     let asked = this.#asked.get(name);
     if (asked === undefined) {
-      asked = this.#findRemote(this.#remote, place, lifetime).finally(() => this.#asked.delete(name));
+      asked = this.#findRemote(this.#remote, place, freshness).finally(() => this.#asked.delete(name));
       this.#asked.set(name, asked);
     }
     return asked;
   }
 
   /** Keeps what was read from a text. Returns until when it is fresh. */
-  keep(place: AnswerPlace, value: unknown, text: string, { freshMs, staleMs }: Lifetime): number {
+  keep(place: AnswerPlace, value: unknown, text: string, { freshMs, staleMs }: Freshness): number {
     const freshUntil = this.now() + freshMs;
     this.#keepHere(place, value, text, freshUntil);
     this.#remote?.keep(place, text, freshMs + staleMs);
@@ -152,12 +152,12 @@ export class RestCache {
     return new OperationCache(this, caller, this.unsharedEpoch(), 'none');
   }
 
-  async #findRemote(remote: RedisAnswers, place: AnswerPlace, lifetime: Lifetime): Promise<CachedAnswer | undefined> {
+  async #findRemote(remote: RedisAnswers, place: AnswerPlace, freshness: Freshness): Promise<CachedAnswer | undefined> {
     const found = await remote.find(place);
     if (found === undefined) return undefined;
     const { text, leftMs } = found;
     try {
-      return this.#keepHere(place, valueIn(text, place.kind), text, this.now() + leftMs - lifetime.staleMs);
+      return this.#keepHere(place, valueIn(text, place.kind), text, this.now() + leftMs - freshness.staleMs);
     } catch {
       return undefined;
     }
@@ -182,12 +182,12 @@ function valueIn(text: string, kind: AnswerKind): unknown {
 /** More keys than are refused within a short time. */
 const mostRefused = 1000;
 
-function lifetimesOf(ttls: CacheOptions['ttls'], staleMs: number): ReadonlyMap<RestOperation, Lifetime> {
-  const lifetimes = new Map<RestOperation, Lifetime>();
+function freshnessByOperation(ttls: CacheOptions['ttls'], staleMs: number): ReadonlyMap<RestOperation, Freshness> {
+  const freshness = new Map<RestOperation, Freshness>();
   for (const operation of Object.values<RestOperation>(operations)) {
     const noun = cacheNounOf(operation);
     const seconds = Object.hasOwn(ttls, noun) ? ttls[noun] : undefined;
-    if (seconds !== undefined) lifetimes.set(operation, { noun, freshMs: seconds * 1000, staleMs });
+    if (seconds !== undefined) freshness.set(operation, { noun, freshMs: seconds * 1000, staleMs });
   }
-  return lifetimes;
+  return freshness;
 }
