@@ -28,15 +28,17 @@ function withoutHeaders(value) {
 /**
  * GraphiQL keeps its tabs over a reload, and opens one more unless one of them has the query and the variables that it
  * kept apart, which it does for edited ones only. So what the open tab has, or the one with the query of the address, is
- * put there.
+ * put there. At first, when it has kept none, it shows the query of the address in a tab that has another: so that gets a
+ * tab of its own.
  */
 function keepTabs() {
   const { tabs = [], activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState')) ?? {};
   const query = new URL(location.href).searchParams.get('query');
   const tab = query === null ? tabs[activeTabIndex] : tabs.find((other) => other.query === query);
-  if (tab === undefined) return;
-  localStorage.setItem('graphiql:query', tab.query ?? '');
-  localStorage.setItem('graphiql:variables', tab.variables ?? '');
+  if (tab !== undefined) {
+    localStorage.setItem('graphiql:query', tab.query ?? '');
+    localStorage.setItem('graphiql:variables', tab.variables ?? '');
+  } else if (query !== null && tabs.length === 0) settings.graphiql.defaultTabs.unshift({ query });
 }
 
 /**

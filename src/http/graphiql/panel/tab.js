@@ -1,11 +1,12 @@
 /** Runs in the page: what the open tab of GraphiQL asks. */
 
-/** What the open tab has before GraphiQL tells of a change: the one with the query of the address, see `keepTabs`. */
+/** What the open tab has before GraphiQL tells of a change: the query of the address comes first, see `keepTabs`. */
 function storedTab() {
   const stored = JSON.parse(localStorage.getItem('graphiql:tabState')) ?? {};
   const { tabs = settings.graphiql.defaultTabs, activeTabIndex = 0 } = stored;
   const query = new URL(location.href).searchParams.get('query');
-  return tabs.find((tab) => tab.query === query) ?? tabs[activeTabIndex] ?? {};
+  if (query === null) return tabs[activeTabIndex] ?? {};
+  return tabs.find((tab) => tab.query === query) ?? { query, variables: localStorage.getItem('graphiql:variables') };
 }
 
 /** The parameters of a tab's operation, or why it has none. */
