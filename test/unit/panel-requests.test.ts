@@ -93,7 +93,7 @@ const failing = (code: string, ...messages: string[]): object => ({
   errors: messages.map((message) => ({ message, extensions: { code } })),
 });
 
-test.each<[string, Response | Error, string]>([
+test.each<[string, Response | Error, string, boolean?]>([
   ['a parse error', Response.json(failing('GRAPHQL_PARSE_FAILED', 'Syntax Error.')), 'Syntax Error.'],
   ['three errors', Response.json(failing('GRAPHQL_VALIDATION_FAILED', 'A.', 'B.', 'C.')), 'A. And 2 more.'],
   [
@@ -110,13 +110,17 @@ test.each<[string, Response | Error, string]>([
     'a refusal for a while',
     Response.json(failing('RATE_LIMITED', 'Too many.'), { status: 429, headers: { 'retry-after': '42' } }),
     'Too many. Try again in 42 seconds.',
+    true,
   ],
-  ['a proxy', new Response('<h1>Bad gateway</h1>', { status: 502 }), 'The gateway answered HTTP 502 without a plan.'],
-  ['a broken connection', new TypeError('Failed to fetch'), 'The gateway cannot be reached.'],
-])('of %s the panel says in words what is wrong', async (_what, response, problem) => {
-  const { requests, posted, outcomes, fire } = startRequests();
-  requests.want('text');
-  fire();
-  posted[0]?.answer(response);
-  await expect.poll(() => outcomes).toEqual([['text', { problem }]]);
-});
+  ['a proxy', new Response('<h1>No.</h1>', { status: 502 }), 'The gateway answered HTTP 502 without a plan.', true],
+  ['a broken connection', new TypeError('Failed to fetch'), 'The gateway cannot be reached.', true],
+])(
+  'of %s the panel says in words what is wrong, and whether it may pass',
+  async (_what, response, problem, isPassing = false) => {
+    const { requests, posted, outcomes, fire } = startRequests();
+    requests.want('text');
+    fire();
+    posted[0]?.answer(response);
+    await expect.poll(() => outcomes).toEqual([['text', { problem, isPassing }]]);
+  },
+);

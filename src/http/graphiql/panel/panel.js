@@ -13,9 +13,9 @@ class Panel {
   #runs = 0;
   #requests = createPlanRequests({
     post: postPlan,
-    onOutcome: (params, { plan, problem }) => {
+    onOutcome: (params, { plan, ...problem }) => {
       const found = plan === undefined ? {} : { plan, planKey: keyOf(params) };
-      this.#set({ isAsking: false, problem, ...found });
+      this.#set({ isAsking: false, problem: undefined, isPassing: false, ...problem, ...found });
     },
   });
 
@@ -46,6 +46,12 @@ class Panel {
     this.#want(paramsOf(tab));
   };
 
+  /** Asks for the same plan once more. */
+  again = () => {
+    this.#wanted = undefined;
+    this.#want(paramsOf(this.#tab), 0);
+  };
+
   /** The key, or token, of the page has changed. */
   takeKey = () => {
     if (this.#tab !== undefined) this.#want(paramsOf(this.#tab));
@@ -71,7 +77,7 @@ class Panel {
     if (!this.#isOpen || wanted === this.#wanted) return;
     this.#wanted = wanted;
     this.#requests.stop();
-    if (params.problem !== undefined) this.#set({ isAsking: false, problem: params.problem });
+    if (params.problem !== undefined) this.#set({ isAsking: false, problem: params.problem, isPassing: false });
     else if (isBlank(params.query)) this.#set({ isAsking: false, ...noPlan });
     else {
       this.#set({ isAsking: true });

@@ -19,9 +19,7 @@ function createPlanRequests({ post, onOutcome, setTimer = setTimeout, clearTimer
   };
   const send = async (params, mine) => {
     controller = new AbortController();
-    const outcome = await post(params, controller.signal).then(outcomeOf, () => ({
-      problem: 'The gateway cannot be reached.',
-    }));
+    const outcome = await post(params, controller.signal).then(outcomeOf, () => unreachable);
     if (mine === latest) onOutcome(params, outcome);
   };
   return {
@@ -35,12 +33,15 @@ function createPlanRequests({ post, onOutcome, setTimer = setTimeout, clearTimer
   };
 }
 
-/** The plan that a response has, or in plain words why there is none. */
+/** The plan that a response has, or in plain words why there is none, and whether the same text may have one later. */
 async function outcomeOf(response) {
   const answer = await response.json().catch(() => undefined);
   const plan = answer?.extensions?.explain;
-  return plan === undefined ? { problem: problemOf(response, answer?.errors ?? []) } : { plan };
+  if (plan !== undefined) return { plan };
+  return { problem: problemOf(response, answer?.errors ?? []), isPassing: response.status >= 429 };
 }
+
+const unreachable = { problem: 'The gateway cannot be reached.', isPassing: true };
 
 /** What problems mean here whose message says it for operations that run. */
 const problems = {

@@ -6,7 +6,7 @@ const h = React.createElement;
 function createPlugin(panel) {
   const Content = () => {
     React.useEffect(panel.open, []);
-    return h(RestCalls, React.useSyncExternalStore(panel.subscribe, panel.snapshot));
+    return h(RestCalls, { ...React.useSyncExternalStore(panel.subscribe, panel.snapshot), again: panel.again });
   };
   return { title: 'REST calls', icon: WavesIcon, content: Content };
 }
@@ -23,7 +23,7 @@ function WavesIcon() {
 }
 
 /** The whole panel, in each of its states. */
-function RestCalls({ plan, planKey, problem, isAsking, run, runKey }) {
+function RestCalls({ plan, planKey, problem, isPassing, isAsking, run, runKey, again }) {
   const ownRun = runKey === planKey ? run : undefined;
   const shown = React.useMemo(() => plan && shownOf(plan, settings.limits, ownRun), [plan, ownRun]);
   return h(
@@ -40,6 +40,9 @@ function RestCalls({ plan, planKey, problem, isAsking, run, runKey }) {
       problem === undefined && h('p', null, shown?.told ?? emptyText(isAsking)),
       problem === undefined && shown?.ran !== undefined && h('p', { className: 'rest-calls-ran' }, shown.ran),
     ),
+    problem !== undefined &&
+      isPassing &&
+      h('button', { type: 'button', className: 'graphiql-button rest-calls-again', onClick: again }, 'Try again'),
     shown && h(Plan, { shown, isStale: problem !== undefined }),
   );
 }
