@@ -12,9 +12,10 @@ import {
   validate,
   visit,
 } from 'graphql';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { GatewayContext, PartsFormat } from '../../src/context.ts';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
+import { toGlobalId } from '../../src/graphql/ids.ts';
 import { Loaders } from '../../src/loaders/loaders.ts';
 import { createExecutionInParts, type ExecutedPart, withoutDefer } from '../../src/operation/defer.ts';
 import { type PublicError, toPublicError } from '../../src/operation/errors.ts';
@@ -60,7 +61,7 @@ interface Outcome {
 function caseOf(random: Random, absent: boolean): Case {
   const maxPageSize = random.pick([3, 5, 100]);
   const world = worldOf(random, 6);
-  const pace = random.pick(['in step', 'in turn'] as const);
+  const pace = random.pick(['in step', 'in turn', 'in reverse'] as const);
   const query = operationOf({ random, world, schema, cursors, maxPageSize, depth: 4, width: 4, absent, defers: true });
   const document = parse(query);
   const [invalid] = validate(schema, document);
@@ -185,6 +186,36 @@ test.each(kinds)(
     );
   },
 );
+
+const organization = '018f1c4e-0000-7000-8000-00000000000a';
+
+/** What has made further calls in parts: operations over one project and one plugin. */
+const examples: readonly (readonly [name: string, query: string, calls: readonly string[]])[] = [
+  [
+    'an object that turns out to be absent leads to nothing more',
+    `{ node(id: "${toGlobalId({ type: 'Event', scope: '1', id: 'e-99' })}") {
+      ... on Event { event project { ... @defer { organization { name } } } } } }`,
+    ['/api/projects/1/', '/api/projects/1/events/e-99/'],
+  ],
+  [
+    'the row of a plugin tells its organization',
+    '{ organization(id: "@current") { plugin(id: "1") { source { files { name } } ... @defer { id } } } }',
+    ['/api/organizations/@current/plugins/1/', '/api/organizations/@current/plugins/1/source/'],
+  ],
+];
+
+describe.each(['v0.2', '20220824'] as const)('parts of %s', (format) => {
+  test.each(examples)('make no further call: %s', async (_name, query, calls) => {
+    const lists = new Map([
+      ['/api/projects/', [{ id: 1, name: 'Project 1', organization }]],
+      ['/api/projects/1/events/', []],
+      ['/api/organizations/@current/plugins/', [{ id: 1, name: 'Plugin 1', organization_id: organization }]],
+    ]);
+    const one: Case = { world: { lists }, pace: 'in reverse', query, document: parse(query), maxPageSize: 100 };
+    expect((await asWhole(one)).calls).toEqual(calls);
+    expect((await inParts(one, format)).calls).toEqual(calls);
+  });
+});
 
 test.each(['v0.2', '20220824'] as const)(
   `the first part of %s waits for no call that only later ones need (seed ${seed})`,

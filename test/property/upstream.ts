@@ -58,8 +58,9 @@ function pageOf(path: string, list: readonly Row[], query: URLSearchParams): unk
 export type Pace =
   // Everything that was asked for by then comes at once.
   | 'in step'
-  // The same one after the other, in the same order whatever was asked for first; what it leads to comes after all of it.
+  // The same one after the other, by their targets and not by when they were asked for; what it leads to comes after all of it.
   | 'in turn'
+  | 'in reverse'
   // Each answer takes its own time.
   | 'at random';
 
@@ -131,13 +132,13 @@ export class Upstream {
     this.#rounds += 1;
     const waiting = this.#waiting;
     this.#waiting = [];
-    if (this.#pace === 'in turn') await this.#answerInTurn(waiting);
-    else for (const { go } of waiting) go();
+    if (this.#pace === 'in step') for (const { go } of waiting) go();
+    else await this.#answerInTurn(waiting.toSorted((one, other) => (one.target < other.target ? -1 : 1)));
   }
 
   async #answerInTurn(waiting: readonly { readonly target: string; readonly go: () => void }[]): Promise<void> {
     this.#isAnswering = true;
-    for (const { go } of waiting.toSorted((one, other) => (one.target < other.target ? -1 : 1))) {
+    for (const { go } of this.#pace === 'in turn' ? waiting : waiting.toReversed()) {
       go();
       await waitTurns(1);
     }
