@@ -28,6 +28,7 @@ export class Connections {
   readonly #open = new Map<Socket, Connection>();
   readonly #limits: ReaderLimits;
   readonly #answer: Answer;
+  #due: (() => void)[] = [];
   /** How many there have been. */
   accepted = 0;
 
@@ -63,13 +64,25 @@ export class Connections {
       this.#answer(request, response);
     } else if (connection.waiting < mostWaiting) {
       connection.waiting += 1;
-      // In a turn of the event loop of its own. If the connection closes, the answers that wait close without an event.
-      latest.once('close', () => setImmediate(() => this.#answerNext(connection, request, response)));
+      // If the connection closes, the answers that wait close without an event.
+      latest.once('close', () => this.#answerSoon(() => this.#answerNext(connection, request, response)));
     } else {
       socket.destroy();
       stopParsing(socket);
     }
   }
+
+  /** All whose turn it is are answered in one turn of the event loop, the next one. */
+  #answerSoon(answer: () => void): void {
+    if (this.#due.length === 0) setImmediate(this.#answerDue);
+    this.#due.push(answer);
+  }
+
+  readonly #answerDue = (): void => {
+    const due = this.#due;
+    this.#due = [];
+    for (const answer of due) answer();
+  };
 
   #answerNext(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
     connection.waiting -= 1;

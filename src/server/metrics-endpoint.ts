@@ -6,7 +6,10 @@ import type { Metrics } from '../telemetry/metrics.ts';
 /** Answers a scrape. */
 export type MetricsEndpoint = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Scrapes that come together are answered with one text: making it takes milliseconds, and no key is needed for it. */
+/**
+ * Scrapes that come in one turn of the event loop are answered with one text: making it takes milliseconds, and no key is
+ * needed for it.
+ */
 export function createMetricsEndpoint(
   metrics: Pick<Metrics, 'contentType' | 'render'>,
   compression: boolean,
@@ -15,7 +18,9 @@ export function createMetricsEndpoint(
   let rendering: Promise<string> | undefined;
   return (request, response) => {
     rendering ??= metrics.render().finally(() => {
-      rendering = undefined;
+      setImmediate(() => {
+        rendering = undefined;
+      });
     });
     rendering.then(
       (body) => {
