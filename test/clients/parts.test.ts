@@ -1,6 +1,5 @@
 /** Clients that take answers in parts, against a running gateway; docs/incremental.md says what each of them speaks. */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { spawn } from 'node:child_process';
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { Defer20220824Handler, GraphQL17Alpha9Handler } from '@apollo/client/incremental';
 import { fetchExchange, Client as UrqlClient } from '@urql/core';
@@ -103,7 +102,6 @@ test('urql gets one document with the media types that it accepts by itself', as
 });
 
 test('curl -N prints each part as it comes', async () => {
-  shown.resolve();
   const body = JSON.stringify({ query, variables: { id: '1' } });
   const headers = [
     `authorization: Bearer ${key}`,
@@ -111,8 +109,13 @@ test('curl -N prints each part as it comes', async () => {
     'accept: multipart/mixed;incrementalSpec=v0.2',
   ];
   const args = ['-sN', '--compressed', '-d', body, ...headers.flatMap((header) => ['-H', header]), url];
-  const { stdout } = await promisify(execFile)('curl', args);
-  const parts = stdout.split('\r\n---').filter((part) => part.includes('{'));
+  const { stdout } = spawn('curl', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let printed = '';
+  for await (const text of stdout.setEncoding('utf8')) {
+    printed += text;
+    if (printed.includes(name)) shown.resolve();
+  }
+  const parts = printed.split('\r\n---').filter((part) => part.includes('{'));
   expect(parts.map((part) => [part.includes(name), part.includes(tile)])).toEqual([
     [true, false],
     [false, true],
