@@ -5,6 +5,7 @@ import { inForm } from '../support/form.ts';
 import { key, startGateway, type TestGateway } from '../support/gateway.ts';
 import { follow, GrowingEvents, quick, subscribe } from '../support/live.ts';
 import { refusal } from '../support/replies.ts';
+import { startSmallGateway } from '../support/small-gateway.ts';
 import { startTenants } from '../support/tenants.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -150,6 +151,36 @@ test('a listener that stops reading is closed, and delays no other', async () =>
   expect(new Set(heard.ids()).size).toBe(heard.ids().length);
   stalled.destroy();
 }, 60_000);
+
+// A quarter of a minute, for polls come every two seconds at most.
+test.runIf(inForm(false, true))(
+  'listeners that stop reading take little memory, and give it back',
+  async () => {
+    const { events, upstream: started } = await startEvents();
+    await using upstream = started;
+    await using gateway = await startSmallGateway(upstream, {
+      LIVE: 'on',
+      LIVE_POLL_SECONDS: '2',
+      UPSTREAM_BUDGET: 'rest=100000/60 events=100000/60',
+    });
+    const stalled = await Promise.all(Array.from({ length: 3 }, () => stall(gateway.url)));
+    await using heard = await subscribe(gateway.url);
+    await expect.poll(() => upstream.requests.length, { timeout: 20_000 }).toBeGreaterThan(1);
+    const { live } = await gateway.weigh();
+    const properties = 'x'.repeat(10_000);
+    const streams = async (): Promise<string> => (await fetch(new URL('/metrics', gateway.url))).text();
+    for (let turn = 1; !/^gateway_streams 1$/m.test(await streams()) && turn < 40; turn += 1) {
+      events.add(1000, new Date(Date.parse('2024-05-01T10:00:00Z') + turn * 120_000).toISOString(), { properties });
+      await heard.until(() => heard.ids().length === turn * 1000);
+      // Messages that wait for several listeners are kept once, and have room for 96 MiB.
+      expect((await gateway.weigh()).live).toBeLessThan(live + 110 * 2 ** 20);
+    }
+    expect(await streams()).toMatch(/^gateway_streams 1$/m);
+    await expect.poll(async () => (await gateway.weigh()).live, { timeout: 10_000 }).toBeLessThan(live + 30 * 2 ** 20);
+    for (const socket of stalled) socket.destroy();
+  },
+  60_000,
+);
 
 /** Subscribes, with all that events hold, and reads no further than the headers. */
 async function stall(url: string): Promise<Socket> {
