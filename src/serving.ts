@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { type FollowedTenants, followTenants } from './auth/follow-tenants.ts';
 import type { Orders, Started } from './cluster/messages.ts';
@@ -12,6 +11,7 @@ import { createTextMemory } from './operation/persisted/persisted.ts';
 import { mutationNames } from './resolvers/resolvers.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
 import { createCallBudget } from './rest/budget/create-budget.ts';
+import { HeapGrowth } from './rest/cache/heap-growth.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
 import type { Config } from './settings/config.ts';
 import { cursorSecretOf } from './settings/cursor-secret.ts';
@@ -111,12 +111,6 @@ export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<voi
   }
 }
 
-/**
- * How much V8 lets what lives long grow before it collects it, if answers are kept. Those that make room for others are garbage
- * among what lives long, of which V8 would otherwise let several times as much come together as is alive. In percent.
- */
-const heapGrowthPercent = 30;
-
 /** A gateway that listens. */
 interface Serving extends Started {
   readonly gateway: Gateway;
@@ -129,7 +123,6 @@ async function startServing(
   { log, tell }: Pick<Journal, 'log' | 'tell'>,
   link?: Link,
 ): Promise<Serving> {
-  if (config.cache !== undefined) setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent}`);
   const tracing = config.traces ? await startTraces(environment, upstreamUrl, log) : undefined;
   const gateway = createGateway({
     ...config,
@@ -171,7 +164,7 @@ function sharedOver(
 ): Pick<GatewayOptions, 'persisted' | 'cache' | 'callBudget'> {
   return {
     persisted: { ...persisted, sharedStore: link?.store },
-    cache: cache && { ...cache, epochs: link?.epochs },
+    cache: cache && { ...cache, epochs: link?.epochs, onKept: new HeapGrowth(cache.maxBytes).kept },
     callBudget: link?.budgetOf(budget),
   };
 }

@@ -53,9 +53,12 @@ const largestPart = 1 / 4;
 /** The answers of one process, by name. Those that were not asked for the longest make room for new ones. */
 export class CachedAnswers {
   readonly #answers: LRUCache<string, CachedAnswer>;
+  readonly #onKept: ((bytes: number) => void) | undefined;
 
-  constructor(maxBytes: number) {
+  /** `onKept` hears of each answer that is kept, of how many bytes it is. */
+  constructor(maxBytes: number, onKept?: (bytes: number) => void) {
     this.#answers = new LRUCache({ maxSize: maxBytes, maxEntrySize: maxBytes * largestPart });
+    this.#onKept = onKept;
   }
 
   /** The memory that they take, in bytes. */
@@ -69,6 +72,7 @@ export class CachedAnswers {
 
   keep(name: string, answer: CachedAnswer): void {
     this.#answers.set(name, answer, { size: answer.bytes });
+    this.#onKept?.(answer.bytes);
   }
 
   drop(name: string): void {

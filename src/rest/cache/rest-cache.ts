@@ -27,6 +27,8 @@ export interface CacheOptions {
   readonly epochs?: Epochs | undefined;
   /** Where answers are shared with other gateways; by default nowhere. */
   readonly remote?: RedisAnswers | undefined;
+  /** Hears of each answer that is kept, of how many bytes it is. */
+  readonly onKept?: ((bytes: number) => void) | undefined;
   /** A clock in milliseconds that never goes back; by default `performance.now()`. */
   readonly now?: () => number;
 }
@@ -72,7 +74,7 @@ export class RestCache {
   constructor(options: CacheOptions) {
     const { ttls, staleSeconds, maxBytes, refreshMs } = options;
     const { epochs = new LocalEpochs(), now = () => performance.now() } = options;
-    this.answers = new CachedAnswers(maxBytes);
+    this.answers = new CachedAnswers(maxBytes, options.onKept);
     this.epochs = epochs;
     this.now = now;
     this.refreshMs = refreshMs;
