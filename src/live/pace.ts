@@ -62,11 +62,14 @@ export class Pace {
     return 0;
   }
 
-  /** A poll with a key took so many calls. Returns the time until the next one of the same tail, in milliseconds. */
+  /**
+   * A poll with a key took so many calls. Resolves to the time until the next one of the same tail, in milliseconds. Never
+   * rejects.
+   */
   async next(key: string, calls: number): Promise<number> {
     const { pollMs, slownessOf, now } = this.#options;
     const polls = this.#byKey.get(key);
-    if (slownessOf !== undefined) return pollMs * Math.max(1, await slownessOf(key));
+    if (slownessOf !== undefined) return pollMs * Math.max(1, await toldBy(slownessOf, key));
     if (polls === undefined) return pollMs;
     for (let further = 1; further < calls; further += 1) polls.madeAt.push(now());
     return Math.max(pollMs, (minuteMs / mostPolls) * polls.tails * calls);
@@ -77,6 +80,15 @@ export class Pace {
     const before = this.#options.now() - minuteMs;
     for (const [key, { tails, madeAt }] of this.#byKey)
       if (tails === 0 && (madeAt.at(-1) ?? 0) <= before) this.#byKey.delete(key);
+  }
+}
+
+/** How slow a key is; 1 if that cannot be told, for the calls of its polls ask the budget themselves. */
+async function toldBy(slownessOf: NonNullable<PaceOptions['slownessOf']>, key: string): Promise<number> {
+  try {
+    return await slownessOf(key);
+  } catch {
+    return 1;
   }
 }
 

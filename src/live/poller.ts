@@ -20,7 +20,7 @@ export interface PollerOptions {
   readonly read: (since: string | undefined, signal: AbortSignal) => Promise<Polled>;
   /** How long the next poll has to wait; 0: it is counted, and may begin. */
   readonly take: () => number;
-  /** How long to wait for the next poll after one that took so many calls. */
+  /** How long to wait for the next poll after one that took so many calls. Never rejects. */
   readonly next: (calls: number) => Promise<number>;
   /** The time of day as a sortable moment. */
   readonly now: () => string;

@@ -66,6 +66,20 @@ test('a stream goes on when the upstream has failed for a while, and tells what 
   expect([heard.ids(), heard.ended]).toEqual([added, undefined]);
 });
 
+test('a stream goes on although its budget cannot tell how often to poll', async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  const slownessOf = (): number => {
+    throw new Error('the budget is gone');
+  };
+  await using gateway = await startGateway(upstream, { live: { ...quick, slownessOf } });
+  await using heard = await subscribe(gateway.url);
+  await untilPolled(upstream);
+  const added = events.add(1, '2024-05-01T10:00:01Z');
+  await heard.until(() => heard.ids().length === 1);
+  expect(heard.ids()).toEqual(added);
+});
+
 test('a stream ends with an error when its token expires', async () => {
   const { upstream: started } = await startEvents();
   await using upstream = started;

@@ -56,3 +56,11 @@ test('a key with a budget is polled as slowly as that wants', async () => {
   for (let polls = 0; polls < 100; polls += 1) expect(pace.take('key')).toBe(0);
   expect(await pace.next('key', 1)).toBe(5000);
 });
+
+test('a key whose budget cannot tell how slow it has to be is polled at the usual interval', async () => {
+  const { pace } = createPace(2000, () => {
+    throw new Error('the budget is gone');
+  });
+  pace.join('key');
+  expect(await pace.next('key', 1)).toBe(2000);
+});
