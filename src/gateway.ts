@@ -81,6 +81,8 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
   readonly auth?: TokenAuthOptions | undefined;
   /** What is kept of REST answers; by default nothing is. */
   readonly cache?: Omit<CacheOptions, 'refreshMs'> | undefined;
+  /** Memory for answers that are being made or not yet taken, in bytes; by default that of `AnswerRoom`. */
+  readonly answerRoomBytes?: number | undefined;
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
   /** Subscriptions; by default there are none. */
@@ -185,19 +187,11 @@ function createOperations(
   parts: OperationParts,
 ): { readonly run: RunOperation; readonly live: Live | undefined } {
   const { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch } = parts;
-  const room = new AnswerRoom();
+  const room = new AnswerRoom(options.answerRoomBytes);
   const createContext = createContexts({ ...options, cursors, upstream, room, saved, drift });
   const results = new Results({ schema, room, ...options, ...watch });
-  const ofLive = {
-    ...options,
-    ...watch,
-    schema,
-    createContext,
-    results,
-    eventLoop,
-    callBudget: upstream.budget?.budget,
-  };
-  const live = options.live && createLive(options.live, ofLive);
+  const made = { schema, createContext, results, eventLoop, callBudget: upstream.budget?.budget };
+  const live = options.live && createLive(options.live, { ...options, ...watch, ...made });
   const run = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,

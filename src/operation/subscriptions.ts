@@ -131,17 +131,23 @@ class Subscription implements OpenStream {
     }
   }
 
-  /** What is sent to the client, one message after the other. An error that ends the stream is the last of them. */
+  /**
+   * What is sent to the client, one message after the other. An error that ends the stream is the last of them. A message
+   * for which the process has no room breaks the stream off.
+   */
   async *messages({ args, payloads }: Source): AsyncGenerator<StreamMessage, void, void> {
     const { streams, maxErrors, report } = this.#options;
     try {
       for await (const payload of payloads) {
-        this.#release?.();
-        const { result, calls } = await this.#answers.of(this.#run, args, payload);
+        const { result: answered, calls } = await this.#answers.of(this.#run, args, payload);
         this.#calls += calls;
+        const result = this.#withRoom(answered);
+        if (isShed(result)) return this.#breakOff(result);
         this.#messages += 1;
         streams.messages += 1;
-        yield { result: this.#withRoom(result), isLast: false };
+        yield { result, isLast: false };
+        // The transport asks for the next message once this one has been taken, however long that one is in coming.
+        this.#release?.();
       }
     } catch (error) {
       this.#errors = toPublicErrors([error], maxErrors, report);
@@ -157,7 +163,13 @@ class Subscription implements OpenStream {
     this.#release?.();
   }
 
-  /** The result, for which room is taken until the next message is wanted or the client has left. */
+  /** Ends it before a message that the client has to be told: it connects again, and goes on behind the one before. */
+  #breakOff({ errors }: OperationResult): void {
+    this.#errors = errors;
+    this.cut();
+  }
+
+  /** The result, for which room is taken until its client has taken it or has left. */
   #withRoom(result: OperationResult): OperationResult {
     const { request, document } = this.#run;
     return this.#options.results.withRoom(result, document.prepared, {
@@ -191,4 +203,9 @@ class Subscription implements OpenStream {
     };
     this.#expiry = setTimeout(end, Math.min(Math.max(moment - Date.now(), 0), longestTimerMs));
   }
+}
+
+/** Whether a message was lost for want of room: a moment later it may be answered. */
+function isShed({ data, errors = [] }: OperationResult): boolean {
+  return (data ?? null) === null && errors.some(({ extensions }) => extensions['code'] === 'OVERLOADED');
 }

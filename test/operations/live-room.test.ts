@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import { follow, GrowingEvents, quick, subscribe } from '../support/live.ts';
+import { project } from '../support/rows.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const whole = follow.replace('upstreamId', 'upstreamId properties');
+
+async function startEvents(): Promise<{ events: GrowingEvents; upstream: Upstream }> {
+  const events = new GrowingEvents();
+  events.add(1, '2024-05-01T10:00:00Z');
+  const upstream = await startUpstream({
+    'GET /api/projects/1/': project(1, { name: 'n'.repeat(500_000) }),
+    'GET /api/projects/1/events/': events.list,
+  });
+  upstream.release();
+  return { events, upstream };
+}
+
+async function untilPolled({ requests }: Upstream): Promise<void> {
+  const before = requests.length;
+  await expect.poll(() => requests.length, { timeout: 10_000 }).toBeGreaterThan(before + 1);
+}
+
+test('a message takes room until its listeners have it, though none follows it', async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startGateway(upstream, { live: quick, answerRoomBytes: 1_000_000 });
+  const all = await Promise.all([1, 2, 3].map(() => subscribe(gateway.url, { query: whole })));
+  await untilPolled(upstream);
+  events.add(1, '2024-05-01T10:00:01Z', { properties: 'x'.repeat(300_000) });
+  await Promise.all(all.map((heard) => heard.until(() => heard.ids().length === 1)));
+  const ask = async (): Promise<number> => (await gateway.ask('{ project(id: 1) { name } }')).status;
+  await expect.poll(ask, { timeout: 10_000 }).toBe(200);
+  expect(all.map(({ ended }) => ended)).toEqual([undefined, undefined, undefined]);
+  await Promise.all(all.map((heard) => heard[Symbol.asyncDispose]()));
+});
+
+test('a message for which there is no room cuts its stream, and comes to a client that resumes behind the one before', async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  const lines: Readonly<Record<string, unknown>>[] = [];
+  const log = (_level: string, message: string, fields = {}): void => {
+    if (message === 'operation') lines.push(fields);
+  };
+  await using gateway = await startGateway(upstream, { live: quick, answerRoomBytes: 100_000, log });
+  await using heard = await subscribe(gateway.url, { query: whole });
+  await untilPolled(upstream);
+  const told = events.add(1, '2024-05-01T10:00:01Z');
+  await heard.until(() => heard.messages.length === 1);
+  const large = events.add(1, '2024-05-01T10:00:02Z', { properties: 'x'.repeat(200_000) });
+  await heard.until(() => heard.ended !== undefined);
+  expect([heard.ended, heard.messages.length, heard.ids()]).toEqual(['cut', 1, told]);
+  await expect.poll(() => lines).toMatchObject([{ messages: 1, codes: ['OVERLOADED'] }]);
+  await using resumed = await subscribe(gateway.url, { variables: { after: heard.cursor() } });
+  await resumed.until(() => resumed.messages.length > 0);
+  expect(resumed.ids()).toEqual(large);
+  expect(gateway.reported).toEqual([]);
+});
+
+test('a message that exceeds a limit is told as an error, and the stream goes on', async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startGateway(upstream, { live: quick, maxAnswerBytes: 100_000 });
+  const query = follow.replace('upstreamId', 'upstreamId one: properties two: properties');
+  await using heard = await subscribe(gateway.url, { query });
+  await untilPolled(upstream);
+  events.add(1, '2024-05-01T10:00:01Z', { properties: 'x'.repeat(60_000) });
+  await heard.until(() => heard.messages.length === 1);
+  const next = events.add(1, '2024-05-01T10:00:02Z');
+  await heard.until(() => heard.messages.length === 2);
+  expect(heard.messages[0]).toMatchObject({ errors: [{ extensions: { code: 'COST_LIMIT_EXCEEDED' } }] });
+  expect([heard.ids(), heard.ended]).toEqual([next, undefined]);
+});
