@@ -60,7 +60,7 @@ interface Executing {
 
 async function answerOf(
   executed: ExecutedInParts,
-  { cost, request, document: { prepared } }: PlannedRun,
+  { cost, request, cache, document: { prepared } }: PlannedRun,
   { context: { answer }, format, deadline, finish }: Executing,
   { results, eventLoop, spending, maxErrors, report }: OperationsOptions,
 ): Promise<OperationResult> {
@@ -76,7 +76,8 @@ async function answerOf(
   const isWithin = results.weigh(execution).why === undefined;
   if (!('initialResult' in executed) || !isWithin) {
     finish();
-    return results.of(execution);
+    await beforeLast();
+    return results.of({ ...execution, freshMs: cache?.freshMs });
   }
   const writer = new PartsWriter({ format, prepared, request, cost, answer, deadline, results, maxErrors, report });
   const first = writer.first(executed.initialResult);
@@ -89,7 +90,7 @@ async function answerOf(
 interface Accompanying {
   /** Waits for a turn of the event loop for a large part. */
   readonly takeTurn: () => Promise<void>;
-  /** Finds out what the last part tells of the cost. */
+  /** Finds out what is told of the cost at the end. */
   readonly beforeLast: () => Promise<void>;
   /** Ends the operation. */
   readonly finish: () => void;

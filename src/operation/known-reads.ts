@@ -6,6 +6,11 @@ import type { CachedRead, OperationCache } from '../rest/cache/operation-cache.t
 const mostBytes = 4 * 2 ** 20;
 const bytesOfRead = 100;
 
+/** What an operation has answered: one in parts goes on until the last of them. */
+interface Made {
+  readonly parts?: { readonly over: Promise<unknown> } | undefined;
+}
+
 /**
  * What operations read when they ran last. A plan knows how many calls an operation surely needs, but not which: an equal
  * one that ran before tells what the cache has of them.
@@ -20,14 +25,18 @@ export class KnownReads {
   }
 
   /** Remembers, once an operation of this name has ended, what it has read. Returns what it is given. */
-  follow<T>(name: string, cache: OperationCache | undefined, made: Promise<T> | T): Promise<T> | T {
+  follow<T extends Made>(name: string, cache: OperationCache | undefined, made: Promise<T> | T): Promise<T> | T {
     if (cache === undefined) return made;
     const remember = (): void => {
       const { reads } = cache;
       if (reads.length > 0) this.#reads.set(name, reads);
     };
-    if (made instanceof Promise) made.then(remember, remember);
-    else remember();
+    const follow = ({ parts }: Made): void => {
+      if (parts === undefined) remember();
+      else parts.over.then(remember, remember);
+    };
+    if (made instanceof Promise) made.then(follow, remember);
+    else follow(made);
     return made;
   }
 }

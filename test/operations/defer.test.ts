@@ -126,6 +126,19 @@ describe.each(formats)('an answer in parts of %s', (format) => {
     expect(upstream.requests).toHaveLength(2);
   });
 
+  test('is begun for what the cache has if the budget is spent, also if all of it is read for deferred parts', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream, {
+      budget: budgetOf({ rest: '1/60' }),
+      cache: { ttls: { projects: 60 }, staleSeconds: 600, maxBytes: 2 ** 20 },
+    });
+    const query = '{ __typename ... @defer { project(id: "1") { name } } }';
+    await partsOf(gateway, query, format);
+    const { parts } = await partsOf(gateway, query, format);
+    expect(mergeParts(parts)).toMatchObject({ data: { project: { name: 'Project 1' } }, errors: [] });
+    expect(upstream.requests).toHaveLength(1);
+  });
+
   test('says which fragment failed, and only that one is lost', async () => {
     const broken = { ...listedDashboard(1), id: null };
     await using upstream = await startUpstream({
@@ -243,66 +256,6 @@ function codesOf(errors: Merged['errors']): readonly unknown[] {
 function requestedOf({ requests }: Upstream): readonly string[] {
   return requests.map((line) => line.replace(/\?.*$/, ''));
 }
-
-describe('an answer is one document', () => {
-  const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
-
-  test.each([
-    ['application/json', 'application/json'],
-    ['*/*', 'application/json'],
-    ['multipart/mixed, application/json', 'application/json'],
-    ['multipart/mixed;incrementalSpec=v9, application/json', 'application/json'],
-    ['multipart/mixed;incrementalSpec=v0.2;q=0.5, application/json', 'application/json'],
-    ['multipart/mixed;deferSpec=20220824;q=0, application/json', 'application/json'],
-    [
-      'application/graphql-response+json, multipart/mixed;deferSpec=20220824;q=0.9',
-      'application/graphql-response+json',
-    ],
-  ])('for a client that accepts %s', async (accept, type) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
-    const { headers, parts } = await askForParts(gateway.url, query, accept);
-    expect(headers.get('content-type')).toBe(`${type}; charset=utf-8`);
-    expect(await Array.fromAsync(parts)).toEqual([
-      { data: { project: { name: 'Project 1', dashboards: { totalCount: 2 } } } },
-    ]);
-  });
-
-  test.each([
-    ['that defers nothing', '{ project(id: "1") { name } }'],
-    [
-      'whose variables defer nothing',
-      'query ($no: Boolean = false) { project(id: "1") { ... @defer(if: $no) { name } } }',
-    ],
-    ['that changes something', 'mutation { deleteProject(input: { id: "1" }) { ... @defer { deletedId } } }'],
-    ['that is refused', '{ project(id: "1") { unknown ... @defer { name } } }'],
-  ])('to an operation %s', async (_name, asked) => {
-    await using upstream = await startUpstream({ ...routes, 'DELETE /api/projects/1/': {} });
-    await using gateway = await startGateway(upstream);
-    const { headers } = await askForParts(gateway.url, asked, accepts['v0.2']);
-    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
-  });
-});
-
-test.each([
-  [
-    'multipart/mixed;deferSpec=20220824, multipart/mixed;incrementalSpec=v0.2, application/json',
-    'incrementalSpec=v0.2',
-  ],
-  ['application/json, multipart/mixed;deferSpec="20220824"', 'deferSpec=20220824'],
-  ['multipart/mixed;deferSpec=20220824', 'deferSpec=20220824'],
-  [
-    'Multipart/Mixed; incrementalspec=V0.2; q=0.9, multipart/mixed;deferSpec=20220824;q=0.1, */*;q=0.1',
-    'incrementalSpec=v0.2',
-  ],
-])('a client that accepts %s is answered in parts', async (accept, parameter) => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
-  const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
-  const { headers, parts } = await askForParts(gateway.url, query, accept);
-  expect(headers.get('content-type')).toBe(`multipart/mixed; boundary="-"; ${parameter}`);
-  expect((await Array.fromAsync(parts)).map(({ hasNext }: Part) => hasNext)).toEqual([true, false]);
-});
 
 describe('a document is refused', () => {
   test.each([

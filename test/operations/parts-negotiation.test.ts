@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { budgetOf } from '../support/budgets.ts';
+import { key, startGateway } from '../support/gateway.ts';
+import { accepts, askForParts, type Part } from '../support/parts.ts';
+import { createFolder } from '../support/persisted.ts';
+import { project } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const routes = {
+  'GET /api/projects/1/': project(1),
+  'GET /api/projects/1/dashboards/': { count: 2, next: null, previous: null, results: [] },
+};
+
+test.each([
+  [
+    'multipart/mixed;deferSpec=20220824, multipart/mixed;incrementalSpec=v0.2, application/json',
+    'incrementalSpec=v0.2',
+  ],
+  ['application/json, multipart/mixed;deferSpec="20220824"', 'deferSpec=20220824'],
+  ['multipart/mixed;deferSpec=20220824', 'deferSpec=20220824'],
+  [
+    'Multipart/Mixed; incrementalspec=V0.2; q=0.9, multipart/mixed;deferSpec=20220824;q=0.1, */*;q=0.1',
+    'incrementalSpec=v0.2',
+  ],
+])('a client that accepts %s is answered in parts', async (accept, parameter) => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
+  const { headers, parts } = await askForParts(gateway.url, query, accept);
+  expect(headers.get('content-type')).toBe(`multipart/mixed; boundary="-"; ${parameter}`);
+  expect((await Array.fromAsync(parts)).map(({ hasNext }: Part) => hasNext)).toEqual([true, false]);
+});
+
+describe('an answer is one document', () => {
+  const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
+
+  test.each([
+    ['application/json', 'application/json'],
+    ['*/*', 'application/json'],
+    ['multipart/mixed, application/json', 'application/json'],
+    ['multipart/mixed;incrementalSpec=v9, application/json', 'application/json'],
+    ['multipart/mixed;incrementalSpec=v0.2;q=0.5, application/json', 'application/json'],
+    ['multipart/mixed;deferSpec=20220824;q=0, application/json', 'application/json'],
+    [
+      'application/graphql-response+json, multipart/mixed;deferSpec=20220824;q=0.9',
+      'application/graphql-response+json',
+    ],
+  ])('for a client that accepts %s', async (accept, type) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    const { headers, parts } = await askForParts(gateway.url, query, accept);
+    expect(headers.get('content-type')).toBe(`${type}; charset=utf-8`);
+    expect(await Array.fromAsync(parts)).toEqual([
+      { data: { project: { name: 'Project 1', dashboards: { totalCount: 2 } } } },
+    ]);
+  });
+
+  test.each([
+    ['that defers nothing', '{ project(id: "1") { name } }'],
+    [
+      'whose variables defer nothing',
+      'query ($no: Boolean = false) { project(id: "1") { ... @defer(if: $no) { name } } }',
+    ],
+    ['that changes something', 'mutation { deleteProject(input: { id: "1" }) { ... @defer { deletedId } } }'],
+    ['that is refused', '{ project(id: "1") { unknown ... @defer { name } } }'],
+  ])('to an operation %s', async (_name, asked) => {
+    await using upstream = await startUpstream({ ...routes, 'DELETE /api/projects/1/': {} });
+    await using gateway = await startGateway(upstream);
+    const { headers } = await askForParts(gateway.url, asked, accepts['v0.2']);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  });
+
+  const deferringNothing =
+    'query ($no: Boolean = false) { project(id: "1") { name ... @defer(if: $no) { timezone } } }';
+
+  test('that tells what is left of the budget of its key, too, if nothing is deferred after all', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '2/60' }) });
+    const { parts } = await askForParts(gateway.url, deferringNothing, accepts['v0.2'], { extensions: { cost: true } });
+    expect(await Array.fromAsync(parts)).toMatchObject([
+      { extensions: { cost: { actual: 1, budget: [{ surface: 'rest', limit: 2, remaining: 1 }] } } },
+    ]);
+  });
+
+  test('that is stored no longer than what it has read is fresh', async () => {
+    using folder = createFolder();
+    const files = folder.write('listed.json', { board: deferringNothing });
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream, {
+      persisted: { files, getMaxAge: 60 },
+      cache: { ttls: { projects: 5 }, staleSeconds: 600, maxBytes: 2 ** 20 },
+    });
+    const headers = { accept: accepts['v0.2'], authorization: `Bearer ${key}` };
+    const response = await fetch(`${gateway.url}?documentId=board`, { headers });
+    expect(await response.json()).toMatchObject({ data: { project: { name: 'Project 1' } } });
+    expect(response.headers.get('cache-control')).toMatch(/^private, max-age=[0-5]$/);
+  });
+});
