@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { LocalEpochs } from '../../src/rest/cache/epochs.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import type { Upstream } from '../../src/rest/upstream.ts';
 import { begin, callerWith, codeOf, connectCached, readName } from '../support/cached-clients.ts';
@@ -58,6 +59,41 @@ test('a write that was never sent empties nothing, one that was sent and lost do
   expect(await write()).toBe('UPSTREAM_UNAVAILABLE');
   expect(await read(upstream, one)).toBe('Project 1');
   await upstream.close();
+});
+
+test('writes that find no connection at the same time empty nothing', async () => {
+  const api = await startUpstream({ [`GET ${one}`]: project(1) });
+  const upstream = connectCached(api.url);
+  await read(upstream, one);
+  await api[Symbol.asyncDispose]();
+  const writers = [await begin(upstream, caller), await begin(upstream, caller), await begin(upstream, caller)];
+  const written = writers.map((writer) => writer.write(operations.updateProject, one, {}).catch(codeOf));
+  expect(new Set(await Promise.all(written))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
+  expect(await read(upstream, one)).toBe('Project 1');
+  await upstream.close();
+});
+
+test.each([
+  ['as they began', ['first', 'second']],
+  ['the other way round', ['second', 'first']],
+] as const)('renewals that are undone %s lead back to before them', (_how, order) => {
+  const epochs = new LocalEpochs();
+  const before = epochs.current('key');
+  const renewed = { first: epochs.renew('key'), second: epochs.renew('key') };
+  for (const which of order) epochs.undo('key', renewed[which]);
+  expect(epochs.current('key')).toBe(before);
+});
+
+test('a renewal that is undone leaves one that is not', () => {
+  const epochs = new LocalEpochs();
+  epochs.current('key');
+  const first = epochs.renew('key');
+  const second = epochs.renew('key');
+  epochs.undo('key', first);
+  expect(epochs.current('key')).toBe(second);
+  const third = epochs.renew('key');
+  epochs.undo('key', third);
+  expect(epochs.current('key')).toBe(second);
 });
 
 test('an operation reads its own writes, and others that began before them go on with what was then', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { Renewals } from './renewals.ts';
 
 /**
  * What an upstream key's answers are kept under. A write gives the key a new one, so that no answer from before it is found
@@ -17,23 +18,18 @@ export interface Epochs {
   readonly undo: (sharingKey: string, renewed: Epoch) => void;
 }
 
-/** The epoch of a key, and that before it. */
-interface Renewed {
-  readonly epoch: Epoch;
-  readonly before: Epoch | undefined;
-}
-
 /** More keys than are used within a short time. One that is forgotten gets a new epoch: its answers are read again. */
 const mostKeys = 10_000;
 
 /** Epochs of one process. */
 export class LocalEpochs implements Epochs {
-  readonly #epochs = new LRUCache<string, Renewed>({ max: mostKeys });
+  readonly #epochs = new LRUCache<string, Epoch>({ max: mostKeys });
+  readonly #renewals = new Renewals();
   readonly #process = randomUUID();
   #last = 0;
 
   current(sharingKey: string): Epoch {
-    return this.#epochs.get(sharingKey)?.epoch ?? this.renew(sharingKey);
+    return this.#epochs.get(sharingKey) ?? this.renew(sharingKey);
   }
 
   renew(sharingKey: string): Epoch {
@@ -45,11 +41,13 @@ export class LocalEpochs implements Epochs {
 
   /** A key has an epoch that another process has made. */
   take(sharingKey: string, epoch: Epoch): void {
-    this.#epochs.set(sharingKey, { epoch, before: this.#epochs.get(sharingKey)?.epoch });
+    const before = this.#epochs.get(sharingKey);
+    if (before !== undefined) this.#renewals.note(epoch, before);
+    this.#epochs.set(sharingKey, epoch);
   }
 
   undo(sharingKey: string, renewed: Epoch): void {
-    const { epoch, before } = this.#epochs.get(sharingKey) ?? {};
-    if (epoch === renewed && before !== undefined) this.#epochs.set(sharingKey, { epoch: before, before: undefined });
+    const before = this.#renewals.undo(renewed);
+    if (before !== undefined && this.#epochs.get(sharingKey) === renewed) this.#epochs.set(sharingKey, before);
   }
 }

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import type { CacheRedis, CommandOptions } from './cache-redis.ts';
 import type { Epoch, Epochs } from './epochs.ts';
+import { Renewals } from './renewals.ts';
 
 /** How long an operation waits for the epoch of its key; without it, nothing of the cache is used. */
 const reading: CommandOptions = { ms: 150, isInsistent: false };
@@ -13,7 +14,7 @@ const renewing: CommandOptions = { ms: 2000, isInsistent: true };
 /** How long the epoch of a key is kept that is not written with, in seconds: a week. The next one is a new one. */
 const keptSeconds = 7 * 24 * 3600;
 
-/** Most keys of which it is remembered that a write could not be told, and most renewals that can be undone. */
+/** Most keys of which it is remembered that a write could not be told. */
 const mostRemembered = 10_000;
 
 /** Takes up an epoch again, unless there is a later one. */
@@ -25,8 +26,7 @@ export class RedisEpochs implements Epochs {
   readonly #upstream: string;
   /** Keys that were written with while Redis could not be told. */
   readonly #untold = new LRUCache<string, true>({ max: mostRemembered });
-  /** What each renewal replaced. */
-  readonly #before = new LRUCache<Epoch, string>({ max: mostRemembered });
+  readonly #renewals = new Renewals();
 
   /** `upstream` tells the keys of several upstreams in one Redis apart. */
   constructor(redis: CacheRedis, upstream: string) {
@@ -61,15 +61,14 @@ export class RedisEpochs implements Epochs {
       return undefined;
     }
     this.#untold.delete(sharingKey);
-    const epoch = epochOf(server, made);
-    if (before !== null) this.#before.set(epoch, before);
-    return epoch;
+    if (before !== null) this.#renewals.note(made, before);
+    return epochOf(server, made);
   }
 
   undo(sharingKey: string, renewed: Epoch): void {
-    const before = this.#before.get(renewed);
-    const value = renewed.split(' ')[1];
-    if (before === undefined || value === undefined) return;
+    const value = renewed.split(' ')[1] ?? '';
+    const before = this.#renewals.undo(value);
+    if (before === undefined) return;
     const name = this.#nameOf(sharingKey);
     const take = (redis: Redis): Promise<unknown> => redis.eval(undoScript, 1, name, value, before, keptSeconds);
     void this.#redis.ask('eval', take, renewing);
