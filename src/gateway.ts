@@ -224,8 +224,13 @@ function callBudgetOf(options: GatewayOptions): CallBudget | undefined {
   });
 }
 
-function openCacheOf({ cache }: Upstream): OpenCache | undefined {
-  return cache && (({ caller, cacheControl }) => caller && cache.open(caller, cacheUseOf(cacheControl)));
+function openCacheOf({ cache, refusalOf }: Upstream): OpenCache | undefined {
+  if (cache === undefined) return undefined;
+  return ({ caller, cacheControl }) => {
+    if (caller === undefined) return undefined;
+    if (refusalOf(caller) !== undefined) return cache.openUnshared(caller);
+    return cache.open(caller, cacheUseOf(cacheControl));
+  };
 }
 
 /** What is kept of REST answers, if anything is. A refresh may take as long as an operation. */

@@ -29,6 +29,14 @@ export class WorkerEpochs implements Epochs {
     return this.#own.current(sharingKey);
   }
 
+  prove(sharingKey: string): void {
+    this.#own.prove(sharingKey);
+  }
+
+  refuse(sharingKey: string): void {
+    void this.renew(sharingKey);
+  }
+
   async renew(sharingKey: string): Promise<Epoch> {
     const epoch = this.#own.renew(sharingKey);
     await this.#tell({ kind: 'renewed', sharingKey, epoch });

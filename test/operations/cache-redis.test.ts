@@ -3,6 +3,7 @@ import { isObject } from '../../src/rest/values.ts';
 import { startCaching } from '../support/cache.ts';
 import { key, type TestGateway } from '../support/gateway.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { refusal } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -124,5 +125,72 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     await vi.waitFor(async () => expect(await cachedIn(two)).toBe(1), { timeout: 15_000, interval: 20 });
     expect(one.warned).toEqual([...new Set(one.warned)]);
     expect(one.reported).toEqual([]);
+  });
+
+  test('keep nothing there for keys that callers have invented', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startUpstream(({ target, headers }) =>
+      headers.authorization === 'Bearer other'
+        ? project(1, { name: 'Project of other' })
+        : refusal(401, 'authentication_failed', `No key for ${target}.`),
+    );
+    await using gateway = await startSharing(upstream, redis);
+    const before = await namesIn(redis, '*');
+    for (let index = 0; index < 100; index += 1) {
+      const request = { headers: { authorization: `Bearer invented-${index}` } };
+      for (const asked of ['{ __typename }', query, '{ __typename }']) await gateway.ask(asked, request);
+    }
+    expect(upstream.requests).toHaveLength(100);
+    expect(await namesIn(redis, '*')).toEqual(before);
+    const request = { headers: { authorization: 'Bearer invented' } };
+    expect((await gateway.ask(mutation, request)).errors).toHaveLength(1);
+    const left = (await namesIn(redis, '*')).filter((name) => !before.includes(name));
+    expect(left).toHaveLength(1);
+    expect(Number(await redis.ask('PTTL', left[0] ?? ''))).toBeLessThanOrEqual(60_000);
+  });
+
+  test('keep the epoch of a key that is used for days, whichever of them has read or written first', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startApi();
+    await using one = await startSharing(upstream, redis);
+    await using two = await startSharing(upstream, redis);
+    const [others = ''] = await namesIn(redis, 'cache:epoch:*');
+    await one.ask(mutation);
+    const isKept = async (): Promise<void> => {
+      const names = await namesIn(redis, 'cache:epoch:*');
+      const name = names.find((known) => known !== others) ?? '';
+      expect(Number(await redis.ask('PTTL', name))).toBeGreaterThan(86_400_000);
+    };
+    await vi.waitFor(isKept);
+    expect([await cachedIn(two), await cachedIn(two)]).toEqual([0, 1]);
+    await redis.ask('FLUSHALL');
+    expect([await cachedIn(two), await cachedIn(two)]).toEqual([0, 1]);
+    await vi.waitFor(isKept);
+    expect(await cachedIn(one)).toBe(1);
+  });
+
+  test('use nothing that one of them has read before another one has written, though the key was new to all', async () => {
+    await using redis = await startRedis();
+    const held = Promise.withResolvers<void>();
+    let name = `Project of ${key}`;
+    await using upstream = await startUpstream({
+      [read]: async ({ headers }) => {
+        const found = headers.authorization === 'Bearer other' ? 'Project of other' : name;
+        if (found === name) await held.promise;
+        return project(1, { name: found });
+      },
+      [write]: () => {
+        name = 'New';
+        return project(1, { name });
+      },
+    });
+    await using one = await startSharing(upstream, redis);
+    await using two = await startSharing(upstream, redis);
+    const reading = one.ask(query);
+    await vi.waitFor(() => expect(upstream.requests).toEqual([read]));
+    await two.ask(mutation);
+    held.resolve();
+    expect((await reading).data).toEqual({ project: { name: `Project of ${key}` } });
+    for (const gateway of [one, two]) expect((await gateway.ask(query)).data).toEqual({ project: { name: 'New' } });
   });
 });

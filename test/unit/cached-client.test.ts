@@ -61,6 +61,16 @@ test('a write that was never sent empties nothing, one that was sent and lost do
   await upstream.close();
 });
 
+test('ten thousand invented keys drive out nothing of what a key has read', async () => {
+  await using api = await startUpstream({ [`GET ${one}`]: project(1) });
+  const upstream = connectCached(api.url);
+  await read(upstream, one);
+  for (let index = 0; index < 10_001; index += 1) await upstream.cache?.open(callerWith(`invented ${index}`), 'normal');
+  expect(await read(upstream, one)).toBe('Project 1');
+  expect(api.requests).toEqual([`GET ${one}`]);
+  await upstream.close();
+});
+
 test('writes that find no connection at the same time empty nothing', async () => {
   const api = await startUpstream({ [`GET ${one}`]: project(1) });
   const upstream = connectCached(api.url);

@@ -11,22 +11,50 @@ const reading: CommandOptions = { ms: 150, isInsistent: false };
 /** How long a write waits until all gateways know of it: longer, because they would go on with what was before. */
 const renewing: CommandOptions = { ms: 2000, isInsistent: true };
 
-/** How long the epoch of a key is kept that is not written with, in seconds: a week. The next one is a new one. */
+/** How long the epoch of a proven key is kept that is not written with, in seconds: a week. The next one is a new one. */
 const keptSeconds = 7 * 24 * 3600;
 
-/** Most keys of which it is remembered that a write could not be told. */
+/**
+ * How long an epoch is kept that a write has made, in seconds, unless its key is proven: any caller can invent keys. A
+ * gateway that has read before the write can make its own epoch known for a shorter time only.
+ */
+const briefSeconds = 60;
+const provableMs = 30_000;
+
+/** Most keys of which it is remembered that a write could not be told, and of those that may be proven. */
 const mostRemembered = 10_000;
 
-/** Takes up an epoch again, unless there is a later one. */
-const undoScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3]) end`;
+/** Replaces the epoch of a key, for no shorter time than it was kept. Answers the one before. */
+const renewScript = `
+local before = redis.call('GET', KEYS[1])
+local seconds = tonumber(ARGV[2])
+if before then seconds = math.max(seconds, redis.call('TTL', KEYS[1])) end
+redis.call('SET', KEYS[1], ARGV[1], 'EX', seconds)
+return before`;
 
-/** The epochs of keys, in a Redis that all gateways ask. */
+/** Makes an epoch known, or keeps it for longer, unless there is another one. */
+const proveScript = `
+local known = redis.call('GET', KEYS[1])
+if not known or known == ARGV[1] then redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2]) end`;
+
+/** Replaces the epoch of a key that has one. */
+const refuseScript = `if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('SET', KEYS[1], ARGV[1], 'KEEPTTL') end`;
+
+/** Takes up an epoch again, unless there is a later one. */
+const undoScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL') end`;
+
+/**
+ * The epochs of keys, in a Redis that all gateways ask. A key that has none there gets one of its own in each gateway, which
+ * the first of them that keeps an answer makes known. So keys that a caller has invented leave nothing there by reading.
+ */
 export class RedisEpochs implements Epochs {
   readonly #redis: CacheRedis;
   readonly #upstream: string;
   /** Keys that were written with while Redis could not be told. */
   readonly #untold = new LRUCache<string, true>({ max: mostRemembered });
   readonly #renewals = new Renewals();
+  /** What this gateway has made lately for keys that may not be proven. */
+  readonly #provable = new LRUCache<string, string>({ max: mostRemembered, ttl: provableMs });
 
   /** `upstream` tells the keys of several upstreams in one Redis apart. */
   constructor(redis: CacheRedis, upstream: string) {
@@ -40,28 +68,38 @@ export class RedisEpochs implements Epochs {
     // What was read before a write that Redis has not heard of must not be used.
     if (this.#untold.has(sharingKey)) return this.renew(sharingKey);
     const name = this.#nameOf(sharingKey);
-    const read = async (redis: Redis): Promise<string | null> => {
-      const known = await redis.get(name);
-      if (known !== null) return known;
-      const made = randomUUID();
-      return (await redis.set(name, made, 'EX', keptSeconds, 'NX')) === null ? redis.get(name) : made;
-    };
-    const value = await this.#redis.ask('get', read, reading);
-    return typeof value === 'string' ? epochOf(server, value) : undefined;
+    const known = await this.#redis.ask('get', (redis) => redis.get(name), reading);
+    if (known === undefined) return undefined;
+    return epochOf(server, known ?? this.#propose(sharingKey));
+  }
+
+  prove(sharingKey: string, epoch: Epoch): void {
+    const { server } = this.#redis;
+    const value = this.#provable.get(sharingKey);
+    if (server === undefined || value === undefined || epoch !== epochOf(server, value)) return;
+    this.#provable.delete(sharingKey);
+    const name = this.#nameOf(sharingKey);
+    void this.#redis.ask('eval', (redis) => redis.eval(proveScript, 1, name, value, keptSeconds), reading);
+  }
+
+  refuse(sharingKey: string): void {
+    this.#provable.delete(sharingKey);
+    void this.#replaceKnown(sharingKey);
   }
 
   async renew(sharingKey: string): Promise<Epoch | undefined> {
     const { server } = this.#redis;
     const name = this.#nameOf(sharingKey);
     const made = randomUUID();
-    const replace = (redis: Redis): Promise<string | null> => redis.set(name, made, 'EX', keptSeconds, 'GET');
-    const before = await this.#redis.ask('set', replace, renewing);
+    this.#provable.set(sharingKey, made);
+    const replace = (redis: Redis): Promise<unknown> => redis.eval(renewScript, 1, name, made, briefSeconds);
+    const before = await this.#redis.ask('eval', replace, renewing);
     if (before === undefined || server === undefined) {
       this.#untold.set(sharingKey, true);
       return undefined;
     }
     this.#untold.delete(sharingKey);
-    if (before !== null) this.#renewals.note(made, before);
+    if (typeof before === 'string') this.#renewals.note(made, before);
     return epochOf(server, made);
   }
 
@@ -70,8 +108,26 @@ export class RedisEpochs implements Epochs {
     const before = this.#renewals.undo(value);
     if (before === undefined) return;
     const name = this.#nameOf(sharingKey);
-    const take = (redis: Redis): Promise<unknown> => redis.eval(undoScript, 1, name, value, before, keptSeconds);
+    const take = (redis: Redis): Promise<unknown> => redis.eval(undoScript, 1, name, value, before);
     void this.#redis.ask('eval', take, renewing);
+  }
+
+  async #replaceKnown(sharingKey: string): Promise<void> {
+    const name = this.#nameOf(sharingKey);
+    const replace = async (redis: Redis): Promise<true> => {
+      await redis.eval(refuseScript, 1, name, randomUUID());
+      return true;
+    };
+    if ((await this.#redis.ask('eval', replace, renewing)) === undefined) this.#untold.set(sharingKey, true);
+  }
+
+  /** The epoch that this gateway uses while none is known. */
+  #propose(sharingKey: string): string {
+    const known = this.#provable.get(sharingKey);
+    if (known !== undefined) return known;
+    const made = randomUUID();
+    this.#provable.set(sharingKey, made);
+    return made;
   }
 
   #nameOf(sharingKey: string): string {

@@ -100,6 +100,11 @@ export class RestCache {
     return epoch.then((known) => this.#openAt(caller, known, use));
   }
 
+  /** The same for a caller who can read nothing: nothing is shared with it, and nothing is remembered of it. */
+  openUnshared(caller: Caller): OperationCache {
+    return this.#openAt(caller, undefined, 'none');
+  }
+
   /** The answer at a place that may still be used, if this process has it. */
   findHere({ name }: AnswerPlace, { staleMs }: Freshness): CachedAnswer | undefined {
     const answer = this.answers.find(name);
@@ -123,6 +128,7 @@ export class RestCache {
   keep(place: AnswerPlace, value: unknown, text: string, { freshMs, staleMs }: Freshness): number {
     const freshUntil = this.now() + freshMs;
     this.#keepHere(place, value, text, freshUntil);
+    this.epochs.prove(place.sharingKey, place.epoch);
     this.#remote?.keep(place, text, freshMs + staleMs);
     return freshUntil;
   }
@@ -136,7 +142,7 @@ export class RestCache {
   refuse(sharingKey: string, epoch: Epoch): void {
     if (this.#refused.has(epoch)) return;
     this.#refused.set(epoch, true);
-    void this.epochs.renew(sharingKey);
+    this.epochs.refuse(sharingKey);
   }
 
   /** An epoch that no other operation has: who has it shares nothing. */

@@ -37,7 +37,8 @@ export class WriteRenewal {
   async endWith<T>(outcome: Promise<T>): Promise<T> {
     try {
       const answer = await outcome;
-      await this.#renew();
+      const epoch = await this.#renew();
+      if (epoch !== undefined) this.#cache.epochs.prove(this.#sharingKey, epoch);
       return answer;
     } catch (error) {
       if (!this.#hasBegun) throw error;
