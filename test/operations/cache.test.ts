@@ -294,3 +294,21 @@ test('a client may cache the answer of a GET by id for as long as all that it wa
   gateway.pass(45);
   expect(await age()).toBe('private, max-age=0');
 });
+
+test('a client may not cache for longer what an operation was given by the read of another one', async () => {
+  await using one = await startProject();
+  await using gateway = await startCaching(one.upstream, { persisted: { getMaxAge: 600, automatic: true } });
+  const ask = async (asked: string): Promise<string | null> =>
+    (await send(gateway.url, registration(asked), { method: 'GET' })).headers.get('cache-control');
+  one.hold();
+  const first = ask(query);
+  await received(one.upstream, 1);
+  const joined = ask('{ project(id: 1) { name upstreamId } }');
+  await vi.waitFor(async () => {
+    const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
+    expect(metrics).toContain('gateway_rest_shared_reads_total 1');
+  });
+  one.release();
+  expect([await first, await joined]).toEqual(['private, max-age=60', 'private, max-age=60']);
+  expect(one.upstream.requests).toEqual([read]);
+});

@@ -45,7 +45,7 @@ export class OperationCache {
     return this.#epoch;
   }
 
-  /** For how long all answers stay fresh that the operation was given, in milliseconds; those that are not kept do for ever. */
+  /** For how long all answers stay fresh that the operation was given, in milliseconds; those of nouns that are not kept do for ever. */
   get freshMs(): number {
     return this.#freshUntil - this.#cache.now();
   }
@@ -115,6 +115,7 @@ export class OperationCache {
     const { counts } = this.#cache;
     if (this.#use !== 'normal') {
       counts.add(freshness.noun, 'bypass');
+      if (this.#use === 'reload') this.#noteRead(freshness);
       return undefined;
     }
     this.#reads.push({ operation, kind, target });
@@ -147,16 +148,24 @@ export class OperationCache {
     this.#cache.refuse(this.#caller.sharingKey, this.#epoch);
   }
 
-  #counted(answer: CachedAnswer | undefined, { noun, freshMs }: Freshness): CachedAnswer | undefined {
+  #counted(answer: CachedAnswer | undefined, freshness: Freshness): CachedAnswer | undefined {
     const { counts } = this.#cache;
-    if (answer === undefined) counts.add(noun, 'miss');
-    else {
+    const { noun, freshMs } = freshness;
+    if (answer === undefined) {
+      counts.add(noun, 'miss');
+      this.#noteRead(freshness);
+    } else {
       const leftMs = answer.freshUntil - this.#cache.now();
       counts.add(noun, leftMs > 0 ? 'hit' : 'stale');
       counts.addAge(freshMs - leftMs);
       this.#note(answer.freshUntil);
     }
     return answer;
+  }
+
+  /** What is about to be read is fresh for so long at least, whichever operation's call reads it. */
+  #noteRead({ freshMs }: Freshness): void {
+    this.#note(this.#cache.now() + freshMs);
   }
 
   #note(freshUntil: number): void {
