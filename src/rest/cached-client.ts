@@ -53,7 +53,7 @@ export class CachedClient implements RestClient {
   write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
     const renewal = new WriteRenewal(cache, caller.sharingKey, own.cache);
-    return renewal.endWith(this.#watched(this.#client.write(operation, target, body, renewal.begin), target));
+    return renewal.endWith(this.#watched(this.#client.write(operation, target, body, renewal), target));
   }
 
   /** Nothing is found for an operation that has ended: its client refuses the read. */

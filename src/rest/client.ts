@@ -8,7 +8,7 @@ import { type OnEnd, type OperationCalls, statusOf } from './operation-calls.ts'
 import type { OperationDeadline } from './operation-deadline.ts';
 import type { RestOperation } from './operation-ids.ts';
 import { UpstreamCall } from './resilience/call.ts';
-import type { CallOwner } from './resilience/call-request.ts';
+import type { CallOwner, CallRequest } from './resilience/call-request.ts';
 import type { RejectedKeys } from './resilience/rejected-keys.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import type { SingleFlight } from './single-flight.ts';
@@ -87,12 +87,11 @@ export class CallerClient implements RestClient, CallOwner {
     return this.#read(csv, operation, target, this.#headers(csv.accept));
   }
 
-  /** `beforeSend` is done once the write may be sent, and before it is. */
   write(
     operation: RestOperation,
     target: string,
     content?: unknown,
-    beforeSend?: () => Promise<void>,
+    sending?: Pick<CallRequest<unknown>, 'beforeSend' | 'onSend'>,
   ): Promise<unknown> {
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
@@ -107,7 +106,7 @@ export class CallerClient implements RestClient, CallOwner {
       csv.inFlight.invalidate(this.caller.sharingKey);
     };
     invalidate();
-    const request = { operation, target, headers, body, isWrite: true, beforeSend, decode };
+    const request = { operation, target, headers, body, isWrite: true, ...sending, decode };
     const call = new UpstreamCall(upstream, this, request);
     const answer = call.join(this.#operation.deadline);
     call.start();

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { LocalEpochs } from '../../src/rest/cache/epochs.ts';
+import { type Epochs, LocalEpochs } from '../../src/rest/cache/epochs.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import type { Upstream } from '../../src/rest/upstream.ts';
 import { begin, callerWith, codeOf, connectCached, readName } from '../support/cached-clients.ts';
@@ -104,6 +104,35 @@ test('a renewal that is undone leaves one that is not', () => {
   const third = epochs.renew('key');
   epochs.undo('key', third);
   expect(epochs.current('key')).toBe(second);
+});
+
+test('a write that is given up while its epoch is being made is not sent, and empties nothing', async () => {
+  await using api = await startUpstream({ [`GET ${one}`]: project(1) });
+  const local = new LocalEpochs();
+  const made = Promise.withResolvers<void>();
+  const epochs: Epochs = {
+    current: (key) => local.current(key),
+    prove: (key) => local.prove(key),
+    refuse: (key) => local.refuse(key),
+    renew: async (key) => {
+      const epoch = local.renew(key);
+      await made.promise;
+      return epoch;
+    },
+    undo: (key, renewed) => local.undo(key, renewed),
+  };
+  const upstream = connectCached(api.url, { epochs });
+  await read(upstream, one);
+  const writer = await begin(upstream, caller);
+  const before = local.current(caller.sharingKey);
+  const written = writer.write(operations.updateProject, one, {}).catch(codeOf);
+  await vi.waitFor(() => expect(local.current(caller.sharingKey)).not.toBe(before));
+  writer.deadline.end('deadline');
+  made.resolve();
+  expect(await written).toBe('UPSTREAM_TIMEOUT');
+  expect(await read(upstream, one)).toBe('Project 1');
+  expect(api.requests).toEqual([`GET ${one}`]);
+  await upstream.close();
 });
 
 test('an operation reads its own writes, and others that began before them go on with what was then', async () => {

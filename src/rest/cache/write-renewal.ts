@@ -1,5 +1,4 @@
-import { UpstreamError } from '../errors.ts';
-import { reasonOf } from '../failure-reasons.ts';
+import { foundNoConnection } from '../failure-reasons.ts';
 import { statusOf } from '../operation-calls.ts';
 import type { Epoch } from './epochs.ts';
 import type { OperationCache } from './operation-cache.ts';
@@ -16,9 +15,9 @@ export class WriteRenewal {
   readonly #own: OperationCache;
   /** The epoch that the operation had before. */
   readonly #before: Epoch;
-  #hasBegun = false;
-  /** That of the key since the write may be sent. */
-  #begun: Epoch | undefined;
+  /** The epoch that the key has since the write may be sent; undefined until then. */
+  #begun: Promise<Epoch | undefined> | undefined;
+  #isSent = false;
 
   constructor(cache: RestCache, sharingKey: string, own: OperationCache) {
     this.#cache = cache;
@@ -28,9 +27,14 @@ export class WriteRenewal {
   }
 
   /** The write is about to be sent; it may be once this is done. */
-  readonly begin = async (): Promise<void> => {
-    this.#hasBegun = true;
-    this.#begun = await this.#renew();
+  readonly beforeSend = async (): Promise<void> => {
+    this.#begun = this.#renew();
+    await this.#begun;
+  };
+
+  /** The write is being sent. */
+  readonly onSend = (): void => {
+    this.#isSent = true;
   };
 
   /** The outcome of the write, once no operation that begins after it uses what was read before. */
@@ -41,15 +45,19 @@ export class WriteRenewal {
       if (epoch !== undefined) this.#cache.epochs.prove(this.#sharingKey, epoch);
       return answer;
     } catch (error) {
-      if (!this.#hasBegun) throw error;
-      if (this.#begun !== undefined && wasNeverSent(error)) this.#undo(this.#begun);
-      else {
-        await this.#renew();
-        // What has no answer may still arrive, at the latest when the upstream gives it up.
-        if (statusOf(error) === undefined) setTimeout(() => void this.#renew(), this.#cache.lateMs).unref();
-      }
+      await this.#fail(error);
       throw error;
     }
+  }
+
+  /** The write has failed. One that is given up while its epoch is made is sent no more. */
+  async #fail(error: unknown): Promise<void> {
+    if (this.#begun === undefined) return;
+    const begun = await this.#begun;
+    if (begun !== undefined && (!this.#isSent || foundNoConnection(error))) return this.#undo(begun);
+    await this.#renew();
+    // What has no answer may still arrive, at the latest when the upstream gives it up.
+    if (statusOf(error) === undefined) setTimeout(() => void this.#renew(), this.#cache.lateMs).unref();
   }
 
   async #renew(): Promise<Epoch | undefined> {
@@ -62,10 +70,4 @@ export class WriteRenewal {
     this.#cache.epochs.undo(this.#sharingKey, begun);
     this.#own.moveTo(this.#before);
   }
-}
-
-/** Whether a failure says that there was no connection to send a write on. */
-function wasNeverSent(error: unknown): boolean {
-  const reason = error instanceof UpstreamError ? reasonOf(error.cause) : undefined;
-  return reason === 'ECONNREFUSED' || reason === 'ENOTFOUND' || reason === 'EAI_AGAIN';
 }

@@ -27,6 +27,8 @@ export interface CallRequest<T> {
   readonly isModest?: boolean | undefined;
   /** Done once it may be sent, and before it is. */
   readonly beforeSend?: (() => Promise<void>) | undefined;
+  /** Hears that it is being sent. */
+  readonly onSend?: (() => void) | undefined;
   /** The value that a response holds. Throws an UpstreamError if it holds none. */
   readonly decode: (response: DecodedResponse) => T;
 }
