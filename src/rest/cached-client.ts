@@ -1,5 +1,5 @@
 import type { CachedAnswer } from './cache/cached-answers.ts';
-import type { OperationCache } from './cache/operation-cache.ts';
+import type { CachedRead, OperationCache } from './cache/operation-cache.ts';
 import type { AnswerKind, RestCache } from './cache/rest-cache.ts';
 import { WriteRenewal } from './cache/write-renewal.ts';
 import type { Caller } from './caller.ts';
@@ -64,25 +64,27 @@ export class CachedClient implements RestClient {
 
   #json(answer: CachedAnswer | undefined, operation: RestOperation, target: string): Promise<unknown> {
     if (answer === undefined) return this.#watched(this.#client.getJson(operation, target), target);
-    return this.#give(answer, answer.value, target, (client) => client.getJson(operation, target));
+    const read: CachedRead = { operation, kind: 'json', target };
+    return this.#give(answer, answer.value, read, (client) => client.getJson(operation, target));
   }
 
   #csv(answer: CachedAnswer | undefined, operation: RestOperation, target: string): Promise<string> {
     if (typeof answer?.value !== 'string') return this.#watched(this.#client.getCsv(operation, target), target);
-    return this.#give(answer, answer.value, target, (client) => client.getCsv(operation, target));
+    const read: CachedRead = { operation, kind: 'csv', target };
+    return this.#give(answer, answer.value, read, (client) => client.getCsv(operation, target));
   }
 
   /** An answer of the cache; its memory counts for the operation as if it had been read for it. Read anew if it is stale. */
-  #give<T>(answer: CachedAnswer, value: T, target: string, read: (client: CallerClient) => Promise<T>): Promise<T> {
+  #give<T>(answer: CachedAnswer, value: T, read: CachedRead, call: (client: CallerClient) => Promise<T>): Promise<T> {
     const { upstream, operation } = this.#options;
     const { deadline, calls, cache } = operation;
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
     const isStale = cache.isStale(answer);
-    if (isStale) this.#refresh(answer, target, read);
+    if (isStale) this.#refresh(answer, read, call);
     const refusal = this.#take(answer);
     if (refusal !== undefined) return Promise.reject(refusal);
     deadline.received += answer.size;
-    calls.reuse(target, isStale ? 'stale' : 'hit');
+    calls.reuse(read.target, isStale ? 'stale' : 'hit');
     if (!deadline.isLarge) return Promise.resolve(value);
     return new Promise((resolve) => upstream.eventLoop.doLater(() => resolve(value), deadline.endsAt));
   }
@@ -98,8 +100,8 @@ export class CachedClient implements RestClient {
     return deadline.ended;
   }
 
-  /** Reads an answer anew, unless that is under way. The operation does not wait for it, and may end before. */
-  #refresh(answer: CachedAnswer, target: string, read: (client: CallerClient) => Promise<unknown>): void {
+  /** Reads an answer anew, unless that is under way, or another gateway has. The operation does not wait for it, and may end before. */
+  #refresh(answer: CachedAnswer, read: CachedRead, call: (client: CallerClient) => Promise<unknown>): void {
     if (answer.isRefreshing) return;
     answer.isRefreshing = true;
     const { cache, operation, createClient } = this.#options;
@@ -109,9 +111,13 @@ export class CachedClient implements RestClient {
       deadline.finish();
       answer.isRefreshing = false;
     };
-    const client = createClient({ deadline, calls, cache: operation.cache.forRefresh(), isModest: true });
+    const own = operation.cache.forRefresh();
+    const client = createClient({ deadline, calls, cache: own, isModest: true });
+    const callUpstream = (): Promise<unknown> => this.#watched(call(client), read.target);
+    const newer = own.findNewer(read);
+    const refreshed = newer?.then((isFound) => (isFound ? undefined : callUpstream())) ?? callUpstream();
     // If it fails, the answer stays for as long as it may.
-    this.#watched(read(client), target).then(end, end);
+    refreshed.then(end, end);
   }
 
   /** Forgets what a failure says is not there for this key any more. */

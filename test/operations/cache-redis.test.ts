@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { isObject } from '../../src/rest/values.ts';
-import { startCaching } from '../support/cache.ts';
+import { type CachingGateway, cacheSettings, startCaching } from '../support/cache.ts';
 import { key, type TestGateway } from '../support/gateway.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { refusal } from '../support/replies.ts';
@@ -12,12 +12,12 @@ const read = 'GET /api/projects/1/';
 const write = 'PATCH /api/projects/1/';
 const mutation = 'mutation { updateProject(input: { id: 1, name: "New" }) { project { id } } }';
 
-interface LoggingGateway extends TestGateway {
+interface SharingGateway extends CachingGateway {
   readonly warned: readonly string[];
 }
 
 /** A gateway that uses what it shares. */
-async function startSharing(upstream: Upstream, { url }: RedisServer): Promise<LoggingGateway> {
+async function startSharing(upstream: Upstream, { url }: RedisServer): Promise<SharingGateway> {
   const logged: string[] = [];
   const warned: string[] = [];
   const gateway = await startCaching(upstream, {
@@ -57,6 +57,12 @@ async function failuresOf({ url }: TestGateway): Promise<number> {
 async function namesIn(redis: RedisServer, pattern: string): Promise<readonly string[]> {
   const names = await redis.ask('KEYS', pattern);
   return Array.isArray(names) ? names.map(String) : [];
+}
+
+/** How many reads of the query are answered by what is too old. */
+async function staleIn(gateway: TestGateway): Promise<unknown> {
+  const { extensions } = await gateway.ask(query, { extensions: { cost: true } });
+  return isObject(extensions?.['cost']) ? extensions['cost']['stale'] : undefined;
 }
 
 describe.skipIf(!hasRedis)('gateways with one Redis', () => {
@@ -192,5 +198,26 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     held.resolve();
     expect((await reading).data).toEqual({ project: { name: `Project of ${key}` } });
     for (const gateway of [one, two]) expect((await gateway.ask(query)).data).toEqual({ project: { name: 'New' } });
+  });
+
+  test('refresh by one call for all of them what has become too old', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startApi();
+    await using one = await startSharing(upstream, redis);
+    await using two = await startSharing(upstream, redis);
+    expect([await cachedIn(one), await cachedIn(two)]).toEqual([0, 1]);
+    const staleMs = cacheSettings.staleSeconds * 1000;
+    for (const name of await namesIn(redis, 'cache:answer:*')) await redis.ask('PEXPIRE', name, String(staleMs - 1));
+    for (const gateway of [one, two]) {
+      gateway.pass(cacheSettings.ttls.projects);
+      expect(await staleIn(gateway)).toBe(1);
+      await vi.waitFor(async () => expect(await staleIn(gateway)).toBe(0), { timeout: 10_000, interval: 5 });
+      await vi.waitFor(async () => {
+        const names = await namesIn(redis, 'cache:answer:*');
+        const left = await Promise.all(names.map(async (name) => Number(await redis.ask('PTTL', name))));
+        expect(Math.max(...left)).toBeGreaterThan(staleMs);
+      });
+    }
+    expect(upstream.requests).toEqual([read, read]);
   });
 });

@@ -283,6 +283,20 @@ test('while the budget is spent, what the cache knows is answered, and what it d
   expect(one.upstream.requests).toEqual([read, 'GET /api/projects/2/']);
 });
 
+test('a refresh that the budget leaves no call for is not counted as refused: its client was answered', async () => {
+  await using one = await startProject();
+  const windows = { rest: [{ limit: 1, ms: 3_600_000 }] };
+  const budget = { windows, scope: 'key', share: 100, replicas: 1 } as const;
+  await using gateway = await startCaching(one.upstream, { budget });
+  await nameOf(gateway);
+  gateway.pass(60);
+  for (let round = 0; round < 3; round += 1) expect(await nameOf(gateway)).toBe('Change 0');
+  expect((await gateway.ask('{ project(id: 2) { name } }')).status).toBe(429);
+  const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
+  expect(metrics.match(/^gateway_budget_refusals_total.*$/gm)).toContain('gateway_budget_refusals_total{surface="rest"} 1');
+  expect(one.upstream.requests).toEqual([read]);
+});
+
 test('a client may cache the answer of a GET by id for as long as all that it was made of is fresh', async () => {
   await using one = await startProject();
   await using gateway = await startCaching(one.upstream, { persisted: { getMaxAge: 45, automatic: true } });

@@ -125,6 +125,13 @@ export class OperationCache {
       : this.#counted(found, freshness);
   }
 
+  /** Whether another gateway has read a newer answer meanwhile, which is given from now on; undefined if none are shared. */
+  findNewer({ operation, kind, target }: CachedRead): Promise<boolean> | undefined {
+    const freshness = this.#cache.freshnessOf(operation);
+    if (freshness === undefined) return undefined;
+    return this.#cache.findNewer(this.#placeOf(kind, target), freshness)?.then((answer) => answer !== undefined);
+  }
+
   /** How a read is understood whose answer is kept, under the epoch from before it. */
   keeping<T>({ kind, decode }: Format<T>, operation: RestOperation, target: string): Format<T>['decode'] {
     const freshness = this.#cache.freshnessOf(operation);

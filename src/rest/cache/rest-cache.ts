@@ -124,6 +124,11 @@ export class RestCache {
     return asked;
   }
 
+  /** Takes an answer that another gateway has read anew, if there is one that is fresh; undefined if none are shared. */
+  findNewer(place: AnswerPlace, freshness: Freshness): Promise<CachedAnswer | undefined> | undefined {
+    return this.#remote && this.#findRemote(this.#remote, place, freshness, true);
+  }
+
   /** Keeps what was read from a text. Returns until when it is fresh. */
   keep(place: AnswerPlace, value: unknown, text: string, { freshMs, staleMs }: Freshness): number {
     const freshUntil = this.now() + freshMs;
@@ -160,12 +165,17 @@ export class RestCache {
     return new OperationCache(this, caller, this.unsharedEpoch(), 'none');
   }
 
-  async #findRemote(remote: RedisAnswers, place: AnswerPlace, freshness: Freshness): Promise<CachedAnswer | undefined> {
+  async #findRemote(
+    remote: RedisAnswers,
+    place: AnswerPlace,
+    { staleMs }: Freshness,
+    mustBeFresh = false,
+  ): Promise<CachedAnswer | undefined> {
     const found = await remote.find(place);
-    if (found === undefined) return undefined;
+    if (found === undefined || (mustBeFresh && found.leftMs <= staleMs)) return undefined;
     const { text, leftMs } = found;
     try {
-      return this.#keepHere(place, valueIn(text, place.kind), text, this.now() + leftMs - freshness.staleMs);
+      return this.#keepHere(place, valueIn(text, place.kind), text, this.now() + leftMs - staleMs);
     } catch {
       return undefined;
     }

@@ -129,7 +129,8 @@ export class Admission {
       if (had.waited) budgetCounts.waited(surface);
       return had;
     } catch (error) {
-      if (isRateLimited(error)) budgetCounts.refused(surface);
+      // What is refused to a refresh is refused to no client.
+      if (isRateLimited(error) && !isModest) budgetCounts.refused(surface);
       throw error;
     } finally {
       this.#wake = undefined;
