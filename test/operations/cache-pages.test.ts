@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { budgetOf } from '../support/budgets.ts';
 import { startCaching } from '../support/cache.ts';
 import { at } from '../support/connections.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -42,6 +43,18 @@ test('a page that is part of a larger one in the cache costs no call, and is ans
   }
   upstream.reset();
   expect((await gateway.ask('{ project(id: 1) { dashboards { totalCount } } }')).errors).toBeUndefined();
+  expect(upstream.requests).toEqual([]);
+});
+
+test('with a spent budget a larger page in the cache answers what was read alone before', async () => {
+  await using upstream = await startApi();
+  await using gateway = await startCaching(upstream, { budget: budgetOf({ rest: '2/3600' }) });
+  await idsOf(gateway, '(first: 3)');
+  gateway.pass(700);
+  await idsOf(gateway, '(first: 5)');
+  upstream.reset();
+  expect(await idsOf(gateway, '(first: 3)')).toEqual(['1', '2', '3']);
+  expect((await gateway.ask(dashboards('(first: 6)'))).status).toBe(429);
   expect(upstream.requests).toEqual([]);
 });
 

@@ -293,7 +293,9 @@ test('a refresh that the budget leaves no call for is not counted as refused: it
   for (let round = 0; round < 3; round += 1) expect(await nameOf(gateway)).toBe('Change 0');
   expect((await gateway.ask('{ project(id: 2) { name } }')).status).toBe(429);
   const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
-  expect(metrics.match(/^gateway_budget_refusals_total.*$/gm)).toContain('gateway_budget_refusals_total{surface="rest"} 1');
+  expect(metrics.match(/^gateway_budget_refusals_total.*$/gm)).toContain(
+    'gateway_budget_refusals_total{surface="rest"} 1',
+  );
   expect(one.upstream.requests).toEqual([read]);
 });
 

@@ -59,12 +59,9 @@ export class OperationCache {
   countKnown(reads: readonly CachedRead[]): Readonly<Partial<Record<Surface, number>>> {
     const counts: Partial<Record<Surface, number>> = {};
     if (this.#use !== 'normal') return counts;
-    for (const { operation, kind, target } of reads) {
-      const freshness = this.#cache.freshnessOf(operation);
-      const { surface } = operation;
-      const isKnown =
-        freshness !== undefined && this.#cache.findHere(this.#placeOf(kind, target), freshness) !== undefined;
-      if (isKnown) counts[surface] = (counts[surface] ?? 0) + 1;
+    for (const read of reads) {
+      const { surface } = read.operation;
+      if (this.#isKnown(read)) counts[surface] = (counts[surface] ?? 0) + 1;
     }
     return counts;
   }
@@ -153,6 +150,14 @@ export class OperationCache {
   /** The upstream does not take the key: nothing that it once answered to it is given any more. */
   refuseKey(): void {
     this.#cache.refuse(this.#caller.sharingKey, this.#epoch);
+  }
+
+  /** Whether this process has what a read asks for, or a larger page that holds it. */
+  #isKnown({ operation, kind, target }: CachedRead): boolean {
+    const freshness = this.#cache.freshnessOf(operation);
+    if (freshness === undefined) return false;
+    const isHere = (one: string): boolean => this.#cache.findHere(this.#placeOf(kind, one), freshness) !== undefined;
+    return isHere(target) || this.#cache.sizes.larger(target).some(isHere);
   }
 
   #counted(answer: CachedAnswer | undefined, freshness: Freshness): CachedAnswer | undefined {

@@ -34,6 +34,11 @@ export class PageSizes {
     if (size === undefined || known === undefined || known.every((one) => one <= size)) return [];
     return known.filter((one) => one > size).toSorted((one, other) => one - other);
   }
+
+  /** The targets of the larger pages that hold what is at a target, the smallest first. */
+  larger(target: string): readonly string[] {
+    return this.above(target).map((size) => target.replace(sizePattern, `?limit=${size}`));
+  }
 }
 
 function sizeIn(target: string): number | undefined {
