@@ -26,7 +26,7 @@ export interface TailsOptions extends Omit<PaceOptions, 'now'> {
 /** All who listen to one list with one upstream key. */
 interface Tail {
   readonly poller: Poller;
-  /** Any of those who listen: polls are made in its name. */
+  /** Those who listen, the one first in whose name the next poll is made: each has only a share of what a key may call. */
   readonly callers: Set<Caller>;
 }
 
@@ -94,12 +94,8 @@ export class Tails {
     return tail;
   }
 
-  async #read(
-    [caller]: Iterable<Caller>,
-    list: ListRef,
-    since: string | undefined,
-    signal: AbortSignal,
-  ): Promise<Polled> {
+  async #read(callers: Set<Caller>, list: ListRef, since: string | undefined, signal: AbortSignal): Promise<Polled> {
+    const [caller] = callers;
     if (caller === undefined) throw new Error('a list without listeners was polled');
     const { restFor, maxPageSize: maximum, deadlineMs } = this.#options;
     this.#polls += 1;
@@ -113,6 +109,8 @@ export class Tails {
     } finally {
       signal.removeEventListener('abort', stop);
       deadline.finish();
+      // The next poll is that of another, unless it is the only one, or has left.
+      if (callers.delete(caller)) callers.add(caller);
     }
   }
 }
