@@ -17,9 +17,10 @@ export interface MessageAnswersOptions {
   readonly operationDeadlineMs: number;
 }
 
-/** One message answered, and the REST calls that were made for it. */
+/** One message answered. */
 export interface MessageAnswer {
   readonly result: OperationResult;
+  /** REST calls that were made for it; none if it was made for another subscription already. */
   readonly calls: number;
 }
 
@@ -45,7 +46,9 @@ export class MessageAnswers {
     // Tenants that share a key may reach different things with it.
     const sharedBy = caller.tenant?.entryHash ?? caller.hash;
     const name = `${sharedBy} ${document.prepared.serial} ${nameOf(variablesText)}`;
-    const answer = answers.get(name) ?? this.#execute(run, args, payload);
+    const known = answers.get(name);
+    if (known !== undefined) return known.then(({ result }) => ({ result, calls: 0 }));
+    const answer = this.#execute(run, args, payload);
     answers.set(name, answer);
     return answer;
   }

@@ -5,6 +5,7 @@ import { inForm } from '../support/form.ts';
 import { key, startGateway, type TestGateway } from '../support/gateway.ts';
 import { follow, GrowingEvents, quick, subscribe } from '../support/live.ts';
 import { refusal } from '../support/replies.ts';
+import { project } from '../support/rows.ts';
 import { startSmallGateway } from '../support/small-gateway.ts';
 import { startTenants } from '../support/tenants.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -249,4 +250,28 @@ test('the log tells of a stream when it has ended: its messages, its calls and t
   expect(metrics).toMatch(/^gateway_stream_polls_total [1-9]\d*$/m);
   expect(metrics).toMatch(/^gateway_operations_total\{code="none"\} 1$/m);
   expect(metrics).toMatch(/^gateway_operations_in_flight 0$/m);
+});
+
+test('the calls of a message that many hear are told once in the log', async () => {
+  const events = new GrowingEvents();
+  events.add(1, '2024-05-01T10:00:00Z');
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/': project(1),
+    'GET /api/projects/1/events/': events.list,
+  });
+  upstream.release();
+  const lines: Readonly<Record<string, unknown>>[] = [];
+  const log = (_level: string, message: string, fields = {}): void => {
+    if (message === 'operation') lines.push(fields);
+  };
+  await using gateway = await startGateway(upstream, { live: quick, log });
+  const query = 'subscription { eventsAdded(projectId: 1) { nodes { upstreamId project { name } } } }';
+  const all = await Promise.all([1, 2, 3].map(() => subscribe(gateway.url, { query })));
+  await untilPolled(upstream);
+  events.add(1, '2024-05-01T10:00:01Z');
+  await Promise.all(all.map((heard) => heard.until(() => heard.ids().length === 1)));
+  await Promise.all(all.map((heard) => heard[Symbol.asyncDispose]()));
+  const calls = (): number[] => lines.map((line) => Number(line['calls'])).toSorted((one, other) => one - other);
+  await expect.poll(calls, { timeout: 10_000 }).toEqual([0, 0, 1]);
+  expect(upstream.requests.filter((request) => request === 'GET /api/projects/1/')).toHaveLength(1);
 });
