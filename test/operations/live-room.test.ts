@@ -51,7 +51,7 @@ test('a message for which there is no room cuts its stream, and comes to a clien
   const large = events.add(1, '2024-05-01T10:00:02Z', { properties: 'x'.repeat(200_000) });
   await heard.until(() => heard.ended !== undefined);
   expect([heard.ended, heard.messages.length, heard.ids()]).toEqual(['cut', 1, told]);
-  await expect.poll(() => lines).toMatchObject([{ messages: 1, codes: ['OVERLOADED'] }]);
+  await expect.poll(() => lines, { timeout: 10_000 }).toMatchObject([{ messages: 1, codes: ['OVERLOADED'] }]);
   await using resumed = await subscribe(gateway.url, { variables: { after: heard.cursor() } });
   await resumed.until(() => resumed.messages.length > 0);
   expect(resumed.ids()).toEqual(large);
