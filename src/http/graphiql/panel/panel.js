@@ -41,7 +41,11 @@ class Panel {
   /** GraphiQL's tabs have changed. What is greyed is an older plan of the same tab, never that of another. */
   takeTabs = ({ tabs, activeTabIndex }) => {
     const tab = tabs[activeTabIndex] ?? {};
-    if (this.#tab?.id !== undefined && tab.id !== this.#tab.id) this.#set(noPlan);
+    if (this.#tab?.id !== undefined && tab.id !== this.#tab.id) {
+      this.#set(noPlan);
+      // The other tab may have the same text, and its plan is to be asked for all the same.
+      this.#wanted = undefined;
+    }
     this.#tab = tab;
     this.#want(paramsOf(tab));
   };
