@@ -72,6 +72,19 @@ test('an answer in parts tells when the first one came, and has its calls with t
   });
 });
 
+test('a stream that breaks off is over, and breaks off for GraphiQL too', async () => {
+  const failure = new TypeError('network error');
+  const { run, shown } = traced(async function* () {
+    yield { data: { a: 1 } };
+    throw failure;
+  });
+  const messages = iterableOf(await run({ query: 'subscription { a }' }))[Symbol.asyncIterator]();
+  expect(await messages.next()).toMatchObject({ value: { data: { a: 1 } } });
+  expect(shown.at(-1)).toMatchObject({ isRunning: true });
+  await expect(messages.next()).rejects.toBe(failure);
+  expect(shown.at(-1)).toMatchObject({ isRunning: false, milliseconds: expect.any(Number) as unknown });
+});
+
 test('to stop a subscription stops it at once, although no message comes', async () => {
   const returned: unknown[] = [];
   const silent: AsyncIterableIterator<unknown> = {

@@ -58,9 +58,14 @@ class Run {
         return this;
       },
       next: async () => {
-        const { value, done } = await iterator.next();
-        if (done) this.end();
-        return { value: done ? value : this.take(value, false), done };
+        try {
+          const { value, done } = await iterator.next();
+          if (done) this.end();
+          return { value: done ? value : this.take(value, false), done };
+        } catch (error) {
+          this.end();
+          throw error;
+        }
       },
       return: async (value) => {
         this.#change({ isStopped: true });
