@@ -31,7 +31,7 @@ function objectOf(text) {
   }
 }
 
-/** Only the plans of tenants depend on who asks. Where clients bring keys, none is sent for a plan. */
+/** Only the plans of tenants depend on who asks. If clients bring keys, none is sent for a plan. */
 function credentialsOf(headers) {
   const own = Object.entries(headers).filter(([name]) => name.toLowerCase() === 'authorization');
   return settings.takesTokens ? withKey(Object.fromEntries(own)) : {};
