@@ -23,7 +23,7 @@ export interface LiveExample {
   startGateway(options?: Partial<GatewayOptions>): Promise<void>;
   stopGateway(): Promise<void>;
   /** Adds a project with two dashboards; `details` answers for each of these by id. */
-  addProject(id: number, events: GrowingEvents, details?: Handler): void;
+  addProject(id: number, events: Pick<GrowingEvents, 'list'>, details?: Handler): void;
 }
 
 /** For what a busy machine takes its time. */
@@ -31,7 +31,7 @@ export const soon = { timeout: patienceMs } as const;
 
 /** What the REST API tells of a project. */
 interface Project {
-  readonly events: GrowingEvents;
+  readonly events: Pick<GrowingEvents, 'list'>;
   readonly details: Handler;
 }
 
@@ -135,6 +135,15 @@ export async function untilPolled({ upstream }: LiveExample, id: number, before 
   // Only the second poll asks for what came since another: by then the first has been answered.
   const isSecond = (request: string): boolean => request.includes(`/${id}/events/`) && request.includes('after=');
   await expect.poll(() => upstream.requests.slice(before).some(isSecond), soon).toBe(true);
+}
+
+/** The streams that a page asks for from now on. */
+export function streamsOf(page: Page): readonly unknown[] {
+  const streams: unknown[] = [];
+  page.on('request', (request) => {
+    if (request.headers()['accept'] === 'text/event-stream') streams.push(request.postDataJSON());
+  });
+  return streams;
 }
 
 /** The events of a project that has captured twelve. */

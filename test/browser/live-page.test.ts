@@ -10,8 +10,10 @@ import {
   someEvents,
   soon,
   startLiveExample,
+  streamsOf,
   untilPolled,
 } from './live-example.ts';
+import { testRefusedStreams } from './refused-streams.ts';
 
 describe.skipIf(!hasChromium)(
   'What comes bit by bit on the page of examples/web (needs chromium)',
@@ -29,6 +31,7 @@ describe.skipIf(!hasChromium)(
     afterAll(() => started.disposeAsync());
 
     testDeferredDetails(() => ({ browser, example }));
+    testRefusedStreams(() => ({ browser, example }));
 
     test('shows new events as they come, each once, and draws the eye to them if motion is welcome', async () => {
       await using opened = await browser.open();
@@ -187,10 +190,7 @@ describe.skipIf(!hasChromium)(
       await example.stopGateway();
       await example.startGateway({ live: undefined });
       example.addProject(18, someEvents());
-      const streams: unknown[] = [];
-      page.on('request', (request) => {
-        if (request.headers()['accept'] === 'text/event-stream') streams.push(request.postDataJSON());
-      });
+      const streams = streamsOf(page);
       await openProject(page, example, 18);
       await page.getByText('Live updates are off').waitFor();
       await page.getByText('10 events loaded').waitFor();

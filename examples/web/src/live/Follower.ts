@@ -25,8 +25,30 @@ const passing: ReadonlySet<string> = new Set([
   'UPSTREAM_UNAVAILABLE',
 ]);
 
+/**
+ * Codes with which the gateway ends a connection whose token has expired or whose tenant has changed. The next request may be
+ * taken all the same: it has the token of then.
+ */
+const renewable: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'FORBIDDEN']);
+
 /** A connection that lasted so many milliseconds was a good one: the next try comes soon. */
 const goodMs = 10_000;
+
+/** What is known of the connections since the last good one. */
+interface Past {
+  /** How many tries have failed in a row. */
+  readonly tries: number;
+  /** Whether one of them was refused after it had opened: another is final. */
+  readonly wasRefused: boolean;
+}
+
+const nothingYet: Past = { tries: 0, wasRefused: false };
+
+/** How a connection ended. */
+interface End {
+  readonly failure: GatewayError;
+  readonly hadOpened: boolean;
+}
 
 /** Follows the events of a project over as many connections as it takes, each going on where the one before was lost. */
 export class Follower {
@@ -54,29 +76,31 @@ export class Follower {
     this.#stop = undefined;
   }
 
-  /** `tries` is how many have failed in a row. */
-  async #run(signal: AbortSignal, tries = 0): Promise<void> {
+  async #run(signal: AbortSignal, before = nothingYet): Promise<void> {
     const start = performance.now();
-    const failure = await this.#connect(signal);
+    const { failure, hadOpened } = await this.#connect(signal);
     if (signal.aborted) return;
-    if (!passing.has(failure.code)) return this.#onEvent({ kind: 'ended', failure });
+    const { tries, wasRefused } = performance.now() - start > goodMs ? nothingYet : before;
+    const isRefused = hadOpened && !wasRefused && renewable.has(failure.code);
+    if (!isRefused && !passing.has(failure.code)) return this.#onEvent({ kind: 'ended', failure });
     this.#onEvent({ kind: 'lost' });
-    const failed = performance.now() - start > goodMs ? 0 : tries;
-    await pause(Math.max(backOffMs(failed), (failure.retryAfter ?? 0) * 1000), signal);
-    if (!signal.aborted) void this.#run(signal, failed + 1);
+    await pause(Math.max(backOffMs(tries), (failure.retryAfter ?? 0) * 1000), signal);
+    if (!signal.aborted) void this.#run(signal, { tries: tries + 1, wasRefused: wasRefused || isRefused });
   }
 
   /** Listens until the connection has ended, and says why it did. */
-  async #connect(signal: AbortSignal): Promise<GatewayError> {
+  async #connect(signal: AbortSignal): Promise<End> {
     const variables = { projectId: this.#projectId, after: this.#cursor ?? null };
+    let hadOpened = false;
     try {
       return await subscribe(EventsAddedDocument, variables, signal, (event) => {
         if (signal.aborted) return;
-        if (event.kind === 'open') this.#onEvent({ kind: 'open', isAnew: this.#cursor === undefined });
-        else this.#tell(event.data?.eventsAdded);
+        if (event.kind === 'message') return this.#tell(event.data?.eventsAdded);
+        hadOpened = true;
+        this.#onEvent({ kind: 'open', isAnew: this.#cursor === undefined });
       });
     } catch (cause) {
-      return cause instanceof GatewayError ? cause : connectionLost(cause);
+      return { failure: cause instanceof GatewayError ? cause : connectionLost(cause), hadOpened };
     }
   }
 
