@@ -19,7 +19,11 @@ export function partsStream(
   coding: Coding | undefined,
   request: Pick<RequestContext, 'onClose'>,
 ): PartsAnswer {
-  const headers: Record<string, string> = { 'content-type': multipartType(format), ...answerHeaders };
+  const headers: Record<string, string> = {
+    ...answerHeaders,
+    'content-type': multipartType(format),
+    'x-accel-buffering': 'no',
+  };
   if (coding !== undefined) headers['content-encoding'] = coding;
   const framed = inFrames(texts);
   const bytes = coding === undefined ? encoded(framed) : compressed(framed, coding, request);

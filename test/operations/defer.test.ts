@@ -96,7 +96,7 @@ describe.each(formats)('an answer in parts of %s', (format) => {
     expect(gateway.reported).toEqual([]);
   });
 
-  test('names its format, is not stored, and tells at its end what it has cost', async () => {
+  test('names its format, is neither stored nor collected by a proxy, and tells at its end what it has cost', async () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
     const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
@@ -104,6 +104,7 @@ describe.each(formats)('an answer in parts of %s', (format) => {
     const parameter = format === 'v0.2' ? 'incrementalSpec=v0.2' : 'deferSpec=20220824';
     expect(headers.get('content-type')).toBe(`multipart/mixed; boundary="-"; ${parameter}`);
     expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('x-accel-buffering')).toBe('no');
     expect(parts.map(({ hasNext, extensions }) => [hasNext, extensions])).toEqual([
       [true, undefined],
       [false, { cost: { requested: 2, actual: 2, limit: 150 } }],
