@@ -137,7 +137,8 @@ function addTo(found: Map<string, Selector<FieldNode>[]>, node: FieldNode, usage
   else known.push({ node, usage });
 }
 
-function isDeferred(node: SelectionNode, { variableValues }: SelectionScope): boolean {
+/** Whether a selection has `@defer`, and the variables do not switch it off. */
+export function isDeferred(node: SelectionNode, { variableValues }: Pick<SelectionScope, 'variableValues'>): boolean {
   const values = getDirectiveValues(GraphQLDeferDirective, node, variableValues);
   return values !== undefined && values['if'] !== false;
 }

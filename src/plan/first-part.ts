@@ -1,19 +1,20 @@
 import {
   type DocumentNode,
   type FragmentSpreadNode,
-  GraphQLDeferDirective,
-  getDirectiveValues,
   getOperationAST,
   type InlineFragmentNode,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
   visit,
 } from 'graphql';
-import { fragmentsOf } from '../look-ahead/selection.ts';
+import { isDeferred } from '../look-ahead/deferral.ts';
+import { fragmentsOf, inclusionOf, type SelectionScope } from '../look-ahead/selection.ts';
 import { type Plan, type PlanRequest, planOperation } from './plan.ts';
 import type { PlannedCall } from './planned-calls.ts';
 
 /** A plan, and when the first part of the answer goes out. */
 export interface PlanInParts extends Plan {
-  /** The wave behind which it goes out, 0 if it needs no call; undefined if nothing is deferred. */
+  /** The wave behind which it goes out, 0 if it needs no call; undefined if nothing is deferred with these variables. */
   readonly firstPartAfter?: number;
 }
 
@@ -23,22 +24,48 @@ export interface PlanInParts extends Plan {
  */
 export function planInParts(plan: Plan, request: PlanRequest, deferring: DocumentNode | undefined): PlanInParts {
   if (request.operation.operation !== 'query') return plan;
-  const first = deferring === undefined ? plan : planFirst(request, deferring);
-  const hints = [...plan.hints, ...hintsOf(first)];
-  if (deferring === undefined) return { ...plan, hints };
-  return { ...plan, firstPartAfter: Math.min(first.waves, plan.waves), hints };
+  const first = deferring === undefined ? undefined : planFirst(request, deferring);
+  const hints = [...plan.hints, ...hintsOf(first ?? plan)];
+  return first === undefined
+    ? { ...plan, hints }
+    : { ...plan, firstPartAfter: Math.min(first.waves, plan.waves), hints };
 }
 
-/** The plan of what the first part has. */
-function planFirst({ operation: { name }, ...request }: PlanRequest, deferring: DocumentNode): Plan {
-  const withoutDeferred = (node: InlineFragmentNode | FragmentSpreadNode): null | undefined => {
-    const values = getDirectiveValues(GraphQLDeferDirective, node, request.variableValues);
-    return values === undefined || values['if'] === false ? undefined : null;
-  };
+/** The plan of what the first part has; undefined if that is the whole answer. */
+function planFirst(request: PlanRequest, deferring: DocumentNode): Plan | undefined {
+  const name = request.operation.name?.value;
+  const { selectionSet } = operationIn(deferring, name);
+  if (!defersAny(selectionSet, { ...request, fragments: fragmentsOf(deferring) })) return undefined;
+  const withoutDeferred = (node: InlineFragmentNode | FragmentSpreadNode): null | undefined =>
+    isDeferred(node, request) ? null : undefined;
   const document = visit(deferring, { InlineFragment: withoutDeferred, FragmentSpread: withoutDeferred });
-  const operation = getOperationAST(document, name?.value);
+  return planOperation({ ...request, operation: operationIn(document, name), fragments: fragmentsOf(document) });
+}
+
+function operationIn(document: DocumentNode, name: string | undefined): OperationDefinitionNode {
+  const operation = getOperationAST(document, name);
   if (operation === null || operation === undefined) throw new Error('the operation is not in its document');
-  return planOperation({ ...request, operation, fragments: fragmentsOf(document) });
+  return operation;
+}
+
+const isIncluded = inclusionOf('selected');
+
+/** Whether something is deferred in a selection or below it. Each fragment is `entered` once. */
+function defersAny(
+  set: SelectionSetNode | undefined,
+  scope: SelectionScope,
+  entered: Set<string> = new Set(),
+): boolean {
+  const defers = (node: SelectionSetNode['selections'][number]): boolean => {
+    if (!isIncluded(node, scope)) return false;
+    if (isDeferred(node, scope)) return true;
+    if (node.kind !== 'FragmentSpread') return defersAny(node.selectionSet, scope, entered);
+    const name = node.name.value;
+    if (entered.has(name)) return false;
+    entered.add(name);
+    return defersAny(scope.fragments[name]?.selectionSet, scope, entered);
+  };
+  return set?.selections.some(defers) ?? false;
 }
 
 /** Most places that a hint names. */

@@ -291,18 +291,36 @@ describe('the plan of an operation', () => {
   test.each([
     ['that defers details', '{ project(id: "1") { dashboards { nodes { name ... @defer { tiles } } } } }', 1, 2],
     ['that defers all', '{ __typename ... @defer { project(id: "1") { name } } }', 0, 1],
-    [
-      'whose variable defers nothing',
-      'query ($no: Boolean = false) { project(id: "1") { ... @defer(if: $no) { name } } }',
-      1,
-      1,
-    ],
   ])('%s tells the wave after which the first part goes out', async (_name, query, firstPartAfter, waves) => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream, { explain: true });
     const { extensions } = await gateway.ask(query, { extensions: explain });
     expect(extensions).toMatchObject({ explain: { firstPartAfter, waves } });
     expect(upstream.requests).toEqual([]);
+  });
+
+  test.each([
+    [
+      'whose variable defers nothing',
+      'query A($no: Boolean = false) { project(id: "1") { ... @defer(if: $no) { name } } }',
+    ],
+    [
+      'whose variable leaves out what is deferred',
+      'query A($no: Boolean = false) { project(id: "1") { name ... @include(if: $no) { ... @defer { name } } } }',
+    ],
+    [
+      'beside which another one defers',
+      'query A { project(id: "1") { name } } query B { project(id: "1") { ...b @defer } } fragment b on Project { name }',
+    ],
+  ])('%s tells of no first part, as its answer is one document', async (_name, query) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream, { explain: true });
+    const { extensions } = await gateway.ask(query, { operationName: 'A', extensions: explain });
+    expect(extensions).toMatchObject({ explain: { waves: 1 } });
+    expect(extensions).not.toHaveProperty('explain.firstPartAfter');
+    const { parts, headers } = await askForParts(gateway.url, query, accepts['v0.2'], { operationName: 'A' });
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await Array.fromAsync(parts)).toHaveLength(1);
   });
 
   test('hints what to defer, unless answers do not come in parts', async () => {
