@@ -1,5 +1,6 @@
 import {
   type DocumentNode,
+  type FieldNode,
   type FragmentSpreadNode,
   getOperationAST,
   type InlineFragmentNode,
@@ -38,7 +39,14 @@ function planFirst(request: PlanRequest, deferring: DocumentNode): Plan | undefi
   if (!defersAny(selectionSet, { ...request, fragments: fragmentsOf(deferring) })) return undefined;
   const withoutDeferred = (node: InlineFragmentNode | FragmentSpreadNode): null | undefined =>
     isDeferred(node, request) ? null : undefined;
-  const document = visit(deferring, { InlineFragment: withoutDeferred, FragmentSpread: withoutDeferred });
+  // What a node selects is remembered, and here it selects less: also one that spreads a fragment in which something is deferred.
+  const anew = { leave: <T extends FieldNode | OperationDefinitionNode>(node: T): T => ({ ...node }) };
+  const document = visit(deferring, {
+    InlineFragment: withoutDeferred,
+    FragmentSpread: withoutDeferred,
+    Field: anew,
+    OperationDefinition: anew,
+  });
   return planOperation({ ...request, operation: operationIn(document, name), fragments: fragmentsOf(document) });
 }
 

@@ -291,6 +291,12 @@ describe('the plan of an operation', () => {
   test.each([
     ['that defers details', '{ project(id: "1") { dashboards { nodes { name ... @defer { tiles } } } } }', 1, 2],
     ['that defers all', '{ __typename ... @defer { project(id: "1") { name } } }', 0, 1],
+    [
+      'whose fragment defers details',
+      '{ project(id: "1") { ...a ...a } } fragment a on Project { dashboards { nodes { name ... @defer { tiles } } } }',
+      1,
+      2,
+    ],
   ])('%s tells the wave after which the first part goes out', async (_name, query, firstPartAfter, waves) => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream, { explain: true });
