@@ -123,12 +123,36 @@ test('calls wait for the success that proves their key, and fail if it does not 
   expect(scheduler.failed).toEqual(['o9 RATE_LIMITED 1']);
 });
 
-test('more calls than may wait are refused', async () => {
-  const scheduler = new TestScheduler(budgetOf({ rest: '1/1' }), 2);
+test('more calls than may wait are refused, and of one caller more than half of them', async () => {
+  const scheduler = new TestScheduler(budgetOf({ rest: '1/1' }), 4);
   await scheduler.prove();
-  for (const name of ['a', 'b', 'c']) scheduler.claim(name);
+  for (const name of ['a1', 'a2', 'a3']) scheduler.claim(name, { queueKey: 'a' });
+  for (const name of ['b1', 'b2']) scheduler.claim(name, { queueKey: 'b' });
+  scheduler.claim('c1', { queueKey: 'c' });
   await vi.advanceTimersByTimeAsync(0);
-  expect(scheduler.failed).toEqual(['c OVERLOADED 1']);
+  expect(scheduler.failed).toEqual(['a3 OVERLOADED 1', 'c1 OVERLOADED 1']);
+});
+
+test('of one user of a tenant no more calls wait than a quarter', async () => {
+  const scheduler = new TestScheduler(budgetOf({ rest: '1/1' }), 8);
+  await scheduler.prove();
+  for (const name of ['a1', 'a2', 'a3']) scheduler.claim(name, { subject: 'ada' });
+  scheduler.claim('b1', { subject: 'bob' });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(scheduler.failed).toEqual(['a3 OVERLOADED 1']);
+});
+
+test('calls of invented keys leave three quarters of the places to keys that had a success', async () => {
+  const scheduler = new TestScheduler(budgetOf({ rest: '20/60' }), 40);
+  await scheduler.prove();
+  for (const key of ['x', 'y', 'z'])
+    for (let call = 1; call <= 13; call += 1) scheduler.claim(`${key}${call}`, { key, queueKey: key });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(scheduler.begun).toHaveLength(3 * 8);
+  expect(scheduler.failed).toEqual(['z9', 'z10', 'z11', 'z12', 'z13'].map((name) => `${name} OVERLOADED 1`));
+  scheduler.claim('known');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(scheduler.begun).toContain('known');
 });
 
 test('nothing runs on once no call waits', async () => {

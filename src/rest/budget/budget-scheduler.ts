@@ -10,7 +10,10 @@ export interface SchedulerOptions extends Pick<BudgetSettings, 'windows' | 'scop
   readonly ledger: Ledger;
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
-  /** Most calls that wait, of all keys together. */
+  /**
+   * Most calls that wait, of all keys together. Of them one caller has at most a half, one user of a tenant a quarter, and
+   * all keys without a success together a quarter: keys can be invented.
+   */
   readonly mostWaiting: number;
   readonly close?: () => void;
 }
@@ -31,6 +34,7 @@ export class BudgetScheduler implements CallBudget {
   /** Queues to ask the ledger for at the end of this turn. */
   readonly #wave = new Set<FairQueue>();
   #waiting = 0;
+  #awaitingProof = 0;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -41,13 +45,14 @@ export class BudgetScheduler implements CallBudget {
   }
 
   claim(demand: Demand): Claim {
-    if (this.#waiting >= this.#options.mostWaiting) {
-      return { permit: Promise.reject(new UpstreamError('OVERLOADED', { retryAfter: 1 })), leave: () => undefined };
-    }
     const queue = this.#queueOf({ key: this.#keyOf(demand.key), surface: demand.surface });
+    if (this.#isFull(queue, demand)) {
+      this.#forgetIdle(queue);
+      return { permit: Promise.reject(crowded()), leave: () => undefined };
+    }
     const { promise: permit, resolve: begin, reject: fail } = Promise.withResolvers<Permit>();
     const until = this.#options.now() + demand.waitMs;
-    const call: Waiting = { demand, user: demand.subject, until, hasWaited: false, begin, fail };
+    const call: Waiting = { demand, user: demand.subject, until, hasWaited: false, awaitsProof: false, begin, fail };
     queue.add(call);
     this.#waiting += 1;
     this.#askFor(queue);
@@ -76,6 +81,27 @@ export class BudgetScheduler implements CallBudget {
   close(): void {
     for (const { timer } of this.#queues.values()) clearTimeout(timer);
     this.#options.close?.();
+  }
+
+  #isFull(queue: FairQueue, { queueKey, subject }: Demand): boolean {
+    const { mostWaiting } = this.#options;
+    if (this.#waiting >= mostWaiting || queue.sizeOf(queueKey) >= mostWaiting / 2) return true;
+    return subject !== '' && queue.sizeOf(queueKey, subject) >= mostWaiting / 4;
+  }
+
+  /** Lets a call wait until its key is proven; false if too many do. */
+  #awaitProof(call: Waiting): boolean {
+    if (call.awaitsProof) return true;
+    if (this.#awaitingProof >= this.#options.mostWaiting / 4) return false;
+    call.awaitsProof = true;
+    this.#awaitingProof += 1;
+    return true;
+  }
+
+  /** A call waits no more. */
+  #forget(call: Waiting): void {
+    this.#waiting -= 1;
+    if (call.awaitsProof) this.#awaitingProof -= 1;
   }
 
   #keyOf(key: string): string {
@@ -130,6 +156,7 @@ export class BudgetScheduler implements CallBudget {
       const leftMs = call.until - now;
       if (leftMs <= leastMs || turnMs >= leftMs || call.demand.isModest)
         return this.#fail(queue, call, rateLimited(turnMs));
+      if (verdict.kind === 'prove' && !this.#awaitProof(call)) return this.#fail(queue, call, crowded());
       call.hasWaited = true;
       if (verdict.kind === 'prove') queue.waitsForProof = true;
       again = Math.min(again, leftMs - leastMs, verdict.kind === 'wait' ? Math.max(1, turnMs) : leftMs);
@@ -158,7 +185,7 @@ export class BudgetScheduler implements CallBudget {
     // It has left while the ledger was asked.
     if (!queue.has(call)) return ledger.drop(account, counted);
     queue.begin(call);
-    this.#waiting -= 1;
+    this.#forget(call);
     call.begin({
       waited: call.hasWaited,
       end: (how) => {
@@ -189,13 +216,18 @@ export class BudgetScheduler implements CallBudget {
   #fail(queue: FairQueue, call: Waiting, error: UpstreamError): void {
     if (!queue.has(call)) return;
     queue.delete(call);
-    this.#waiting -= 1;
+    this.#forget(call);
     this.#forgetIdle(queue);
     call.fail(error);
   }
 }
 
 const never: Verdict = { kind: 'wait', turnMs: Number.POSITIVE_INFINITY };
+
+/** Too many calls wait. */
+function crowded(): UpstreamError {
+  return new UpstreamError('OVERLOADED', { retryAfter: 1 });
+}
 
 /** No call can be had in time; `turnMs` is when one could be. */
 function rateLimited(turnMs: number): UpstreamError {

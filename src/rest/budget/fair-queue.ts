@@ -9,6 +9,8 @@ export interface Waiting extends WaitingCall {
   readonly until: number;
   /** Whether it was told to wait. */
   hasWaited: boolean;
+  /** Whether it waits for an answer that proves its key. */
+  awaitsProof: boolean;
   readonly begin: (permit: Permit) => void;
   readonly fail: (error: Error) => void;
 }
@@ -33,6 +35,12 @@ export class FairQueue {
     let size = 0;
     for (const calls of this.#byCaller.values()) size += calls.size;
     return size;
+  }
+
+  /** How many calls of a caller wait; those of one user of it if that is given. */
+  sizeOf(caller: string, user?: string): number {
+    const calls = this.#byCaller.get(caller);
+    return (user === undefined ? calls?.size : calls?.sizeOf(user)) ?? 0;
   }
 
   add(call: Waiting): void {
