@@ -103,7 +103,6 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
   afterAll(() => started.disposeAsync());
 
   test('plans of several operations that the address brings the one that runs', async () => {
-    await says(panel, '1 REST call in 1 wave.');
     // Before GraphiQL has read the operations of the text, its button has no menu and runs the first.
     const button = page.locator('button[aria-label^="Execute"][aria-haspopup="menu"]');
     const second = page.getByRole('menuitem', { name: 'Second' });
