@@ -137,6 +137,43 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     expect(upstream.requests).toHaveLength(4);
   });
 
+  test('do not believe a Redis that was started again with an older file until all have told it their calls', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startProjects();
+    await using first = await startMember(upstream, redis.url, '6/600', 2);
+    {
+      await using second = await startMember(upstream, redis.url, '6/600', 2);
+      await joined(redis, 2);
+      for (const gateway of [first, second]) expect(codesOf(await gateway.ask(one(1)))).toEqual([]);
+      await redis.ask('SAVE');
+      for (const id of [2, 3]) expect(codesOf(await second.ask(one(id)))).toEqual([]);
+    }
+    await redis.restart();
+    await until(() => first.logged.includes('calls are counted in Redis again'));
+    // The file has none of the last two calls, but says that both gateways have told theirs.
+    expect((await first.ask(one(4))).status).toBe(429);
+    expect(upstream.requests).toHaveLength(4);
+    await using third = await startMember(upstream, redis.url, '6/600', 2);
+    await joined(redis, 2);
+    expect(codesOf(await first.ask(one(4)))).toEqual([]);
+    expect(third.reported).toEqual([]);
+  });
+
+  test('go on with a Redis that may not be asked which of its processes it is, and say so once', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startProjects();
+    await redis.ask('ACL', 'SETUSER', 'gateway', 'on', 'nopass', '~*', '+@all', '-info');
+    await using gateway = await startMember(upstream, redis.url.replace('//', '//gateway:any@'), '6/600', 1);
+    await joined(redis, 1);
+    const told = { extensions: { cost: true } };
+    const { extensions } = await gateway.ask(one(1), told);
+    await redis.ask('FLUSHALL');
+    await gateway.ask(one(2));
+    await joined(redis, 1);
+    expect(extensions).toMatchObject({ cost: { budget: [{ limit: 6, remaining: 5 }] } });
+    expect(gateway.logged.filter((message) => message.startsWith('Redis may lose calls unnoticed'))).toHaveLength(1);
+  });
+
   test('get not one 429 under three times the load, though Redis is killed and started again, and know what is left', {
     timeout: inForm(60_000, 900_000),
   }, async () => {

@@ -21,7 +21,7 @@ function startMember(): Membership {
 
 /** What Redis answers whose state is so old, and has been joined by so many. */
 function reply(born: string, ageMs: number, gateways: number): ScriptReply {
-  return { born, joined: { ageMs, gateways, verdicts: [], states: [] } };
+  return { born, joined: { ageMs, gateways, tellsProcess: true, verdicts: [], states: [] } };
 }
 
 describe('A gateway', () => {

@@ -36,6 +36,7 @@ export class RedisMember {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
   #hasWarned = false;
+  #hasWarnedOfProcess = false;
   /** Hears that more may be called than was thought. */
   onJoined: () => void = () => undefined;
 
@@ -113,7 +114,9 @@ export class RedisMember {
         () => undefined,
         () => undefined,
       );
-      membership.heard(await completed);
+      const reply = await completed;
+      membership.heard(reply);
+      if (reply.joined?.tellsProcess === false) this.#warnOfProcess();
       if (this.#hasWarned) log('info', 'calls are counted in Redis again');
       this.#hasWarned = false;
       this.onJoined();
@@ -140,6 +143,13 @@ export class RedisMember {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+  }
+
+  #warnOfProcess(): void {
+    if (this.#hasWarnedOfProcess) return;
+    this.#hasWarnedOfProcess = true;
+    const reason = 'it refuses INFO, or tells no run_id';
+    this.#options.log('warn', 'Redis may lose calls unnoticed if it starts again with its file', { reason });
   }
 
   #joinLater(): void {

@@ -5,8 +5,10 @@ import { hash } from 'node:crypto';
  * user with a share of it, holds the calls that count, by the time of their end: that of those in flight is when they have
  * ended at the latest. So one of which nothing is heard leaves by itself. All times are of Redis's clock.
  *
- * `KEYS[1]` holds when the state was born: it is another after a restart that has lost it. `KEYS[2]` holds the gateways that
- * have told their calls since then. A wave of one that has not is not looked at.
+ * `KEYS[1]` holds when the state was born, and in which process: a process that is started again, or a replica that takes
+ * its place, may have a state that is older than what the one before knew, so it begins a new one. What is known of calls is
+ * kept, for it is no less true. `KEYS[2]` holds the gateways that have told their calls since then. A wave of one that has not
+ * is not looked at.
  */
 export const script = `
 local time = redis.call('TIME')
@@ -14,9 +16,11 @@ local now = time[1] * 1000 + time[2] / 1000
 local wave = cjson.decode(ARGV[1])
 local function at(milliseconds) return string.format('%.3f', now + milliseconds) end
 
+local info = redis.pcall('INFO', 'server')
+local process = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
 local born = redis.call('GET', KEYS[1])
-if not born then
-  born = at(0)
+if not born or (process ~= '' and string.match(born, '%w*$') ~= process) then
+  born = at(0) .. ' ' .. process
   redis.call('SET', KEYS[1], born)
   redis.call('DEL', KEYS[2])
 end
@@ -81,7 +85,8 @@ for index, take in ipairs(wave.takes) do
     end
   end
 end
-return { born, math.floor(now - tonumber(born)), redis.call('SCARD', KEYS[2]), verdicts, states }
+local age = math.floor(now - tonumber(string.match(born, '^[^ ]+')))
+return { born, age, redis.call('SCARD', KEYS[2]), verdicts, states, process ~= '' and 1 or 0 }
 `;
 
 /** What Redis knows the script by, once it has run. */
@@ -125,6 +130,8 @@ export interface ScriptReply {
     | {
         readonly ageMs: number;
         readonly gateways: number;
+        /** Whether it says which process it is; if not, a state that is older than the truth goes unnoticed. */
+        readonly tellsProcess: boolean;
         /** Of each take, whether its calls may begin. */
         readonly verdicts: readonly (readonly boolean[])[];
         /** Of each take, of each set that is told, of each window: count, when it is empty, when its first calls leave. */
@@ -135,7 +142,7 @@ export interface ScriptReply {
 
 /** Reads what the script has answered. Throws for anything else. */
 export function toReply(answer: unknown): ScriptReply {
-  const [born, ageMs, gateways, verdicts, states] = list(answer);
+  const [born, ageMs, gateways, verdicts, states, tellsProcess] = list(answer);
   if (typeof born !== 'string') throw new Error('expected the time of a birth from Redis');
   if (ageMs === undefined) return { born, joined: undefined };
   return {
@@ -143,6 +150,7 @@ export function toReply(answer: unknown): ScriptReply {
     joined: {
       ageMs: Number(ageMs),
       gateways: Number(gateways),
+      tellsProcess: tellsProcess === 1,
       verdicts: list(verdicts).map((calls) => list(calls).map((allowed) => allowed === 1)),
       states: list(states).map((sets) =>
         list(sets).map((windows) => list(windows).map((numbers) => list(numbers).map(Number))),
