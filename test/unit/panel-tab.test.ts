@@ -28,6 +28,25 @@ test.each([
   expect(inPage('storedTab()', page)).toMatchObject({ query });
 });
 
+const several = 'query One { a }\nquery Two { b }';
+
+test.each([
+  ['the first of a query of the address', { query: encodeURIComponent(`# query None\n${several}`) }, 'One'],
+  [
+    'the one that is stored',
+    { stored: { tabs: [{ query: several, operationName: 'Two' }], activeTabIndex: 0 } },
+    'Two',
+  ],
+  ['none of a tab that is stored without', { stored: { tabs: [{ query: several, operationName: null }] } }, null],
+  [
+    'none of an operation without a name',
+    { query: encodeURIComponent('query ($id: ID) { query(id: $id) }') },
+    undefined,
+  ],
+])('before GraphiQL tells of a change, the operation of the open tab is %s', (_which, page, operationName) => {
+  expect(inPage('storedTab().operationName ?? null', page)).toBe(operationName ?? null);
+});
+
 test('a tab becomes the parameters of its plan, without a key', () => {
   const tab = {
     query: '{ a }',

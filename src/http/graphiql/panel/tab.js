@@ -5,8 +5,19 @@ function storedTab() {
   const stored = JSON.parse(localStorage.getItem('graphiql:tabState')) ?? {};
   const { tabs = settings.graphiql.defaultTabs, activeTabIndex = 0 } = stored;
   const query = new URL(location.href).searchParams.get('query');
-  if (query === null) return tabs[activeTabIndex] ?? {};
-  return tabs.find((tab) => tab.query === query) ?? { query, variables: localStorage.getItem('graphiql:variables') };
+  if (query === null) return named(tabs[activeTabIndex] ?? {});
+  const variables = localStorage.getItem('graphiql:variables');
+  return named(tabs.find((tab) => tab.query === query) ?? { query, variables });
+}
+
+/** A tab that GraphiQL has not stored yet runs the first of its operations, as it does once it is stored. */
+function named({ query, operationName = firstNameIn(query), ...others }) {
+  return { ...others, query, operationName };
+}
+
+/** The name of the first operation that has one; undefined if none has. */
+function firstNameIn(query) {
+  return /^ *(?:query|mutation|subscription) +(\w+)/m.exec(query ?? '')?.[1];
 }
 
 /** The parameters of a tab's operation, or why it has none. */
