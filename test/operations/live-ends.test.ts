@@ -23,6 +23,12 @@ async function streamsOf({ gateway }: TestGateway): Promise<number> {
   return Number(/^gateway_streams (\d+)$/m.exec(await gateway.metrics.render())?.[1]);
 }
 
+/** The same of a gateway that is a process of its own. */
+async function streamsAt(url: string): Promise<number> {
+  const metrics = await (await fetch(new URL('/metrics', url))).text();
+  return Number(/^gateway_streams (\d+)$/m.exec(metrics)?.[1]);
+}
+
 async function untilPolled({ requests }: Upstream): Promise<void> {
   const before = requests.length;
   await expect.poll(() => requests.length).toBeGreaterThan(before + 1);
@@ -183,14 +189,13 @@ test.each(inForm([], [3]))(
     await expect.poll(() => upstream.requests.length, { timeout: 20_000 }).toBeGreaterThan(1);
     const { live } = await gateway.weigh();
     const properties = 'x'.repeat(10_000);
-    const streams = async (): Promise<string> => (await fetch(new URL('/metrics', gateway.url))).text();
-    for (let turn = 1; !/^gateway_streams 1$/m.test(await streams()) && turn < 40; turn += 1) {
+    for (let turn = 1; (await streamsAt(gateway.url)) !== 1 && turn < 40; turn += 1) {
       events.add(1000, new Date(Date.parse('2024-05-01T10:00:00Z') + turn * 120_000).toISOString(), { properties });
       await heard.until(() => heard.ids().length === turn * 1000);
       // Messages that wait for several listeners are kept once, and have room for 96 MiB.
       expect((await gateway.weigh()).live).toBeLessThan(live + 110 * 2 ** 20);
     }
-    expect(await streams()).toMatch(/^gateway_streams 1$/m);
+    expect(await streamsAt(gateway.url)).toBe(1);
     await expect.poll(async () => (await gateway.weigh()).live, { timeout: 10_000 }).toBeLessThan(live + 30 * 2 ** 20);
     for (const socket of stalled) socket.destroy();
   },
@@ -228,6 +233,28 @@ test('connects and disconnects leave nothing', async () => {
   expect(upstream.requests[length]).toBe('GET /api/projects/1/events/?limit=100');
   expect(heard.status).toBe(200);
   expect(gateway.reported).toEqual([]);
+}, 200_000);
+
+test('connects and disconnects leave no memory, timer or socket behind', async () => {
+  const { upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startSmallGateway(upstream, { LIVE: 'on' });
+  const comeAndGo = async (count: number): Promise<void> => {
+    for (let begun = 0; begun < count; begun += 20) {
+      const some = await Promise.all(Array.from({ length: 20 }, () => subscribe(gateway.url)));
+      await Promise.all(some.map((heard) => heard[Symbol.asyncDispose]()));
+    }
+  };
+  // What is made once for all of them is there after the first.
+  await comeAndGo(200);
+  const resources = async (): Promise<number> => (await gateway.weigh()).resources;
+  await expect.poll(() => streamsAt(gateway.url), { timeout: 10_000 }).toBe(0);
+  const { live, resources: atFirst } = await gateway.weigh();
+  await comeAndGo(inForm(200, 10_000));
+  await expect.poll(() => streamsAt(gateway.url), { timeout: 10_000 }).toBe(0);
+  // The few that come and go by themselves are not counted.
+  await expect.poll(resources, { timeout: 10_000 }).toBeLessThan(atFirst + 10);
+  expect((await gateway.weigh()).live).toBeLessThan(live + 2 * 2 ** 20);
 }, 200_000);
 
 test('the log tells of a stream when it has ended: its messages, its calls and the code that ended it', async () => {

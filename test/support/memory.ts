@@ -1,10 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { type Running, runMain } from './process.ts';
 
-/** What a process holds, in bytes: on its heap and beside it once all garbage is collected, and in all. */
+/** What a process holds. */
 export interface Memory {
+  /** On its heap and beside it once all garbage is collected, in bytes. */
   readonly live: number;
+  /** In all, in bytes. */
   readonly resident: number;
+  /** Timers, sockets and the like that are at work. */
+  readonly resources: number;
 }
 
 /** A gateway in a process of its own that can be asked for its memory. */
@@ -24,7 +28,8 @@ process.on('SIGUSR2', () => {
   for (let round = 0; round < 4; round += 1) collect();
   const { heapUsed, external, rss } = process.memoryUsage();
   times += 1;
-  process.stderr.write('weighed ' + times + ': ' + (heapUsed + external) + ' ' + rss + '\\n');
+  const resources = process.getActiveResourcesInfo().length;
+  process.stderr.write(['weighed', times + ':', heapUsed + external, rss, resources].join(' ') + '\\n');
 });`;
 
 /** Starts a gateway whose memory can be weighed. `nodeOptions` are those of Node's command line. */
@@ -40,8 +45,9 @@ export function runWeighed(
     weigh: async () => {
       times += 1;
       running.child.kill('SIGUSR2');
-      const [, live = '', resident = ''] = await running.printed(new RegExp(`^weighed ${times}: (\\d+) (\\d+)$`, 'm'));
-      return { live: Number(live), resident: Number(resident) };
+      const weighed = new RegExp(`^weighed ${times}: (\\d+) (\\d+) (\\d+)$`, 'm');
+      const [, live = '', resident = '', resources = ''] = await running.printed(weighed);
+      return { live: Number(live), resident: Number(resident), resources: Number(resources) };
     },
   };
 }
