@@ -84,7 +84,7 @@ class Subscription implements OpenStream {
   #errors: OperationResult['errors'];
   #listener: Listener | undefined;
   #expiry: NodeJS.Timeout | undefined;
-  /** Why it has to end, if that was known before it listened. */
+  /** Why it has to end. */
   #failure: GraphQLError | undefined;
   /** Gives back the room of the answer that is being sent. */
   #release: (() => void) | undefined;
@@ -141,6 +141,8 @@ class Subscription implements OpenStream {
       for await (const payload of payloads) {
         const { result: answered, calls } = await this.#answers.of(this.#run, args, payload);
         this.#calls += calls;
+        // It has lost its right to what was read meanwhile; a client that resumes is told it then.
+        if (this.#failure !== undefined) throw this.#failure;
         const result = this.#withRoom(answered);
         if (isShed(result)) return this.#breakOff(result);
         this.#messages += 1;

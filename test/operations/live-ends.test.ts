@@ -115,6 +115,30 @@ test("a stream ends with an error when its tenant's entry changes, and those of 
   expect(upstream.mostInFlight).toBe(1);
 });
 
+test('a message that is read while its tenant changes is not told any more', async () => {
+  const events = new GrowingEvents();
+  events.add(1, '2024-05-01T10:00:00Z');
+  const read = Promise.withResolvers<void>();
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/events/': events.list,
+    'GET /api/projects/1/': async () => {
+      await read.promise;
+      return project(1);
+    },
+  });
+  upstream.release();
+  await using gateway = await startTenants(upstream, { acme: { key: 'phx_acme' } }, { live: quick });
+  const query = 'subscription { eventsAdded(projectId: 1) { nodes { upstreamId project { name } } } }';
+  await using heard = await subscribe(gateway.url, { headers: await gateway.headersOf('acme'), query });
+  await untilPolled(upstream);
+  events.add(1, '2024-05-01T10:00:01Z');
+  await expect.poll(() => upstream.requests).toContain('GET /api/projects/1/');
+  gateway.take({ acme: { key: 'phx_acme', projects: ['2'] } });
+  read.resolve();
+  await heard.until(() => heard.ended !== undefined);
+  expect(heard.messages).toMatchObject([{ errors: [{ extensions: { code: 'FORBIDDEN' } }] }]);
+});
+
 test('a key of a tenant that the upstream does not take ends the stream, and its client is told no more than that', async () => {
   await using upstream = await startUpstream(() => refusal(401, 'authentication_failed', 'Invalid key.'));
   await using gateway = await startTenants(upstream, { acme: { key: 'phx_gone' } }, { live: quick });
