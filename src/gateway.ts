@@ -8,7 +8,7 @@ import { createHandle, type Handle } from './http/handle.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
 import type { Log } from './log.ts';
 import { createRefuseArguments } from './operation/argument-sizes.ts';
-import { createContexts } from './operation/contexts.ts';
+import { createContexts, createDryContexts } from './operation/contexts.ts';
 import { createCosts } from './operation/cost.ts';
 import { createPrepare } from './operation/document.ts';
 import type { Schemas } from './operation/execute.ts';
@@ -188,14 +188,15 @@ function createOperations(
 ): { readonly run: RunOperation; readonly live: Live | undefined } {
   const { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch } = parts;
   const room = new AnswerRoom(options.answerRoomBytes);
-  const createContext = createContexts({ ...options, cursors, upstream, room, saved, drift });
+  const contexts = { ...options, cursors, upstream, room, saved, drift };
+  const createContext = createContexts(contexts);
   const results = new Results({ schema, room, ...options, ...watch });
   const made = { schema, createContext, results, eventLoop, callBudget: upstream.budget?.budget };
   const live = options.live && createLive(options.live, { ...options, ...watch, ...made });
   const run = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
-    createContext,
+    ...{ createContext, createDryContext: createDryContexts(contexts) },
     subscribe: live?.subscribe,
     refuseArguments: createRefuseArguments(options.documentLimits.argumentBytes),
     costs: createCosts({ schema, cursors, ...options, isCaching: options.cache !== undefined }),

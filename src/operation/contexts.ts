@@ -2,7 +2,7 @@ import { AnswerBudget, type AnswerLimits } from '../answer/answer-budget.ts';
 import type { AnswerRoom } from '../answer/answer-room.ts';
 import type { CursorCodec, GatewayContext } from '../context.ts';
 import { Loaders } from '../loaders/loaders.ts';
-import type { SavedCalls } from '../loaders/saved-calls.ts';
+import { SavedCalls } from '../loaders/saved-calls.ts';
 import { ClientApi } from '../rest/api.ts';
 import type { OperationCache } from '../rest/cache/operation-cache.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
@@ -24,10 +24,10 @@ export type CreateContext = (
 export interface ContextOptions extends AnswerLimits {
   readonly maxPageSize: number;
   readonly cursors: CursorCodec;
-  readonly upstream: Upstream;
+  readonly upstream: Pick<Upstream, 'clientFor' | 'cacheOnlyClientFor' | 'refusalOf'>;
   readonly room: AnswerRoom;
   readonly saved: SavedCalls;
-  readonly drift: DriftWatch;
+  readonly drift: Pick<DriftWatch, 'watch'>;
 }
 
 /** Makes the context of each operation. */
@@ -46,4 +46,15 @@ export function createContexts(options: ContextOptions): CreateContext {
       answer,
     };
   };
+}
+
+/** Makes contexts of operations that read what the cache has, call nothing, and leave no trace in what is counted. */
+export function createDryContexts(options: ContextOptions): CreateContext {
+  const { cacheOnlyClientFor: clientFor } = options.upstream;
+  return createContexts({
+    ...options,
+    upstream: { ...options.upstream, clientFor },
+    saved: new SavedCalls(),
+    drift: { watch: (client) => client },
+  });
 }

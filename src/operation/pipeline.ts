@@ -1,6 +1,5 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { EventLoopYield } from '../event-loop-yield.ts';
-import type { Needs } from '../rest/budget/call-budget.ts';
 import type { OperationCache } from '../rest/cache/operation-cache.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { UpstreamError } from '../rest/errors.ts';
@@ -8,6 +7,7 @@ import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { RefuseArguments } from './argument-sizes.ts';
 import type { CreateContext } from './contexts.ts';
 import type { Costs } from './cost.ts';
+import { needsNoCall } from './dry-run.ts';
 import { toPublicErrors } from './errors.ts';
 import { deferredOf, executeInParts } from './execute-in-parts.ts';
 import type { KnownReads } from './known-reads.ts';
@@ -19,7 +19,7 @@ import { overload, RefusedDocument, requestError } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 import type { Results } from './results.ts';
 import type { SharedOperations, Start } from './shared-operations.ts';
-import type { Spending } from './spending.ts';
+import type { Spender, Spending } from './spending.ts';
 import type { Subscribe } from './subscriptions.ts';
 import { keepDeclared, nameOf, textOf } from './variables.ts';
 
@@ -40,6 +40,8 @@ export interface OperationsOptions {
   readonly shared: SharedOperations;
   /** Holds operations to the budgets of their keys; undefined: there are none. */
   readonly spending?: Spending | undefined;
+  /** Makes contexts that read what the cache has, call nothing and count nothing. */
+  readonly createDryContext: CreateContext;
   /** What operations have read of what is cached, if there are budgets. */
   readonly knownReads: KnownReads;
   readonly results: Results;
@@ -227,8 +229,12 @@ function execute(
   if (spending === undefined || caller === undefined || refusalOf(caller) !== undefined) return start();
   const isMutation = document.prepared.operation.operation === 'mutation';
   const name = `${caller.sharingKey} ${document.prepared.serial} ${nameOf(run.variablesText)}`;
-  const answered = (): Needs => knownReads.answered(name, cache);
-  const refusal = spending.refusalOf({ caller, cost, isMutation, answered }, deadline);
+  const spender: Spender = {
+    ...{ caller, cost, isMutation },
+    answered: () => knownReads.answered(name, cache),
+    needsNoCall: () => needsNoCall(run, deadline, options.createDryContext),
+  };
+  const refusal = spending.refusalOf(spender, deadline);
   const proceed = (refused: GraphQLError | undefined): Promise<OperationResult> | OperationResult => {
     if (refused !== undefined) throw refused;
     const made = knownReads.follow(name, cache, start());

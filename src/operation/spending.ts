@@ -34,6 +34,8 @@ export interface Spender {
   readonly isMutation: boolean;
   /** How many of the calls that it surely needs are answered without one, by surface. */
   readonly answered: () => Needs;
+  /** Whether it needs no call at all, which takes longer to find out. */
+  readonly needsNoCall: () => Promise<boolean>;
 }
 
 /** What operations spend of the budget of their key. */
@@ -46,9 +48,10 @@ export class Spending {
 
   /** Why an operation is refused before its first call: what it surely needs cannot be had in time. */
   refusalOf(
-    { caller, cost, isMutation, answered }: Spender,
+    spender: Spender,
     { endsAt }: Pick<OperationDeadline, 'endsAt'>,
   ): GraphQLError | undefined | Promise<GraphQLError | undefined> {
+    const { caller, cost, isMutation, answered } = spender;
     const leftMs = endsAt - performance.now();
     // A write waits no longer than that.
     const limitMs = isMutation ? leftMs / 2 : leftMs;
@@ -58,10 +61,9 @@ export class Spending {
       const needs = needsOf(cost.plan(), answered);
       if (surfaces.every((surface) => (needs[surface] ?? 0) === 0)) return undefined;
       const outlooks = this.#look(caller, needs);
-      const refuse = (known: Outlooks): GraphQLError | undefined => {
-        const refused = this.#refuse(needs, known, limitMs);
-        if (refused !== undefined) cost.budget = statusesOf(known).filter(({ surface }) => (needs[surface] ?? 0) > 0);
-        return refused;
+      const refuse = (known: Outlooks): ReturnType<typeof judge> => {
+        const shortage = shortageIn(known, needs, limitMs);
+        return shortage && this.#refuse(spender, shortage, known, needs);
       };
       return outlooks instanceof Promise ? outlooks.then(refuse) : refuse(outlooks);
     };
@@ -84,28 +86,43 @@ export class Spending {
     return this.#options.budget.look({ key, subject }, needs);
   }
 
-  #refuse(needs: Needs, outlooks: Outlooks, limitMs: number): GraphQLError | undefined {
-    for (const [surface, { windows, turnMs }] of outlooks) {
-      const count = needs[surface] ?? 0;
-      const tooSmall = windows.find(({ limit }) => count > limit);
-      if (count === 0 || (tooSmall === undefined && turnMs < limitMs)) continue;
-      this.#options.counts.refused(surface);
-      const needed = `The operation needs at least ${count} REST calls of the surface ${surface}`;
-      if (tooSmall !== undefined || turnMs === Number.POSITIVE_INFINITY) {
-        const { limit, ms } = tooSmall ?? windows[0] ?? { limit: 0, ms: 0 };
-        return requestError(
-          'spentBudget',
-          `${needed}, more than the ${limit} in ${ms / 1000} seconds that it may make.`,
-        );
-      }
-      const retryAfter = Math.ceil(turnMs / 1000);
-      return requestError('spentBudget', `${needed}, which can be made in ${retryAfter} seconds at the earliest.`, {
-        details: { retryAfter },
-        headers: { 'retry-after': String(retryAfter) },
-      });
-    }
-    return undefined;
+  /** Refuses an operation for want of calls, unless it turns out that it needs none. */
+  async #refuse(
+    { cost, needsNoCall }: Spender,
+    { surface: scarce, error }: Shortage,
+    known: Outlooks,
+    needs: Needs,
+  ): Promise<GraphQLError | undefined> {
+    if (await needsNoCall()) return undefined;
+    this.#options.counts.refused(scarce);
+    cost.budget = statusesOf(known).filter(({ surface }) => (needs[surface] ?? 0) > 0);
+    return error;
   }
+}
+
+/** A surface without the calls that an operation needs, and what its client is told of that. */
+interface Shortage {
+  readonly surface: Surface;
+  readonly error: GraphQLError;
+}
+
+function shortageIn(outlooks: Outlooks, needs: Needs, limitMs: number): Shortage | undefined {
+  for (const [surface, { windows, turnMs }] of outlooks) {
+    const count = needs[surface] ?? 0;
+    const tooSmall = windows.find(({ limit }) => count > limit);
+    if (count === 0 || (tooSmall === undefined && turnMs < limitMs)) continue;
+    const needed = `The operation needs at least ${count} REST calls of the surface ${surface}`;
+    if (tooSmall !== undefined || turnMs === Number.POSITIVE_INFINITY) {
+      const { limit, ms } = tooSmall ?? windows[0] ?? { limit: 0, ms: 0 };
+      const message = `${needed}, more than the ${limit} in ${ms / 1000} seconds that it may make.`;
+      return { surface, error: requestError('spentBudget', message) };
+    }
+    const retryAfter = Math.ceil(turnMs / 1000);
+    const told = { details: { retryAfter }, headers: { 'retry-after': String(retryAfter) } };
+    const message = `${needed}, which can be made in ${retryAfter} seconds at the earliest.`;
+    return { surface, error: requestError('spentBudget', message, told) };
+  }
+  return undefined;
 }
 
 /** What an operation surely has to call. */

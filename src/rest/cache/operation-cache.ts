@@ -122,6 +122,12 @@ export class OperationCache {
       : this.#counted(found, freshness);
   }
 
+  /** The answer to a read, if there is one that may be given without a call, stale or not. Neither counts nor notes it. */
+  peek({ operation, kind, target }: CachedRead): ReturnType<OperationCache['find']> {
+    const freshness = this.#use === 'normal' ? this.#cache.freshnessOf(operation) : undefined;
+    return freshness && this.#cache.find(this.#placeOf(kind, target), freshness);
+  }
+
   /** Whether another gateway has read a newer answer meanwhile, which is given from now on; undefined if none are shared. */
   findNewer({ operation, kind, target }: CachedRead): Promise<boolean> | undefined {
     const freshness = this.#cache.freshnessOf(operation);
