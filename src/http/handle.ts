@@ -12,7 +12,7 @@ import type { PageOptions } from './graphiql/page.ts';
 import { createIdentify } from './identify.ts';
 import { negotiate, negotiateStream } from './negotiation.ts';
 import { type BodyLimits, refusalOf } from './request.ts';
-import { requestIdOf } from './request-context.ts';
+import { requestIdOf } from './request-id.ts';
 import { answerHeaders, toAnswer } from './response.ts';
 import { createSend } from './send.ts';
 import { createYogaHandler } from './yoga.ts';

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import type { PartsFormat } from '../context.ts';
@@ -10,6 +9,7 @@ import type { BodyClaim } from './body-budget.ts';
 import { callerOf, identifyingHeaders, traceContextOf } from './caller.ts';
 import type { Identify } from './identify.ts';
 import { negotiateMessages } from './negotiation.ts';
+import { requestIdFrom } from './request-id.ts';
 
 /** What an operation may know of a request of node's. */
 export class HttpRequestContext implements RequestContext {
@@ -39,7 +39,7 @@ export class HttpRequestContext implements RequestContext {
   ) {
     const headers = identifyingHeaders(request.rawHeaders);
     this.method = request.method ?? '';
-    this.requestId = idOf(headers.requestId);
+    this.requestId = requestIdFrom(headers.requestId);
     this.parts = parts;
     if (identify === undefined) this.caller = callerOf(headers);
     else Object.assign(this, identify(headers));
@@ -81,13 +81,4 @@ export class HttpRequestContext implements RequestContext {
   onKept(query: string, variablesText: string): void {
     this.#claim.shrink(() => query.length + bytesOnceParsed(variablesText));
   }
-}
-
-/** The id that a client or a proxy gave a request, if it is a harmless word; else a new one. */
-export function requestIdOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): string {
-  return idOf(identifyingHeaders(rawHeaders).requestId);
-}
-
-function idOf(header: string | undefined): string {
-  return header !== undefined && /^[\w.:-]{1,100}$/.test(header) ? header : randomUUID();
 }

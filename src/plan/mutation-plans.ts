@@ -1,8 +1,8 @@
 import type { GraphQLObjectType } from 'graphql';
 import { namesGlobally } from '../graphql/ids.ts';
+import { checkedWrite } from '../graphql/mutation-body.ts';
 import { ownerArgumentOf, textIn } from '../graphql/mutation-inputs.ts';
 import { refuseMutation } from '../graphql/narrowing.ts';
-import { checkedWrite } from '../graphql/request-body.ts';
 import { roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
 import { type Endpoint, rowEndpoint } from '../rest/endpoints.ts';

@@ -83,7 +83,7 @@ export class PlanBuilder {
   }
 
   /**
-   * Plans the read of the project that tells what `@current` stands for, as `resolvers/id-scopes.ts` reads it: one for an
+   * Plans the read of the project that tells what `@current` stands for, as `resolvers/current-scope.ts` reads it: one for an
    * operation.
    */
   planCurrent({ stage, certain, path }: Asking, done: (arrival: Stage) => void = () => undefined): void {

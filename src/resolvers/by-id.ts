@@ -13,8 +13,8 @@ import type { NodeType } from '../rest/nouns.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
 import { reaches } from '../rest/reach.ts';
 import type { Row } from '../rest/values.ts';
+import { confirmScope, startIdScope, withRealScope } from './current-scope.ts';
 import { fetchEarly } from './early-records.ts';
-import { confirmScope, startIdScope, withRealScope } from './id-scopes.ts';
 
 /**
  * The record of an object by its key; null if an object that was asked for by its id does not exist, or is out of the

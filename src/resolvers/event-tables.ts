@@ -15,7 +15,7 @@ import { answeredWeight } from '../look-ahead/object-weight.ts';
 import type { ValuesQuery } from '../rest/api.ts';
 import { isNotFound } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';
-import { confirmScope } from './id-scopes.ts';
+import { confirmScope } from './current-scope.ts';
 
 /** A page of events as CSV. */
 export const EventsCsvPage: EventsCsvPageResolvers = {

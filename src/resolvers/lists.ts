@@ -13,7 +13,7 @@ import { answeredWeight } from '../look-ahead/object-weight.ts';
 import { scopeOf, selectedFields } from '../look-ahead/selection.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
-import { startIdScope } from './id-scopes.ts';
+import { startIdScope } from './current-scope.ts';
 
 /** The connection of a counted list, reading no row if the selection wants none. */
 export function listConnection(

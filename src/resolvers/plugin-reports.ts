@@ -7,7 +7,7 @@ import type {
 } from '../graphql/generated/resolvers.ts';
 import { entriesIn, filesIn } from '../graphql/plugin-results.ts';
 import { answeredWeight } from '../look-ahead/object-weight.ts';
-import { nextQueryOf } from '../rest/links.ts';
+import { nextQueryOf } from '../rest/hostless-links.ts';
 import { isObject, naturalNumber } from '../rest/values.ts';
 
 /** The source code of a plugin. */

@@ -1,9 +1,9 @@
 import { type GraphQLResolveInfo, getNamedType, isObjectType } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { namesGlobally, toGlobalId } from '../graphql/ids.ts';
+import { type CheckedWrite, checkedWrite } from '../graphql/mutation-body.ts';
 import { ownerArgumentOf, textIn, type WriteTarget } from '../graphql/mutation-inputs.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
-import { type CheckedWrite, checkedWrite } from '../graphql/request-body.ts';
 import { answersScopes } from '../look-ahead/needs.ts';
 import { scopeOf } from '../look-ahead/selection.ts';
 import { type Noun, ownerTypeOf } from '../rest/nouns.ts';

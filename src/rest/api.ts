@@ -1,7 +1,7 @@
 import type { RestClient } from './client.ts';
 import { UpstreamError } from './errors.ts';
 import { operations } from './generated/views.ts';
-import { withoutHosts } from './links.ts';
+import { withoutHosts } from './hostless-links.ts';
 import { mapNouns, type Noun } from './nouns.ts';
 import { isRestOperationId, type RestOperation } from './operation-ids.ts';
 import { type ListRef, pageTarget, type RestPage, toPage } from './pages.ts';

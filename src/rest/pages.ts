@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { UpstreamError } from './errors.ts';
-import { type Next, nextOf, type Read } from './next.ts';
+import { type Next, nextOf, type Read } from './next-position.ts';
 import { type Collection, collectionPath, target } from './paths.ts';
 import type { Position } from './positions.ts';
 import { isObject, naturalNumber, type Row } from './values.ts';

@@ -3,13 +3,13 @@ import type { AuthResult } from '../auth/authenticator.ts';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
 import type { DocumentUses } from '../operation/persisted/uses.ts';
 import type { RestCache } from '../rest/cache/rest-cache.ts';
-import { durationBounds } from '../rest/call-counts.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
 import type { HeldKeyFaults } from '../rest/tenant-client.ts';
 import { measureBuild } from './build-metrics.ts';
-import { counter, gauge, gauges, histogram } from './instruments.ts';
+import { counter, gauge } from './instruments.ts';
 import { createOperationMetrics, type OperationMetrics } from './operation-metrics.ts';
+import { measureRestCalls } from './rest-call-metrics.ts';
 import { measureCache, measureSavedCalls } from './saved-metrics.ts';
 
 /** Where counters that others keep are read from. */
@@ -62,7 +62,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   counter([registry], 'gateway_shared_operations_total', 'Operations answered by an equal one under way.', [], () => [
     [{}, shared.joined],
   ]);
-  measureUpstream([registry], upstream);
+  measureRestCalls([registry], upstream);
   measureSavedCalls([registry], { upstream, shared, saved, cache });
   counter(
     [registry],
@@ -132,83 +132,6 @@ function measureAuth(registers: Registry[], results: ReadonlyMap<AuthResult, num
     'REST calls that were stopped because they would have left the reach of their tenant.',
     [],
     () => [[{}, faults.stoppedCalls]],
-  );
-}
-
-function measureUpstream(registers: Registry[], upstream: () => UpstreamHealth): void {
-  counter(
-    registers,
-    'gateway_rest_calls_total',
-    'REST calls sent, by method, route and HTTP status (or why there was none).',
-    ['method', 'route', 'status'],
-    () =>
-      upstream().calls.map(({ method, route, outcome, count }) => [{ method, route, status: String(outcome) }, count]),
-  );
-  histogram(
-    registers,
-    'gateway_rest_call_duration_seconds',
-    'Time from sending a REST call to its end, by route.',
-    'route',
-    durationBounds,
-    () => upstream().durations,
-  );
-  counter(
-    registers,
-    'gateway_upstream_failures_total',
-    'REST calls that got no answer of the API, by reason.',
-    ['reason'],
-    () => [...upstream().failures].map(([reason, count]) => [{ reason }, count]),
-  );
-  measureWay(registers, upstream);
-  measureBudgets(registers, upstream);
-}
-
-/** What budgets of calls that were spent have led to. */
-function measureBudgets(registers: Registry[], upstream: () => UpstreamHealth): void {
-  counter(
-    registers,
-    'gateway_budget_refusals_total',
-    'Operations and REST calls refused because a budget was spent, by surface.',
-    ['surface'],
-    () => [...upstream().budgets.refusals].map(([surface, count]) => [{ surface }, count]),
-  );
-  counter(
-    registers,
-    'gateway_budget_waits_total',
-    'REST calls that waited for a budget, by surface.',
-    ['surface'],
-    () => [...upstream().budgets.waits].map(([surface, count]) => [{ surface }, count]),
-  );
-  gauges(
-    registers,
-    'gateway_budget_left_ratio',
-    'The least share of a window that an operation has found left in the last minute, by surface.',
-    'surface',
-    'min',
-    () => upstream().budgets.left(),
-  );
-}
-
-/** How the way to the upstream is doing. */
-function measureWay(registers: Registry[], upstream: () => UpstreamHealth): void {
-  counter(registers, 'gateway_rest_retries_total', 'Reads sent a second time.', [], () => [[{}, upstream().retries]]);
-  counter(registers, 'gateway_rest_sheds_total', 'REST calls refused for want of room or time.', [], () => [
-    [{}, upstream().sheds],
-  ]);
-  counter(registers, 'gateway_rest_shared_reads_total', 'Reads answered by an equal one in flight.', [], () => [
-    [{}, upstream().sharedReads],
-  ]);
-  gauge(registers, 'gateway_rest_calls_in_flight', 'REST calls under way.', () => upstream().inFlight);
-  gauge(registers, 'gateway_rest_calls_queued', 'REST calls that wait for room.', () => upstream().queued);
-  gauge(
-    registers,
-    'gateway_breaker_open',
-    '1 while the circuit breaker of the upstream is open, 0.5 half open.',
-    () => {
-      const { state } = upstream();
-      return state === 'open' ? 1 : state === 'closed' ? 0 : 0.5;
-    },
-    'max',
   );
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Context, runInNewContext } from 'node:vm';
 
-const folder = new URL('../../src/http/graphiql/panel/', import.meta.url);
+const folder = new URL('../../src/http/graphiql/plan-panel/', import.meta.url);
 
 /**
  * Runs scripts of the panel "REST calls" of GraphiQL as its page does, one behind the other, and `use` behind them. They see

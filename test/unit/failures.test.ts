@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { UpstreamErrorCode } from '../../src/rest/errors.ts';
-import { retryAfterSeconds, toUpstreamError } from '../../src/rest/failures.ts';
+import { toUpstreamError } from '../../src/rest/failures.ts';
+import { retryAfterSeconds } from '../../src/rest/retry-after.ts';
 
 const key = 'phx_K3y';
 

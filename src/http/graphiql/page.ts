@@ -48,7 +48,7 @@ export function createPage(options: PageOptions): Complete {
 <title>GraphiQL · workspace gateway</title>
 <link rel="icon" href="${favicon}">
 <style>${css}</style>
-<style>${fileText('page.css')}${explain ? fileText('panel/panel.css') : ''}</style>
+<style>${fileText('page.css')}${explain ? fileText('plan-panel/panel.css') : ''}</style>
 </head>
 <body>
 <header>
@@ -67,8 +67,8 @@ ${scripts.map((script) => `<script>${script}</script>`).join('\n')}
 
 /** The panel "REST calls". */
 function panelScript(): string {
-  const files = ['rows', 'summary', 'tab', 'plan-requests', 'runs', 'panel', 'view', 'start'];
-  return files.map((name) => fileText(`panel/${name}.js`)).join('\n');
+  const files = ['rows', 'summary', 'open-tab', 'plan-requests', 'runs', 'panel', 'view', 'start'];
+  return files.map((name) => fileText(`plan-panel/${name}.js`)).join('\n');
 }
 
 function settingsOf({ demoKey = '', explain, live, takesTokens = false, ...limits }: PageOptions): object {
