@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { CachedAnswer } from './cache/cached-answers.ts';
 import type { CachedRead, OperationCache } from './cache/operation-cache.ts';
 import type { AnswerKind, RestCache } from './cache/rest-cache.ts';
@@ -27,6 +28,9 @@ export interface CachedClientOptions {
 
 /** A refresh is one call, and one more if it fails in a way that is worth another. */
 const callsOfRefresh = 2;
+
+/** While another gateway reads an answer anew, Redis is asked for that after so long again, in milliseconds. */
+const untilReadMs = 100;
 
 /** One operation's calls through the cache: its reads may be answered without one, its writes renew the key's epoch. */
 export class CachedClient implements RestClient {
@@ -100,7 +104,7 @@ export class CachedClient implements RestClient {
     return deadline.ended;
   }
 
-  /** Reads an answer anew, unless that is under way, or another gateway has. The operation does not wait for it, and may end before. */
+  /** Reads an answer anew, unless that is under way, here or elsewhere, or another gateway has. The operation does not wait for it, and may end before. */
   #refresh(answer: CachedAnswer, read: CachedRead, call: (client: CallerClient) => Promise<unknown>): void {
     if (answer.isRefreshing) return;
     answer.isRefreshing = true;
@@ -113,11 +117,14 @@ export class CachedClient implements RestClient {
     };
     const own = operation.cache.forRefresh();
     const client = createClient({ deadline, calls, cache: own, isModest: true });
-    const callUpstream = (): Promise<unknown> => this.#watched(call(client), read.target);
-    const newer = own.findNewer(read);
-    const refreshed = newer?.then((isFound) => (isFound ? undefined : callUpstream())) ?? callUpstream();
+    const readAnew = async (): Promise<void> => {
+      const asked = own.refreshOf(read);
+      const where = asked instanceof Promise ? await asked : asked;
+      if (where === 'here') await this.#watched(call(client), read.target);
+      else if (where === 'elsewhere') await delay(untilReadMs, undefined, { ref: false });
+    };
     // If it fails, the answer stays for as long as it may.
-    refreshed.then(end, end);
+    readAnew().then(end, end);
   }
 
   /** Forgets what a failure says is not there for this key any more. */

@@ -220,4 +220,30 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     }
     expect(upstream.requests).toEqual([read, read]);
   });
+
+  test('read an answer that is too old once, whichever of them are asked meanwhile', async () => {
+    await using redis = await startRedis();
+    let held = Promise.resolve();
+    await using upstream = await startUpstream(async ({ headers }) => {
+      await held;
+      return project(1, { name: `Project of ${headers.authorization?.slice('Bearer '.length)}` });
+    });
+    await using one = await startSharing(upstream, redis);
+    await using two = await startSharing(upstream, redis);
+    expect([await cachedIn(one), await cachedIn(two)]).toEqual([0, 1]);
+    for (const name of await namesIn(redis, 'cache:answer:*')) await redis.ask('PEXPIRE', name, '1000');
+    const { promise, resolve: release } = Promise.withResolvers<undefined>();
+    held = promise;
+    using watched = await redis.watch();
+    const claims = (): number => watched.commands.filter((command) => command.startsWith('set cache:refresh:')).length;
+    for (const [index, gateway] of [one, two].entries()) {
+      gateway.pass(cacheSettings.ttls.projects);
+      expect(await staleIn(gateway)).toBe(1);
+      await vi.waitFor(() => expect(claims()).toBe(index + 1), { timeout: 10_000, interval: 5 });
+    }
+    release(undefined);
+    for (const gateway of [one, two])
+      await vi.waitFor(async () => expect(await staleIn(gateway)).toBe(0), { timeout: 10_000, interval: 5 });
+    expect(upstream.requests).toEqual([read, read]);
+  });
 });

@@ -4,7 +4,7 @@ import type { DecodedResponse } from '../transport/decode-response.ts';
 import { type CacheUse, forbidsKeeping } from './cache-use.ts';
 import type { CachedAnswer } from './cached-answers.ts';
 import type { Epoch } from './epochs.ts';
-import type { AnswerKind, AnswerPlace, Freshness, RestCache } from './rest-cache.ts';
+import type { AnswerKind, AnswerPlace, Freshness, Refresh, RestCache } from './rest-cache.ts';
 
 /** How answers of one kind are understood. */
 interface Format<T> {
@@ -128,11 +128,10 @@ export class OperationCache {
     return freshness && this.#cache.find(this.#placeOf(kind, target), freshness);
   }
 
-  /** Whether another gateway has read a newer answer meanwhile, which is given from now on; undefined if none are shared. */
-  findNewer({ operation, kind, target }: CachedRead): Promise<boolean> | undefined {
+  /** Where an answer that is too old is read anew. If another gateway has done that, its answer is given from now on. */
+  refreshOf({ operation, kind, target }: CachedRead): Promise<Refresh> | Refresh {
     const freshness = this.#cache.freshnessOf(operation);
-    if (freshness === undefined) return undefined;
-    return this.#cache.findNewer(this.#placeOf(kind, target), freshness)?.then((answer) => answer !== undefined);
+    return freshness === undefined ? 'here' : this.#cache.refreshOf(this.#placeOf(kind, target), freshness);
   }
 
   /** How a read is understood whose answer is kept, under the epoch from before it. */

@@ -65,6 +65,16 @@ export class RedisAnswers {
     void this.#redis.ask('set', (redis) => redis.set(name, sealed, 'PX', forMs), options);
   }
 
+  /**
+   * Whether an answer is this gateway's to read anew: it is the first that wants to, for so many milliseconds. Without an
+   * answer of Redis it is.
+   */
+  async claim(place: SharedPlace, forMs: number): Promise<boolean> {
+    const name = this.#nameOf(place).replace('answer', 'refresh');
+    const claim = (redis: Redis): Promise<unknown> => redis.set(name, '', 'PX', forMs, 'NX');
+    return (await this.#redis.ask('set', claim, options)) !== null;
+  }
+
   drop(place: SharedPlace): void {
     const name = this.#nameOf(place);
     void this.#redis.ask('unlink', (redis) => redis.unlink(name), options);

@@ -50,6 +50,9 @@ export interface Freshness {
   readonly staleMs: number;
 }
 
+/** Where an answer that is too old is read anew: in this gateway, in another one, or it has been already. */
+export type Refresh = 'here' | 'elsewhere' | 'done';
+
 /** The cache of REST answers that all operations of a process share. */
 export class RestCache {
   readonly answers: CachedAnswers;
@@ -124,9 +127,9 @@ export class RestCache {
     return asked;
   }
 
-  /** Takes an answer that another gateway has read anew, if there is one that is fresh; undefined if none are shared. */
-  findNewer(place: AnswerPlace, freshness: Freshness): Promise<CachedAnswer | undefined> | undefined {
-    return this.#remote && this.#findRemote(this.#remote, place, freshness, true);
+  /** Whether an answer that is too old has to be read anew here. One that another gateway has read anew is taken over. */
+  refreshOf(place: AnswerPlace, freshness: Freshness): Promise<Refresh> | Refresh {
+    return this.#remote === undefined ? 'here' : this.#sharedRefreshOf(this.#remote, place, freshness);
   }
 
   /** Keeps what was read from a text. Returns until when it is fresh. */
@@ -163,6 +166,11 @@ export class RestCache {
   #openAt(caller: Caller, epoch: Epoch | undefined, use: CacheUse): OperationCache {
     if (epoch !== undefined) return new OperationCache(this, caller, epoch, use);
     return new OperationCache(this, caller, this.unsharedEpoch(), 'none');
+  }
+
+  async #sharedRefreshOf(remote: RedisAnswers, place: AnswerPlace, freshness: Freshness): Promise<Refresh> {
+    if ((await this.#findRemote(remote, place, freshness, true)) !== undefined) return 'done';
+    return (await remote.claim(place, Math.min(freshness.freshMs, this.refreshMs))) ? 'here' : 'elsewhere';
   }
 
   async #findRemote(
