@@ -5,7 +5,7 @@ export default defineConfig({
   plugins: ['eslint', 'typescript', 'unicorn', 'oxc', 'import', 'node', 'promise', 'vitest'],
   options: { typeAware: true, denyWarnings: true, reportUnusedDisableDirectives: 'error' },
   // The peers of the benchmark are plain JavaScript in packages of their own, which need not be installed; what is set up
-  // for a tool is run with it, in test/clients/tools.test.ts.
+  // for a tool is run with it, in test/clients/tools.slow.test.ts.
   ignorePatterns: [
     '**/generated/**',
     'coverage/**',

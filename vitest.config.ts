@@ -1,10 +1,17 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/**
+ * Whether the tests are those that everyone runs before a change, as `npm test` does. The slow ones are left out: attacks,
+ * loads, processes and browsers. CI sets TEST_FORM and runs them all, and so does who names a file to `npx vitest run`.
+ */
+const isQuick = process.env['npm_lifecycle_event'] === 'test' && process.env['TEST_FORM'] === undefined;
 
 export default defineConfig({
   // Vite's own resolution would load graphql a second time, as CommonJS: two realms, and every schema check fails.
   ssr: { resolve: { conditions: ['module-sync', 'node'] } },
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...(isQuick ? ['test/**/*.slow.test.ts'] : [])],
     // Files share the modules of their process: loading the gateway for each costs more than half a second. A test file
     // that imported another would keep that one's tests from running in the same process.
     isolate: false,

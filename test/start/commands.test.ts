@@ -10,7 +10,7 @@ const overview = `query Overview($n: Int = 2) {
   projects(first: $n) { nodes { name dashboards(first: 3) { totalCount nodes { name tiles } } } }
 }
 `;
-const dear = '{ projects { nodes { dashboards(first: 100) { nodes { tiles } } } } }';
+const expensive = '{ projects { nodes { dashboards(first: 100) { nodes { tiles } } } } }';
 
 let folder = '';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   };
   const files: Record<string, string> = {
     'overview.graphql': overview,
-    'dear.graphql': dear,
+    'expensive.graphql': expensive,
     'two.graphql': 'query A { __typename } query B { project(id: 1) { name } }',
     'mixed.graphql': 'query Good { project(id: 1) { name } }\nquery Wrong { project(id: 1) { nope } }\n',
     'variables.json': '{ "n": 4 }',
@@ -51,7 +51,7 @@ async function run(...args: string[]): Promise<readonly [text: string, code: num
 }
 
 describe('explain', () => {
-  test('prints the calls as a table, the sums and what makes it dear', async () => {
+  test('prints the calls as a table, the sums and what makes it expensive', async () => {
     const [text, code] = await run('explain', 'overview.graphql', '--variables', 'variables.json');
     expect(text).toBe(`wave  calls  method  path                                         for
    1      1  GET     /api/projects/                               projects
@@ -66,7 +66,7 @@ hint: with \`@defer\` on what projects.nodes.dashboards.nodes needs in wave 3, a
   });
 
   test('says when an operation is over the limits', async () => {
-    const [text] = await run('explain', 'dear.graphql');
+    const [text] = await run('explain', 'expensive.graphql');
     expect(text).toMatch(
       /^1–5051 calls, 3 waves, at most 10050 rows and 5101 objects\nover the limit of 150 calls\nover the limit of 10000 rows\n/m,
     );
@@ -119,12 +119,12 @@ describe('schema', () => {
 });
 
 describe('check', () => {
-  test('judges every operation of documents and manifests, and fails if one is invalid or too dear', async () => {
-    const files = ['overview.graphql', 'dear.graphql', 'apollo.json', 'relay.json', 'pairs.json'];
+  test('judges every operation of documents and manifests, and fails if one is invalid or too expensive', async () => {
+    const files = ['overview.graphql', 'expensive.graphql', 'apollo.json', 'relay.json', 'pairs.json'];
     expect(await run('check', ...files)).toEqual([
       `overview.graphql
   Overview: ok, 1–9 calls, 3 waves, at most 14 rows and 11 objects
-dear.graphql
+expensive.graphql
   document: over budget, 1–5051 calls, 3 waves, at most 10050 rows and 5101 objects (the limits are 150 calls, 10000 rows and 50000 objects)
 apollo.json
   One: ok, 1 call, 1 wave, at most 1 row and 1 object

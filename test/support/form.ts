@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 const isWhole = process.env['TEST_FORM'] === 'whole';
 
 /**
- * How much a long test does: in CI the first, and the second, which is what the project promises, with
+ * How much a long test does: before a change and in CI the first, and the second, which is what the project promises, with
  * `TEST_FORM=whole npx vitest run …`. There it prints what it measured.
  */
 export function inForm<T>(short: T, whole: T): T {

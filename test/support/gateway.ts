@@ -92,7 +92,8 @@ export async function startGateway(
     port: 0,
     host: '127.0.0.1',
     stopDelayMs: 0,
-    drainMs: 100,
+    // It is stopped after each test.
+    drainMs: 20,
     compression: options.compression ?? true,
     ...serverOptions,
   });

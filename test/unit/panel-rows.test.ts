@@ -15,7 +15,7 @@ const plan = {
     { ...list, lower: 1, upper: 1, wave: 1 },
     { ...row, lower: 0, upper: 2, wave: 2 },
   ],
-  ...{ lower: 1, upper: 3, rows: 4, objects: 5, waves: 2, hints: ['`tiles` is dear', 'another'] },
+  ...{ lower: 1, upper: 3, rows: 4, objects: 5, waves: 2, hints: ['`tiles` is expensive', 'another'] },
 };
 
 /** A call that a run made. */
@@ -40,7 +40,7 @@ test('a plan is shown as measures beside their limits, waves, and rows with the 
     ],
     moreRows: 0,
     budget: [],
-    hints: [['', 'tiles', ' is dear'], ['another']],
+    hints: [['', 'tiles', ' is expensive'], ['another']],
     moreHints: 0,
   });
 });
