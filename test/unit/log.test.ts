@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createBatches, createTell } from '../../src/telemetry/log.ts';
 
 const bytesOf = (line: string): number => Buffer.byteLength(line);
@@ -25,7 +25,7 @@ test('a line that is larger than a batch goes alone', () => {
 
 test('what is told stands in the log as pino writes it', () => {
   const written: string[] = [];
-  const lines = { write: (line: string) => void written.push(line) };
+  const lines = createBatches(1, bytesOf, (line) => void written.push(line));
   const log = pino({ level: 'info' }, lines);
   const tell = createTell(log, lines);
   for (const fields of [
@@ -35,6 +35,7 @@ test('what is told stands in the log as pino writes it', () => {
     log.warn(fields, 'told');
     tell('warn', 'told', fields);
   }
+  lines.flush();
   const untimed = written.map((line) => line.replace(/"time":\d+/, '"time":0'));
   expect(untimed).toHaveLength(4);
   expect([untimed[1], untimed[3]]).toEqual([untimed[0], untimed[2]]);
@@ -42,9 +43,38 @@ test('what is told stands in the log as pino writes it', () => {
 
 test('what is told is not written below the level of the log', () => {
   const written: string[] = [];
-  const lines = { write: (line: string) => void written.push(line) };
+  const lines = createBatches(1, bytesOf, (line) => void written.push(line));
   const tell = createTell(pino({ level: 'warn' }, lines), lines);
   tell('info', 'operation');
   tell('error', 'fault');
+  lines.flush();
   expect(written.map((line): unknown => JSON.parse(line))).toMatchObject([{ level: 50, msg: 'fault' }]);
+});
+
+test('lines that are made together stand in the log in the order in which they were told and written', () => {
+  const passed: string[] = [];
+  const batches = createBatches(1_000_000, bytesOf, (batch) => void passed.push(batch));
+  const lines = Array.from({ length: 500 }, (_, index) => `${index}\n`);
+  for (const [index, line] of lines.entries()) {
+    if (index % 150 === 0) batches.write(line);
+    else batches.defer(() => line);
+  }
+  batches.flush();
+  expect(passed).toEqual([lines.join('')]);
+});
+
+test('a line keeps the time at which it was told, and not that at which it was made', () => {
+  const written: string[] = [];
+  const lines = createBatches(1, bytesOf, (line) => void written.push(line));
+  const tell = createTell(pino({ level: 'info' }, lines), lines);
+  vi.useFakeTimers({ now: 1000 });
+  try {
+    tell('info', 'first');
+    vi.setSystemTime(2000);
+    tell('info', 'second');
+    lines.flush();
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(written.map((line): unknown => JSON.parse(line))).toMatchObject([{ time: 1000 }, { time: 2000 }]);
 });
