@@ -28,23 +28,21 @@ export function suffices(has: View, need: View): boolean {
 }
 
 /**
- * The rows that one operation has read. Pages are indexed only when a resolver asks for a row by its
+ * The rows that one operation has read. They are indexed only when a resolver asks for a row by its
  * key, since most operations never do.
  */
 export class RowStore {
   readonly #rows = new Map<string, KnownRow>();
-  #pages: { readonly collection: Collection; readonly rows: readonly Row[] }[] = [];
+  #learned: Learned[] = [];
 
   /** Keeps a row, unless a fuller view of it is known. */
-  learn(key: Key, known: KnownRow): void {
-    const text = keyText(key);
-    const before = this.#rows.get(text);
-    if (before === undefined || suffices(known.view, before.view)) this.#rows.set(text, known);
+  learn(key: Key, { row, view }: KnownRow): void {
+    this.#learned.push({ collection: key, id: key.id, rows: [row], view });
   }
 
   /** Keeps the rows of a list page. */
   learnPage(collection: Collection, rows: readonly Row[]): void {
-    if (rows.length > 0) this.#pages.push({ collection, rows });
+    if (rows.length > 0) this.#learned.push({ collection, id: undefined, rows, view: listView(collection.noun) });
   }
 
   /** The row of a key if it is known in a view that suffices. */
@@ -66,16 +64,30 @@ export class RowStore {
   /** Nothing read so far is true any more. */
   clear(): void {
     this.#rows.clear();
-    this.#pages = [];
+    this.#learned = [];
   }
 
   #index(): void {
-    for (const { collection, rows } of this.#pages) {
+    for (const { collection, id: given, rows, view } of this.#learned) {
       for (const row of rows) {
-        const id = idText(row['id']);
-        if (id !== undefined) this.learn({ ...collection, id }, { row, view: listView(collection.noun) });
+        const id = given ?? idText(row['id']);
+        if (id !== undefined) this.#keep(keyText({ ...collection, id }), { row, view });
       }
     }
-    this.#pages = [];
+    this.#learned = [];
   }
+
+  #keep(text: string, known: KnownRow): void {
+    const before = this.#rows.get(text);
+    if (before === undefined || suffices(known.view, before.view)) this.#rows.set(text, known);
+  }
+}
+
+/** Rows that are not indexed yet. */
+interface Learned {
+  readonly collection: Collection;
+  /** By which the only one was read; undefined: each has its own. */
+  readonly id: string | undefined;
+  readonly rows: readonly Row[];
+  readonly view: View;
 }

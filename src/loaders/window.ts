@@ -12,14 +12,12 @@ export interface Window {
 }
 
 /** Whether two windows are the same one of a list without a filter, from its own offset. */
-export function isEqual(
-  { list: one, at, limit, countOnly, onePage }: Window,
-  { list: other, ...same }: Window,
-): boolean {
-  if (limit !== same.limit || countOnly !== same.countOnly || onePage !== same.onePage) return false;
-  if (!isPlain(at) || !isPlain(same.at)) return false;
-  const sameList = one.noun === other.noun && one.scope === other.scope;
-  return sameList && at.offset === same.at.offset && one.filter === undefined && other.filter === undefined;
+export function isEqual(one: Window, other: Window): boolean {
+  const { list, at, limit, countOnly, onePage } = one;
+  if (limit !== other.limit || countOnly !== other.countOnly || onePage !== other.onePage) return false;
+  if (!isPlain(at) || !isPlain(other.at) || at.offset !== other.at.offset) return false;
+  const isSameList = list.noun === other.list.noun && list.scope === other.list.scope;
+  return isSameList && list.filter === undefined && other.list.filter === undefined;
 }
 
 /**

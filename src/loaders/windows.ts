@@ -181,9 +181,10 @@ export class WindowLoader {
     const range = { offset, limit: size, required, available: size, collection: list };
     const reading: Reading = { ...range, page, settled: false, isForCount, isCharged: false };
     page.then(
-      ({ rows, next }) => {
-        if (next !== undefined) reading.available = rows.length;
-        this.#store.learnPage(list, rows);
+      (read) => {
+        // `next` of a full page is not looked at: to read it is to parse a URL.
+        if (read.rows.length < size && read.next !== undefined) reading.available = read.rows.length;
+        this.#store.learnPage(list, read.rows);
         reading.settled = true;
       },
       () => {
