@@ -189,7 +189,7 @@ async function awaitRow(
 ): Promise<RowRecord | null> {
   try {
     const known = await row;
-    if (known !== undefined) return toRecord(key, { id: key.id, ...known, started });
+    if (known !== undefined) return toRecord(key, { id: key.id, row: known.row, view: known.view, started });
     return existence === 'assumed' && key.id !== current ? toRecord(key, { id: key.id, started }) : null;
   } catch (error) {
     // Relations that answer keep their data; the columns fail one by one.

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from 'node:zlib';
 
@@ -74,11 +73,12 @@ export async function decompress<T>(
   }
 }
 
+/** Makes strings on V8's heap. Those of `Buffer.toString` may be outside of it: each is allocated and freed by itself. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 /** The UTF-8 text of bytes without its byte order mark. Throws for what is not UTF-8. */
 export function textOf(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new Error('not UTF-8');
-  const text = bytes.toString('utf8');
-  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  return utf8.decode(bytes);
 }
 
 function isKnown(coding: string): coding is keyof typeof decoders {

@@ -176,7 +176,8 @@ const readHeaders = ['content-type', 'content-encoding', 'retry-after'] as const
 
 /** Of a header that was sent twice, which undici tells as a list, the first counts; codings add up. */
 function once(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  if (!readHeaders.some((name) => Array.isArray(headers[name]))) return headers;
+  const { 'content-type': type, 'content-encoding': coding, 'retry-after': delay } = headers;
+  if (![type, coding, delay].some((value) => Array.isArray(value))) return headers;
   const single: IncomingHttpHeaders = { ...headers };
   for (const name of readHeaders) {
     const values = [headers[name] ?? []].flat();
