@@ -133,6 +133,19 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     expect(one.reported).toEqual([]);
   });
 
+  test('cache nothing if Redis may not be asked which of its processes it is, and say why', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startApi();
+    await redis.ask('ACL', 'SETUSER', 'gateway', 'on', 'nopass', '~*', '+@all', '-info');
+    const warned: string[] = [];
+    await using gateway = await startCaching(upstream, {
+      persisted: { redisUrl: redis.url.replace('//', '//gateway:any@') },
+      log: (_level, message, fields) => void warned.push(JSON.stringify([message, fields])),
+    });
+    await vi.waitFor(() => expect(warned.join()).toContain('"it refuses INFO"'), { timeout: 10_000, interval: 5 });
+    expect([await cachedIn(gateway), await cachedIn(gateway)]).toEqual([0, 0]);
+  });
+
   test('keep nothing there for keys that callers have invented', async () => {
     await using redis = await startRedis();
     await using upstream = await startUpstream(({ target, headers }) =>

@@ -81,9 +81,16 @@ export class CacheRedis {
     const redis = this.#redis;
     try {
       this.#server = /^run_id:(\w+)/m.exec(await redis.info('server'))?.[1];
+      if (this.#server === undefined) this.#warnOf('it tells no run_id');
     } catch (error) {
       this.#hear('info', error);
+      if (error instanceof ReplyError) this.#warnOf('it refuses INFO');
     }
+  }
+
+  #warnOf(reason: string): void {
+    if (this.#logged.takes(reason))
+      this.#log('warn', 'nothing is cached: Redis does not tell which process it is', { reason });
   }
 
   #hear(name: CacheCommand, error: unknown): void {
