@@ -60,6 +60,8 @@ export class OperationRun {
   cost: Cost | undefined;
   /** What it has of the cache of REST answers; undefined if nothing is cached. */
   cache: OperationCache | undefined;
+  /** What its answer is kept as, if it may be given to equal operations later. */
+  answerName: string | undefined;
 
   constructor(params: GraphQLParams, request: RequestContext) {
     this.params = params;

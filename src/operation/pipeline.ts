@@ -11,6 +11,7 @@ import { needsNoCall } from './dry-run.ts';
 import { toPublicErrors } from './errors.ts';
 import { deferredOf, executeInParts } from './execute-in-parts.ts';
 import type { KnownReads } from './known-reads.ts';
+import { withMaxAge } from './max-age.ts';
 import { type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
 import { OperationRun, type PlannedRun, type RequestContext } from './operation-run.ts';
 import { asksForPlan, type GraphQLParams } from './params.ts';
@@ -18,6 +19,7 @@ import type { ResolveDocument } from './persisted/resolve.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 import type { Results } from './results.ts';
+import { keepResult, reusedResult } from './reuse.ts';
 import type { SharedOperations, Start } from './shared-operations.ts';
 import type { Spender, Spending } from './spending.ts';
 import type { Subscribe } from './subscriptions.ts';
@@ -118,12 +120,13 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
 
         // COST_LIMIT_EXCEEDED and OVERLOADED in place of the data
         result = results.withRoom(made, prepared, request);
+        if (planned.answerName !== undefined) keepResult(planned, result);
       }
     } catch (error) {
       result = failureOf(error, run, options);
     }
     tellEnd(run, result, options);
-    return isCacheable(run, result, options) ? { ...result, maxAge: maxAgeOf(result, options) } : result;
+    return withMaxAge(run, result, options.getMaxAge);
   };
 }
 
@@ -188,7 +191,10 @@ function runWithCache(run: PlannedRun, options: OperationsOptions): Promise<Oper
   return shareOrExecute(run, options);
 }
 
-/** Queries that ask the same at the same time are executed once; one whose client wants to know its cost is not shared. */
+/**
+ * Queries that ask the same at the same time, or while all that they read is fresh in the cache, are executed once; one whose
+ * client wants to know its cost is not shared.
+ */
 function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> | OperationResult {
   const {
     document: { prepared },
@@ -205,9 +211,15 @@ function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<Op
   const sharedBy = caller.tenant?.entryHash ?? caller.hash;
   if (prepared.operation.operation === 'query') {
     if (cost.isTold || (cache !== undefined && cache.use !== 'normal')) return shared.startUnshared(request, start);
-    const name = `${prepared.serial} ${nameOf(run.variablesText)}`;
-    // Not with one from before a write that another process has sent.
-    return shared.joinOrStart(sharedBy, cache ? `${cache.epoch} ${name}` : name, request, start, cost.calls);
+    let name = `${prepared.serial} ${nameOf(run.variablesText)}`;
+    if (cache !== undefined) {
+      // Not with one from before a write that another process has sent.
+      name = `${cache.epoch} ${name}`;
+      run.answerName = `${sharedBy} ${name}`;
+      const reused = reusedResult(run);
+      if (reused !== undefined) return reused;
+    }
+    return shared.joinOrStart(sharedBy, name, request, start, cost.calls);
   }
   shared.invalidate(sharedBy);
   const written = shared.startUnshared(request, start);
@@ -280,18 +292,4 @@ function countUse(
   use.hits += 1;
   use.restCalls += calls;
   if (errors !== undefined) use.errors += 1;
-}
-
-/** A URL that names its document by an id stands for the same question always. */
-function isCacheable(
-  { document, request: { method } }: OperationRun,
-  { errors, parts }: OperationResult,
-  { getMaxAge }: OperationsOptions,
-): boolean {
-  return getMaxAge > 0 && method === 'GET' && document?.byId === true && errors === undefined && parts === undefined;
-}
-
-/** Not longer than what the cache has told it is fresh. */
-function maxAgeOf({ freshMs = Number.POSITIVE_INFINITY }: OperationResult, { getMaxAge }: OperationsOptions): number {
-  return Math.max(0, Math.min(getMaxAge, Math.floor(freshMs / 1000)));
 }

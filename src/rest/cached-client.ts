@@ -56,6 +56,7 @@ export class CachedClient implements RestClient {
 
   write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
+    own.cache.noteCall();
     const renewal = new WriteRenewal(cache, caller.sharingKey, own.cache);
     return renewal.endWith(this.#watched(this.#client.write(operation, target, body, renewal), target));
   }
@@ -67,15 +68,20 @@ export class CachedClient implements RestClient {
   }
 
   #json(answer: CachedAnswer | undefined, operation: RestOperation, target: string): Promise<unknown> {
-    if (answer === undefined) return this.#watched(this.#client.getJson(operation, target), target);
+    if (answer === undefined) return this.#call(target, (client) => client.getJson(operation, target));
     const read: CachedRead = { operation, kind: 'json', target };
     return this.#give(answer, answer.value, read, (client) => client.getJson(operation, target));
   }
 
   #csv(answer: CachedAnswer | undefined, operation: RestOperation, target: string): Promise<string> {
-    if (typeof answer?.value !== 'string') return this.#watched(this.#client.getCsv(operation, target), target);
+    if (typeof answer?.value !== 'string') return this.#call(target, (client) => client.getCsv(operation, target));
     const read: CachedRead = { operation, kind: 'csv', target };
     return this.#give(answer, answer.value, read, (client) => client.getCsv(operation, target));
+  }
+
+  #call<T>(target: string, call: (client: CallerClient) => Promise<T>): Promise<T> {
+    this.#options.operation.cache.noteCall();
+    return this.#watched(call(this.#client), target);
   }
 
   /** An answer of the cache; its memory counts for the operation as if it had been read for it. Read anew if it is stale. */
@@ -84,7 +90,10 @@ export class CachedClient implements RestClient {
     const { deadline, calls, cache } = operation;
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
     const isStale = cache.isStale(answer);
-    if (isStale) this.#refresh(answer, read, call);
+    if (isStale) {
+      cache.noteCall();
+      this.#refresh(answer, read, call);
+    }
     const refusal = this.#take(answer);
     if (refusal !== undefined) return Promise.reject(refusal);
     deadline.received += answer.size;

@@ -34,7 +34,7 @@ export function measureSavedCalls(registers: Registry[], { upstream, shared, sav
 }
 
 /** Counts what the cache of REST answers does, and what it takes. */
-export function measureCache(registers: Registry[], { counts, answers }: RestCache): void {
+export function measureCache(registers: Registry[], { counts, answers, texts }: RestCache): void {
   counter(
     registers,
     'gateway_cache_reads_total',
@@ -56,5 +56,17 @@ export function measureCache(registers: Registry[], { counts, answers }: RestCac
     ageBounds,
     () => new Map([['', counts.ages]]),
   );
-  gauge(registers, 'gateway_cache_bytes', 'Memory that cached answers take, estimated.', () => answers.bytes);
+  counter(
+    registers,
+    'gateway_reused_operations_total',
+    'Operations answered with what an equal one was answered with, made of cached answers that are all in time.',
+    [],
+    () => [[{}, texts.reused]],
+  );
+  gauge(
+    registers,
+    'gateway_cache_bytes',
+    'Memory that cached answers take, estimated.',
+    () => answers.bytes + texts.bytes,
+  );
 }

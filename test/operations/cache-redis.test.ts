@@ -79,6 +79,34 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     expect(upstream.requests).toEqual([read, write, read]);
   });
 
+  test('answer equal queries without executing them until one of them has written', async () => {
+    await using redis = await startRedis();
+    let name = 'Old';
+    await using upstream = await startUpstream({
+      [read]: ({ headers }) =>
+        project(1, { name: headers.authorization === 'Bearer other' ? 'Project of other' : name }),
+      [write]: () => {
+        name = 'New';
+        return project(1, { name });
+      },
+    });
+    await using one = await startSharing(upstream, redis);
+    await using two = await startSharing(upstream, redis);
+    for (const expected of ['Old', 'New']) {
+      if (expected === 'New') await two.ask(mutation);
+      for (let round = 0; round < 4; round += 1) {
+        for (const gateway of [one, two]) {
+          expect((await gateway.ask(query)).data).toEqual({ project: { name: expected } });
+        }
+      }
+    }
+    for (const { url } of [one, two]) {
+      const metrics = await (await fetch(new URL('/metrics', url))).text();
+      expect(Number(/^gateway_reused_operations_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThanOrEqual(4);
+    }
+    expect(upstream.requests.filter((request) => request === write)).toHaveLength(1);
+  });
+
   test('keep nothing there that tells a key, a path or a value, and nothing without an end', async () => {
     await using redis = await startRedis();
     await using upstream = await startApi();

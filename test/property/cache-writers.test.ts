@@ -64,10 +64,13 @@ async function shares({ url }: TestGateway, [writer]: readonly Writer[]): Promis
   await vi.waitFor(use, { timeout: 10_000, interval: 20 });
 }
 
-async function hitsOf({ url }: TestGateway): Promise<number> {
-  const metrics = await (await fetch(new URL('/metrics', url))).text();
-  const counts = metrics.matchAll(/^gateway_cache_reads_total\{.*result="(?:hit|stale)"\} (\d+)$/gm);
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+const hit = /^gateway_cache_reads_total\{.*result="(?:hit|stale)"\} (\d+)$/gm;
+const reuse = /^gateway_reused_operations_total (\d+)$/gm;
+
+/** The sum of numbers in the metrics of gateways. */
+async function sumOf(gateways: readonly TestGateway[], pattern: RegExp): Promise<number> {
+  const metrics = await Promise.all(gateways.map(({ gateway }) => gateway.metrics.render()));
+  return [...metrics.join('\n').matchAll(pattern)].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
 const modes = [
@@ -104,11 +107,12 @@ describe.skipIf(!hasRedis).each(modes)('over two gateways and a Redis, with AUTH
       { numRuns, seed, endOnFailure: true },
     );
     random = undefined;
-    const hits = (await Promise.all(gateways.map(hitsOf))).reduce((sum, count) => sum + count, 0);
+    const [hits, reused] = [await sumOf(gateways, hit), await sumOf(gateways, reuse)];
     // Otherwise it would say nothing of the cache.
     expect(hits).toBeGreaterThan(told / 50);
+    expect(reused).toBeGreaterThan(told / 100);
     const writes = [...answered.values()].reduce((sum, count) => sum + count, 0);
-    measured('reads of own writes', { mode, interleavings: numRuns, told, writes, hits });
+    measured('reads of own writes', { mode, interleavings: numRuns, told, writes, hits, reused });
     await Promise.all(gateways.map((gateway) => gateway[Symbol.asyncDispose]()));
   }, 7_200_000);
 });

@@ -62,18 +62,29 @@ export class SwitchingWriter {
 
   /** What is wrong with what the client is answered. */
   async step(): Promise<readonly string[]> {
-    const before = new Map(this.#answered);
-    if (this.#random.once(4)) return this.#write(this.#random.pick(this.#writer.reach), before);
-    const id = this.#random.pick(ids);
-    if (this.#random.once(3)) {
-      const answer = await this.#ask('{ projects(first: 10) { nodes { upstreamId name } } }');
-      const nodes = inside(answer, 'data', 'projects', 'nodes');
-      const names = new Map(
-        (Array.isArray(nodes) ? nodes : []).map((node) => [textIn(node, 'upstreamId'), textIn(node, 'name')]),
-      );
-      return ids.flatMap((one) => this.#wrongIn(one, names.get(`${one}`), answer.errors !== undefined, before));
+    if (this.#random.once(4)) return this.#write(this.#random.pick(this.#writer.reach));
+    const isList = this.#random.once(3);
+    const asked = this.#random.once(2) ? ids : [this.#random.pick(ids)];
+    const wrong: string[] = [];
+    // Equal ones come one after the other: what they read may be answered without being executed again.
+    for (let left = this.#random.number(1, 4); left > 0; left -= 1) {
+      wrong.push(...(await (isList ? this.#readList() : this.#readById(asked))));
     }
-    const asked = this.#random.once(2) ? ids : [id];
+    return wrong;
+  }
+
+  async #readList(): Promise<readonly string[]> {
+    const before = new Map(this.#answered);
+    const answer = await this.#ask('{ projects(first: 10) { nodes { upstreamId name } } }');
+    const nodes = inside(answer, 'data', 'projects', 'nodes');
+    const names = new Map(
+      (Array.isArray(nodes) ? nodes : []).map((node) => [textIn(node, 'upstreamId'), textIn(node, 'name')]),
+    );
+    return ids.flatMap((one) => this.#wrongIn(one, names.get(`${one}`), answer.errors !== undefined, before));
+  }
+
+  async #readById(asked: readonly number[]): Promise<readonly string[]> {
+    const before = new Map(this.#answered);
     const fields = asked.map((one) => `p${one}: project(id: ${one}) { name }`);
     const answer = await this.#ask(`{ ${fields.join(' ')} }`);
     return asked.flatMap((one) =>
@@ -81,7 +92,8 @@ export class SwitchingWriter {
     );
   }
 
-  async #write(id: number, before: AnsweredWrites): Promise<readonly string[]> {
+  async #write(id: number): Promise<readonly string[]> {
+    const before = new Map(this.#answered);
     const giveUp = new AbortController();
     // Some writes are given up, and arrive all the same, sooner or later.
     if (this.#random.once(3)) void turns(this.#random.number(0, 12)).then(() => giveUp.abort());

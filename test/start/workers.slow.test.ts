@@ -279,12 +279,13 @@ test('no worker answers from its cache what is older than a write that another o
   const write = { query: 'mutation { updateProject(input: { id: 1, name: "New" }) { project { id } } }' };
   for (let round = 1; round <= 10; round += 1) {
     await ask(group.url, write);
-    for (let turn = 0; turn < 4; turn += 1) {
+    for (let turn = 0; turn < 8; turn += 1) {
       expect(await ask(group.url, { query })).toEqual({ data: { project: { name: `Change ${round}` } } });
     }
   }
   const metrics = await metricsOf(group.url);
   expect(metrics.get('gateway_cache_reads_total{noun="projects",result="hit"}')).toBeGreaterThan(0);
+  expect(metrics.get('gateway_reused_operations_total')).toBeGreaterThan(0);
   // A worker that ends in the middle is waited for no longer than it lives.
   process.kill(await pidThatLogged(group), 'SIGKILL');
   await ask(group.url, write);

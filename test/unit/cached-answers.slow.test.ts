@@ -16,7 +16,8 @@ function collect(): void {
 
 function answerOf(name: string, text: string): CachedAnswer {
   const bytes = weightOf(name, text);
-  return new CachedAnswer({ value: parseJson(text), size: text.length, bytes, freshUntil: 0 });
+  const version = { name, noun: 'dashboards', freshMs: 0, freshUntil: 0 };
+  return new CachedAnswer({ value: parseJson(text), size: text.length, bytes, version });
 }
 
 /** Pages of about 20 kB, each of its own. */
@@ -41,7 +42,7 @@ test.each(pages)('answers with %s take no more memory than they may', async (wha
   const count = inForm(400, 100_000);
   for (let index = 0; index < count; index += 1) {
     const name = `epoch json /api/projects/1/dashboards/?limit=100&offset=${index}`;
-    answers.keep(name, answerOf(name, JSON.stringify(page(index))));
+    answers.keep(answerOf(name, JSON.stringify(page(index))));
     if (index % 100 === 0) await nextTurn();
   }
   collect();
@@ -55,10 +56,10 @@ test.each(pages)('answers with %s take no more memory than they may', async (wha
 test('an answer that would drive out most others is not kept, the one asked for the longest ago makes room', () => {
   const answers = new CachedAnswers(40_000);
   const text = JSON.stringify('x'.repeat(1000));
-  answers.keep('large', answerOf('large', JSON.stringify('x'.repeat(8000))));
+  answers.keep(answerOf('large', JSON.stringify('x'.repeat(8000))));
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']) {
     answers.find('a');
-    answers.keep(name, answerOf(name, text));
+    answers.keep(answerOf(name, text));
   }
   const known = ['large', 'a', 'b', 'c', 'd', 'e', 'f', 'i'].filter((name) => answers.find(name) !== undefined);
   expect(known).not.toContain('large');

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { BodyRoom, KeptBody } from '../transport/body-room.ts';
 import { bytesOnceParsed } from '../transport/json-weight.ts';
+import type { AnswerVersion } from './given-answers.ts';
 
 /** An answer of the upstream as it was read; all operations that are given it share it, and none may change it. */
 export interface ReadAnswer {
@@ -9,8 +10,7 @@ export interface ReadAnswer {
   readonly size: number;
   /** Memory that it takes, estimated generously, in bytes. */
   readonly bytes: number;
-  /** Until when it is fresh, on the clock of its cache. */
-  readonly freshUntil: number;
+  readonly version: AnswerVersion;
 }
 
 /** What the cache keeps beside a value and its name: the entry, its places in maps and lists. In bytes. */
@@ -26,17 +26,22 @@ export class CachedAnswer {
   readonly value: unknown;
   readonly size: number;
   readonly bytes: number;
-  readonly freshUntil: number;
+  readonly version: AnswerVersion;
   /** Whether a newer one is being read. */
   isRefreshing = false;
   /** Counts its memory while operations have it: then it outlives its place in the cache. */
   #lent: KeptBody | undefined;
 
-  constructor({ value, size, bytes, freshUntil }: ReadAnswer) {
+  constructor({ value, size, bytes, version }: ReadAnswer) {
     this.value = value;
     this.size = size;
     this.bytes = bytes;
-    this.freshUntil = freshUntil;
+    this.version = version;
+  }
+
+  /** Until when it is fresh, on the clock of its cache. */
+  get freshUntil(): number {
+    return this.version.freshUntil;
   }
 
   /** What an operation holds while it has the answer, held once for it; undefined if there is no room for it. */
@@ -70,8 +75,8 @@ export class CachedAnswers {
     return this.#answers.get(name);
   }
 
-  keep(name: string, answer: CachedAnswer): void {
-    this.#answers.set(name, answer, { size: answer.bytes });
+  keep(answer: CachedAnswer): void {
+    this.#answers.set(answer.version.name, answer, { size: answer.bytes });
     this.#onKept?.(answer.bytes);
   }
 

@@ -4,7 +4,10 @@ import type { DecodedResponse } from '../transport/decode-response.ts';
 import { type CacheUse, forbidsKeeping } from './cache-use.ts';
 import type { CachedAnswer } from './cached-answers.ts';
 import type { Epoch } from './epochs.ts';
-import type { AnswerKind, AnswerPlace, Freshness, Refresh, RestCache } from './rest-cache.ts';
+import type { Freshness } from './freshness.ts';
+import { GivenAnswers } from './given-answers.ts';
+import type { AnswerKind, AnswerPlace, Refresh, RestCache } from './rest-cache.ts';
+import type { ReusableText } from './reusable-texts.ts';
 
 /** How answers of one kind are understood. */
 interface Format<T> {
@@ -28,6 +31,7 @@ export class OperationCache {
   #use: CacheUse;
   #freshUntil = Number.POSITIVE_INFINITY;
   readonly #reads: CachedRead[] = [];
+  readonly #given = new GivenAnswers();
 
   constructor(cache: RestCache, caller: Caller, epoch: Epoch, use: CacheUse) {
     this.#cache = cache;
@@ -53,6 +57,29 @@ export class OperationCache {
   /** What the operation has read so far of what is kept. */
   get reads(): readonly CachedRead[] {
     return this.#reads;
+  }
+
+  /** What an equal operation has made of answers that would all be given again; they count as given to this one. */
+  reuse(name: string): ReusableText | undefined {
+    if (this.#use !== 'normal') return undefined;
+    const known = this.#cache.texts.reuse(name);
+    if (known !== undefined) this.#note(known.given.freshUntil);
+    return known;
+  }
+
+  /** Whether what the operation has made can be given to equal ones: it has had nothing but answers of the cache, in time. */
+  get isReusable(): boolean {
+    return this.#given.isAll;
+  }
+
+  /** Keeps what a reusable operation has made, for equal ones under the same epoch. The name tells them from all others. */
+  keepText(name: string, text: string): void {
+    this.#cache.texts.keep(name, text, this.#given);
+  }
+
+  /** The operation is about to call or to write: what it makes is made of more than answers of the cache. */
+  noteCall(): void {
+    this.#given.addOther();
   }
 
   /** How many of these reads can be answered without a call by what this process has, stale answers too, by surface. */
@@ -92,11 +119,16 @@ export class OperationCache {
     const above = freshness === undefined ? [] : this.#cache.sizes.above(targetOf(limit));
     if (freshness === undefined || above.length === 0) return limit;
     let stale = limit;
+    const missing: string[] = [];
     for (const size of [limit, ...above]) {
-      const answer = this.#cache.findHere(this.#placeOf('json', targetOf(size)), freshness);
-      if (answer === undefined) continue;
-      if (!this.isStale(answer)) return size;
-      stale = size;
+      const place = this.#placeOf('json', targetOf(size));
+      const answer = this.#cache.findHere(place, freshness);
+      if (answer !== undefined && !this.isStale(answer)) {
+        this.#given.addMissing(missing);
+        return size;
+      }
+      missing.push(place.name);
+      if (answer !== undefined) stale = size;
     }
     return stale;
   }
@@ -175,6 +207,7 @@ export class OperationCache {
       const leftMs = answer.freshUntil - this.#cache.now();
       counts.add(noun, leftMs > 0 ? 'hit' : 'stale');
       counts.addAge(freshMs - leftMs);
+      if (leftMs > 0) this.#given.add(answer.version);
       this.#note(answer.freshUntil);
     }
     return answer;

@@ -1,17 +1,17 @@
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../caller.ts';
 import { csvOf, jsonOf } from '../decoded-response.ts';
-import { operations } from '../generated/views.ts';
 import type { RestOperation } from '../operation-ids.ts';
 import { CacheCounts } from './cache-counts.ts';
 import type { CacheCommand } from './cache-redis.ts';
 import type { CacheUse } from './cache-use.ts';
 import { CachedAnswer, CachedAnswers, weightOf } from './cached-answers.ts';
 import { type Epoch, type Epochs, LocalEpochs } from './epochs.ts';
-import { cacheNounOf } from './nouns.ts';
+import { type Freshness, freshnessByOperation } from './freshness.ts';
 import { OperationCache } from './operation-cache.ts';
 import { PageSizes } from './page-sizes.ts';
 import type { RedisAnswers, SharedPlace } from './redis-answers.ts';
+import { ReusableTexts } from './reusable-texts.ts';
 
 /** Settings of the cache. */
 export interface CacheOptions {
@@ -19,7 +19,7 @@ export interface CacheOptions {
   readonly ttls: Readonly<Record<string, number>>;
   /** How long they are still used after that, while newer ones are read, in seconds. */
   readonly staleSeconds: number;
-  /** Most memory of one process for them, in bytes. */
+  /** Most memory of one process for them and for what is made of them, in bytes. */
   readonly maxBytes: number;
   /** How long a refresh may take, in milliseconds. */
   readonly refreshMs: number;
@@ -27,7 +27,7 @@ export interface CacheOptions {
   readonly epochs?: Epochs | undefined;
   /** Where answers are shared with other gateways; by default nowhere. */
   readonly remote?: RedisAnswers | undefined;
-  /** Hears of each answer that is kept, of how many bytes it is. */
+  /** Hears of all that is kept, of how many bytes it is. */
   readonly onKept?: ((bytes: number) => void) | undefined;
   /** A clock in milliseconds that never goes back; by default `performance.now()`. */
   readonly now?: () => number;
@@ -43,12 +43,8 @@ export interface AnswerPlace extends SharedPlace {
   readonly target: string;
 }
 
-/** How long the answers of one REST operation are used. Times in milliseconds. */
-export interface Freshness {
-  readonly noun: string;
-  readonly freshMs: number;
-  readonly staleMs: number;
-}
+/** The part of the memory that is for what operations have made of answers. */
+const partOfTexts = 1 / 8;
 
 /** Where an answer that is too old is read anew: in this gateway, in another one, or it has been already. */
 export type Refresh = 'here' | 'elsewhere' | 'done';
@@ -56,6 +52,7 @@ export type Refresh = 'here' | 'elsewhere' | 'done';
 /** The cache of REST answers that all operations of a process share. */
 export class RestCache {
   readonly answers: CachedAnswers;
+  readonly texts: ReusableTexts;
   readonly epochs: Epochs;
   readonly counts = new CacheCounts();
   /** In which sizes this process has kept pages. */
@@ -77,7 +74,9 @@ export class RestCache {
   constructor(options: CacheOptions) {
     const { ttls, staleSeconds, maxBytes, refreshMs } = options;
     const { epochs = new LocalEpochs(), now = () => performance.now() } = options;
-    this.answers = new CachedAnswers(maxBytes, options.onKept);
+    this.answers = new CachedAnswers(maxBytes * (1 - partOfTexts), options.onKept);
+    const { answers, counts } = this;
+    this.texts = new ReusableTexts({ answers, counts, now, maxBytes: maxBytes * partOfTexts, onKept: options.onKept });
     this.epochs = epochs;
     this.now = now;
     this.refreshMs = refreshMs;
@@ -133,9 +132,9 @@ export class RestCache {
   }
 
   /** Keeps what was read from a text. Returns until when it is fresh. */
-  keep(place: AnswerPlace, value: unknown, text: string, { freshMs, staleMs }: Freshness): number {
-    const freshUntil = this.now() + freshMs;
-    this.#keepHere(place, value, text, freshUntil);
+  keep(place: AnswerPlace, value: unknown, text: string, freshness: Freshness): number {
+    const { freshMs, staleMs } = freshness;
+    const { freshUntil } = this.#keepHere(place, value, text, freshness, this.now() + freshMs);
     this.epochs.prove(place.sharingKey, place.epoch);
     this.#remote?.keep(place, text, freshMs + staleMs);
     return freshUntil;
@@ -176,23 +175,31 @@ export class RestCache {
   async #findRemote(
     remote: RedisAnswers,
     place: AnswerPlace,
-    { staleMs }: Freshness,
+    freshness: Freshness,
     mustBeFresh = false,
   ): Promise<CachedAnswer | undefined> {
+    const { staleMs } = freshness;
     const found = await remote.find(place);
     if (found === undefined || (mustBeFresh && found.leftMs <= staleMs)) return undefined;
     const { text, leftMs } = found;
     try {
-      return this.#keepHere(place, valueIn(text, place.kind), text, this.now() + leftMs - staleMs);
+      return this.#keepHere(place, valueIn(text, place.kind), text, freshness, this.now() + leftMs - staleMs);
     } catch {
       return undefined;
     }
   }
 
-  #keepHere({ name, target }: AnswerPlace, value: unknown, text: string, freshUntil: number): CachedAnswer {
+  #keepHere(
+    { name, target }: AnswerPlace,
+    value: unknown,
+    text: string,
+    { noun, freshMs }: Freshness,
+    freshUntil: number,
+  ): CachedAnswer {
     this.sizes.note(target);
-    const answer = new CachedAnswer({ value, size: text.length, bytes: weightOf(name, text), freshUntil });
-    this.answers.keep(name, answer);
+    const version = { name, noun, freshMs, freshUntil };
+    const answer = new CachedAnswer({ value, size: text.length, bytes: weightOf(name, text), version });
+    this.answers.keep(answer);
     return answer;
   }
 }
@@ -207,13 +214,3 @@ function valueIn(text: string, kind: AnswerKind): unknown {
 
 /** More keys than are refused within a short time. */
 const mostRefused = 1000;
-
-function freshnessByOperation(ttls: CacheOptions['ttls'], staleMs: number): ReadonlyMap<RestOperation, Freshness> {
-  const freshness = new Map<RestOperation, Freshness>();
-  for (const operation of Object.values<RestOperation>(operations)) {
-    const noun = cacheNounOf(operation);
-    const seconds = Object.hasOwn(ttls, noun) ? ttls[noun] : undefined;
-    if (seconds !== undefined) freshness.set(operation, { noun, freshMs: seconds * 1000, staleMs });
-  }
-  return freshness;
-}

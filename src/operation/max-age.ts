@@ -1,0 +1,17 @@
+import type { OperationRun } from './operation-run.ts';
+import type { OperationResult } from './result.ts';
+
+/**
+ * The result, with how long its client may cache it. Only a URL that names its document by an id stands for the same question
+ * always. `getMaxAge` is in seconds; what the cache has told is fresh for no longer than that may shorten it.
+ */
+export function withMaxAge(
+  { document, request: { method } }: OperationRun,
+  result: OperationResult,
+  getMaxAge: number,
+): OperationResult {
+  const { errors, parts, freshMs = Number.POSITIVE_INFINITY } = result;
+  const isCacheable = method === 'GET' && document?.byId === true && errors === undefined && parts === undefined;
+  if (getMaxAge === 0 || !isCacheable) return result;
+  return { ...result, maxAge: Math.max(0, Math.min(getMaxAge, Math.floor(freshMs / 1000))) };
+}
