@@ -42,7 +42,7 @@ export class CacheOnlyClient implements RestClient {
     const answer = deadline.ended === undefined ? await cache?.peek(read) : undefined;
     const body = answer?.lend(bodies);
     if (answer === undefined || body === undefined || deadline.ended !== undefined) return this.#end();
-    const isKept = deadline.keep(body, bodies.limits.operation);
+    const isKept = deadline.keep(body, bodies.limits.operation, cache?.pages?.shareOf(read.target));
     body.letGo();
     return isKept ? answer.value : this.#end();
   }

@@ -26,6 +26,9 @@ export interface CachedClientOptions {
   readonly createClient: (operation: CachingOperation) => CallerClient;
 }
 
+/** Reads an answer anew, from a target that holds all that the old one did for those who ask. */
+type Refreshing = (client: CallerClient, target: string) => Promise<unknown>;
+
 /** A refresh is one call, and one more if it fails in a way that is worth another. */
 const callsOfRefresh = 2;
 
@@ -70,13 +73,13 @@ export class CachedClient implements RestClient {
   #json(answer: CachedAnswer | undefined, operation: RestOperation, target: string): Promise<unknown> {
     if (answer === undefined) return this.#call(target, (client) => client.getJson(operation, target));
     const read: CachedRead = { operation, kind: 'json', target };
-    return this.#give(answer, answer.value, read, (client) => client.getJson(operation, target));
+    return this.#give(answer, answer.value, read, (client, anew) => client.getJson(operation, anew));
   }
 
   #csv(answer: CachedAnswer | undefined, operation: RestOperation, target: string): Promise<string> {
     if (typeof answer?.value !== 'string') return this.#call(target, (client) => client.getCsv(operation, target));
     const read: CachedRead = { operation, kind: 'csv', target };
-    return this.#give(answer, answer.value, read, (client) => client.getCsv(operation, target));
+    return this.#give(answer, answer.value, read, (client, anew) => client.getCsv(operation, anew));
   }
 
   #call<T>(target: string, call: (client: CallerClient) => Promise<T>): Promise<T> {
@@ -85,7 +88,7 @@ export class CachedClient implements RestClient {
   }
 
   /** An answer of the cache; its memory counts for the operation as if it had been read for it. Read anew if it is stale. */
-  #give<T>(answer: CachedAnswer, value: T, read: CachedRead, call: (client: CallerClient) => Promise<T>): Promise<T> {
+  #give<T>(answer: CachedAnswer, value: T, read: CachedRead, call: Refreshing): Promise<T> {
     const { upstream, operation } = this.#options;
     const { deadline, calls, cache } = operation;
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
@@ -94,7 +97,7 @@ export class CachedClient implements RestClient {
       cache.noteCall();
       this.#refresh(answer, read, call);
     }
-    const refusal = this.#take(answer);
+    const refusal = this.#take(answer, cache.pages?.shareOf(read.target));
     if (refusal !== undefined) return Promise.reject(refusal);
     deadline.received += answer.size;
     calls.reuse(read.target, isStale ? 'stale' : 'hit');
@@ -103,18 +106,18 @@ export class CachedClient implements RestClient {
   }
 
   /** Counts the memory of an answer for the operation. Returns the error that ends it if there is no room for that. */
-  #take(answer: CachedAnswer): UpstreamError | undefined {
+  #take(answer: CachedAnswer, share: number | undefined): UpstreamError | undefined {
     const { bodies } = this.#options.upstream;
     const { deadline } = this.#options.operation;
     const body = answer.lend(bodies);
     if (body === undefined) deadline.fail(noRoomForBodies);
-    else deadline.keep(body, bodies.limits.operation);
+    else deadline.keep(body, bodies.limits.operation, share);
     body?.letGo();
     return deadline.ended;
   }
 
   /** Reads an answer anew, unless that is under way, here or elsewhere, or another gateway has. The operation does not wait for it, and may end before. */
-  #refresh(answer: CachedAnswer, read: CachedRead, call: (client: CallerClient) => Promise<unknown>): void {
+  #refresh(answer: CachedAnswer, read: CachedRead, call: Refreshing): void {
     if (answer.isRefreshing) return;
     answer.isRefreshing = true;
     const { cache, operation, createClient } = this.#options;
@@ -125,11 +128,13 @@ export class CachedClient implements RestClient {
       answer.isRefreshing = false;
     };
     const own = operation.cache.forRefresh();
+    const target = operation.cache.pages?.refreshTargetOf(read.operation, read.target) ?? read.target;
     const client = createClient({ deadline, calls, cache: own, isModest: true });
     const readAnew = async (): Promise<void> => {
-      const asked = own.refreshOf(read);
+      const asked = own.refreshOf({ ...read, target });
       const where = asked instanceof Promise ? await asked : asked;
-      if (where === 'here') await this.#watched(call(client), read.target);
+      // What is not there any more is not in any size.
+      if (where === 'here') await this.#watched(call(client, target), target, read.target);
       else if (where === 'elsewhere') await delay(untilReadMs, undefined, { ref: false });
     };
     // If it fails, the answer stays for as long as it may.
@@ -137,13 +142,13 @@ export class CachedClient implements RestClient {
   }
 
   /** Forgets what a failure says is not there for this key any more. */
-  async #watched<T>(answer: Promise<T>, target: string): Promise<T> {
+  async #watched<T>(answer: Promise<T>, ...targets: readonly string[]): Promise<T> {
     try {
       return await answer;
     } catch (error) {
       const { cache } = this.#options.operation;
       if (isUnauthenticated(error)) cache.refuseKey();
-      else if (isNotFound(error) || isForbidden(error)) cache.drop(target);
+      else if (isNotFound(error) || isForbidden(error)) for (const target of new Set(targets)) cache.drop(target);
       throw error;
     }
   }

@@ -78,9 +78,12 @@ export class OperationDeadline {
     this.#listeners.length = 0;
   }
 
-  /** Keeps what a body says until the operation is finished. One beyond the limit ends the operation: false. */
-  keep(body: KeptBody, limit: number): boolean {
-    const count = this.#keptBytes + body.bytes;
+  /**
+   * Keeps what a body says until the operation is finished. One beyond the limit ends the operation: false. Of a body that is
+   * kept by others anyway, only the share that the operation wants counts for it.
+   */
+  keep(body: KeptBody, limit: number, share = 1): boolean {
+    const count = this.#keptBytes + Math.ceil(body.bytes * share);
     if (count > limit) {
       this.bodyExcess ??= { count, limit };
       this.end('limit');

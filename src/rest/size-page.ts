@@ -10,6 +10,7 @@ export type SizePage = (list: ListRef, at: Position, limit: number) => number;
 export function sizePageWith(cache: OperationCache | undefined): SizePage | undefined {
   return (
     cache &&
-    ((list, at, limit) => cache.sizeOf(listOperationOf(list.noun), (size) => pageTarget(list, at, size), limit))
+    ((list, at, limit) =>
+      cache.pages?.sizeOf(listOperationOf(list.noun), (size) => pageTarget(list, at, size), limit) ?? limit)
   );
 }

@@ -1,9 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import { budgetOf } from '../support/budgets.ts';
-import { startCaching } from '../support/cache.ts';
+import { cacheSettings, startCaching } from '../support/cache.ts';
 import { at } from '../support/connections.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
+import { notFound } from '../support/replies.ts';
 import { event, listedDashboard } from '../support/rows.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -27,6 +28,18 @@ async function idsOf(gateway: TestGateway, argument: string, headers = {}): Prom
   const answer = await gateway.ask(dashboards(argument), { headers });
   const nodes = at(answer, 'data', 'project', 'dashboards', 'nodes');
   return Array.isArray(nodes) ? nodes.map((node) => at(node, 'upstreamId')) : nodes;
+}
+
+/** How long a refresh is waited for on a busy machine. */
+const patient = { timeout: 10_000, interval: 2 };
+
+/** Waits until the cache answers a page in time. */
+async function untilFresh(gateway: TestGateway, argument: string): Promise<void> {
+  const fresh = async (): Promise<void> => {
+    const answer = await gateway.ask(dashboards(argument), { extensions: { cost: true } });
+    expect(at(answer, 'extensions', 'cost')).toMatchObject({ actual: 0, stale: 0 });
+  };
+  await vi.waitFor(fresh, patient);
 }
 
 test('a page that is part of a larger one in the cache costs no call, and is answered as if it had been read alone', async () => {
@@ -80,12 +93,91 @@ test('pages of several sizes are refreshed by one call of the largest', async ()
   gateway.pass(30);
   upstream.reset();
   expect(await idsOf(gateway, '(first: 3)')).toEqual(['1', '2', '3']);
-  await vi.waitFor(async () => {
-    const answer = await gateway.ask(dashboards('(first: 5)'), { extensions: { cost: true } });
-    expect(at(answer, 'extensions', 'cost', 'stale')).toBe(0);
-  });
+  await untilFresh(gateway, '(first: 5)');
   expect(await idsOf(gateway, '(first: 3)')).toEqual(['1', '2', '3']);
   expect(upstream.requests).toEqual([`GET ${path}?limit=5`]);
+});
+
+test('a large page that no operation has asked for within the lifetime of its answers is refreshed no more', async () => {
+  await using upstream = await startApi();
+  await using gateway = await startCaching(upstream, { cache: { ...cacheSettings, staleSeconds: 30 } });
+  await idsOf(gateway, '(first: 5)');
+  const refreshed: (readonly string[])[] = [];
+  for (let age = 30; age <= 120; age += 30) {
+    gateway.pass(30);
+    upstream.reset();
+    expect(await idsOf(gateway, '(first: 3)')).toEqual(['1', '2', '3']);
+    await untilFresh(gateway, '(first: 3)');
+    refreshed.push([...upstream.requests]);
+  }
+  const [large, small] = [5, 3].map((size) => [`GET ${path}?limit=${size}`]);
+  expect(refreshed).toEqual([large, large, small, small]);
+});
+
+test('a page is refreshed in no size that only another key has asked for', async () => {
+  await using upstream = await startApi();
+  await using gateway = await startCaching(upstream);
+  await idsOf(gateway, '(first: 3)');
+  await idsOf(gateway, '(first: 5)', { authorization: 'Bearer phx_other' });
+  gateway.pass(30);
+  upstream.reset();
+  await idsOf(gateway, '(first: 3)');
+  await untilFresh(gateway, '(first: 3)');
+  expect(upstream.requests).toEqual([`GET ${path}?limit=3`]);
+});
+
+test('of pages that are too old, the newest one is given', async () => {
+  const rows = [1, 2, 3, 4, 5].map((id) => listedDashboard(id));
+  await using upstream = await startUpstream({ [`GET ${path}`]: listOf(rows) }, { hold: 1 });
+  await using gateway = await startCaching(upstream);
+  await idsOf(gateway, '(first: 2)');
+  gateway.pass(10);
+  await idsOf(gateway, '(first: 4)');
+  rows.shift();
+  gateway.pass(10);
+  await idsOf(gateway, '(first: 3)', { 'cache-control': 'no-cache' });
+  gateway.pass(30);
+  expect(await idsOf(gateway, '(first: 2)')).toEqual(['2', '3']);
+});
+
+test('a list that is found gone in another size is given no more in any that was known', async () => {
+  let isGone = false;
+  const list = listOf([1, 2, 3, 4, 5].map((id) => listedDashboard(id)));
+  await using upstream = await startUpstream(
+    { [`GET ${path}`]: (request) => (isGone ? notFound : list(request)) },
+    { hold: 1 },
+  );
+  await using gateway = await startCaching(upstream, { cache: { ...cacheSettings, staleSeconds: 30 } });
+  await idsOf(gateway, '(first: 5)');
+  for (let round = 0; round < 2; round += 1) {
+    gateway.pass(30);
+    await idsOf(gateway, '(first: 3)');
+    await untilFresh(gateway, '(first: 3)');
+  }
+  isGone = true;
+  gateway.pass(30);
+  expect(await idsOf(gateway, '(first: 3)')).toEqual(['1', '2', '3']);
+  await vi.waitFor(
+    async () => expect((await gateway.ask(dashboards('(first: 3)'))).data).toEqual({ project: null }),
+    patient,
+  );
+  expect(upstream.requests.slice(0, 4)).toEqual([5, 5, 5, 3].map((size) => `GET ${path}?limit=${size}`));
+});
+
+test('of large pages in the cache only what an operation wants of them counts for it', async () => {
+  const rows = Array.from({ length: 100 }, (_, id) => listedDashboard(id, { description: 'x'.repeat(20_000) }));
+  await using upstream = await startUpstream({ 'GET /api/projects/:id/dashboards/': listOf(rows) }, { hold: 1 });
+  // What an operation may keep of what the upstream answers is 16 MiB then.
+  await using gateway = await startCaching(upstream, { maxAnswerBytes: 2 ** 20 });
+  const projects = Array.from({ length: 12 }, (_, index) => index + 1);
+  for (const id of projects) {
+    const { errors } = await gateway.ask(`{ project(id: ${id}) { dashboards(first: 100) { nodes { upstreamId } } } }`);
+    expect(errors).toBeUndefined();
+  }
+  upstream.reset();
+  const fields = projects.map((id) => `p${id}: project(id: ${id}) { dashboards(first: 1) { nodes { upstreamId } } }`);
+  const { errors } = await gateway.ask(`{ ${fields.join(' ')} }`);
+  expect([errors, upstream.requests]).toEqual([undefined, []]);
 });
 
 test('a request with no-cache reads as much as it wants', async () => {

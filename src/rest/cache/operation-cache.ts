@@ -6,6 +6,7 @@ import type { CachedAnswer } from './cached-answers.ts';
 import type { Epoch } from './epochs.ts';
 import type { Freshness } from './freshness.ts';
 import { GivenAnswers } from './given-answers.ts';
+import { OperationPages } from './operation-pages.ts';
 import type { AnswerKind, AnswerPlace, Refresh, RestCache } from './rest-cache.ts';
 import type { ReusableText } from './reusable-texts.ts';
 
@@ -32,6 +33,7 @@ export class OperationCache {
   #freshUntil = Number.POSITIVE_INFINITY;
   readonly #reads: CachedRead[] = [];
   readonly #given = new GivenAnswers();
+  #pages: OperationPages | undefined;
 
   constructor(cache: RestCache, caller: Caller, epoch: Epoch, use: CacheUse) {
     this.#cache = cache;
@@ -109,28 +111,11 @@ export class OperationCache {
     return this.#cache.now() >= freshUntil;
   }
 
-  /**
-   * The size that a page is best asked for in, of those that hold `limit` rows: that of the smallest one in time that this
-   * process has, else of the largest one that is too old, so that all sizes are refreshed by one call, else what is wanted.
-   */
-  sizeOf(operation: RestOperation, targetOf: (size: number) => string, limit: number): number {
-    if (this.#use !== 'normal') return limit;
-    const freshness = this.#cache.freshnessOf(operation);
-    const above = freshness === undefined ? [] : this.#cache.sizes.above(targetOf(limit));
-    if (freshness === undefined || above.length === 0) return limit;
-    let stale = limit;
-    const missing: string[] = [];
-    for (const size of [limit, ...above]) {
-      const place = this.#placeOf('json', targetOf(size));
-      const answer = this.#cache.findHere(place, freshness);
-      if (answer !== undefined && !this.isStale(answer)) {
-        this.#given.addMissing(missing);
-        return size;
-      }
-      missing.push(place.name);
-      if (answer !== undefined) stale = size;
-    }
-    return stale;
+  /** In which sizes it asks for pages; undefined if it wants everything anew. */
+  get pages(): OperationPages | undefined {
+    if (this.#use !== 'normal') return undefined;
+    this.#pages ??= new OperationPages(this.#cache, (target) => this.#placeOf('json', target), this.#given);
+    return this.#pages;
   }
 
   /** The answer to a read, if there is one that may be given without a call. Counts the read. */
