@@ -103,6 +103,7 @@ describe.skipIf(!hasRedis).each(modes)('over two gateways and a Redis, with AUTH
         };
         await Promise.all(Array.from({ length: clients }, run));
         expect(wrong).toEqual([]);
+        upstream.reset();
       }),
       { numRuns, seed, endOnFailure: true },
     );
