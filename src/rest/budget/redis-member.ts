@@ -104,19 +104,20 @@ export class RedisMember {
     try {
       const since = now();
       const known = calls();
+      let born: string | undefined;
       for (let from = 0; from < known.length; from += callsAStep)
-        await waves.run({ born: undefined, calls: known.slice(from, from + callsAStep) });
+        ({ born } = taken(await waves.run({ born, calls: known.slice(from, from + callsAStep) })));
       const last = calls().filter(
         ({ call }) => call.beganAt >= since || (Number.isFinite(call.endedAt) && call.endedAt >= since),
       );
-      const completed = waves.run({ born: undefined, completes: true, calls: last });
+      const completed = waves.run({ born, completes: true, calls: last });
       this.#joining = completed.then(
         () => undefined,
         () => undefined,
       );
-      const reply = await completed;
+      const reply = taken(await completed);
       membership.heard(reply);
-      if (reply.joined?.tellsProcess === false) this.#warnOfProcess();
+      if (!reply.joined.tellsProcess) this.#warnOfProcess();
       if (this.#hasWarned) log('info', 'calls are counted in Redis again');
       this.#hasWarned = false;
       this.onJoined();
@@ -165,4 +166,10 @@ export class RedisMember {
       if (this.#ended.length > 0 || this.#drops.length > 0) void this.tell();
     });
   }
+}
+
+/** What Redis answers to a wave that it has taken. Throws if its state is not the one that was told the waves before. */
+function taken({ born, joined }: ScriptReply): ScriptReply & { readonly joined: object } {
+  if (joined === undefined) throw new Error('expected the state that was told the first calls');
+  return { born, joined };
 }
