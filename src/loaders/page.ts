@@ -1,4 +1,4 @@
-import { type Position, positionByTime } from '../rest/positions.ts';
+import { boundaryOfStart, type Position, positionByTime } from '../rest/positions.ts';
 import { idText, type Row } from '../rest/values.ts';
 
 /** Rows that stand next to each other in their list, from `from` in the page and from `at` in the list. */
@@ -28,10 +28,7 @@ export function positionOf(page: ListPage, index: number): Position {
 export function positionAfter(page: ListPage, index: number): Position {
   const { rows, next } = page;
   if (index === rows.length - 1 && next !== undefined) return next;
-  const at = positionOf(page, index);
-  const counted = { ...at, offset: at.offset + 1 };
-  if (next?.boundary === undefined) return counted;
-  return positionByTime(rows.slice(0, index + 1), counted) ?? counted;
+  return (isWalkedByTime(page) ? positionInTime(page, index) : undefined) ?? countedBehind(page, index);
 }
 
 /** Whether there are rows before the page. */
@@ -40,16 +37,27 @@ export function hasRowsBefore(page: ListPage): boolean {
   return offset > 0 || before !== undefined || after !== undefined || boundary !== undefined;
 }
 
-/** The part of a page from row `from` on, at most `limit` rows, as if it had been read alone. */
-export function slicePage(page: ListPage, from: number, limit: number): ListPage {
+/**
+ * The part of a page from row `from` on, at most `limit` rows, as if it had been read alone. `isByTime` says that the list is
+ * walked by time, if its rows say when they were; by default it is if it goes on so behind the page.
+ */
+export function slicePage(page: ListPage, from: number, limit: number, isByTime = isWalkedByTime(page)): ListPage {
   if (from === 0 && limit >= page.rows.length) return page;
   const rows = page.rows.slice(from, from + limit);
   const end = from + rows.length;
   const first = { from: 0, at: positionOf(page, from) };
   const later = page.segments.filter((segment) => segment.from > from && segment.from < end);
   const segments = [first, ...later.map((segment) => ({ from: segment.from - from, at: segment.at }))];
-  const next = end < page.rows.length ? nextBehind(page, end) : page.next;
+  const next = end < page.rows.length ? nextBehind(page, end, isByTime) : page.next;
   return { rows, segments, next, count: page.count };
+}
+
+/**
+ * Whether a page is the end of a list without a count. It does not say how the list goes on before that; alone the part of it
+ * that is wanted would, for such lists are walked by time.
+ */
+export function endsUncounted({ next, count }: ListPage): boolean {
+  return next === undefined && count === undefined;
 }
 
 /** The last `limit` rows of a page. */
@@ -77,6 +85,23 @@ export function joinPages(first: ListPage, second: ListPage): ListPage {
 }
 
 /** Where the list goes on at row `end`, which the page has. */
-function nextBehind(page: ListPage, end: number): Position {
-  return end > 0 && page.next?.boundary !== undefined ? positionAfter(page, end - 1) : positionOf(page, end);
+function nextBehind(page: ListPage, end: number, isByTime: boolean): Position {
+  return (isByTime && end > 0 ? positionInTime(page, end - 1) : undefined) ?? positionOf(page, end);
+}
+
+function isWalkedByTime({ next }: ListPage): boolean {
+  return next?.boundary !== undefined;
+}
+
+/** Where the list goes on behind row `index` by time; undefined if its rows do not say when they were. */
+function positionInTime(page: ListPage, index: number): Position | undefined {
+  const { rows } = page;
+  const counted = countedBehind(page, index);
+  const boundary = counted.boundary ?? boundaryOfStart(positionOf(page, 0), rows);
+  return positionByTime(rows.slice(0, index + 1), { ...counted, boundary });
+}
+
+function countedBehind(page: ListPage, index: number): Position {
+  const at = positionOf(page, index);
+  return { ...at, offset: at.offset + 1 };
 }

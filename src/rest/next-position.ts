@@ -1,5 +1,5 @@
-import { isLater, isSameInstant, secondAfter } from './instants.ts';
-import { type Boundary, type Position, positionByTime } from './positions.ts';
+import { isLater, isSameInstant } from './instants.ts';
+import { boundaryOfStart, type Position, positionByTime } from './positions.ts';
 import type { Row } from './values.ts';
 
 /** A page that was read, and what its list is narrowed to in time. */
@@ -67,19 +67,12 @@ function positionBehind(offset: number, { at, rows }: Read): Position | undefine
 /** Where a list goes on that names a moment to go on before. */
 function positionBefore(named: Position, { at, filter, rows }: Read): Position {
   if (isLater(rows.at(-1)?.['timestamp'], named.before)) return named;
-  const { boundary = boundaryOfStart({ at, filter, rows }) } = at;
+  const { boundary = filter?.before === undefined ? boundaryOfStart(at, rows) : undefined } = at;
   const counted = { ...at, offset: at.offset + rows.length, boundary };
   const position = positionByTime(rows, counted) ?? named;
   // Where `before` includes its moment, the rows of that come again: the list is counted on behind them.
   const isSame = position.before === at.before && position.offset <= at.offset;
   return isSame ? { ...counted, boundary: position.boundary } : position;
-}
-
-/** At the start of a list no row is later than the first one: later ones have arrived since, and are not waited for. */
-function boundaryOfStart({ at, filter, rows }: Pick<Read, 'at' | 'filter' | 'rows'>): Boundary | undefined {
-  const isStart = at.offset === 0 && (at.before ?? at.after ?? filter?.before) === undefined;
-  const time = isStart ? secondAfter(rows[0]?.['timestamp']) : undefined;
-  return time === undefined ? undefined : { time, ids: [] };
 }
 
 /**

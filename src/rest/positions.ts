@@ -1,4 +1,4 @@
-import { inUtc, isLater, isSameInstant } from './instants.ts';
+import { inUtc, isLater, isSameInstant, secondAfter } from './instants.ts';
 import { idText, type Row } from './values.ts';
 
 /**
@@ -49,6 +49,13 @@ export function positionByTime(rows: readonly Row[], counted: Position): Positio
     return { offset, before: inUtc(later), after: counted.after, boundary: { time, ids } };
   }
   return start > 0 ? undefined : { ...counted, boundary: { time, ids } };
+}
+
+/** At the start of a list no row is later than the first one: later ones have arrived since, and are not waited for. */
+export function boundaryOfStart({ offset, before, after }: Position, rows: readonly Row[]): Boundary | undefined {
+  const isStart = offset === 0 && (before ?? after) === undefined;
+  const time = isStart ? secondAfter(rows[0]?.['timestamp']) : undefined;
+  return time === undefined ? undefined : { time, ids: [] };
 }
 
 /** The last ids that fit a boundary, none before one that is missing. */

@@ -1,11 +1,12 @@
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { budgetOf } from '../support/budgets.ts';
 import { cacheSettings, startCaching } from '../support/cache.ts';
-import { at } from '../support/connections.ts';
+import { askPage, at, idsOf as idsIn, type Page } from '../support/connections.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
-import { notFound } from '../support/replies.ts';
+import { type JsonObject, notFound } from '../support/replies.ts';
 import { event, listedDashboard } from '../support/rows.ts';
+import { keyset, tiedEvents } from '../support/ties.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const path = '/api/projects/1/dashboards/';
@@ -199,4 +200,43 @@ test('a page of another place of the list, of another filter or of another key i
   await gateway.ask(events('first: 2, filter: { event: "signed up" }'));
   await gateway.ask(events('first: 2'));
   expect(upstream.requests).toEqual([`GET ${path}?limit=3`, 'GET /api/projects/1/events/?limit=2&event=signed%20up']);
+});
+
+describe('events that are cut from a larger page in the cache', () => {
+  const place = { field: 'events', under: 'project(id: 1)' } as const;
+
+  /** Walks a list of which a page of `known` rows is in the cache at first, while an event arrives with each page. */
+  async function walked(rows: JsonObject[], known: number, size: number): Promise<readonly string[]> {
+    await using upstream = await startUpstream({ 'GET /api/projects/1/events/': keyset(rows) }, { hold: 1 });
+    await using gateway = await startCaching(upstream);
+    await askPage(gateway, place, { first: known });
+    const found: string[] = [];
+    let after: string | null = null;
+    for (let arrived = 0; arrived < 30; arrived += 1) {
+      const page: Page = await askPage(gateway, place, { first: size, after });
+      found.push(...page.rows);
+      if (!page.hasNextPage) return found;
+      after = page.endCursor;
+      rows.unshift(event(100 + arrived, { timestamp: `2024-05-01T10:01:${10 + arrived}Z` }));
+      gateway.pass(700);
+    }
+    return found;
+  }
+
+  test.each([
+    ['the end of the list', 50],
+    ['more of the list', 9],
+  ])('are visited once each although new ones arrive meanwhile, with %s behind the page', async (_what, known) => {
+    for (const [before, tied] of [
+      [0, 5],
+      [2, 5],
+      [3, 0],
+    ] as const) {
+      for (const size of [1, 2, 3, 4]) {
+        const rows = tiedEvents(before, tied, 6);
+        const expected = idsIn(rows);
+        expect([before, tied, size, ...(await walked(rows, known, size))]).toEqual([before, tied, size, ...expected]);
+      }
+    }
+  });
 });
