@@ -94,19 +94,25 @@ describe('a foreign cursor', () => {
     ];
     const cursors: (string | null)[] = [];
     for (const [place, args] of lists) cursors.push((await askPage(gateway, place, { ...args, first: 2 })).endCursor);
-    upstream.reset();
-    for (const [index, [place, args]] of lists.entries()) {
-      for (const [other, after] of cursors.entries()) {
-        if (other === index) continue;
-        const field = pageField(place, { ...args, after });
-        const { errors } = await gateway.ask(`{ ${place.under ?? '... on Query'} { ${field} } }`);
-        expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    const refuseForeign = async (): Promise<void> => {
+      for (const [index, [place, args]] of lists.entries()) {
+        for (const [other, after] of cursors.entries()) {
+          if (other === index) continue;
+          const field = pageField(place, { ...args, after });
+          const { errors } = await gateway.ask(`{ ${place.under ?? '... on Query'} { ${field} } }`);
+          expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+        }
       }
-    }
+    };
+    upstream.reset();
+    await refuseForeign();
     expect(upstream.requests).toEqual([]);
     for (const [index, [place, args]] of lists.entries()) {
       expect((await askPage(gateway, place, { ...args, after: cursors[index] })).hasPreviousPage).toBe(true);
     }
+    expect(upstream.requests).toHaveLength(lists.length);
+    // That their own lists have taken them, and remember that, is nothing to the others.
+    await refuseForeign();
     expect(upstream.requests).toHaveLength(lists.length);
   });
 
