@@ -2,7 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { createContext, runInContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { CacheCounts } from '../../src/rest/cache/cache-counts.ts';
 import { CachedAnswer, CachedAnswers, weightOf } from '../../src/rest/cache/cached-answers.ts';
+import { GivenAnswers } from '../../src/rest/cache/given-answers.ts';
+import { ReusableTexts } from '../../src/rest/cache/reusable-texts.ts';
 import { parseJson } from '../../src/rest/json.ts';
 import { inForm, measured } from '../support/form.ts';
 
@@ -50,6 +53,35 @@ test.each(pages)('answers with %s take no more memory than they may', async (wha
   measured(`a full cache of ${what}`, { pages: count, grownMiB: grown / 2 ** 20, countedMiB: answers.bytes / 2 ** 20 });
   expect(answers.bytes).toBeGreaterThan(maxBytes / 2);
   expect(answers.bytes).toBeLessThanOrEqual(maxBytes);
+  expect(grown).toBeLessThan(1.2 * maxBytes);
+});
+
+test.each([
+  ['Latin-1', 'x', 2000],
+  ['other letters', 'ж', 2000],
+  ['few letters', 'x', 20],
+])('texts that were made of answers take no more memory than they may: %s', async (what, letter, length) => {
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  const options = { answers: { find: () => undefined }, counts: new CacheCounts(), now: () => 0 };
+  const texts = new ReusableTexts({ ...options, maxBytes });
+  const count = inForm(16_000, 200_000);
+  for (let index = 0; index < count; index += 1) {
+    const given = new GivenAnswers();
+    for (let read = 0; read < 5; read += 1) {
+      // As it is once the answer itself is gone: nothing else holds the name.
+      const name = Buffer.from(`epoch json /api/projects/${index}/dashboards/?limit=${read}`).toString();
+      given.add({ name, noun: 'dashboards', freshMs: 1000.5, freshUntil: index + 0.5 });
+    }
+    const text = Buffer.from(`${index} ${letter.repeat(length)}`).toString();
+    texts.keep(Buffer.from(`caller epoch document ${index}`).toString(), text, given);
+    if (index % 1000 === 0) await nextTurn();
+  }
+  collect();
+  const grown = process.memoryUsage().heapUsed - before;
+  measured(`texts of ${what}`, { grownMiB: grown / 2 ** 20, countedMiB: texts.bytes / 2 ** 20 });
+  expect(texts.bytes).toBeGreaterThan(maxBytes / 2);
+  expect(texts.bytes).toBeLessThanOrEqual(maxBytes);
   expect(grown).toBeLessThan(1.2 * maxBytes);
 });
 
