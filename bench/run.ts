@@ -4,13 +4,13 @@
  *
  *   npm run bench                      three rounds, about 40 minutes
  *   npm run bench -- --quick           one short round, about 8 minutes
- *   npm run bench -- --resume          goes on with a run that was broken off
+ *   npm run bench -- --resume          goes on with a run that was broken off; with the options below only with that part of it
  *   npm run bench -- --scenarios S2,S3 --peers ours,tailcall --rounds 2
  *                                      a part of it; printed, and nothing is written
  *   npm run bench -- --report          RESULTS.md and chart.svg once more from results.json
  *
- * More options: --latency or --hot only the operations with a slow upstream or with equal ids, --growth only the series
- * that grow; --seconds, --warm, --start for the lengths of a run, of each run of the warm-up before it (it goes on until two in a row
+ * More options: --latency, --hot or --cold only the operations with a slow upstream, with equal ids or with different ones,
+ * --growth only the series that grow; --seconds, --warm, --start for the lengths of a run, of each run of the warm-up before it (it goes on until two in a row
  * differ by less than 3 %), and of the warm-up of a new process;
  * --quiet for how many CPUs others may use during a run that is not repeated.
  *
@@ -38,6 +38,7 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     latency: { type: 'boolean', default: false },
     hot: { type: 'boolean', default: false },
+    cold: { type: 'boolean', default: false },
     growth: { type: 'boolean', default: false },
     resume: { type: 'boolean', default: false },
     report: { type: 'boolean', default: false },
@@ -53,7 +54,14 @@ const timing: Timing = {
   quiet: number(values.quiet, values.quick ? Infinity : 0.15),
 };
 const isWhole =
-  values.peers === undefined && !values.latency && !values.hot && !values.growth && values.scenarios === undefined;
+  values.peers === undefined &&
+  !values.latency &&
+  !values.hot &&
+  !values.cold &&
+  !values.growth &&
+  values.scenarios === undefined;
+/** A part of a run that was broken off belongs to it. */
+const isKept = isWhole || values.resume;
 const kept = values.resume || values.report ? readResults() : undefined;
 const results: Results = kept ?? { machine: machineHere(canPin), samples: [] };
 
@@ -64,7 +72,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopping.
 if (process.platform !== 'linux') throw new Error('the benchmark reads CPU time from /proc, which only Linux has');
 if (!values.report) for (let round = 1; round <= rounds; round += 1) await runRound(round);
 printFigures(results);
-if (isWhole) writeReport(results);
+if (isKept) writeReport(results);
 
 async function runRound(round: number): Promise<void> {
   const chosen = chosenOf(values.peers, gatewayNames);
@@ -84,9 +92,11 @@ function chosenOf<Name extends string>(text: string | undefined, known: readonly
 }
 
 function isOfSeries({ series }: Point): boolean {
-  if (values.latency || values.hot) return (values.latency && series === 'slow') || (values.hot && series === 'hot');
-  if (values.growth) return series !== 'cold' && series !== 'hot' && series !== 'slow';
-  return true;
+  const { latency, hot, cold, growth: grows } = values;
+  if (!latency && !hot && !cold && !grows) return true;
+  if (series === 'slow') return latency;
+  if (series === 'hot') return hot;
+  return series === 'cold' ? cold : grows;
 }
 
 /** Measures gateways in turn, point by point, in another order each round. */
@@ -106,7 +116,7 @@ async function runPoints(
     console.error(
       `round ${round}: ${index + 1} of ${left.length} ${point.series} ${point.scenario} ${point.size || ''}`,
     );
-    if (isWhole) writeResults(results);
+    if (isKept) writeResults(results);
   }
 }
 

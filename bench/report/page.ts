@@ -5,7 +5,7 @@ import { type ScenarioName, scenarioNames, scenarioTitles } from '../scenarios/n
 import type { CallCounts } from './call-counts.ts';
 import { growthSection } from './growth.ts';
 import { cpuRatio, figuresAt } from './lookup.ts';
-import type { Figures, Results } from './results.ts';
+import type { Figures, Results, Sample } from './results.ts';
 import { number, ratio, table } from './text.ts';
 
 const basic = scenarioNames.filter((name) => /^S\d$/.test(name));
@@ -30,7 +30,6 @@ export function pageOf(results: Results, calls: CallCounts): string {
 }
 
 function introduction({ machine, samples }: Results): string {
-  const rounds = Math.max(...samples.map(({ round }) => round), 0);
   const foreign = samples.map((sample) => sample.foreign).toSorted((one, other) => one - other);
   const half = foreign[Math.floor(foreign.length / 2)] ?? 0;
   return `# What the gateway costs, beside its peers
@@ -38,7 +37,7 @@ function introduction({ machine, samples }: Results): string {
 <!-- Written by bench/run.ts. -->
 
 Measured on ${machine.date}, Node ${machine.node} for every gateway that runs on Node: ${machine.processor}, ${machine.cores} cores, ${machine.memoryGiB} GiB,
-${machine.system}. Medians of ${rounds} round${rounds === 1 ? '' : 's'}; other processes used ${number(half)} of a core during half of the runs.
+${machine.system}. Medians of ${roundsOf(samples)}; other processes used ${number(half)} of a core during half of the runs.
 
 ![CPU time of an operation](chart.svg)
 
@@ -48,6 +47,19 @@ otherwise. This gateway runs as \`npm start\` runs it: every limit on, the log a
 server written by hand for these operations alone: \`node:http\` and undici's \`dispatch\`, no GraphQL, exactly the needed
 REST calls. The peers ask for the same facts, in the best way their documentation tells; their code is in
 [peers/](peers/). \`npm run bench\` repeats it all.`;
+}
+
+/** How often things were measured: what the chart shows may have been measured more often than all else. */
+function roundsOf(samples: Results['samples']): string {
+  const isInChart = ({ series, scenario }: Sample): boolean => series === 'cold' && basic.includes(scenario);
+  const [inChart, elsewhere] = [samples.filter(isInChart), samples.filter((sample) => !isInChart(sample))].map(
+    lastRound,
+  );
+  return inChart === elsewhere ? `${inChart} rounds` : `${inChart} rounds of S1 to S6, and ${elsewhere} of all else`;
+}
+
+function lastRound(samples: Results['samples']): number {
+  return Math.max(...samples.map(({ round }) => round), 0);
 }
 
 type Series = 'cold' | 'hot' | 'slow';
