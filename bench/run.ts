@@ -1,5 +1,5 @@
 /**
- * The benchmark: this gateway and its peers side by side over one upstream. It needs Linux, and npm where a peer is not
+ * The benchmark: this gateway and its peers side by side over one upstream. It needs Linux, and npm if a peer is not
  * installed yet. A whole run writes bench/results.json as it goes, and from it bench/RESULTS.md and bench/chart.svg.
  *
  *   npm run bench                      three rounds, about 40 minutes
@@ -83,7 +83,7 @@ async function runRound(round: number): Promise<void> {
   await runPoints(round, grown, values.growth || isWhole ? growth.filter(wanted) : [], { MAX_PAGE_SIZE: '1000' });
 }
 
-/** Names separated by commas, all of them where none is given. Throws for one that is not known. */
+/** Names separated by commas, all of them if none is given. Throws for one that is not known. */
 function chosenOf<Name extends string>(text: string | undefined, known: readonly Name[]): readonly Name[] {
   const wanted = new Set<string>(text?.split(',') ?? known);
   const unknown = wanted.difference(new Set(known));

@@ -16,12 +16,12 @@ export const longestReconnectMs = 2000;
 
 /**
  * Connects, and connects again when the connection is lost; the log tells each change once. Commands fail at once without a
- * connection. With `patienceMs` they fail after that.
+ * connection. With `timeoutMs` they fail after that.
  */
-export function connectRedis({ url, authorities, log }: RedisOptions, patienceMs?: number): Redis {
+export function connectRedis({ url, authorities, log }: RedisOptions, timeoutMs?: number): Redis {
   const redis = new Redis(url, {
     ...(authorities !== undefined && { tls: { ca: [...getCACertificates('default'), authorities] } }),
-    ...(patienceMs !== undefined && { commandTimeout: patienceMs }),
+    ...(timeoutMs !== undefined && { commandTimeout: timeoutMs }),
     // Without a connection commands fail at once instead of queueing.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,

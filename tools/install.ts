@@ -1,5 +1,5 @@
 /**
- * Installs packages that keep a lock of their own, where that has not been done since the lock changed: `npm run check`
+ * Installs packages that keep a lock of their own, if that has not been done since the lock changed: `npm run check`
  * and `npm test` need them, running the gateway does not.
  *
  *   node tools/install.ts FOLDER…
@@ -19,7 +19,7 @@ for (const folder of process.argv.slice(2)) {
   if (status !== 0) process.exit(1);
 }
 
-/** When a file was last written, in milliseconds; 0 where there is none. */
+/** When a file was last written, in milliseconds; 0 if there is none. */
 function changedAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

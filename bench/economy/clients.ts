@@ -18,7 +18,7 @@ export interface Client extends AsyncDisposable {
 }
 
 /** A person gives up a request after that, in real milliseconds; nothing here should take as long. */
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -35,7 +35,7 @@ type Send = (request: {
 }) => Promise<Response>;
 
 function connect(url: string, key: string): { readonly send: Send; readonly close: () => Promise<void> } {
-  const pool = new Pool(new URL(url).origin, { headersTimeout: patienceMs, bodyTimeout: patienceMs });
+  const pool = new Pool(new URL(url).origin, { headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
   const headers: Headers = { authorization: `Bearer ${key}`, accept: 'application/json' };
   const send: Send = async ({ method = 'GET', path, body }) => {
     const content = body === undefined ? {} : { 'content-type': 'application/json' };

@@ -8,7 +8,7 @@ import { type GatewayName, gateways } from './table.ts';
 
 /** Compares what gateways answer with what the first one that was asked answered. */
 export interface Agreement {
-  /** Asks for a variant of a scenario. Throws where the answer says something else, or holds errors. */
+  /** Asks for a variant of a scenario. Throws if the answer says something else, or holds errors. */
   check(name: GatewayName, gateway: RunningGateway, scenario: ScenarioName, index: number): Promise<void>;
   /** Checks one variant of every scenario that the gateway can answer. */
   checkAll(name: GatewayName, gateway: RunningGateway): Promise<void>;

@@ -36,7 +36,7 @@ export function registrationOf(scenario: ScenarioName, { query }: Question, vari
   return post({ operationName: scenario, variables: variablesOf(query, variant), query, extensions });
 }
 
-/** Sends a request and answers `data`. Throws where there is none, or an error beside it. */
+/** Sends a request and answers `data`. Throws if there is none, or an error beside it. */
 export async function fetchData(url: string, { method, search, body }: WireRequest): Promise<unknown> {
   const response = await fetch(`${url}${search}`, {
     method,
@@ -71,7 +71,7 @@ export function bytesOf(url: string, { method, search, body }: WireRequest): Buf
   return Buffer.from(`${method} ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
 }
 
-/** What a text says as JSON; undefined where it is none. */
+/** What a text says as JSON; undefined if it is none. */
 function toJson(text: string): unknown {
   try {
     return JSON.parse(text);

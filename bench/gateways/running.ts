@@ -29,13 +29,13 @@ export interface StartOptions {
   readonly prefix?: readonly string[];
 }
 
-/** Installs what a peer needs into its folder, where that has not been done since its lock changed. */
+/** Installs what a peer needs into its folder, if that has not been done since its lock changed. */
 export function install({ folder }: GatewayEntry): void {
   const path = relative(root, folder);
   if (path !== '') execFileSync(process.execPath, ['tools/install.ts', path], { cwd: root, stdio: 'inherit' });
 }
 
-/** Starts a gateway and waits until it answers. Throws with the end of its log where it does not. */
+/** Starts a gateway and waits until it answers. Throws with the end of its log if it does not. */
 export async function startGateway(entry: GatewayEntry, options: StartOptions): Promise<RunningGateway> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'gateway-log-'));

@@ -27,7 +27,7 @@ export interface Timing {
 /** The processes of one round. */
 export interface Bench extends AsyncDisposable {
   readonly names: readonly GatewayName[];
-  /** Measures one gateway at one point; undefined where it cannot answer the scenario. */
+  /** Measures one gateway at one point; undefined if it cannot answer the scenario. */
   measure(name: GatewayName, point: Point): Promise<Omit<Sample, 'round'> | undefined>;
 }
 

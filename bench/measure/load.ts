@@ -28,9 +28,9 @@ export interface LoadResult {
 interface Pending {
   startedAt: number;
   head: string;
-  /** Bytes still to come; undefined until the head is read, and where the body is chunked. */
+  /** Bytes that are still to come; undefined until the head is read, and if the body is chunked. */
   left: number | undefined;
-  /** The end of a chunked body so far; undefined until the head is read, and where the length was told. */
+  /** The end of a chunked body so far; undefined until the head is read, and if the length was told. */
   tail: string | undefined;
 }
 
@@ -53,7 +53,7 @@ process.on('message', (job: LoadJob) => {
 });
 
 /** How long an answer may take, in milliseconds. */
-const patience = 20_000;
+const timeoutMs = 20_000;
 
 async function run({ port, concurrency, seconds, requests }: LoadJob): Promise<LoadResult> {
   const times: number[] = [];
@@ -73,7 +73,7 @@ async function run({ port, concurrency, seconds, requests }: LoadJob): Promise<L
       socket.write(requests[next++ % requests.length] ?? '');
     };
     socket.on('connect', ask).on('error', reject);
-    socket.setTimeout(patience, () => socket.destroy(new Error(`no answer for ${patience} ms`)));
+    socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`no answer for ${timeoutMs} ms`)));
     socket.on('data', (chunk: Buffer) => {
       if (chunk.includes('"errors":')) failure ??= chunk.toString('latin1').slice(0, 500);
       if (!isComplete(pending, chunk)) return;

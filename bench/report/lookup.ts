@@ -12,7 +12,7 @@ export interface Place {
   readonly size?: number;
 }
 
-/** The figures of a place; undefined where nothing was measured. */
+/** The figures of a place; undefined if nothing was measured. */
 export function figuresAt({ samples }: Results, place: Place): Figures | undefined {
   const { gateway, series, scenario, size = 0 } = place;
   return figuresOf(

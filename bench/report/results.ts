@@ -18,7 +18,7 @@ export interface Sample {
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** REST calls for each operation; fewer than one operation alone makes where operations share calls. */
+  /** REST calls for each operation; fewer than one operation alone makes if operations share calls. */
   readonly calls: number;
   /** The most memory that the gateway has held since it started, in mebibytes. */
   readonly memory: number;

@@ -30,5 +30,5 @@ export interface Question {
   readonly complete?: (data: unknown) => unknown;
 }
 
-/** The questions of one kind of schema; none where it cannot answer one. */
+/** The questions of one kind of schema; none if it cannot answer one. */
 export type Questions = Readonly<Partial<Record<ScenarioName, Question>>>;

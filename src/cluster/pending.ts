@@ -8,7 +8,7 @@ export interface Pending<T> {
 }
 
 /** Questions that wait at most so many milliseconds each, and most of them that wait at a time. */
-export function createPending<T>(patienceMs: number, mostWaiting = 1000): Pending<T> {
+export function createPending<T>(timeoutMs: number, mostWaiting = 1000): Pending<T> {
   const waiting = new Map<number, (value: T | undefined) => void>();
   let lastId = 0;
   const answer = (id: number, value: T | undefined): void => {
@@ -26,7 +26,7 @@ export function createPending<T>(patienceMs: number, mostWaiting = 1000): Pendin
       const id = lastId;
       return new Promise((resolve) => {
         // An answer that has arrived by then is read first: timers run before it, and a busy process may be late for both.
-        const timer = setTimeout(setImmediate, patienceMs, answer, id, undefined);
+        const timer = setTimeout(setImmediate, timeoutMs, answer, id, undefined);
         waiting.set(id, (value) => {
           clearTimeout(timer);
           resolve(value);

@@ -6,7 +6,7 @@ import type { Decision, PermitEnd, ToPrimary } from './messages.ts';
 import { createPending } from './pending.ts';
 
 /** Longest time that an operation waits to be told what is left, in milliseconds: its calls are decided one by one anyway. */
-const outlookPatienceMs = 1000;
+const outlookTimeoutMs = 1000;
 
 /** A claim that the primary has not decided. */
 interface Waiting {
@@ -19,7 +19,7 @@ export class RemoteBudget implements CallBudget {
   readonly #windows: BudgetWindows;
   readonly #tell: (message: ToPrimary) => void;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #outlooks = createPending<Outlooks>(outlookPatienceMs);
+  readonly #outlooks = createPending<Outlooks>(outlookTimeoutMs);
   #lastId = 0;
   /** What is told at the end of this turn of the event loop. */
   #claims: { readonly id: number; readonly demand: Demand }[] = [];

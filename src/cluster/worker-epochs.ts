@@ -2,7 +2,7 @@ import { type Epoch, type Epochs, LocalEpochs } from '../rest/cache/epochs.ts';
 import { createPending } from './pending.ts';
 
 /** Longest time that a write waits for the other workers, in milliseconds; the primary gives up a little sooner. */
-const patienceMs = 6000;
+const timeoutMs = 6000;
 
 /** An epoch that all workers have to know of: a new one of a key, or one that is not to be used. */
 export interface EpochChange {
@@ -18,7 +18,7 @@ type TellOthers = (id: number, change: EpochChange) => void;
 export class WorkerEpochs implements Epochs {
   readonly #own = new LocalEpochs();
   /** There are as many at a time as writes, which have a limit of their own. */
-  readonly #changes = createPending<true>(patienceMs, Number.POSITIVE_INFINITY);
+  readonly #changes = createPending<true>(timeoutMs, Number.POSITIVE_INFINITY);
   readonly #tellOthers: TellOthers;
 
   constructor(tellOthers: TellOthers) {

@@ -25,13 +25,13 @@ export interface WorkerEvents {
 }
 
 /** How long a worker has to tell its metrics, in milliseconds; after that what it told last counts. */
-const measurePatienceMs = 1000;
+const measureTimeoutMs = 1000;
 
 /**
  * How long a worker has to change an epoch, in milliseconds: writes wait for it. There are as many changes at a time as
  * writes, which have a limit of their own.
  */
-const changePatienceMs = 5000;
+const changeTimeoutMs = 5000;
 
 /** The primary's side of one worker, from its start to its end; `Link` of worker.ts is the other side. */
 export class WorkerHandle {
@@ -39,8 +39,8 @@ export class WorkerHandle {
   readonly started: Promise<Started>;
   readonly #worker: Worker;
   readonly #handovers: Handovers;
-  readonly #measures = createPending<Snapshot>(measurePatienceMs);
-  readonly #changes = createPending<true>(changePatienceMs, Number.POSITIVE_INFINITY);
+  readonly #measures = createPending<Snapshot>(measureTimeoutMs);
+  readonly #changes = createPending<true>(changeTimeoutMs, Number.POSITIVE_INFINITY);
   #snapshot: Snapshot = [];
   #serves = false;
 

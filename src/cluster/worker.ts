@@ -19,13 +19,13 @@ export interface Served extends Started {
 }
 
 /** Longest time that a request waits for a text, in milliseconds: the client can send it instead. */
-const textPatienceMs = 150;
+const textTimeoutMs = 150;
 
 /** Longest time that a scrape waits, in milliseconds. */
-const totalsPatienceMs = 3000;
+const totalsTimeoutMs = 3000;
 
 /** Longest time that a stop waits for the primary's word, in milliseconds: requests wait meanwhile. */
-const wordPatienceMs = 3000;
+const permissionTimeoutMs = 3000;
 
 /** A worker's side of the channel to the primary. */
 export class Link {
@@ -35,7 +35,7 @@ export class Link {
   readonly store: TextStore;
   /** Epochs of upstream keys that hold over all workers. */
   readonly epochs = new WorkerEpochs((id, change) => void tell({ kind: 'changeAll', id, change }));
-  readonly #texts = createPending<string>(textPatienceMs);
+  readonly #texts = createPending<string>(textTimeoutMs);
   /** The primary's words when this worker stops. */
   readonly #mayClose = Promise.withResolvers<void>();
   readonly #mayAnswer = Promise.withResolvers<void>();
@@ -44,7 +44,7 @@ export class Link {
     mayClose: () => this.#wordAfter({ kind: 'holding' }, this.#mayClose.promise),
     mayAnswer: () => this.#wordAfter({ kind: 'closed' }, this.#mayAnswer.promise),
   };
-  readonly #totals = createPending<string>(totalsPatienceMs);
+  readonly #totals = createPending<string>(totalsTimeoutMs);
   #served: Served | undefined;
   #tenants: Tenants | undefined;
   #budget: RemoteBudget | undefined;
@@ -99,7 +99,7 @@ export class Link {
 
   async #wordAfter(message: ToPrimary, word: Promise<void>): Promise<void> {
     void tell(message);
-    await Promise.race([word, delay(wordPatienceMs, undefined, { ref: false })]);
+    await Promise.race([word, delay(permissionTimeoutMs, undefined, { ref: false })]);
   }
 
   #obey(message: Exclude<ToWorker, { readonly kind: 'start' }>): void {

@@ -29,7 +29,7 @@ const standardOutput = 1;
 const longestBacklog = 64 * 2 ** 20;
 
 /** How long the last lines may wait for their reader, in milliseconds. */
-const endPatienceMs = 1000;
+const endTimeoutMs = 1000;
 
 /** A log, and its end. */
 export interface Journal {
@@ -65,7 +65,7 @@ export function createLog(level: string, isShared: boolean): Journal {
     new Promise((resolve) => {
       lines.flush();
       isEnding = true;
-      setTimeout(resolve, endPatienceMs);
+      setTimeout(resolve, endTimeoutMs);
       destination.once('finish', resolve);
       destination.end();
     });

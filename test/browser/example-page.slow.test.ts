@@ -101,7 +101,7 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { tim
     ]);
   });
 
-  test('keeps what came where a part is missing, and says after how long another try may do', async () => {
+  test('keeps what came if a part is missing, and says after how long another try may do', async () => {
     await using opened = await browser.open();
     const { page, picture } = opened;
     const errors = [
@@ -203,7 +203,7 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { tim
 });
 
 describe.skipIf(!hasChromium)('The page of examples/web (needs chromium), started with a gateway', () => {
-  test('has no error at the first start, and is live where the gateway has no list of documents', async () => {
+  test('has no error at the first start, and is live if the gateway has no list of documents', async () => {
     await using started = new AsyncDisposableStack();
     const browser = started.use(await startBrowser());
     const example = await startExample(started, { PERSISTED_DOCUMENTS_MODE: 'off' }, { eventsPerMinute: 600 });

@@ -2,11 +2,11 @@ import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   hasChromium,
-  patienceMs,
   seriousFindings,
   startBrowser,
   type TestBrowser,
   type TestPage,
+  timeoutMs,
 } from '../support/browser.ts';
 import { rowsOf } from '../support/connections.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -121,7 +121,7 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
       if ((await button.getAttribute('aria-expanded')) !== 'true') await button.click();
       return second.isVisible();
     };
-    await expect.poll(open, { timeout: patienceMs, interval: 500 }).toBe(true);
+    await expect.poll(open, { timeout: timeoutMs, interval: 500 }).toBe(true);
     await second.click();
     await says(panel, '2 REST calls in 1 wave.');
     await says(panel, '2 calls made.');
@@ -233,7 +233,7 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
 
   test('never shows an older plan, even if its answer comes behind a newer one', async () => {
     await replaceText(page, 'query', '{ older: project(id: 1) { name dashboards { totalCount } } }');
-    await expect.poll(() => page.evaluate('held.length'), { timeout: patienceMs }).toBe(1);
+    await expect.poll(() => page.evaluate('held.length'), { timeout: timeoutMs }).toBe(1);
     await replaceText(page, 'query', '{ newer: project(id: 1) { name } }');
     await panel.getByText('for newer').waitFor();
     await page.evaluate('release()');

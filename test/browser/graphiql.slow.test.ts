@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWorkspace, type Workspace } from '../../src/workspace/workspace.ts';
-import { hasChromium, patienceMs, seriousFindings, startBrowser, type TestBrowser } from '../support/browser.ts';
+import { hasChromium, seriousFindings, startBrowser, type TestBrowser, timeoutMs } from '../support/browser.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { GrowingEvents, quick } from '../support/live.ts';
 import { createFolder } from '../support/persisted.ts';
@@ -63,7 +63,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     expect(errors).toEqual([]);
   });
 
-  test('follows events in a tab of its own, where there are subscriptions', async () => {
+  test('follows events in a tab of its own, if there are subscriptions', async () => {
     const events = new GrowingEvents();
     await using upstream = await startUpstream({ 'GET /api/projects/1/events/': events.list });
     await using live = await startGateway(upstream, { live: quick, demoKey: 'phx_demo', explain: true });
@@ -211,7 +211,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     expect(response?.y).toBeGreaterThanOrEqual((editors?.y ?? 0) + (editors?.height ?? 0));
   });
 
-  test('says what does not work where only listed documents run', async () => {
+  test('says what does not work if only listed documents run', async () => {
     using folder = createFolder();
     const files = folder.write('manifest.json', { q1: '{ __typename }' });
     const persisted = { files, mode: 'only' } as const;
@@ -228,7 +228,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     await page.getByRole('button', { name: 'Show REST calls' }).click();
     const told = page.getByRole('region', { name: 'REST calls', exact: true }).getByRole('status');
     const unlisted = 'Only listed documents run here, and this text is none of them: there is no plan of it.';
-    await expect.poll(() => told.innerText(), { timeout: patienceMs }).toBe(unlisted);
+    await expect.poll(() => told.innerText(), { timeout: timeoutMs }).toBe(unlisted);
     await picture('graphiql-only');
   });
 });

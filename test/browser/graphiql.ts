@@ -1,6 +1,6 @@
 import type { Locator, Page, Request } from 'playwright-core';
 import { expect } from 'vitest';
-import { patienceMs, type TestBrowser, type TestPage } from '../support/browser.ts';
+import { type TestBrowser, type TestPage, timeoutMs } from '../support/browser.ts';
 
 /** Opens GraphiQL and waits until it has read the schema. */
 export async function openGraphiql(browser: TestBrowser, url: string): Promise<TestPage> {
@@ -44,7 +44,7 @@ export async function executeUntil(page: Page, hasBegun: () => boolean): Promise
     if (!hasBegun()) await page.click('button[aria-label^="Execute"]');
     return hasBegun();
   };
-  await expect.poll(press, { timeout: patienceMs, interval: 1000 }).toBe(true);
+  await expect.poll(press, { timeout: timeoutMs, interval: 1000 }).toBe(true);
 }
 
 /**
@@ -64,7 +64,7 @@ export async function replaceText(page: Page, editor: 'query' | 'headers', line:
     await expect.poll(() => textOf(place), { timeout: standingMs }).toBe(line);
     return line;
   };
-  await expect.poll(() => replaced().catch(String), { timeout: patienceMs }).toBe(line);
+  await expect.poll(() => replaced().catch(String), { timeout: timeoutMs }).toBe(line);
 }
 
 /** How long a text that was pasted may take to stand in the editor, in milliseconds. */
@@ -97,7 +97,7 @@ export async function openTab(page: Page, operation: string): Promise<void> {
 /** Waits until this stands in what GraphiQL stores of its tabs. */
 export async function untilTabsHold(page: Page, text: string): Promise<void> {
   const tabs = (): Promise<unknown> => page.evaluate("localStorage.getItem('graphiql:tabState')");
-  await expect.poll(tabs, { timeout: patienceMs }).toContain(text);
+  await expect.poll(tabs, { timeout: timeoutMs }).toContain(text);
 }
 
 /** Everything that the browser keeps of the page beyond its tab: cookies, storage, databases, and the address. */

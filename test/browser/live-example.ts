@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { GatewayOptions } from '../../src/gateway.ts';
-import { patienceMs } from '../support/browser.ts';
+import { timeoutMs } from '../support/browser.ts';
 import { freePort } from '../support/free-port.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { GrowingEvents, quick } from '../support/live.ts';
@@ -27,7 +27,7 @@ export interface LiveExample {
 }
 
 /** For what a busy machine takes its time. */
-export const soon = { timeout: patienceMs } as const;
+export const soon = { timeout: timeoutMs } as const;
 
 /** What the REST API tells of a project. */
 interface Project {

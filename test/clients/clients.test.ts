@@ -64,7 +64,7 @@ test.each([
   [urql, { data: { project: { name: 'Booking website' } } }, ['GET id', 'GET text']],
   [apolloKotlin, { code: 'AutoPersistedQueriesNotSupported' }, ['GET id']],
   [apolloIos, { code: 'PERSISTED_QUERY_NOT_SUPPORTED' }, ['POST id']],
-])('$name does what it is made to do where automatic persisted queries are off', async (client, outcome, sent) => {
+])('$name does what it is made to do if automatic persisted queries are off', async (client, outcome, sent) => {
   const endpoint = watch(gateways.withoutApq);
   const text = 'query Off { project(id: "1") { name } }';
   expect(await client.automatic?.ask(endpoint, text)).toMatchObject(outcome);
@@ -103,7 +103,7 @@ function textCell(text: Connect): void {
 }
 
 function listedTextCell(listedText: Connect): void {
-  test('mode `only`: sends texts that are listed where nothing else is run', async () => {
+  test('mode `only`: sends texts that are listed if nothing else is run', async () => {
     const traffic = await use(listedText, gateways.only);
     expect(traffic.map(carried)).toEqual(['text', 'text', 'text', 'text']);
   });
@@ -153,7 +153,7 @@ function listedCells(listed: Connect): void {
     expect(traffic.map(carried)).toEqual(['id', 'id', 'id', 'id']);
   });
 
-  test('mode `only`: asks by the ids of its manifest where nothing else is run', async () => {
+  test('mode `only`: asks by the ids of its manifest if nothing else is run', async () => {
     const traffic = await use(listed, gateways.only);
     expect(traffic.map(carried)).toEqual(['id', 'id', 'id', 'id']);
   });
@@ -161,7 +161,7 @@ function listedCells(listed: Connect): void {
 
 /** What a phone does that can keep no key. */
 function tokenCell(listed: Connect): void {
-  test('tokens: asks by the ids of its manifest with the token of a user, where nothing else is run', async () => {
+  test('tokens: asks by the ids of its manifest with the token of a user, if nothing else is run', async () => {
     const traffic = await use(listed, gateways.tenants);
     expect(traffic.map(carried)).toEqual(['id', 'id', 'id', 'id']);
   });

@@ -11,7 +11,7 @@ import { dashboard, listedDashboard, project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const query = `
-  query Board($id: ID!) {
+  query Page($id: ID!) {
     project(id: $id) { id dashboards(first: 1) { nodes { id name ... @defer(label: "details") { tiles } } } }
   }`;
 
@@ -140,7 +140,7 @@ test.each([
     expect(body).toContain(
       `{"data":{"name":"${name}","tiles":[{"text":"${tile}"}]},"path":["project","dashboards","nodes",0],"label":"details"}`,
     );
-    const whole = await send('query Board($id: ID!) { project(id: $id) { id } }');
+    const whole = await send('query Page($id: ID!) { project(id: $id) { id } }');
     expect(whole.headers['content-type']).toBe('application/graphql-response+json; charset=utf-8');
   },
 );

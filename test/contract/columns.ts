@@ -17,7 +17,7 @@ export interface Value {
   readonly answered: Json;
 }
 
-/** In what no answer may ever say where a value is refused. */
+/** What no answer may ever quote of a value that is refused. */
 export const secret = 'hunter2';
 
 /** How many values of each column tell every two columns of a type apart: one for each binary digit of an index. */
@@ -92,7 +92,7 @@ export function fieldNames(columns: readonly Mapped[]): string {
   return columns.map(({ field }) => field).join(' ');
 }
 
-/** Values that a column's type cannot hold, each with the secret in it where it can be. */
+/** Values that a column's type cannot hold, each with the secret in it if it can be. */
 export function wrongValuesOf({ type }: Mapped): readonly Json[] {
   const named = getNamedType(type);
   const object = { [secret]: secret };

@@ -16,10 +16,10 @@ import { isObject } from '../../src/rest/values.ts';
 /** A column as the OpenAPI document has it. */
 export interface Column {
   readonly name: string;
-  /** The JSON types that it may have, `null` left out; none where it is any JSON. */
+  /** The JSON types that it may have, `null` left out; none if it is any JSON. */
   readonly types: readonly string[];
   readonly format: string | undefined;
-  /** The values that a request may give it, where they are listed. */
+  /** The values that a request may give it, if they are listed. */
   readonly values: readonly unknown[] | undefined;
   /** Whether it is an object with a schema of its own. */
   readonly isObject: boolean;
@@ -108,7 +108,7 @@ export function inputOf(name: string): GraphQLInputObjectType {
   return input;
 }
 
-/** The input field that takes a request column. Throws where there is none. */
+/** The input field that takes a request column. Throws if there is none. */
 export function inputFieldOf(input: string, column: string): GraphQLInputField {
   const field = inputOf(input).getFields()[fieldNameOf(column)];
   if (field === undefined) throw new Error(`${input} takes no ${column}`);

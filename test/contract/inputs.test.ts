@@ -87,7 +87,7 @@ interface Refusal {
   readonly message: string;
 }
 
-test('a variable that has a default and is null is refused where nothing may be null, whichever field it is', async () => {
+test('a variable that has a default and is null is refused if its place may not be null, whichever field it is', async () => {
   await using upstream = await startUpstream({ 'PATCH /api/projects/1/': { id: 1 } });
   await using gateway = await startGateway(upstream);
   const query = `mutation ($input: DeleteProjectInput = { id: 1 }) {

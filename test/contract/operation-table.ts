@@ -9,7 +9,7 @@ export interface Reach {
   readonly query: string;
   /** `METHOD target`, byte for byte. */
   readonly request: string;
-  /** The body, byte for byte; left out where none is sent. */
+  /** The body, byte for byte; left out if none is sent. */
   readonly body?: string;
   readonly answer: Answer;
   readonly data: Json;

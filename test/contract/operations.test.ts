@@ -143,7 +143,7 @@ describe('a write', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  test('a deleted project comes along where the upstream answers it', async () => {
+  test('a deleted project comes along if the upstream answers it', async () => {
     await using upstream = await startUpstream({ 'DELETE /api/projects/5/': project(5) });
     await using gateway = await startGateway(upstream);
     const { data } = await askThriceExactly(

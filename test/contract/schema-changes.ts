@@ -2,7 +2,7 @@ import { BreakingChangeType, findSchemaChanges, type GraphQLSchema } from 'graph
 
 const breakingTypes: ReadonlySet<string> = new Set(Object.values(BreakingChangeType));
 
-/** The part of a changelog about what is not released yet. Throws where there is none. */
+/** The part of a changelog about what is not released yet. Throws if there is none. */
 export function unreleased(changelog: string): string {
   const [, section] = /^## \[Unreleased\]\n(.*?)(?=^## |(?![^]))/ms.exec(changelog) ?? [];
   if (section === undefined) throw new Error('the changelog has no section [Unreleased]');

@@ -61,7 +61,7 @@ describe('a breaking change', () => {
     expect(unnamed(`${coordinate}s x${coordinate} Other.${coordinate}`)).toHaveLength(1);
   });
 
-  test('is none where something is added, described or made optional', () => {
+  test('is none if something is added, described or made optional', () => {
     const changed = base
       .replace('RED', '"Like blood." RED BLUE')
       .replace('size: Int', 'size: Int, more: Int')

@@ -66,7 +66,7 @@ test('the limit is exact', async () => {
   expect((await tooFew.ask(query)).errors).toHaveLength(1);
 });
 
-test('an operation ends while it is made where its structure alone has too many bytes, with no further call', async () => {
+test('an operation whose structure alone has too many bytes ends while it is made, with no further call', async () => {
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream, { maxAnswerBytes: 10_000 });
   const long = 'a'.repeat(300);

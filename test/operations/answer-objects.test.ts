@@ -84,7 +84,7 @@ test('the plan tells how many objects an operation answers at most', async () =>
   expect(at(extensions, 'explain', 'objects')).toBe(10_302);
 });
 
-test('introspection is answered whole, and refused where aliases repeat it', async () => {
+test('introspection is answered in full, and refused if aliases repeat it', async () => {
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream);
   const headers = { authorization: '' };

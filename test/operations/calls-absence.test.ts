@@ -27,7 +27,7 @@ function answers(own: Reply | null, ofDashboards: Reply | null, ofEvents: Reply 
 }
 
 describe('an object that does not exist', () => {
-  test('is null without an error where its own row is read', async () => {
+  test('is null without an error if its own row is read', async () => {
     await using upstream = await startUpstream({}, { quiet: 25 });
     await using gateway = await startGateway(upstream);
     const answer = await askThrice(gateway, upstream, `{ project(id: 1) { name ${relations} } }`);
@@ -37,7 +37,7 @@ describe('an object that does not exist', () => {
     expect(upstream.waves()).toBe(1);
   });
 
-  test('is null without an error where every relation answers 404 and one read of its row, too', async () => {
+  test('is null without an error if every relation answers 404 and one read of its row, too', async () => {
     await using upstream = await startUpstream({}, { quiet: 25 });
     await using gateway = await startGateway(upstream);
     const answer = await askThrice(gateway, upstream, `{ project(id: 1) { id ${relations} } }`);
@@ -67,7 +67,7 @@ describe('an object that does not exist', () => {
     expect(upstream.waves()).toBe(waves);
   });
 
-  test('costs nothing where the row names none', async () => {
+  test('costs nothing if the row names none', async () => {
     await using upstream = await startUpstream({ [row]: project(1, { primary_dashboard: null, organization: null }) });
     await using gateway = await startGateway(upstream);
     const answer = await askThrice(
@@ -272,7 +272,7 @@ describe('several rows of one list, wanted by id at once', () => {
     expect(upstream.requests).toEqual([`${dashboards}?limit=100`]);
   });
 
-  test('are one call each below three, where they are rows of different lists, or in the detail view', async () => {
+  test('are one call each below three, if they are rows of different lists, or in the detail view', async () => {
     await using upstream = await startUpstream(routes, { quiet: 25 });
     await using gateway = await startGateway(upstream);
     await askThrice(gateway, upstream, query, { variables: { ids: ids(2) } });
@@ -283,7 +283,7 @@ describe('several rows of one list, wanted by id at once', () => {
     expect([upstream.waves(), upstream.mostInFlight]).toEqual([1, 4]);
   });
 
-  test('are read by id where the list does not have them', async () => {
+  test('are read by id if the list does not have them', async () => {
     await using upstream = await startUpstream({ ...routes, [dashboards]: listOf(rowsOf(2, listedDashboard)) });
     await using gateway = await startGateway(upstream);
     const answer = await askThrice(gateway, upstream, query, { variables: { ids: ids(4) } });
@@ -297,7 +297,7 @@ describe('several rows of one list, wanted by id at once', () => {
     ['403', denied],
     ['404', refusal(404, 'not_found', 'Not found.')],
     ['nonsense', 'nonsense'],
-  ])('are read by id where the list answers %s, which is no error to the client', async (_status, failure) => {
+  ])('are read by id if the list answers %s, which is no error to the client', async (_status, failure) => {
     await using upstream = await startUpstream({ ...routes, [dashboards]: failure }, { quiet: 25 });
     await using gateway = await startGateway(upstream);
     const answer = await askThrice(gateway, upstream, query, { variables: { ids: ids(3) } });

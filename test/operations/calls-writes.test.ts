@@ -178,7 +178,7 @@ describe('mutations of one operation', () => {
     expect(upstream.requests).toHaveLength(6);
   });
 
-  test('keep the answer of one that was done where the next fails, after which nothing read before is true', async () => {
+  test('keep the answer of one that was done if the next fails, after which nothing read before is true', async () => {
     await using upstream = await startUpstream({
       'PATCH /api/projects/1/dashboards/2/': dashboard(2),
       'PATCH /api/projects/1/dashboards/3/': reply({ status: 500 }),
@@ -208,7 +208,7 @@ describe('mutations of one operation', () => {
     expect(upstream.requests).toEqual(['POST /api/projects/']);
   });
 
-  test('whose action answers no plugin read the plugin only where it is asked for', async () => {
+  test('whose action answers no plugin read the plugin only if it is asked for', async () => {
     await using upstream = await startUpstream({
       [`POST /api/organizations/${organizationId}/plugins/2/upgrade/`]: { detail: 'ok' },
       [`GET /api/organizations/${organizationId}/plugins/2/`]: plugin(2),

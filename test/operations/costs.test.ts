@@ -14,13 +14,13 @@ const workspace: Routes = {
   'GET /api/projects/:id/dashboards/:dashboard/': ({ params }) => dashboard(Number(params['dashboard'])),
 };
 
-const dear = '{ projects { nodes { dashboards(first: 100) { nodes { tiles } } } } }';
+const expensive = '{ projects { nodes { dashboards(first: 100) { nodes { tiles } } } } }';
 
 describe('An operation that may cost too much', () => {
   test('is refused before its first call, with the count, the limit and the most expensive path', async () => {
     await using upstream = await startUpstream(workspace);
     await using gateway = await startGateway(upstream);
-    const { status, errors, body } = await gateway.ask(dear);
+    const { status, errors, body } = await gateway.ask(expensive);
     expect({ status, errors, data: /"data"/.test(body) }).toEqual({
       status: 200,
       data: false,
@@ -40,10 +40,10 @@ describe('An operation that may cost too much', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  test('runs where the limits are higher, and counts rows, too', async () => {
+  test('runs if the limits are higher, and counts rows, too', async () => {
     await using upstream = await startUpstream(workspace);
     await using gateway = await startGateway(upstream, { maxUpstreamCalls: 10_000, maxUpstreamRows: 10_049 });
-    const refused = await gateway.ask(dear);
+    const refused = await gateway.ask(expensive);
     expect(refused.errors?.[0]?.extensions).toEqual({
       code: 'COST_LIMIT_EXCEEDED',
       rows: 10_050,
@@ -51,15 +51,15 @@ describe('An operation that may cost too much', () => {
       path: 'projects.nodes.dashboards',
     });
     await using generous = await startGateway(upstream, { maxUpstreamCalls: 10_000, maxUpstreamRows: 10_050 });
-    const { errors, extensions } = await generous.ask(dear, { extensions: { cost: true } });
+    const { errors, extensions } = await generous.ask(expensive, { extensions: { cost: true } });
     expect(errors).toBeUndefined();
     expect(extensions).toEqual({ cost: { requested: 5051, actual: 64, limit: 10_000 } });
   });
 
-  test('says what it would cost where its client wants to know', async () => {
+  test('says what it would cost if its client wants to know', async () => {
     await using upstream = await startUpstream(workspace);
     await using gateway = await startGateway(upstream);
-    const { errors, extensions } = await gateway.ask(dear, { extensions: { cost: true } });
+    const { errors, extensions } = await gateway.ask(expensive, { extensions: { cost: true } });
     expect(errors).toMatchObject([{ extensions: { code: 'COST_LIMIT_EXCEEDED' } }]);
     expect(extensions).toEqual({ cost: { requested: 5051, actual: 0, limit: 150 } });
     expect(upstream.requests).toEqual([]);

@@ -139,7 +139,7 @@ describe('a mutation below @current', () => {
     expect(planOf(query).lower).toBe(calls.length);
   });
 
-  test('is one call where no id is asked for', async () => {
+  test('is one call if no id is asked for', async () => {
     await using upstream = await startUpstream(written);
     await using gateway = await startGateway(upstream);
     const answer = await askPlanned(
@@ -161,7 +161,7 @@ describe('a mutation below @current', () => {
     [
       `updateProject(input: { id: "@current", primaryDashboardId: "${globalId('Dashboard:8:2')}" }) { project { name } }`,
     ],
-  ])('writes nothing where a global id is of another project: %s', async (mutation) => {
+  ])('writes nothing if a global id is of another project: %s', async (mutation) => {
     await using upstream = await startUpstream(written);
     await using gateway = await startGateway(upstream);
     const { errors } = await askPlanned(gateway, upstream, `mutation { ${mutation} }`);
@@ -169,7 +169,7 @@ describe('a mutation below @current', () => {
     expect(upstream.requests).toEqual([`GET ${current}`]);
   });
 
-  test('writes nothing where the project cannot be read and its id is asked for', async () => {
+  test('writes nothing if the project cannot be read and its id is asked for', async () => {
     await using upstream = await startUpstream({
       ...written,
       [`GET ${current}`]: refusal(403, 'permission_denied', 'No access.'),

@@ -113,7 +113,7 @@ describe('below @current', () => {
     expect(upstream.requests).toEqual([`GET ${current}`]);
   });
 
-  test('nothing waits for the project, and its row is not read, where no id is selected', async () => {
+  test('nothing waits for the project, and its row is not read, if no id is selected', async () => {
     await using upstream = await startUpstream(routes, { quiet: 25 });
     await using gateway = await startGateway(upstream);
     const answer = await askPlanned(
@@ -210,7 +210,7 @@ describe('below @current', () => {
     expect(answer.data).toEqual({ organization: { name: 'Acme', plugins: { nodes: [{ organization }] } } });
   });
 
-  test('ids fail with the reason, and nothing else does, where the project cannot be read', async () => {
+  test('ids fail with the reason, and nothing else does, if the project cannot be read', async () => {
     await using upstream = await startUpstream({
       ...routes,
       [`GET ${current}`]: refusal(403, 'permission_denied', 'No access.'),

@@ -234,11 +234,11 @@ describe.each(formats)('an answer in parts of %s', (format) => {
   test('is not stored if it comes by GET and by id, as one document may be', async () => {
     using folder = createFolder();
     const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
-    const files = folder.write('listed.json', { board: query });
+    const files = folder.write('listed.json', { page: query });
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream, { persisted: { files, getMaxAge: 60 } });
     const ask = (accept: string): Promise<Response> =>
-      fetch(`${gateway.url}?documentId=board`, { headers: { accept, authorization: `Bearer ${key}` } });
+      fetch(`${gateway.url}?documentId=page`, { headers: { accept, authorization: `Bearer ${key}` } });
     const inParts = await ask(accepts[format]);
     expect(inParts.headers.get('content-type')).toMatch(/^multipart\/mixed; /);
     expect(inParts.headers.get('cache-control')).toBe('no-store');

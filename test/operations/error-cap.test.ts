@@ -100,7 +100,7 @@ test('an object with thousands of unknown members, which each of its errors quot
   expect(upstream.requests).toEqual([]);
 });
 
-test('misspelt names in variables get no suggestions where the schema cannot be read', async () => {
+test('misspelt names in variables get no suggestions if the schema cannot be read', async () => {
   await using upstream = await startUpstream(routes);
   const misspelt = 'mutation M($input: CreateProjectInput!) { createProject(input: $input) { project { id } } }';
   const variables = { input: { name: 'a', timezon: 'UTC' } };

@@ -17,7 +17,7 @@ interface Dialect {
   readonly cap?: number;
 }
 
-/** Events as CSV where that is asked for, else the id of each. */
+/** Events as CSV if it is asked for, else the id of each. */
 function tableOf(rows: readonly JsonObject[], { next, cap = 1000 }: Dialect): Handler {
   return ({ query }) => {
     const before = query.get('before');
@@ -116,7 +116,7 @@ describe.each(fields)('$field $args', (field) => {
   });
 });
 
-test('pages of CSV keep their rows where events arrive meanwhile', async () => {
+test('pages of CSV keep their rows while events arrive', async () => {
   const rows = tiedEvents(4, 0, 0);
   await using upstream = await startUpstream({
     [`GET ${path}`]: (request) => tableOf(rows, { next: 'offset' })(request),

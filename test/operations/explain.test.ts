@@ -155,7 +155,7 @@ describe('The extension explain', () => {
     ]);
   });
 
-  test('is refused where it is neither, and executes nothing', async () => {
+  test('is refused if it is neither, and executes nothing', async () => {
     await using upstream = await startUpstream(workspace);
     await using gateway = await startGateway(upstream, { explain: true });
     const { errors } = await gateway.ask(query, { extensions: { explain: 'everything' } });
@@ -164,7 +164,7 @@ describe('The extension explain', () => {
   });
 
   test.each(['plan', 'trace', 'everything'])(
-    '%j is refused where it is switched off, on every transport, and executes nothing',
+    '%j is refused if it is switched off, on every transport, and executes nothing',
     async (explain) => {
       const mutation = 'mutation { deleteProject(input: { id: "1" }) { deletedId } }';
       using folder = createFolder();
@@ -194,7 +194,7 @@ describe('The extension explain', () => {
     },
   );
 
-  test('is taken for left out where it is null', async () => {
+  test('counts as left out if it is null', async () => {
     await using upstream = await startUpstream(workspace);
     await using gateway = await startGateway(upstream, { explain: false });
     expect(await gateway.ask(query, { extensions: { explain: null } })).toMatchObject({

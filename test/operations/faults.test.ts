@@ -21,7 +21,7 @@ const mutation = `mutation {
   fails: updateDashboard(input: { id: 1, projectId: 1, name: "New" }) { dashboard { name } }
   works: updateDashboard(input: { id: 2, projectId: 1, name: "New" }) { dashboard { name } } }`;
 
-/** Short where it has to be waited for, else so long that no busy machine reaches it. */
+/** Short if it has to be waited for, else so long that no busy machine reaches it. */
 function deadlineFor(code: string): number {
   return code === 'UPSTREAM_TIMEOUT' ? 800 : 8000;
 }

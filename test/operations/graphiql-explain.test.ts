@@ -37,7 +37,7 @@ async function pageOf({ url }: TestGateway): Promise<string> {
   return (await fetch(url, { headers: { accept: 'text/html' } })).text();
 }
 
-test('GraphiQL sends the header explain as the extension, but not where it reads the schema', async () => {
+test('GraphiQL sends the header explain as the extension, but not when it reads the schema', async () => {
   await using upstream = await startUpstream({});
   await using gateway = await startGateway(upstream, { explain: true });
   const page = await pageOf(gateway);
@@ -103,7 +103,7 @@ test('GraphiQL asks for a plan or a trace of a stream in its address, and for pa
   expect(JSON.parse(JSON.stringify(sent))).toEqual(['/graphql', { method: 'POST', headers, body }]);
 });
 
-test('GraphiQL says nothing of explain where it is switched off', async () => {
+test('GraphiQL says nothing of explain if it is switched off', async () => {
   await using upstream = await startUpstream({});
   await using gateway = await startGateway(upstream, { explain: false });
   const page = await pageOf(gateway);

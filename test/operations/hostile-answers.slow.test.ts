@@ -105,7 +105,7 @@ test('many answers of nearly as many objects as one may have are made, or refuse
   });
 });
 
-test('a large row that is answered again and again is refused, and answered where little of it is selected', {
+test('a large row that is answered again and again is refused, and answered if little of it is selected', {
   timeout: 60_000,
 }, async () => {
   const { gateway } = attacked();

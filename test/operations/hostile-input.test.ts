@@ -157,14 +157,14 @@ describe('a body', () => {
 describe('pages of another origin', () => {
   const preflight = ['origin', 'https://evil.example', 'access-control-request-method', 'POST'];
 
-  test('are told nothing where no origin is listed', async () => {
+  test('hear nothing if no origin is listed', async () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
     const answer = await sendRaw(gateway.url, { method: 'OPTIONS', headers: preflight });
     expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([204, undefined]);
   });
 
-  test('may call where their origin is listed, and no others', async () => {
+  test('may call if their origin is listed, and no others', async () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream, { corsOrigins: ['https://app.example'] });
     const allowed = await sendRaw(gateway.url, {

@@ -34,16 +34,18 @@ const attacks: readonly (readonly [name: string, query: string])[] = [
   ['a long alias above many places', `query ($ids: [ID!]!) { ${long}: nodes(ids: $ids) { ${relations} } }`],
 ];
 
-const wishes: readonly (readonly [name: string, request: Request])[] = [
+const requests: readonly (readonly [name: string, request: Request])[] = [
   ['the plan, without a key', { extensions: { explain: 'plan' }, headers: { authorization: '' } }],
   ['the plan', { extensions: { explain: 'plan' } }],
   ['the cost', { extensions: { cost: true } }],
 ];
 
-test.each(attacks.flatMap(([name, query]) => wishes.map(([wish, request]) => [name, wish, query, request] as const)))(
-  '%s are planned up to a limit where the client wants %s',
+test.each(
+  attacks.flatMap(([name, query]) => requests.map(([wanted, request]) => [name, wanted, query, request] as const)),
+)(
+  '%s are planned up to a limit if the client wants %s',
   { timeout: 60_000 },
-  async (_name, _wish, query, request) => {
+  async (_name, _wanted, query, request) => {
     await using upstream = await startUpstream({ 'GET /api/projects/:id/': project(1) });
     await using gateway = await startSmallGateway(upstream, { EXPLAIN: 'on' });
     expect((await gateway.ask(honest)).body).toBe(whole);

@@ -7,7 +7,7 @@ import { codesIn } from '../support/outcomes.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { listedDashboard, project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
-import { exchange } from '../support/wire.ts';
+import { sendBytes } from '../support/wire.ts';
 
 const routes = {
   'GET /api/projects/:id/': project(1),
@@ -34,7 +34,7 @@ describe('on the wire', () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
     const bytes = request() + request() + request('connection: close\r\n');
-    const answer = await exchange(gateway.url, bytes, 15_000);
+    const answer = await sendBytes(gateway.url, bytes, 15_000);
     expect(answer.split('HTTP/1.1 200 OK').length - 1).toBe(3);
     expect(answer.split(whole).length - 1).toBe(3);
     expect(upstream.mostInFlight).toBe(1);
@@ -48,7 +48,7 @@ describe('on the wire', () => {
   ])('%s', async (_name, bytes) => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
-    const answer = await exchange(gateway.url, bytes);
+    const answer = await sendBytes(gateway.url, bytes);
     expect(answer.split('HTTP/1.1 200 OK').length - 1).toBe(1);
     expect(answer.split(whole).length - 1).toBe(1);
     expect(new Set(upstream.records.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer phx_test']));
@@ -70,7 +70,7 @@ describe('on the wire', () => {
   ])('%s is refused with a bare 400', async (_name, bytes) => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
-    expect(await exchange(gateway.url, bytes)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^{]*$/);
+    expect(await sendBytes(gateway.url, bytes)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^{]*$/);
     expect(upstream.requests).toEqual([]);
     expect((await gateway.ask('{ project(id: 1) { name } }')).body).toBe(whole);
   });
@@ -81,7 +81,7 @@ describe('on the wire', () => {
   ])('a request that another follows is answered in full; %s', async (_name, head, next, refusals) => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
-    const answer = await exchange(gateway.url, request(head) + next + next);
+    const answer = await sendBytes(gateway.url, request(head) + next + next);
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(answer.split(whole).length - 1).toBe(1);
     expect(answer.split('HTTP/1.1 400 Bad Request').length - 1).toBe(refusals);
@@ -92,7 +92,7 @@ describe('on the wire', () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
     const bytes = request().replace(/content-length: \d+/, 'content-length: 10000000000');
-    const answer = await exchange(gateway.url, bytes);
+    const answer = await sendBytes(gateway.url, bytes);
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
     expect(answer).toMatch(/^connection: close\r$/im);
     expect(answer).toContain('at most 1048576 bytes are allowed, but it has 10000000000');
@@ -137,7 +137,7 @@ describe('names that every object has', () => {
     expect(gateway.reported).toEqual([]);
   });
 
-  test.each(names)('are not taken from a prototype where they are missing: %s', async (name) => {
+  test.each(names)('are not taken from a prototype if they are missing: %s', async (name) => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
     const query = `query Q($${name}: ID!) { project(id: $${name}) { name } }`;
@@ -193,7 +193,7 @@ test('a body of a million chunks takes little more memory than its bytes', { tim
   await using upstream = await startUpstream(routes);
   await using gateway = runWeighed({ PORT: '0', UPSTREAM_URL: upstream.url, LOG_LEVEL: 'warn' });
   const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
-  expect(await exchange(url, request())).toContain(whole);
+  expect(await sendBytes(url, request())).toContain(whole);
   const before = await gateway.weigh();
   const padded = `${body.slice(0, -1)},"padding":"${'a'.repeat(1_000_000)}"}`;
   const chunks = padded
@@ -202,7 +202,7 @@ test('a body of a million chunks takes little more memory than its bytes', { tim
     .join('');
   for (let times = 0; times < inForm(1, 3); times += 1) {
     const bytes = chunked(`${chunks}0\r\n\r\n`, 'connection: close\r\n');
-    expect(await exchange(url, bytes, 50_000)).toContain(whole);
+    expect(await sendBytes(url, bytes, 50_000)).toContain(whole);
   }
   expect((await peakMemory(gateway)) - before.resident).toBeLessThan(100 * 2 ** 20);
 });

@@ -137,7 +137,7 @@ describe('an id that a row holds', () => {
     },
   );
 
-  test('fails alone where it cannot be followed, and not with the lists of the other rows', async () => {
+  test('fails alone if it cannot be followed, and not with the lists of the other rows', async () => {
     await using upstream = await startUpstream({
       'GET /api/projects/': listOf([listedProject(1), listedProject(2, { organization: '../2' }), listedProject(3)]),
       'GET /api/organizations/:id/plugins/': listOf([plugin(4)]),
@@ -196,7 +196,7 @@ describe('the id of a row', () => {
     },
   );
 
-  test('finds its project, dashboard and plugin again where it is negative', async () => {
+  test('finds its project, dashboard and plugin again even if it is negative', async () => {
     await using upstream = await startUpstream({
       'GET /api/projects/': listOf([listedProject(-1)]),
       'GET /api/projects/-1/': project(-1),

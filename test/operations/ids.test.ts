@@ -313,7 +313,7 @@ describe('an id that is none', () => {
     },
   );
 
-  test('is refused everywhere with a short message where it is a megabyte long', async () => {
+  test('is refused everywhere with a short message if it is a megabyte long', async () => {
     await using upstream = await startUpstream({});
     // Larger than the default, which refuses so long a body before it is read.
     await using gateway = await startGateway(upstream, { bodyLimits: { bytes: 4 * 2 ** 20, jsonDepth: 100 } });
@@ -328,7 +328,7 @@ describe('an id that is none', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  test('is refused where it is no text', async () => {
+  test('is refused if it is no text', async () => {
     await using upstream = await startUpstream({});
     await using gateway = await startGateway(upstream);
     for (const id of [1.5, true, null, {}, { id: 1 }, [], ['1'], -1.5, 1e21]) {

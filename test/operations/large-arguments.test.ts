@@ -44,7 +44,7 @@ describe('Arguments of a field that are too large', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  test('are refused where they are in the query of a REST call, too', async () => {
+  test('are refused if they are in the query of a REST call, too', async () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
     const fits = await gateway.ask(filtered, { variables: { filter: { event: 'x'.repeat(16_000) } } });

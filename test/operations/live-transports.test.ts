@@ -134,7 +134,7 @@ describe('is refused without a call', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  test('any, where subscriptions are off: the schema has none', async () => {
+  test('any, because subscriptions are off: the schema has none', async () => {
     await using upstream = await startUpstream({});
     await using gateway = await startGateway(upstream);
     const answer = await gateway.ask('{ __schema { subscriptionType { name } } __type(name: "EventsAdded") { name } }');
@@ -172,7 +172,7 @@ test('a cursor is good for the same events only', async () => {
   expect(page.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
 });
 
-test('a listed document is followed by its id where only listed ones run, with a token', async () => {
+test('a listed document is followed by its id if only listed ones run, with a token', async () => {
   using folder = createFolder();
   const id = 'a'.repeat(64);
   const body = follow.replace('subscription', 'subscription Tail');

@@ -84,14 +84,14 @@ describe('an answer is one document', () => {
 
   test('that is stored no longer than what it has read is fresh', async () => {
     using folder = createFolder();
-    const files = folder.write('listed.json', { board: deferringNothing });
+    const files = folder.write('listed.json', { page: deferringNothing });
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream, {
       persisted: { files, getMaxAge: 60 },
       cache: { ttls: { projects: 5 }, staleSeconds: 600, maxBytes: 2 ** 20 },
     });
     const headers = { accept: accepts['v0.2'], authorization: `Bearer ${key}` };
-    const response = await fetch(`${gateway.url}?documentId=board`, { headers });
+    const response = await fetch(`${gateway.url}?documentId=page`, { headers });
     expect(await response.json()).toMatchObject({ data: { project: { name: 'Project 1' } } });
     expect(response.headers.get('cache-control')).toMatch(/^private, max-age=[0-5]$/);
   });

@@ -139,7 +139,7 @@ describe.skipIf(!hasRedis)('Gateways with the same REDIS_URL', () => {
     expect(one.logged).toEqual(expect.arrayContaining(['Redis is up', 'Redis is down']));
   });
 
-  test('go on reading where Redis is full and refuses to write, say so once, and count it', async () => {
+  test('go on reading when Redis is full and refuses to write, say so once, and count it', async () => {
     await using redis = await startRedis();
     await using gateway = await startConnected(redis.url);
     const known = '{ known: __typename }';

@@ -84,7 +84,7 @@ describe('At start', () => {
     await expect(start({ mode: 'only' })).rejects.toThrow('PERSISTED_DOCUMENTS_MODE=only needs a manifest');
   });
 
-  test('documents that are not valid are named, answer what is wrong, and are an error where the mode is strict', async () => {
+  test('documents that are not valid are named, answer what is wrong, and are an error if the mode is strict', async () => {
     using folder = createFolder();
     const files = folder.write('m.json', {
       good: '{ __typename }',

@@ -151,7 +151,7 @@ describe('Automatic persisted queries', () => {
     expect(outcomeOf(await send(gateway.url, params))).toEqual([400, 'BAD_USER_INPUT']);
   });
 
-  test('are stored only where they are valid and match their hash', async () => {
+  test('are stored only if they are valid and match their hash', async () => {
     await using gateway = await start();
     const invalid = '{ nothing }';
     const broken = '{ broken';
@@ -182,7 +182,7 @@ describe('Automatic persisted queries', () => {
 });
 
 describe('A refusal', () => {
-  test.each(['text/event-stream', 'multipart/mixed'])('has its status where %s is accepted, too', async (accept) => {
+  test.each(['text/event-stream', 'multipart/mixed'])('has its status even if only %s is accepted', async (accept) => {
     await using gateway = await start({ mode: 'only' });
     const statusOf = async (params: Params): Promise<number> => {
       const response = await fetch(gateway.url, {
@@ -346,7 +346,7 @@ describe('A listed document that is refused', () => {
 describe('Introspection in mode only', () => {
   const introspection = '{ __schema { queryType { name } } __typename }';
 
-  test('is refused as any text where it is switched off', async () => {
+  test('is refused as any text if it is switched off', async () => {
     using folder = createFolder();
     const persisted = { mode: 'only', files: folder.write('a.graphql', listed) } as const;
     await using gateway = await startGateway({ url: 'http://127.0.0.1:1' }, { persisted, introspection: false });
@@ -355,7 +355,7 @@ describe('Introspection in mode only', () => {
     }
   });
 
-  test('is run as free text where it is switched on, and nothing beside it', async () => {
+  test('is run as free text if it is switched on, and nothing beside it', async () => {
     using folder = createFolder();
     const upstream = { url: 'http://127.0.0.1:1' };
     const persisted = { mode: 'only', files: folder.write('a.graphql', listed) } as const;

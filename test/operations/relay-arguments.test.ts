@@ -63,7 +63,7 @@ describe('first, last, after and before', () => {
     expect(gateway.reported).toEqual([]);
   });
 
-  test('agree with it as well where many of them are asked at once and share pages', async () => {
+  test('agree with it even if many of them are asked at once and share pages', async () => {
     const length = 9;
     const rows = rowsOf(length + 1, listedDashboard);
     await using upstream = await startUpstream({ [path]: listOf(rows) });
@@ -114,7 +114,7 @@ describe('first, last, after and before', () => {
     expect(upstream.requests).toEqual([`${path}?limit=50`, `${path}?limit=2`, `${path}?limit=100`]);
   });
 
-  test('default to 50, or to the page maximum where that is less', async () => {
+  test('default to 50, or to the page maximum if that is less', async () => {
     await using upstream = await startUpstream({ 'GET /api/projects/': listOf(rowsOf(60, listedProject)) });
     await using gateway = await startGateway(upstream, { maxPageSize: 20 });
     expect((await askPage(gateway, { field: 'projects' })).rows).toHaveLength(20);
@@ -156,7 +156,7 @@ describe('arguments that no page can have', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  test('are refused where only the count is asked for, too', async () => {
+  test('are refused even if only the count is asked for', async () => {
     await using upstream = await startUpstream({});
     await using gateway = await startGateway(upstream);
     for (const [args] of refused) {

@@ -242,7 +242,7 @@ describe('A cursor that is forged with a secret that was guessed', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  test('works where the gateway could have made it', async () => {
+  test('works if it is one that the gateway could have made', async () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream, { cursorSecret: secret });
     const { errors } = await gateway.ask(

@@ -68,7 +68,7 @@ describe('events at the same instant', () => {
     [1, 'each at its own instant'],
     [3, 'three at each instant'],
     [20, 'all at one instant'],
-  ])('are visited once where boundary rows come again: groups of %i, %s', async (together) => {
+  ])('are visited once if boundary rows come again: groups of %i, %s', async (together) => {
     for (const size of [1, 2, 3, 4, 5, 6, 7]) {
       const rows = eventsInGroups(20, together);
       await using upstream = await startUpstream({ [path]: inclusiveEvents(rows) });
@@ -81,7 +81,7 @@ describe('events at the same instant', () => {
     }
   });
 
-  test('cost further calls only where boundary rows come again', async () => {
+  test('cost further calls only if boundary rows come again', async () => {
     const rows = eventsInGroups(6, 1);
     await using upstream = await startUpstream({ [path]: inclusiveEvents(rows) });
     upstream.release();
@@ -99,7 +99,7 @@ describe('events at the same instant', () => {
     ]);
   });
 
-  test('are not skipped where windows behind several of them are asked at once', async () => {
+  test('are not skipped if windows behind several of them are asked at once', async () => {
     const rows = eventsInGroups(12, 3);
     await using upstream = await startUpstream({ [path]: inclusiveEvents(rows) });
     upstream.release();

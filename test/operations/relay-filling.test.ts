@@ -58,7 +58,7 @@ describe('an upstream that caps its pages', () => {
     expect(toPage(at(answer.data, 'project', 'later')).rows).toEqual(['21', '22', '23']);
   });
 
-  test('is asked for one page only where a page serves rows by key; those beyond it are read by id', async () => {
+  test('is asked for one page only if a page serves rows by key; those beyond it are read by id', async () => {
     const rows = rowsOf(30, listedDashboard);
     const byId = 'GET /api/projects/1/dashboards/30/';
     await using upstream = await startUpstream({ [path]: listOf(rows, { cap: 5 }), [byId]: listedDashboard(30) });

@@ -171,7 +171,7 @@ describe('the count of a list', () => {
     ['far too high', 5000, 5000],
     ['too low', 7, 7],
     ['zero', 0, 0],
-  ])('does not keep `last` from the true tail where it is %s', async (_fault, count, totalCount) => {
+  ])('does not keep `last` from the true tail if it is %s', async (_fault, count, totalCount) => {
     await using upstream = await startUpstream({ [path]: answering(count) });
     upstream.release();
     await using gateway = await startGateway(upstream, { maxPageSize: 5 });
@@ -195,7 +195,7 @@ describe('the count of a list', () => {
     expect(answer.errors).toMatchObject([{ extensions: { code: 'UPSTREAM_INVALID_RESPONSE' } }]);
   });
 
-  test('where more rows follow than it says, `last` is asked behind a cursor for the rows behind it only', async () => {
+  test('if more rows follow than it says, `last` is asked behind a cursor for the rows behind it only', async () => {
     await using upstream = await startUpstream({ [path]: answering(12) });
     upstream.release();
     await using gateway = await startGateway(upstream, { maxPageSize: 5 });

@@ -129,7 +129,7 @@ describe('node', () => {
     }
   });
 
-  test('is an error where the object cannot be read for another reason', async () => {
+  test('is an error if the object cannot be read for another reason', async () => {
     await using upstream = await startUpstream(() => refusal(403, 'permission_denied', 'No access.'));
     await using gateway = await startGateway(upstream);
     const answer = await gateway.ask(`{ node(id: "${globalId('Dashboard:1:3')}") { id } }`);
@@ -165,7 +165,7 @@ describe('nodes', () => {
     expect(upstream.waves()).toBe(1);
   });
 
-  test('answers the others where one of them fails', async () => {
+  test('answers the others if one of them fails', async () => {
     await using upstream = await startUpstream({
       'GET /api/projects/1/': project(1),
       'GET /api/projects/2/': refusal(500, 'error', 'A server error occurred.'),
@@ -193,7 +193,7 @@ describe('nodes', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  test('answers the others where one of the ids is malformed, which the message quotes', async () => {
+  test('answers the others if one of the ids is malformed, which the message quotes', async () => {
     await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
     await using gateway = await startGateway(upstream);
     const ids = [globalId('Project:1'), '1/../2'];

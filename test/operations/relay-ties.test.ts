@@ -64,7 +64,7 @@ describe.each(dialects)('events of one moment, of a list that goes on by %s', (_
     },
   );
 
-  test('are visited once each where the upstream caps its pages below their number', async () => {
+  test('are visited once each if the upstream caps its pages below their number', async () => {
     const walks = [1, 2, 3, 5].flatMap((cap) =>
       [0, 1, 2, 3, 8, 20].flatMap((tied) =>
         [1, 3].map((size) => {
@@ -109,7 +109,7 @@ describe.each(dialects)('events of one moment, of a list that goes on by %s', (_
     }
   });
 
-  test('cost no further call where there are none', async () => {
+  test('cost no further call if there are none', async () => {
     const rows = tiedEvents(9, 0, 9);
     const found = await walkAll(sizes.map((size) => ({ rows, size, handler: dialect(rows) })));
     expect(found.map(({ calls }) => calls)).toEqual(sizes.map((size) => Math.ceil(rows.length / size)));

@@ -103,7 +103,7 @@ describe('walking events', () => {
   test.each([
     ['by time', eventsOf],
     ['by offset', byOffset],
-  ] as const)('visits each once, one call a page, where `next` goes on %s', async (_way, list) => {
+  ] as const)('visits each once, one call a page, if `next` goes on %s', async (_way, list) => {
     await using upstream = await startUpstream({
       'GET /api/projects/:project/events/': byProject((length) => list(rowsOf(length, event))),
     });
@@ -123,7 +123,7 @@ describe('walking events', () => {
   test.each([
     ['by time', eventsOf],
     ['by offset', byOffset],
-  ] as const)('keeps the filter on every page where `next` goes on %s', async (_way, list) => {
+  ] as const)('keeps the filter on every page if `next` goes on %s', async (_way, list) => {
     const rows = rowsOf(7, event);
     await using upstream = await startUpstream({ 'GET /api/projects/1/events/': list(rows) });
     upstream.release();

@@ -4,7 +4,7 @@ import { codesIn } from '../support/outcomes.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
-import { exchange } from '../support/wire.ts';
+import { sendBytes } from '../support/wire.ts';
 
 const routes = { 'GET /api/projects/1/': project(1) };
 const body = '{"query":"{ project(id: 1) { name } }"}';
@@ -31,7 +31,7 @@ describe('a Host that is none', () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
     for (const host of hosts) {
-      const answer = await exchange(gateway.url, request(line, `host: ${host}\r\n`, headers), 5000);
+      const answer = await sendBytes(gateway.url, request(line, `host: ${host}\r\n`, headers), 5000);
       expect([host, answer.slice(0, 12)]).toEqual([host, 'HTTP/1.1 400']);
       expect(codesIn(answer.slice(answer.indexOf('\r\n\r\n')))).toEqual(['BAD_USER_INPUT']);
       expect(answer).not.toMatch(/node_modules|file:|at [A-Z]\w+\./);
@@ -45,7 +45,7 @@ describe('a Host that is none', () => {
     await using gateway = await startGateway(upstream);
     for (const host of ['', 'a', 'a:1', '[::1]:80', '10.0.0.1', 'xn--bcher-kva.example', 'under_score.example:']) {
       for (const [, line, headers] of kinds) {
-        const answer = await exchange(gateway.url, request(line, `host: ${host}\r\n`, headers), 5000);
+        const answer = await sendBytes(gateway.url, request(line, `host: ${host}\r\n`, headers), 5000);
         expect([host, line, answer.slice(9, 12)]).toEqual([host, line, expect.stringMatching(/200|405|415/)]);
       }
     }
@@ -62,7 +62,7 @@ test.each([
 ])('%s: 400, and the connection is closed', async (_name, bytes) => {
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream);
-  const answer = await exchange(gateway.url, bytes);
+  const answer = await sendBytes(gateway.url, bytes);
   expect(answer).toMatch(/^HTTP\/1\.1 400 /);
   expect(answer).toMatch(/^connection: close\r$/im);
   expect(answer.split('HTTP/1.1 ')).toHaveLength(2);

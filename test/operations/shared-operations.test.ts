@@ -47,7 +47,7 @@ test('equal queries under way under one key are executed once, and each is answe
   expect(upstream.requests).toEqual(['GET /api/projects/1/']);
 });
 
-test('other variables, another key, another document and a wish to know the cost run on their own', async () => {
+test('other variables, another key, another document and a request for the cost run on their own', async () => {
   await using upstream = await startHolding();
   await using gateway = await startGateway(upstream, patient);
   const answers = [

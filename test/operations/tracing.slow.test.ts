@@ -193,7 +193,7 @@ test('the line of an operation in the log names its trace, which a traceparent a
   expect(lines.find((line) => line.includes('None'))).not.toContain('traceId');
 });
 
-test('a span has the name of its operation where that is in a listed document, and its type alone elsewhere', async () => {
+test('a span has the name of its operation if it is in a listed document, and its type alone if not', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
   await using collector = await startCollector();
   using folder = createFolder();

@@ -20,21 +20,21 @@ describe('Without a usable key', () => {
     await using upstream = await startUpstream({});
     await using gateway = await startGateway(upstream);
     const query = `{ __typename a: projects { nodes { name dashboards { totalCount } } } b: project(id: 1) { name }
-      free: organization(id: "${organizationId}") { upstreamId } dear: organization(id: "@current") { name }
+      free: organization(id: "${organizationId}") { upstreamId } called: organization(id: "@current") { name }
       open: organization(id: "@current") { upstreamId }
       c: node(id: "${projectId(1)}") { id } d: node(id: "${organization}") { id ... on Organization { upstreamId } }
       e: node(id: "${organization}") { ... on Organization { plugins { totalCount } } }
       f: nodes(ids: ["${organization}", "${organization}"]) { id } __schema { queryType { name } } }`;
     for (let times = 0; times < 3; times += 1) {
       const answer = await gateway.ask(query, keyless);
-      expect(codesOf(answer)).toEqual(['a', 'b', 'c', 'dear', 'e', 'open'].map((path) => `${path} UNAUTHENTICATED`));
+      expect(codesOf(answer)).toEqual(['a', 'b', 'c', 'called', 'e', 'open'].map((path) => `${path} UNAUTHENTICATED`));
       expect(answer.status).toBe(200);
       expect(answer.data).toEqual({
         __typename: 'Query',
         a: null,
         b: null,
         free: { upstreamId: organizationId },
-        dear: null,
+        called: null,
         open: null,
         c: null,
         d: { id: organization, upstreamId: organizationId },
@@ -134,7 +134,7 @@ describe('A key that the upstream does not know', () => {
     expect(good.data).toEqual({ project: { name: 'Project 1' } });
   });
 
-  test('is asked with again after a success in flight, and where it had one in the same operation', async () => {
+  test('is asked with again after a success in flight, and if it had one in the same operation', async () => {
     const first = Promise.withResolvers<void>();
     await using upstream = await startUpstream({
       'GET /api/projects/1/': async () => {

@@ -234,7 +234,7 @@ test('duplicates and a drifting count are tolerated, and a walk within a page an
   }
 });
 
-test('timestamps go out in UTC with Z, and come in in every form, unchanged but for a Z where they have no zone', async () => {
+test('timestamps go out in UTC with Z, and come in in every form, unchanged but for a Z if they have no zone', async () => {
   const outgoing = {
     '2024-05-01T10:00:00Z': '2024-05-01T10:00:00Z',
     '2024-05-01T10:00:00z': '2024-05-01T10:00:00Z',

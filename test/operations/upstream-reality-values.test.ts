@@ -128,7 +128,7 @@ const shapes: Readonly<Record<string, Json>> = {
   empty: {},
 };
 
-/** A plugin action, its selection, and what is selected for each shape; `refused` where a shape cannot be its answer. */
+/** A plugin action, its selection, and what is selected for each shape; `refused` if a shape cannot be its answer. */
 interface Action {
   readonly query: string;
   readonly call: string;
@@ -142,7 +142,7 @@ const files = [
   { name: 'name.json', text: '{}' },
 ];
 const mine = { name: 'Mine' };
-/** What is read where the answer is no plugin. */
+/** What is read if the answer is no plugin. */
 const read = { name: 'Read' };
 const payloads = {
   ...Object.fromEntries(Object.keys(shapes).map((shape) => [shape, { plugin: read }])),

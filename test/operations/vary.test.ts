@@ -3,7 +3,7 @@ import { startGateway } from '../support/gateway.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
-import { exchange } from '../support/wire.ts';
+import { sendBytes } from '../support/wire.ts';
 
 const routes = { 'GET /api/projects/1/': project(1) };
 const everything = 'Authorization, Accept, Accept-Encoding, Origin';
@@ -27,7 +27,7 @@ test.each([
     method === 'POST'
       ? `POST /graphql HTTP/1.1\r\n${head}content-length: ${body.length}\r\n\r\n${body}`
       : `${method} /graphql?query={__typename} HTTP/1.1\r\n${head}\r\n`;
-  const answer = await exchange(gateway.url, bytes, 5000);
+  const answer = await sendBytes(gateway.url, bytes, 5000);
   const lines = answer.slice(0, answer.indexOf('\r\n\r\n')).split('\r\n');
   expect(lines.filter((line) => /^vary:/i.test(line)).map((line) => line.slice(6))).toEqual([everything]);
 });

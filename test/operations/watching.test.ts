@@ -57,7 +57,7 @@ test('readiness tells the state of the breaker and does not depend on it', async
   expect((await read(new URL('/healthz', gateway.url).href)).status).toBe(200);
 });
 
-test('an answer carries the request id that came with the request, and a new one where none did', async () => {
+test('an answer carries the request id that came with the request, and a new one if none came', async () => {
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream);
   const given = await gateway.ask(byName, { headers: { 'x-request-id': 'req-7' } });

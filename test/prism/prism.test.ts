@@ -3,7 +3,7 @@ import { freePort } from '../support/free-port.ts';
 import { runScript } from '../support/process.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { membersOf, resultsOf, startClient } from '../workspace/client.ts';
-import { exchanges, targetIn } from '../workspace/exchanges.ts';
+import { samples, targetIn } from '../workspace/samples.ts';
 
 const started = new AsyncDisposableStack();
 afterAll(() => started.disposeAsync());
@@ -30,7 +30,7 @@ function send(method: string, target: string, body: object | undefined): Promise
   });
 }
 
-test.each(exchanges.map((exchange) => ({ ...exchange, target: targetIn(exchange, String(event?.id)) })))(
+test.each(samples.map((sample) => ({ ...sample, target: targetIn(sample, String(event?.id)) })))(
   'Prism finds no violation in $method $target',
   async ({ method, path, target, body }) => {
     const answer = await send(method, url + target, body);

@@ -47,7 +47,7 @@ function adversarial(random: Random): World {
   };
 }
 
-/** What is wrong with an answer under limits; undefined where nothing is. */
+/** What is wrong with an answer under limits; undefined if nothing is. */
 function faultOf(answer: Answer, { maxAnswerObjects, maxAnswerBytes }: (typeof limits)[number]): string | undefined {
   const { errors = [] } = answer;
   const data: unknown = answer.data;

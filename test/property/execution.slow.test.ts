@@ -86,7 +86,7 @@ function errorsOf({ data, errors = [] }: ExecutionResult): readonly string[] {
   return [...new Set(texts)].toSorted((a, b) => (a < b ? -1 : 1));
 }
 
-/** The path at which data is null already; undefined where the error's own field is the first that is null. */
+/** The path at which data is null already; undefined if the error's own field is the first that is null. */
 function nulledAbove(data: unknown, path: readonly (string | number)[]): readonly (string | number)[] | undefined {
   let value = data;
   for (const [depth, name] of path.entries()) {

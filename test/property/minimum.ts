@@ -42,7 +42,7 @@ const most = 2;
 /**
  * The fewest calls of any schedule in which all that does not wait for an answer starts at once, three or more rows of
  * a list are looked for in its first page, and a row waits for a page of its list that is read at the same time.
- * Undefined where more than `mostFacts` facts are needed.
+ * Undefined if more than `mostFacts` facts are needed.
  */
 export function fewestCalls(options: Omit<Search, 'met'>): number | undefined {
   const search = { ...options, met: new Set<string>() };
@@ -109,14 +109,14 @@ function arrangements(windows: readonly WindowFact[], maximum: number): readonly
   if (window === undefined) return [[]];
   return arrangements(others, maximum).flatMap((pages) => {
     const joined = pages.flatMap((page, index) => {
-      const both = hull(page, window);
+      const both = merged(page, window);
       return both.limit <= maximum && isSameList(page.list, window.list) ? [pages.with(index, both)] : [];
     });
     return [[...pages, window], ...joined];
   });
 }
 
-function hull({ list, offset, limit }: Page, other: Page): Page {
+function merged({ list, offset, limit }: Page, other: Page): Page {
   const start = Math.min(offset, other.offset);
   return { list, offset: start, limit: Math.max(offset + limit, other.offset + other.limit) - start };
 }

@@ -63,7 +63,7 @@ export function operationOf(options: OperationOptions): string {
   return text.replaceAll('label: "_"', () => `label: "${(labels += 1)}"`);
 }
 
-/** The upstream id of the object around a field, where the text knows it. */
+/** The upstream id of the object around a field, if the text knows it. */
 type Scope = string | undefined;
 
 /** More only make operations longer. */
@@ -274,7 +274,7 @@ class Writer {
   }
 }
 
-/** The list of a connection, where the text tells whose it is. */
+/** The list of a connection, if the text tells whose it is. */
 function listOf(
   name: string,
   { name: parent }: GraphQLObjectType,

@@ -99,7 +99,7 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value ?? null));
 }
 
-/** What goes wrong with a case; undefined where nothing does. */
+/** What goes wrong with a case; undefined if nothing does. */
 async function faultOf(one: Case, pace: Pace, random: () => number): Promise<string | undefined> {
   const plan = planOf(one);
   const bound = boundOf({ ...one, schema, fragments: fragmentsOf(one.document) });
@@ -152,7 +152,7 @@ test.each([
   },
 );
 
-test(`operations make as many calls as were planned, and no more, where nothing is met twice (seed ${seed})`, {
+test(`operations that meet nothing twice make as many calls as were planned, and no more (seed ${seed})`, {
   timeout: 3_600_000,
 }, async () => {
   const reached = { cases: 0, all: 0 };

@@ -272,7 +272,7 @@ class Reference {
     return window === undefined || window === null ? undefined : { ...window, offset, comesAfter: offset > 0 };
   }
 
-  /** One page of the maximum size first; where the list does not end in it, its end by the count. */
+  /** One page of the maximum size first; if the list does not end in it, its end by the count. */
   #tail(list: ListRef, start: number, size: number, isInfo: boolean): Page | undefined {
     if (size === 0) return this.#empty(list, start, 'backward', isInfo);
     const page = this.#source.window({ kind: 'window', list, offset: start, limit: this.#maxPageSize });

@@ -48,7 +48,7 @@ const narrowed: readonly Entries[] = [
   { acme: { key: 'one', projects: ['1', '3'], mutations: ['updateProject'] }, globex: { key: 'one' } },
 ];
 
-/** Two tenants with a key each, which reloads narrow, widen, and exchange. */
+/** Two tenants with a key each, which reloads narrow, widen, and swap. */
 const apart: readonly Entries[] = [
   { acme: { key: 'one', mutations: true }, globex: { key: 'two', mutations: true } },
   {
@@ -66,7 +66,7 @@ const apart: readonly Entries[] = [
 /** What the upstream holds, by the key that it is asked with. */
 type Worlds = Readonly<Record<string, World>>;
 
-/** Answers from a world; where a reach is given, as if nothing else were there. */
+/** Answers from a world; if a reach is given, as if nothing else were there. */
 function answering(worldFor: (key: string) => World, reach?: () => Reach | undefined): Handler {
   return ({ target, path, method, headers }) => {
     const world = worldFor(headers.authorization?.slice('Bearer '.length) ?? '');

@@ -5,7 +5,7 @@ import type { Random } from './random.ts';
 /** What a small upstream holds: every list by its path, in order, each row with all its columns. */
 export interface World {
   readonly lists: ReadonlyMap<string, readonly Row[]>;
-  /** What it answers to a GET where that is more than its lists hold. */
+  /** What it answers to a GET if that is more than its lists hold. */
   readonly answer?: (target: string) => unknown;
 }
 

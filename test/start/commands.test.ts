@@ -212,7 +212,7 @@ pairs.json
     );
   });
 
-  test('exits with 0 where everything is within the limits, which are settings', async () => {
+  test('exits with 0 if everything is within the limits, which are settings', async () => {
     expect((await run('check', 'overview.graphql', 'relay.json'))[1]).toBe(0);
     await using running = runMain(['check', join(folder, 'overview.graphql')], { MAX_UPSTREAM_CALLS: '8' });
     expect(await running.exit()).toBe(1);

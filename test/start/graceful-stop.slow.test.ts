@@ -15,7 +15,7 @@ const quiet = { LOG_LEVEL: 'warn' };
 const body = JSON.stringify({ query: '{ project(id: 1) { name } }' });
 const headers = { 'content-type': 'application/json', authorization: 'Bearer phx_test' };
 
-/** Asks over a connection that is kept where it may be; resolves to the status, or to the code of the error. */
+/** Asks over a connection that is kept if it may be; resolves to the status, or to the code of the error. */
 function outcomeOf(url: string, agent: Agent): Promise<string> {
   return new Promise((resolve) => {
     const request = sendRequest(url, { method: 'POST', agent, headers }, (response) => {

@@ -117,7 +117,7 @@ test('a name that may be another program is known by is a warning, and it starts
   expect(gateway.output()).toMatch(/^warning: REDIS_URI: there is no such setting, and it is ignored/m);
 });
 
-test('settings may stand in a file .env where it starts, proxies in small letters too; the environment wins', async () => {
+test('settings may stand in a file .env where it starts, proxies in lower case too; the environment wins', async () => {
   using folder = createFolder();
   folder.write('.env', 'PORT=many\nUPSTREAM_URL=https://api.example.com/v1\nhttps_proxy=proxy.example.com:3128\n');
   await using gateway = runMain([], { PORT: '0' }, `${folder.path}/`);

@@ -13,7 +13,7 @@ const executablePath = (process.env['PATH'] ?? '')
 export const hasChromium = executablePath !== undefined;
 
 /** How long a test waits for something to appear, in milliseconds: less than it may run, so that it says what is missing. */
-export const patienceMs = 25_000;
+export const timeoutMs = 25_000;
 
 /** Where screenshots go, to be looked at. */
 const artifacts = new URL('../../artifacts/', import.meta.url);
@@ -59,7 +59,7 @@ async function openPage(browser: Browser): Promise<TestPage> {
   // GraphiQL copies and pastes, and so do tests.
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const page = await context.newPage();
-  page.setDefaultTimeout(patienceMs);
+  page.setDefaultTimeout(timeoutMs);
   const origins = new Set<string>();
   const errors: string[] = [];
   context.on('request', (request) => {
@@ -76,7 +76,7 @@ async function openPage(browser: Browser): Promise<TestPage> {
     errors,
     picture: async (name) => {
       mkdirSync(artifacts, { recursive: true });
-      // Where it is over nothing that would light up.
+      // A place with nothing below it that would light up.
       await page.mouse.move(0, 0);
       await page.screenshot({ path: new URL(`${name}.png`, artifacts).pathname });
     },

@@ -24,7 +24,7 @@ export interface Page {
   readonly totalCount?: unknown;
 }
 
-/** The value at a path of something untyped; throws where the path leads nowhere. */
+/** The value at a path of something untyped; throws if the path leads nowhere. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let here = value;
   for (const name of path) {
@@ -35,14 +35,14 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
   return here;
 }
 
-/** The text at a path of something untyped; throws where there is none. */
+/** The text at a path of something untyped; throws if there is none. */
 export function textAt(value: unknown, ...path: readonly (string | number)[]): string {
   const text = at(value, ...path);
   if (typeof text !== 'string') throw new Error(`expected a text at ${path.join('.')} but got ${String(text)}`);
   return text;
 }
 
-/** Asks for one page and reads it. Throws where the answer has errors, or where `nodes` and `edges` differ. */
+/** Asks for one page and reads it. Throws if the answer has errors, or if `nodes` and `edges` differ. */
 export async function askPage(gateway: TestGateway, place: Place, args: Arguments = {}): Promise<Page> {
   const answer = await gateway.ask(pageQuery(place, args));
   if (answer.errors !== undefined) throw new Error(JSON.stringify(answer.errors));

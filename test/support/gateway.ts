@@ -41,7 +41,7 @@ export interface TestGateway extends AsyncDisposable {
   ask(query: string, request?: Request): Promise<Answer>;
 }
 
-/** The settings of a gateway where a test does not say otherwise. */
+/** The settings of a gateway, unless a test says otherwise. */
 const defaults = {
   upstreamConnections: 128,
   maxUpstreamInFlight: 512,

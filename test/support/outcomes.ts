@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { isObject } from '../../src/rest/values.ts';
 import type { Answer } from './gateway.ts';
 
-/** The place and the code of each error: `project.name FORBIDDEN`; the code alone where there is no path. */
+/** The place and the code of each error: `project.name FORBIDDEN`; the code alone if there is no path. */
 export function codesOf({ errors = [] }: Answer): string[] {
   return errors
     .map(({ path, extensions }) => [...(path === undefined ? [] : [path.join('.')]), String(extensions['code'])])
@@ -23,7 +23,7 @@ export function expectNothingLeaks({ body, headers }: Answer, ...secrets: readon
   expect(all).not.toMatch(/<html|<!doctype|127\.0\.0\.1|localhost|node:internal|\.ts:\d|\\n {4}at |ECONN|undici/i);
 }
 
-/** The codes of the errors in the text of an answer, undefined for one without a code; none where there is no list. */
+/** The codes of the errors in the text of an answer, undefined for one without a code; none if there is no list. */
 export function codesIn(body: string): unknown[] {
   const result: unknown = JSON.parse(body);
   const errors: unknown = isObject(result) ? result['errors'] : undefined;

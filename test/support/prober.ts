@@ -18,7 +18,7 @@ const { parentPort, workerData } = require('node:worker_threads');
   }
 })();`;
 
-/** Starts to ask; resolves with the first answer, and rejects where there is none. */
+/** Starts to ask; resolves with the first answer, and rejects if there is none. */
 export async function startProber(url: URL): Promise<Prober> {
   const worker = new Worker(code, { eval: true, workerData: url.href });
   const tookMs: number[] = [];

@@ -7,7 +7,7 @@ export interface Running extends AsyncDisposable {
   readonly child: ChildProcess;
   /** Everything it has printed, errors included. */
   output(): string;
-  /** Waits until it has printed something that matches; throws where it ends before. */
+  /** Waits until it has printed something that matches; throws if it ends before. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
   /** Its exit code, when it has ended. */
   exit(): Promise<number | null>;

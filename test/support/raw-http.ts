@@ -13,7 +13,7 @@ export interface RawRequest {
 
 interface Response<Body> {
   readonly status: number;
-  /** The last value of each header, by its name in small letters. */
+  /** The last value of each header, by its name in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Body;
 }

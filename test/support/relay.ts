@@ -9,7 +9,7 @@ export interface IndexedArguments {
 }
 
 /**
- * The Relay cursor connections specification §4.4 on an array of ids, as literally as it reads. Where it leaves
+ * The Relay cursor connections specification §4.4 on an array of ids, as literally as it reads. If it leaves
  * `hasNextPage` and `hasPreviousPage` to what a server can tell, they say whether the list has rows on that side.
  * `cursors` holds the cursor of each row.
  */

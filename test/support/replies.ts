@@ -10,9 +10,9 @@ export interface JsonObject {
 /** What `reply` takes. */
 export interface ReplyOptions {
   readonly status?: number;
-  /** Added to `content-type: application/json`, which is set where there is a body; undefined takes a header away. */
+  /** Added to `content-type: application/json`, which is set if there is a body; undefined takes a header away. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** Strings and buffers are sent as they are, everything else as JSON; nothing where it is left out. */
+  /** Strings and buffers are sent as they are, everything else as JSON; nothing if it is left out. */
   readonly body?: Json | Buffer;
 }
 

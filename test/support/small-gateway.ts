@@ -76,8 +76,8 @@ export function shareSmallGateway(routes: Routes, honest: string): () => Attacke
 }
 
 /**
- * Runs an attack, and returns what it returns. Fails where the gateway ends, or does not give back the memory that the
- * attack took; in the whole form of a test also where `/healthz` takes too long meanwhile.
+ * Runs an attack, and returns what it returns. Fails if the gateway ends, or does not give back the memory that the
+ * attack took; in the whole form of a test also if `/healthz` takes too long meanwhile.
  *
  * Ask the gateway once before: what it loads with its first operation is none of the attack's.
  */

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { listen } from './listen.ts';
 
 /** What a server answers to bytes, whatever they are, until it closes the connection or has been silent for a while. */
-export async function exchange(url: string, bytes: string | Buffer, silentMs = 500): Promise<string> {
+export async function sendBytes(url: string, bytes: string | Buffer, silentMs = 500): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setEncoding('latin1');
   let answer = '';

@@ -68,7 +68,7 @@ function ask({ authenticator }: Bench, token: string): Authentication | Promise<
   return authenticator.authenticate(`Bearer ${token}`);
 }
 
-/** Who asks, as the token says. Fails where it is refused. */
+/** Who asks, as the token says. Fails if it is refused. */
 async function callerOf(bench: Bench, token: string): Promise<Caller> {
   const answer = await ask(bench, token);
   if (answer.kind === 'refused') throw new Error(answer.refusal.kind);

@@ -66,7 +66,7 @@ test('a probe that was given up leaves its place to the next call', () => {
   expect(asks(breaker)).toBe('probe');
 });
 
-test('a write tries only where no read has for a second', () => {
+test('a write is the trial only if no read has been one for a second', () => {
   now = 0;
   const breaker = new Breaker({ now: clock });
   breaker.trip();

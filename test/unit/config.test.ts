@@ -31,7 +31,7 @@ test('in production introspection and GraphiQL are off unless they are asked for
   expect(asked).toMatchObject({ introspection: true, graphiql: true });
 });
 
-test('where listed documents alone may run introspection is off unless it is asked for', () => {
+test('introspection is off unless it is asked for if only listed documents may run', () => {
   const only = { PERSISTED_DOCUMENTS_MODE: 'only', PERSISTED_DOCUMENTS: 'manifest.json' };
   expect(readConfig(only)).toMatchObject({ introspection: false });
   expect(readConfig({ ...only, INTROSPECTION: 'on' })).toMatchObject({ introspection: true });
@@ -94,7 +94,7 @@ test.each([
   },
 );
 
-test('a secret of cursors that can be guessed is a warning, where there is something to guard', () => {
+test('a secret of cursors that can be guessed is a warning, if there is something to guard', () => {
   const upstream = { UPSTREAM_URL: 'https://analytics.example.com' };
   const start = 'CURSOR_SECRET: expected a secret that cannot be guessed, but it is ';
   expect(readConfig(upstream).warnings).toEqual([
@@ -198,7 +198,7 @@ test.each([
   expect(upstreamRoute.proxy).toBe(isWithout ? undefined : 'http://p.example/');
 });
 
-test('a SOCKS proxy in ALL_PROXY is refused where it would be used', () => {
+test('a SOCKS proxy in ALL_PROXY is refused if it would be used', () => {
   const read = (): unknown =>
     readConfig({ UPSTREAM_URL: 'http://a.example', ALL_PROXY: 'socks5://u:secret@b.example' });
   expect(read).toThrow(/^ALL_PROXY: expected a URL such as http:/);
@@ -243,7 +243,7 @@ test('names that resemble those of other programs are left alone', () => {
   expect(() => readConfig({ FTP_PROXY: 'a', GOPROXY: 'b', ALL_PROXY: 'c', no_proxy: 'd' })).not.toThrow();
 });
 
-test('UPSTREAM_CA holds the certificates of its file, and is refused where there are none', () => {
+test('UPSTREAM_CA holds the certificates of its file, and is refused if there are none', () => {
   expect(readConfig({ UPSTREAM_CA: authorityPath }).upstreamRoute.authorities).toBe(authority);
   for (const path of ['missing.pem', 'package.json', 'test', authorityPath.replace('authority', 'server-key')]) {
     const read = (): unknown => readConfig({ UPSTREAM_CA: path });

@@ -51,7 +51,7 @@ describe('the code of a failed call', () => {
     },
   );
 
-  test('stays UNAUTHENTICATED where the key is short enough to be part of the word', () => {
+  test('stays UNAUTHENTICATED if the key is short enough to be part of the word', () => {
     const error = toUpstreamError(403, {}, '{"code": "authentication_failed"}', 'a');
     expect([error.code, error.upstream]).toEqual(['UNAUTHENTICATED', { status: 403 }]);
   });
@@ -142,7 +142,7 @@ describe('the detail of a failed call', () => {
 });
 
 describe('code and attr of a failed call', () => {
-  test('are kept where they are words', () => {
+  test('are kept if they are words', () => {
     const words = { code: 'invalid_input', attr: 'filters__date_from' };
     expect(factsOf(400, { type: 'validation_error', ...words, extra: { more: 1 } })).toEqual({ status: 400, ...words });
     expect(factsOf(400, { code: 'a.b-c', attr: 'tiles[0].name' })).toEqual({

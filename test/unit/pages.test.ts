@@ -45,7 +45,7 @@ describe('mergedPagesOf', () => {
     );
   });
 
-  test('reads one row where only the count is wanted, and nothing more beside a page', () => {
+  test('reads one row if only the count is wanted, and nothing more beside a page', () => {
     const count = { at: { offset: 0 }, limit: 1, countOnly: true };
     expect(mergedPagesOf([], maximum)).toEqual([]);
     expect(mergedPagesOf([count, count], maximum)).toEqual([{ offset: 0, limit: 1 }]);
@@ -177,7 +177,7 @@ describe('stretchOf', () => {
     );
   });
 
-  test('asks for a full page, or for the maximum where that is less, where neither `first` nor `last` says', () => {
+  test('asks for a full page, or for the maximum if that is less, without `first` and `last`', () => {
     const never = (): never => expect.fail('there is no cursor');
     expect(rangeOf({}, never, 100)).toEqual({ kind: 'window', offset: 0, limit: 50 });
     expect(rangeOf({ first: null, last: null }, never, 20)).toEqual({ kind: 'window', offset: 0, limit: 20 });

@@ -60,7 +60,7 @@ test('a tab becomes the parameters of its plan, without a key', () => {
   expect(inPage('paramsOf({ query: null, variables: "" })', {})).toEqual({ query: '', variables: {}, credentials: {} });
 });
 
-test('where tokens are taken, a plan is asked for with that of the page, or of the tab', () => {
+test('if the gateway takes tokens, a plan is asked for with that of the page, or of the tab', () => {
   const page = { token: 'kept', takesTokens: true };
   expect(inPage('paramsOf({})', page)).toMatchObject({ credentials: { authorization: 'Bearer kept' } });
   expect(inPage(`paramsOf({ headers: '{ "Authorization": "Bearer own", "x": "y" }' })`, page)).toMatchObject({

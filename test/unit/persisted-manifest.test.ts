@@ -76,7 +76,7 @@ describe('The id in a request', () => {
       { extensions: { persistedQuery: { version: 1 } } },
       'Expected `extensions.persistedQuery.sha256Hash` to be the SHA-256 of the document.',
     ],
-  ])('is refused where it is malformed: %j', (params, message) => {
+  ])('is refused if it is malformed: %j', (params, message) => {
     expect(() => documentIdOf(paramsOfBody(JSON.stringify(params), 100))).toThrow(message);
   });
 });

@@ -10,7 +10,7 @@ import { createFolder } from '../support/persisted.ts';
 const schema = buildSchema('type Query { a: Int }');
 const request = (params: unknown): GraphQLParams => paramsOfBody(JSON.stringify(params), 100);
 
-/** Persisted documents where preparing a free text is an error. */
+/** Persisted documents, over which preparing a free text is an error. */
 function createListed(files: string): ReturnType<typeof createPersisted> {
   const prepare: Prepare = (query) => {
     throw new Error(`expected nothing to be prepared but got ${query}`);
@@ -36,7 +36,7 @@ describe('A listed id', () => {
     persisted.close();
   });
 
-  test('keeps its prepared operation over a reload where its text stays the same', async () => {
+  test('keeps its prepared operation over a reload if its text stays the same', async () => {
     using folder = createFolder();
     const persisted = createListed(folder.write('m.json', { one: '{ a }', two: '{ b: a }' }));
     const preparedOf = async (id: string): Promise<unknown> => (await persisted.resolve(request({ id }))).prepared;

@@ -41,7 +41,7 @@ const plans: readonly (readonly [name: string, query: string, calls: readonly st
     ['1 1 getProject a', '1 1 listProjects c d', '2 0–3 getProject c.nodes', '2 0–2 getProject d.nodes'],
   ],
   [
-    'the owner of many is one, and is known where it came with a list',
+    'the owner of many is one object, and is known if it came with a list',
     `{ project(id: 1) { dashboards(first: 9) { nodes { project { name } } } }
        projects(first: 2) { nodes { dashboards(first: 9) { nodes { project { name createdAt } } } } } }`,
     [
@@ -228,7 +228,7 @@ describe('The plan', () => {
     ]);
   });
 
-  test('reads cursors, so that windows share pages where they fit', () => {
+  test('reads cursors, so that windows share pages if they fit', () => {
     const after = cursors.encode({ noun: 'Dashboard', scope: '1' }, { offset: 60 });
     const query = `{ project(id: 1) { name a: dashboards(first: 50) { nodes { id } } b: dashboards(first: 50, after: "${after}") { nodes { id } } } }`;
     expect(planOf(query).upper).toBe(3);

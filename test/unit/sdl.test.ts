@@ -107,7 +107,7 @@ describe.each(Object.entries(columns))('%s', (name, { all, requests }) => {
   );
 });
 
-test('`@column` stands only where the snake_case of the name is not the column', () => {
+test('`@column` is given only if the snake_case of the name is not the column', () => {
   const fields = types.flatMap((type) => (isObjectType(type) || isInputObjectType(type) ? valuesOf(type) : []));
   const idle = fields.filter((field) => argumentOf(field, 'column', 'name') === snakeCase(field.name));
   expect(idle.filter((field) => argumentOf(field, 'rest', 'operation') === undefined).map(({ name }) => name)).toEqual([
@@ -164,7 +164,7 @@ test('every field is nullable but ids, what is at hand with its parent, and what
   ]);
 });
 
-test('arguments have no default where they page, and are non-null where they have one', () => {
+test('arguments have no default if they page, and are non-null if they have one', () => {
   const args = types.flatMap((type) => (isObjectType(type) ? fieldsOf(type.name).flatMap((field) => field.args) : []));
   const paging = args.filter(({ name }) => ['first', 'after', 'last', 'before'].includes(name));
   expect(paging.length).toBeGreaterThan(0);

@@ -112,7 +112,7 @@ describe('parseJson', () => {
     for (const text of [integers, strings]) expect(JSON.stringify(parseJson(text))).toBe(text);
   });
 
-  test('refuses long integers in what nests deeper than 500, and reads it where there are none', () => {
+  test('refuses long integers in what nests deeper than 500, and reads it if there are none', () => {
     const deep = (depth: number, leaf: string): string => '['.repeat(depth) + leaf + ']'.repeat(depth);
     expect(() => parseJson(deep(20_000, '12345678901234567890'))).toThrow(SyntaxError);
     expect(parseJson(deep(5000, '1'))).toBeInstanceOf(Array);
@@ -141,7 +141,7 @@ describe('refuseDeep', () => {
 });
 
 describe('exact numbers', () => {
-  test('are plain where a double holds them, and keep their digits where it does not', () => {
+  test('are numbers if a double holds them, and keep their digits if it does not', () => {
     expect(exactNumber('9007199254740991')).toBe(2 ** 53 - 1);
     expect(exactDigits(exactNumber('9007199254740992'))).toBe('9007199254740992');
     expect(exactDigits(7)).toBeUndefined();

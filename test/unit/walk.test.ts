@@ -31,7 +31,7 @@ test('a poll makes eleven calls at most, and says that there is more', async () 
   expect([walk.calls, walk.isWhole, targets.length, walk.rows.length]).toEqual([11, false, 11, 22]);
 });
 
-test('a poll ends where its rows are older than what is asked for, although the list goes on', async () => {
+test('a poll ends once its rows are older than what is asked for, although the list goes on', async () => {
   const { reader, targets } = readerOf();
   const walk = await walkBack(reader, '2024-05-01T09:59:56.500000000', now);
   expect([walk.isWhole, targets.length]).toEqual([true, 2]);

@@ -7,7 +7,7 @@ import type { RestClient } from '../../src/rest/client.ts';
 
 const fault = new Error('a fault of the gateway');
 
-/** Throws, and does not reject, where dashboards of project 2 are read. */
+/** Throws, and does not reject, if dashboards of project 2 are read. */
 const client: RestClient = {
   getJson: (_operation, path) => {
     if (path.startsWith('/api/projects/2/')) throw fault;

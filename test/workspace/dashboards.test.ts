@@ -175,7 +175,7 @@ test('the variables of a template take their defaults, as they are or within a t
   });
 });
 
-test('the documented body makes a dashboard where a template is expected, and answers 200', async () => {
+test('the documented body makes a dashboard even though a template is expected, and answers 200', async () => {
   await using client = await startClient();
   const path = `${base}create_from_template_json/`;
   const plain = await client.send('POST', path, { name: 'Plain', pinned: true, filters: { date_from: '-7d' } });
@@ -184,7 +184,7 @@ test('the documented body makes a dashboard where a template is expected, and an
   expect(named).toMatchObject({ status: 200, body: { name: 'My App Dashboard', use_template: 'DEFAULT_APP' } });
 });
 
-test('the documented body changes the dashboard where a tile is expected, and with a tile does both', async () => {
+test('the documented body changes the dashboard even though a tile is expected, and with a tile does both', async () => {
   await using client = await startClient();
   const renamed = await client.send('PATCH', `${base}1/move_tile/`, { name: 'Renamed', restriction_level: 37 });
   expect(renamed).toMatchObject({ status: 200, body: { id: 1, name: 'Renamed', restriction_level: 37 } });

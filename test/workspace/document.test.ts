@@ -4,27 +4,27 @@ import { readDocument } from '../../src/workspace/document.ts';
 import { addRoutes } from '../../src/workspace/routes.ts';
 import { openStore } from '../../src/workspace/store.ts';
 import { type Members, membersOf, resultsOf, startClient } from './client.ts';
-import { exchanges, targetIn } from './exchanges.ts';
+import { samples, targetIn } from './samples.ts';
 
 const document = readDocument();
 const client = await startClient();
 afterAll(() => client[Symbol.asyncDispose]());
 
-test('the exchanges ask for all operations of the document', () => {
+test('the samples ask for all operations of the document', () => {
   const operations = Object.entries(membersOf(document.paths)).flatMap(([path, item]) =>
     Object.keys(membersOf(item))
       .filter((method) => method !== 'parameters')
       .map((method) => `${method.toUpperCase()} ${path}`),
   );
-  const asked = new Set(exchanges.map(({ method, path }) => `${method} ${path}`));
+  const asked = new Set(samples.map(({ method, path }) => `${method} ${path}`));
   expect([...asked].toSorted()).toEqual(operations.toSorted());
   expect(asked.size).toBe(28);
 });
 
-test.each(exchanges)('$method $path$sent answers as the document says', async (exchange) => {
-  const { method, path, body } = exchange;
+test.each(samples)('$method $path$sent answers as the document says', async (sample) => {
+  const { method, path, body } = sample;
   const [event] = resultsOf(await client.read('/api/projects/1/events/?limit=1'));
-  const { status, headers, body: answered } = await client.send(method, targetIn(exchange, String(event?.id)), body);
+  const { status, headers, body: answered } = await client.send(method, targetIn(sample, String(event?.id)), body);
   const responses = membersOf(membersOf(membersOf(membersOf(document.paths)[path])[method.toLowerCase()]).responses);
   expect(Object.keys(responses)).toContain(String(status));
   const { content } = membersOf(responses[String(status)]);

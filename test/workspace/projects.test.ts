@@ -137,7 +137,7 @@ test.each([
   ['name', { name: null }, 'invalid_input'],
   ['app_urls__1', { app_urls: ['https://a.example', 5] }, 'invalid_input'],
   ['primary_dashboard', { primary_dashboard: 51 }, 'does_not_exist'],
-])('a project is not changed where %s is wrong: %j', async (attr, body, code) => {
+])('a project is not changed if %s is wrong: %j', async (attr, body, code) => {
   await using client = await startClient();
   const before = await client.read('/api/projects/1/');
   const refused = await client.send('PATCH', '/api/projects/1/', body);

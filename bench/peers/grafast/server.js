@@ -21,7 +21,7 @@ function load(steps, pathOf) {
   );
 }
 
-/** Columns of the detail view cost a read by id where the row came from a list. */
+/** Columns of the detail view cost a read by id if the row came from a list. */
 function detailColumn(column) {
   return ($project) => {
     const $detail = load([$project], (row) => (column in row ? null : paths.project(row.id)));

@@ -1,7 +1,7 @@
 /** Resolvers of the shared schema over `context.get(path)`, which answers the parsed JSON of a GET. */
 import { columnsOf, isDetailOnly, paths, rowTypes } from './schema.js';
 
-/** A resolver for each column; those of the detail view read it where the row came from a list. */
+/** A resolver for each column; those of the detail view read it if the row came from a list. */
 function columnResolvers(type) {
   const entries = Object.entries(columnsOf(type)).map(([field, column]) => {
     if (type !== 'Project' || !isDetailOnly(column)) return [field, (row) => row[column]];

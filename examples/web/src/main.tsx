@@ -7,7 +7,7 @@ const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       // A key may make few REST calls a minute, so nothing is read again behind the reader's back. The gateway has
-      // already tried twice where that helps.
+      // already tried twice if a second try can help.
       staleTime: 60_000,
       refetchOnWindowFocus: false,
       retry: false,

@@ -14,7 +14,7 @@ export interface RedisStoreOptions extends RedisOptions {
 }
 
 /** Longest time that a request waits for Redis, in milliseconds: the client can send the text instead. */
-const patienceMs = 150;
+const timeoutMs = 150;
 
 /**
  * A command that Redis did not answer in time is left alone that long, in milliseconds: requests would only queue for it.
@@ -30,11 +30,11 @@ const mostWaiting = 1000;
  * miss, never an error. One server: a Redis Cluster refuses most keys (`MOVED`), and Sentinel is not asked.
  */
 export function createRedisStore({ ttlSeconds, use, ...options }: RedisStoreOptions): TextStore {
-  const redis = connectRedis(options, patienceMs);
+  const redis = connectRedis(options, timeoutMs);
   const { log } = options;
   const failed = (command: RedisCommand): ((error: unknown) => void) => hearFailures(command, use, log);
-  const read = patiently(redis, failed('get'));
-  const write = patiently(redis, failed('set'));
+  const read = createRun(redis, failed('get'));
+  const write = createRun(redis, failed('set'));
   return {
     get: async (hash) => {
       const text = await read(() => redis.get(`apq:${hash}`));
@@ -46,8 +46,8 @@ export function createRedisStore({ ttlSeconds, use, ...options }: RedisStoreOpti
   };
 }
 
-/** Runs commands of one kind while Redis answers them, and answers undefined for it while it does not. */
-function patiently(
+/** A function that runs commands of one kind while Redis answers them; they are undefined while it does not. */
+function createRun(
   redis: Redis,
   failed: (error: unknown) => void,
 ): <T>(command: () => Promise<T>) => Promise<T | undefined> {

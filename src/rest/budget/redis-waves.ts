@@ -30,7 +30,7 @@ export interface Wave {
 }
 
 /** Longest time that calls wait for Redis, in milliseconds. */
-const patienceMs = 500;
+const timeoutMs = 500;
 
 /** Runs the script. */
 export class RedisWaves {
@@ -77,7 +77,7 @@ export class RedisWaves {
 function inTime<T>(answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new Error('no answer in time'));
-    const timer = setTimeout(() => setImmediate(late), patienceMs);
+    const timer = setTimeout(() => setImmediate(late), timeoutMs);
     const settle = (): void => clearTimeout(timer);
     answer.finally(settle).then(resolve, reject);
   });

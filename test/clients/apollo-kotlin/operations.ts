@@ -1,6 +1,6 @@
 import { type Operations, toOperation } from '../support/mobile.ts';
 
-/** Operations as Apollo Kotlin generates them: on one line, `__typename` only where a type has to be told. */
+/** Operations as Apollo Kotlin generates them: on one line, `__typename` only if a type has to be told. */
 export const operations: Operations = {
   overview: toOperation('query KotlinOverview($project: ID!) { project(id: $project) { name timezone } }'),
   page: toOperation(

@@ -47,7 +47,7 @@ export interface Client {
   readonly name: string;
   /** Sends documents as they are. */
   readonly text?: Connect;
-  /** Sends texts that a manifest lists, where it has no ids. */
+  /** Sends texts that a manifest lists, if it has no ids. */
   readonly listedText?: Connect;
   /** Automatic persisted queries, by GET and by POST. */
   readonly automatic?: { readonly get: Connect; readonly post: Connect; readonly ask: AskByHash };
@@ -97,7 +97,7 @@ export function namesOf({ project }: PageData): readonly (string | null | undefi
   return project?.dashboards?.edges?.map((edge) => edge?.node?.name) ?? [];
 }
 
-/** The cursor for the page that follows; undefined where none does. */
+/** The cursor for the page that follows; undefined if none does. */
 export function nextCursorOf({ project }: PageData): string | undefined {
   const { hasNextPage, endCursor } = project?.dashboards?.pageInfo ?? { hasNextPage: false, endCursor: null };
   return hasNextPage ? (endCursor ?? undefined) : undefined;

@@ -20,7 +20,7 @@ export interface Events {
 }
 
 /** How long the list waits for the stream that it is going to be followed by, in milliseconds. */
-const patienceMs = 2000;
+const timeoutMs = 2000;
 
 /**
  * Follows the events of a project, and then reads the list: no event falls between the two. If the stream does not come
@@ -30,7 +30,7 @@ const patienceMs = 2000;
 export function useEvents(projectId: string, isBelow: boolean): Events {
   const [isPaused, setIsPaused] = useState(false);
   const live = useLiveEvents(projectId, isPaused || isBelow);
-  const isLate = useIsLate(patienceMs);
+  const isLate = useIsLate(timeoutMs);
   const enabled = live.connection !== 'connecting' || isLate;
   const pages = usePages(EventsDocument, { projectId }, ({ project }) => project?.events, { enabled, isAnew: true });
   const { refetch } = pages.query;

@@ -3,7 +3,7 @@ const project = `${projects}{project_id}/`;
 const plugins = '/api/organizations/{parent_lookup_organization_id}/plugins/';
 
 /** A request, and the operation of the document that it asks for. */
-export interface Exchange {
+export interface Sample {
   readonly method: string;
   /** As in the document. */
   readonly path: string;
@@ -13,7 +13,7 @@ export interface Exchange {
 }
 
 /** Each operation of the document once or more: with all parameters, with the documented body and the real one. */
-export const exchanges: readonly Exchange[] = [
+export const samples: readonly Sample[] = [
   get(projects, ''),
   get(projects, '?limit=2&offset=1'),
   post(projects, '', { name: 'New', timezone: 'Europe/Berlin', app_urls: ['https://a.example'], week_start_day: 1 }),
@@ -88,24 +88,24 @@ export const exchanges: readonly Exchange[] = [
   get(`${plugins}unused/`, ''),
 ];
 
-function send(method: string, path: string, sent: string, body?: object): Exchange {
+function send(method: string, path: string, sent: string, body?: object): Sample {
   return { method, path, sent, ...(body !== undefined && { body }) };
 }
 
-function get(path: string, sent: string): Exchange {
+function get(path: string, sent: string): Sample {
   return send('GET', path, sent);
 }
 
-function post(path: string, sent: string, body: object): Exchange {
+function post(path: string, sent: string, body: object): Sample {
   return send('POST', path, sent, body);
 }
 
-function patch(path: string, sent: string, body: object): Exchange {
+function patch(path: string, sent: string, body: object): Sample {
   return send('PATCH', path, sent, body);
 }
 
-/** The target of an exchange in project 1 of the current organization. */
-export function targetIn({ path, sent }: Exchange, eventId: string): string {
+/** The target of a sample in project 1 of the current organization. */
+export function targetIn({ path, sent }: Sample, eventId: string): string {
   const start = path.replace('{project_id}', '1').replace('{parent_lookup_organization_id}', '@current');
   return start.replace(/\{id\}.*/, '') + sent.replace('{event}', eventId);
 }
