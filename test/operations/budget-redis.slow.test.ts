@@ -67,16 +67,26 @@ function one(id: number): string {
   return `{ project(id: ${id}) { name } }`;
 }
 
+/** Reads projects by their ids, one after the other; each of them has to be answered. */
+async function read(gateway: Member, ...ids: readonly number[]): Promise<void> {
+  for (const id of ids) expect(codesOf(await gateway.ask(one(id)))).toEqual([]);
+}
+
+/** Waits until all of these gateways are known to Redis, and each knows that the key is one. */
+async function proven(redis: RedisServer, ...gateways: readonly Member[]): Promise<void> {
+  await joined(redis, gateways.length);
+  for (const gateway of gateways) await read(gateway, 1);
+}
+
 describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
   test('share one budget, once each of them knows that the key is one', async () => {
     await using redis = await startRedis();
     await using upstream = await startProjects();
     await using first = await startMember(upstream, redis.url, '6/600', 2);
     await using second = await startMember(upstream, redis.url, '6/600', 2);
-    await joined(redis, 2);
-    for (const gateway of [first, second]) expect(codesOf(await gateway.ask(one(1)))).toEqual([]);
-    for (const id of [2, 3]) expect(codesOf(await first.ask(one(id)))).toEqual([]);
-    for (const id of [4, 5]) expect(codesOf(await second.ask(one(id)))).toEqual([]);
+    await proven(redis, first, second);
+    await read(first, 2, 3);
+    await read(second, 4, 5);
     const told = { extensions: { cost: true } };
     for (const gateway of [first, second]) {
       const { status, extensions } = await gateway.ask(one(6), told);
@@ -105,8 +115,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     await using redis = await startRedis();
     await using upstream = await startProjects();
     await using gateway = await startMember(upstream, redis.url, '4/1', 2, 5000);
-    await joined(redis, 1);
-    expect(codesOf(await gateway.ask(one(1)))).toEqual([]);
+    await proven(redis, gateway);
     await redis.kill();
     await until(() => gateway.logged.includes(warning));
     const lostAt = performance.now();
@@ -127,8 +136,8 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     await using redis = await startRedis();
     await using upstream = await startProjects();
     await using gateway = await startMember(upstream, redis.url, '4/600', 1);
-    await joined(redis, 1);
-    for (const id of [1, 2, 3]) expect(codesOf(await gateway.ask(one(id)))).toEqual([]);
+    await proven(redis, gateway);
+    await read(gateway, 2, 3);
     await redis.ask('FLUSHALL');
     await gateway.ask(one(4));
     await joined(redis, 1);
@@ -144,10 +153,9 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     await using first = await startMember(upstream, redis.url, '6/600', 2);
     {
       await using second = await startMember(upstream, redis.url, '6/600', 2);
-      await joined(redis, 2);
-      for (const gateway of [first, second]) expect(codesOf(await gateway.ask(one(1)))).toEqual([]);
+      await proven(redis, first, second);
       await redis.ask('SAVE');
-      for (const id of [2, 3]) expect(codesOf(await second.ask(one(id)))).toEqual([]);
+      await read(second, 2, 3);
     }
     await redis.restart();
     await until(() => first.logged.includes('calls are counted in Redis again'));
@@ -156,7 +164,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     expect(upstream.requests).toHaveLength(4);
     await using third = await startMember(upstream, redis.url, '6/600', 2);
     await joined(redis, 2);
-    expect(codesOf(await first.ask(one(4)))).toEqual([]);
+    await read(first, 4);
     expect(third.reported).toEqual([]);
   });
 
