@@ -139,6 +139,24 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     expect(await cachedIn(one)).toBe(0);
   });
 
+  test('give no key what another one has read, though the epoch of that was copied to its name', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startApi();
+    await using gateway = await startSharing(upstream, redis);
+    await cachedIn(gateway);
+    await vi.waitFor(async () => expect(await cachedIn(gateway)).toBe(1));
+    await vi.waitFor(async () => expect(await namesIn(redis, 'cache:epoch:*')).toHaveLength(2));
+    const [a = '', b = ''] = await namesIn(redis, 'cache:epoch:*');
+    for (const [from, to] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      await redis.ask('COPY', from, to, 'REPLACE');
+      // Checks whose answer it is; asked twice, it may come from the cache, too.
+      for (const of of [key, 'other', key, 'other']) await cachedIn(gateway, of);
+    }
+  });
+
   test('go on without it while it is down or does not answer, say so once, and share again after that', async () => {
     await using redis = await startRedis();
     await using upstream = await startApi();

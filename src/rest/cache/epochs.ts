@@ -4,7 +4,7 @@ import { Renewals } from './renewals.ts';
 
 /**
  * What an upstream key's answers are kept under. A write gives the key a new one, so that no answer from before it is found
- * any more. No value is made twice, by any process, and none tells which key it belongs to.
+ * any more. No value is made twice, by any process, and no two keys ever have the same one.
  */
 export type Epoch = string;
 

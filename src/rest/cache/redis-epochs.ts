@@ -70,13 +70,13 @@ export class RedisEpochs implements Epochs {
     const name = this.#nameOf(sharingKey);
     const known = await this.#redis.ask('get', (redis) => redis.get(name), reading);
     if (known === undefined) return undefined;
-    return epochOf(server, known ?? this.#propose(sharingKey));
+    return epochOf(server, known ?? this.#propose(sharingKey), sharingKey);
   }
 
   prove(sharingKey: string, epoch: Epoch): void {
     const { server } = this.#redis;
     const value = this.#provable.get(sharingKey);
-    if (server === undefined || value === undefined || epoch !== epochOf(server, value)) return;
+    if (server === undefined || value === undefined || epoch !== epochOf(server, value, sharingKey)) return;
     this.#provable.delete(sharingKey);
     const name = this.#nameOf(sharingKey);
     void this.#redis.ask('eval', (redis) => redis.eval(proveScript, 1, name, value, keptSeconds), reading);
@@ -100,7 +100,7 @@ export class RedisEpochs implements Epochs {
     }
     this.#untold.delete(sharingKey);
     if (typeof before === 'string') this.#renewals.note(made, before);
-    return epochOf(server, made);
+    return epochOf(server, made, sharingKey);
   }
 
   undo(sharingKey: string, renewed: Epoch): void {
@@ -135,7 +135,10 @@ export class RedisEpochs implements Epochs {
   }
 }
 
-/** What a server has restored from a file may be older than what it knew: each of its processes has epochs of its own. */
-function epochOf(server: string, value: string): Epoch {
-  return `${server} ${value}`;
+/**
+ * What a server has restored from a file may be older than what it knew: each of its processes has epochs of its own. So has
+ * each key: a value that was copied from the name of another one is not the epoch of that.
+ */
+function epochOf(server: string, value: string, sharingKey: string): Epoch {
+  return `${server} ${value} ${sharingKey}`;
 }
