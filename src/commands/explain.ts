@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type DocumentNode, getOperationAST, getVariableValues, type OperationDefinitionNode } from 'graphql';
 import { fragmentsOf } from '../look-ahead/selection.ts';
-import { withoutDefer } from '../operation/defer.ts';
+import { conditionsOf, isUndecided, withoutDefer } from '../operation/defer.ts';
 import { type PlanInParts, planInParts } from '../plan/first-part.ts';
 import { planOperation } from '../plan/plan.ts';
 import type { Condition, PlannedCall } from '../plan/planned-calls.ts';
@@ -35,7 +35,8 @@ export function explain(args: string[], config: Config): Outcome {
   const scope = { schema, fragments: fragmentsOf(document), variableValues };
   const request = { ...scope, operation, cursors: cursorsOf(config), maxPageSize };
   const whole = planOperation(request);
-  const isDeferring = withoutDefer(text, document) !== document;
+  const isDeferring =
+    withoutDefer(text, document) !== document && !isUndecided(conditionsOf(document, operation), variables);
   const plan = config.incremental ? planInParts(whole, request, isDeferring ? document : undefined) : whole;
   return { text: values.json === true ? JSON.stringify(plan, null, 2) : describe(plan, config), exitCode: 0 };
 }

@@ -9,6 +9,7 @@ import type { PlannedCall } from '../plan/planned-calls.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import { createAnswerForecast } from './answer-refusals.ts';
+import { isUndecided } from './defer.ts';
 import type { PreparedOperation } from './document.ts';
 import type { GraphQLParams } from './params.ts';
 import { RefusedDocument, requestError } from './request-error.ts';
@@ -168,7 +169,9 @@ function planWith(
   try {
     const request = { schema, fragments, variableValues, operation, cursors, maxPageSize, maxSteps, tenant };
     const plan = planOperation(request);
-    return incremental ? planInParts(plan, request, deferred?.document) : plan;
+    if (!incremental) return plan;
+    const isWhole = deferred === undefined || isUndecided(deferred.conditions, variables);
+    return planInParts(plan, request, isWhole ? undefined : deferred.document);
   } catch (error) {
     if (error instanceof PlanLimitError) return error;
     throw error;

@@ -3,8 +3,10 @@ import {
   experimentalExecuteIncrementally,
   GraphQLDeferDirective,
   type GraphQLError,
+  Kind,
   legacyExecuteIncrementally,
   type OperationDefinitionNode,
+  type VariableDefinitionNode,
   visit,
 } from 'graphql';
 import type { GatewayContext } from '../context.ts';
@@ -44,6 +46,37 @@ export function withoutDefer(text: string, document: DocumentNode): DocumentNode
   // To remove a node is to answer null.
   return visit(document, {
     Directive: ({ name }) => (name.value === GraphQLDeferDirective.name ? null : undefined),
+  });
+}
+
+/** The variables of an operation that decide whether something is deferred, and may be null. */
+export function conditionsOf(
+  document: DocumentNode,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): readonly VariableDefinitionNode[] {
+  const names = new Set<string>();
+  visit(document, {
+    Directive: ({ name, arguments: given = [] }) => {
+      if (name.value !== GraphQLDeferDirective.name) return;
+      for (const { value } of given) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
+    },
+  });
+  return variableDefinitions.filter(
+    ({ type, variable }) => type.kind !== Kind.NON_NULL_TYPE && names.has(variable.name.value),
+  );
+}
+
+/**
+ * Whether variables leave open what is deferred: one of these `conditions` is null, which no `if` of a directive may be. As
+ * clients that take no parts do not meet it, the operation is answered as a whole.
+ */
+export function isUndecided(
+  conditions: readonly VariableDefinitionNode[],
+  variables: Readonly<Record<string, unknown>> = {},
+): boolean {
+  return conditions.some(({ variable, defaultValue }) => {
+    const given = variables[variable.name.value];
+    return given === undefined ? defaultValue?.kind === Kind.NULL : given === null;
   });
 }
 

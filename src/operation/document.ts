@@ -1,7 +1,14 @@
-import { type DocumentNode, type GraphQLError, getOperationAST, Kind, type OperationDefinitionNode } from 'graphql';
+import {
+  type DocumentNode,
+  type GraphQLError,
+  getOperationAST,
+  Kind,
+  type OperationDefinitionNode,
+  type VariableDefinitionNode,
+} from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { CompileBudget } from './compile-budget.ts';
-import { createExecutionInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
+import { conditionsOf, createExecutionInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
 import { type DocumentLimits, limitErrors } from './document-limits.ts';
 import { createExecution, type Execute, type ExecutionOptions, type Schemas } from './execute.ts';
 import { parseDocument, validationErrors } from './parse-document.ts';
@@ -26,6 +33,8 @@ export interface PreparedOperation {
 export interface DeferredOperation {
   /** With `@defer`. */
   readonly document: DocumentNode;
+  /** The variables that decide what is deferred, and may be null. */
+  readonly conditions: readonly VariableDefinitionNode[];
   readonly execute: ExecuteInParts;
 }
 
@@ -107,7 +116,7 @@ function deferredOf(
 ): DeferredOperation | undefined {
   if (document === whole) return undefined;
   const execute = createExecutionInParts(options, document, operation);
-  return execute && { document, execute };
+  return execute && { document, conditions: conditionsOf(document, operation), execute };
 }
 
 /** The operations of a listed document, by name. Throws a RefusedDocument if the name says none. */

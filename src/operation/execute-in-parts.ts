@@ -1,6 +1,6 @@
 import type { GatewayContext, PartsFormat } from '../context.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
-import type { ExecutedInParts, ExecutedPart } from './defer.ts';
+import { type ExecutedInParts, type ExecutedPart, isUndecided } from './defer.ts';
 import type { DeferredOperation } from './document.ts';
 import type { PlannedRun } from './operation-run.ts';
 import { PartsWriter } from './parts.ts';
@@ -16,9 +16,14 @@ interface DeferredRun {
 }
 
 /** What an operation defers, and in which format its client takes parts; undefined if it is answered as a whole. */
-export function deferredOf({ document: { prepared }, request }: PlannedRun): DeferredRun['deferred'] | undefined {
+export function deferredOf({
+  document: { prepared },
+  params,
+  request,
+}: PlannedRun): DeferredRun['deferred'] | undefined {
   const { deferred } = prepared;
   if (deferred === undefined || request.parts === undefined) return undefined;
+  if (isUndecided(deferred.conditions, params.variables)) return undefined;
   return { ...deferred, format: request.parts };
 }
 

@@ -311,6 +311,10 @@ describe('the plan of an operation', () => {
       'query A($no: Boolean = false) { project(id: "1") { ... @defer(if: $no) { name } } }',
     ],
     [
+      'whose variable says neither, being null',
+      'query A($when: Boolean = null) { project(id: "1") { ... @defer(if: $when) { name } } }',
+    ],
+    [
       'whose variable leaves out what is deferred',
       'query A($no: Boolean = false) { project(id: "1") { name ... @include(if: $no) { ... @defer { name } } } }',
     ],

@@ -70,6 +70,21 @@ describe('an answer is one document', () => {
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   });
 
+  test.each(Object.values(accepts))(
+    'whose variable is null, as it is for clients that take no parts: %s',
+    async (accept) => {
+      await using upstream = await startUpstream(routes);
+      await using gateway = await startGateway(upstream);
+      const asked = 'query ($when: Boolean = true) { project(id: "1") { name ... @defer(if: $when) { timezone } } }';
+      const variables = { when: null };
+      const { parts } = await askForParts(gateway.url, asked, accept, { variables });
+      const whole = await gateway.ask(asked, { variables });
+      expect(whole.body).toBe('{"data":{"project":{"name":"Project 1","timezone":"Europe/Berlin"}}}');
+      const [only, ...further] = await Array.fromAsync(parts);
+      expect([JSON.stringify(only), further]).toEqual([whole.body, []]);
+    },
+  );
+
   const deferringNothing =
     'query ($no: Boolean = false) { project(id: "1") { name ... @defer(if: $no) { timezone } } }';
 
