@@ -23,7 +23,7 @@ import {
 } from 'graphql';
 import { attachColumns } from './graphql/columns.ts';
 import { acceptExactIds } from './graphql/scalars.ts';
-import { attachParts } from './look-ahead/parts.ts';
+import { attachParts } from './look-ahead/deferred-records.ts';
 import { attachRefusals } from './look-ahead/refused-roots.ts';
 import { attachStarted } from './look-ahead/starting.ts';
 import { resolvers } from './resolvers/resolvers.ts';

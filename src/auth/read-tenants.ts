@@ -4,7 +4,7 @@ import { isUpstreamId } from '../graphql/ids.ts';
 import type { Reach } from '../rest/reach.ts';
 import type { Tenant, Tenants } from '../rest/tenants.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
-import { kindOf, memberPath, Place, shown, TenantsError } from './places.ts';
+import { kindOf, memberPath, Place, shown, TenantsError } from './tenants-error.ts';
 
 /** Where the entries of tenants come from. */
 export interface TenantsSource {

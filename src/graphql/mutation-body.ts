@@ -5,7 +5,7 @@ import type { Key } from '../rest/paths.ts';
 import type { Reach } from '../rest/reach.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { enumRestValue } from './enums.ts';
-import { extraEntries } from './extra.ts';
+import { extraEntries } from './extra-entries.ts';
 import { restNameOf } from './field-mapping.ts';
 import { isGlobalId, parseIdWithin, parseReference } from './ids.ts';
 import { quoted, UserInputError } from './input-error.ts';

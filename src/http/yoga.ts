@@ -11,10 +11,10 @@ import type { BodyBudget, BodyClaim } from './body-budget.ts';
 import type { Identify } from './identify.ts';
 import { toMessageStream } from './message-stream.ts';
 import { negotiateCoding, negotiateMessages, negotiateParts, negotiateStream } from './negotiation.ts';
-import { partsStream } from './parts.ts';
+import { partsStream } from './parts-stream.ts';
 import { type BodyLimits, readParams } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
-import { toStream } from './streams.ts';
+import { toStream } from './result-stream.ts';
 
 /** Collaborators and settings of Yoga. */
 export interface YogaOptions {

@@ -4,10 +4,10 @@ import { current } from '../rest/paths.ts';
 import type { SizePage } from '../rest/size-page.ts';
 import { idText } from '../rest/values.ts';
 import { createReports, type Reports } from './reports.ts';
+import { RowLoader } from './row-loader.ts';
 import { RowStore } from './row-store.ts';
-import { RowLoader } from './rows.ts';
 import { SavedCalls } from './saved-calls.ts';
-import { WindowLoader } from './windows.ts';
+import { WindowLoader } from './window-loader.ts';
 
 /** What one operation reads through, so that nothing is read twice. Never share it: loaders cache. */
 export class Loaders {

@@ -8,7 +8,7 @@ import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
 import type { PlannedCall } from '../plan/planned-calls.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import type { Tenant } from '../rest/tenants.ts';
-import { createAnswerForecast } from './answer-refusals.ts';
+import { createAnswerForecast } from './answer-forecast.ts';
 import { isUndecided } from './defer.ts';
 import type { PreparedOperation } from './document.ts';
 import type { GraphQLParams } from './params.ts';

@@ -3,7 +3,7 @@ import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import { type ExecutedInParts, type ExecutedPart, isUndecided } from './defer.ts';
 import type { DeferredOperation } from './document.ts';
 import type { PlannedRun } from './operation-run.ts';
-import { PartsWriter } from './parts.ts';
+import { PartsWriter } from './parts-writer.ts';
 import type { OperationsOptions } from './pipeline.ts';
 import type { AnswerParts, OperationResult } from './result.ts';
 

@@ -2,7 +2,7 @@ import type { GraphQLObjectType } from 'graphql';
 import { isEventFilter, toEventQuery } from '../graphql/event-filter.ts';
 import { parseIdWithin, parseOwnerId } from '../graphql/ids.ts';
 import { refuseCurrent } from '../graphql/narrowing.ts';
-import { tableSizeOf, tableWindowOf } from '../graphql/tables.ts';
+import { tableSizeOf, tableWindowOf } from '../graphql/table-arguments.ts';
 import { type Role, roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
 import type { ListRef } from '../rest/pages.ts';

@@ -38,7 +38,7 @@ interface Reading {
 
 /**
  * Plans the pages of lists: windows that are wanted at one stage share pages. Agrees with WindowLoader
- * (`loaders/windows.ts`): change both.
+ * (`loaders/window-loader.ts`): change both.
  */
 export class ListPlans {
   readonly #calls: PlannedCalls;

@@ -1,5 +1,5 @@
+import { pageFirstThreshold } from '../loaders/row-loader.ts';
 import { listView, suffices, type View } from '../loaders/row-store.ts';
-import { pageFirstThreshold } from '../loaders/rows.ts';
 import { rowEndpoint } from '../rest/endpoints.ts';
 import type { Noun } from '../rest/nouns.ts';
 import type { ListPlans } from './list-plans.ts';
@@ -27,7 +27,7 @@ export interface WantedRow {
   readonly done: (stage: Stage) => void;
 }
 
-/** Plans the rows that are read by key. Agrees with RowLoader (`loaders/rows.ts`): change both. */
+/** Plans the rows that are read by key. Agrees with RowLoader (`loaders/row-loader.ts`): change both. */
 export class RowPlans {
   readonly #calls: PlannedCalls;
   readonly #schedule: Schedule;

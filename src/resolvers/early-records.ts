@@ -1,8 +1,8 @@
 import type { GraphQLObjectType, GraphQLResolveInfo } from 'graphql';
 import { type RowRecord, type Started, toRecord } from '../graphql/records.ts';
 import { fieldsOfPart } from '../look-ahead/deferral.ts';
+import { completedLater } from '../look-ahead/deferred-records.ts';
 import { type Existence, type Needs, needsOfFields, ownView } from '../look-ahead/needs.ts';
-import { completedLater } from '../look-ahead/parts.ts';
 import type { Key } from '../rest/paths.ts';
 
 /**

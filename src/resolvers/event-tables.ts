@@ -10,7 +10,7 @@ import type {
 } from '../graphql/generated/resolvers.ts';
 import { parseIdWithin } from '../graphql/ids.ts';
 import type { CsvPageSource, ReportSource, RowRecord, RowsPageSource, TableSource } from '../graphql/records.ts';
-import { type TableArguments, tableWindowOf } from '../graphql/tables.ts';
+import { type TableArguments, tableWindowOf } from '../graphql/table-arguments.ts';
 import { answeredWeight } from '../look-ahead/object-weight.ts';
 import type { ValuesQuery } from '../rest/api.ts';
 import { isNotFound } from '../rest/errors.ts';

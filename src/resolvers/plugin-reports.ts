@@ -1,4 +1,4 @@
-import { onlyText, toDateTime, toId, toText, toUser } from '../graphql/column-values.ts';
+import { onlyText, toDateTime, toId, toText, toUser } from '../graphql/column-conversions.ts';
 import type {
   PluginActivityEntryResolvers,
   PluginActivityResolvers,

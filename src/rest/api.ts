@@ -7,7 +7,7 @@ import { isRestOperationId, type RestOperation } from './operation-ids.ts';
 import { type ListRef, pageTarget, type RestPage, toPage } from './pages.ts';
 import { type Collection, collectionPath, type Key, rowPath, target } from './paths.ts';
 import type { Position } from './positions.ts';
-import { type TablePage, toCsvPage, toRowsPage } from './tables.ts';
+import { type TablePage, toCsvPage, toRowsPage } from './table-pages.ts';
 import { isObject, type JsonObject, type Row } from './values.ts';
 
 /** What can be read below all plugins of an organization. */

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import { isRowType, restNameOf } from '../../src/graphql/field-mapping.ts';
 
-/** The functions of column-values.ts that turn a column's value into one of each type. */
+/** The functions of column-conversions.ts that turn a column's value into one of each type. */
 const converters: Readonly<Record<string, string>> = {
   ID: 'toId',
   String: 'toText',
@@ -36,7 +36,7 @@ export function columnsSource(sdl: string): string {
     .map((type) => `  ${type.name}: {\n${columnsOf(type).map(getterSource).join('')}  },\n`);
   const imported = ['absent', ...new Set(Object.values(converters)), 'listOf', 'type WithRow'].toSorted();
   return [
-    `import { ${imported.join(', ')} } from '../column-values.ts';`,
+    `import { ${imported.join(', ')} } from '../column-conversions.ts';`,
     "import { enumNames } from '../enums.ts';",
     '',
     '/** What each field of a row answers that is a column. */',

@@ -67,7 +67,7 @@ ${scripts.map((script) => `<script>${script}</script>`).join('\n')}
 
 /** The panel "REST calls". */
 function panelScript(): string {
-  const files = ['rows', 'summary', 'open-tab', 'plan-requests', 'runs', 'panel', 'view', 'start'];
+  const files = ['rows', 'summary', 'open-tab', 'plan-requests', 'runs', 'panel-state', 'view', 'start'];
   return files.map((name) => fileText(`plan-panel/${name}.js`)).join('\n');
 }
 

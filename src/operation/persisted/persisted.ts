@@ -1,8 +1,8 @@
 import type { Log } from '../../log.ts';
 import { createPrepareListed, type Prepare } from '../document.ts';
 import type { Schemas } from '../execute.ts';
-import { noDocuments } from './documents.ts';
-import { createDocumentList, type DocumentList } from './list.ts';
+import { createDocumentList, type DocumentList } from './document-list.ts';
+import { noDocuments } from './document-set.ts';
 import { ManifestError } from './manifest.ts';
 import { createPolicy, type DocumentMode } from './policy.ts';
 import { createRedisStore } from './redis-store.ts';

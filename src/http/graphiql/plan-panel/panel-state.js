@@ -4,7 +4,7 @@ const noPlan = { plan: undefined, planKey: undefined, problem: undefined };
  * Runs in the page: what the panel "REST calls" knows. While it is open it has the plan of the open tab, for which nothing is
  * executed, and what the latest run made of it.
  */
-class Panel {
+class PanelState {
   #state = { ...noPlan, isAsking: false, run: undefined, runKey: undefined };
   #listeners = new Set();
   #isOpen = false;

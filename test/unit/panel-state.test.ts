@@ -23,7 +23,11 @@ function openPanel() {
     sessionStorage: { getItem: () => null },
     location: { href: 'http://127.0.0.1/graphql', pathname: '/graphql' },
   };
-  runPanelScripts(['../requests', 'open-tab', 'plan-requests', 'runs', 'panel'], 'panel = new Panel()', globals);
+  runPanelScripts(
+    ['../requests', 'open-tab', 'plan-requests', 'runs', 'panel-state'],
+    'panel = new PanelState()',
+    globals,
+  );
   const { panel } = globals;
   if (panel === undefined) throw new Error('expected a panel');
   panel.open();

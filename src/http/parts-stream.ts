@@ -4,7 +4,7 @@ import type { AnswerParts } from '../operation/result.ts';
 import { brotliParams, effort } from './compression.ts';
 import type { Coding } from './negotiation.ts';
 import { answerHeaders } from './response.ts';
-import { boundary, multipartType, partHeaders } from './streams.ts';
+import { boundary, multipartType, partHeaders } from './result-stream.ts';
 
 /** An HTTP response that is written part by part. */
 export interface PartsAnswer {

@@ -6,7 +6,7 @@ import { idText } from '../rest/values.ts';
 import { dispatched, scheduleDispatch } from './dispatch.ts';
 import { type KnownRow, listView, type RowStore, suffices, type View } from './row-store.ts';
 import type { SavedCalls } from './saved-calls.ts';
-import type { WindowLoader } from './windows.ts';
+import type { WindowLoader } from './window-loader.ts';
 
 /** A row in some view; undefined if it does not exist. */
 type Found = Promise<KnownRow | undefined>;

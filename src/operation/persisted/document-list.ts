@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { fingerprint, followFiles } from '../../follow-files.ts';
 import type { Log } from '../../log.ts';
 import type { PrepareListed } from '../document.ts';
-import { type DocumentSet, noDocuments, prepareSet } from './documents.ts';
+import { type DocumentSet, noDocuments, prepareSet } from './document-set.ts';
 import { readFiles } from './files.ts';
 import { ManifestError, readManifest } from './manifest.ts';
 import type { DocumentUses } from './uses.ts';
