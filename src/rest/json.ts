@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { countJson } from './json-counts.ts';
 
 /** Deepest nesting in which long integers are looked for: what recurses over a deeper value would overflow. */
 const maximumDepth = 500;
@@ -147,8 +148,8 @@ export function refuseDeep(text: string, maximum = maximumDepth): void {
  * write, and far more memory, than its text. Those inside strings do not count.
  */
 export function refuseMany(text: string, maximum: number): void {
-  // Each takes one character.
-  if (text.length <= maximum) return;
+  // Each takes one character. Most texts have few of these characters, even with those inside strings.
+  if (text.length <= maximum || countJson(text).parts <= maximum) return;
   let left = maximum;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

