@@ -236,11 +236,11 @@ function openCacheOf({ cache, refusalOf }: Upstream): OpenCache | undefined {
 
 /** What is kept of REST answers, if anything is. A refresh may take as long as an operation. */
 function cacheOptionsOf(options: GatewayOptions): CacheOptions | undefined {
-  const { cache, persisted = {}, upstreamUrl, operationDeadlineMs, log = () => undefined } = options;
+  const { cache, persisted = {}, log = () => undefined } = options;
   if (cache === undefined) return undefined;
   const { redisUrl: url, redisAuthorities: authorities } = persisted;
-  const shared = url === undefined ? undefined : shareCache({ url, authorities, log }, upstreamUrl);
-  return { ...cache, ...shared, refreshMs: operationDeadlineMs };
+  const shared = url === undefined ? undefined : shareCache({ url, authorities, log }, options);
+  return { ...cache, ...shared, refreshMs: options.operationDeadlineMs };
 }
 
 function startAuth({ auth, log = () => undefined }: GatewayOptions): TokenAuth | undefined {

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import type { GatewayOptions } from '../../src/gateway.ts';
 import { isObject } from '../../src/rest/values.ts';
 import { type CachingGateway, cacheSettings, startCaching } from '../support/cache.ts';
 import { key, type TestGateway } from '../support/gateway.ts';
@@ -17,10 +18,15 @@ interface SharingGateway extends CachingGateway {
 }
 
 /** A gateway that uses what it shares. */
-async function startSharing(upstream: Upstream, { url }: RedisServer): Promise<SharingGateway> {
+async function startSharing(
+  upstream: Upstream,
+  { url }: RedisServer,
+  options: Partial<GatewayOptions> = {},
+): Promise<SharingGateway> {
   const logged: string[] = [];
   const warned: string[] = [];
   const gateway = await startCaching(upstream, {
+    ...options,
     persisted: { redisUrl: url },
     log: (level, message, fields) => {
       logged.push(message);
@@ -177,6 +183,30 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     await vi.waitFor(async () => expect(await cachedIn(two)).toBe(1), { timeout: 15_000, interval: 20 });
     expect(one.warned).toEqual([...new Set(one.warned)]);
     expect(one.reported).toEqual([]);
+  });
+
+  test('read on after a write that Redis was not told of, without waiting as long as a write does', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startApi();
+    await using gateway = await startSharing(upstream, redis);
+    redis.freeze();
+    const first = gateway.ask(mutation);
+    await vi.waitFor(() => expect(upstream.requests).toContain(write), { timeout: 10_000, interval: 5 });
+    const second = gateway.ask(mutation);
+    // All of them before the second write is sent.
+    for (const _ of [1, 2, 3]) expect(await cachedIn(gateway)).toBe(0);
+    expect(upstream.requests).toEqual([write, read, read, read]);
+    redis.thaw();
+    await Promise.all([first, second]);
+  });
+
+  test('write within a short deadline while Redis does not answer', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startApi();
+    await using gateway = await startSharing(upstream, redis, { operationDeadlineMs: 1900 });
+    redis.freeze();
+    expect((await gateway.ask(mutation)).errors).toBeUndefined();
+    expect(upstream.requests).toEqual([write]);
   });
 
   test('cache nothing if Redis may not be asked which of its processes it is, and say why', async () => {

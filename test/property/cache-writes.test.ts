@@ -94,7 +94,8 @@ async function staleReads(redis: RedisOptions | undefined, gatewayCount: number)
     counting(() => random?.number(0, 6) ?? 0),
     { hold: 1 },
   );
-  const connect = (): Upstream => connectCached(api.url, redis && shareCache(redis, api.url));
+  const connect = (): Upstream =>
+    connectCached(api.url, redis && shareCache(redis, { upstreamUrl: api.url, operationDeadlineMs: 8000 }));
   const gateways = Array.from({ length: gatewayCount }, connect);
   if (redis !== undefined) await allShare(gateways);
   let answered = 0;

@@ -8,8 +8,11 @@ import { Renewals } from './renewals.ts';
 /** How long an operation waits for the epoch of its key; without it, nothing of the cache is used. */
 const reading: CommandOptions = { ms: 150, isInsistent: false };
 
-/** How long a write waits until all gateways know of it: longer, because they would go on with what was before. */
-const renewing: CommandOptions = { ms: 2000, isInsistent: true };
+/** How long a write waits at most until all gateways know of it, in milliseconds: they would go on with what was before. */
+const renewingMs = 2000;
+
+/** It waits before and after, and has to be sent and answered in between. */
+const partOfDeadline = 1 / 4;
 
 /** How long the epoch of a proven key is kept that is not written with, in seconds: a week. The next one is a new one. */
 const keptSeconds = 7 * 24 * 3600;
@@ -50,23 +53,26 @@ const undoScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('SE
 export class RedisEpochs implements Epochs {
   readonly #redis: CacheRedis;
   readonly #upstream: string;
+  /** What others have to know before anything follows from it. */
+  readonly #renewing: CommandOptions;
   /** Keys that were written with while Redis could not be told. */
   readonly #untold = new LRUCache<string, true>({ max: mostRemembered });
   readonly #renewals = new Renewals();
   /** What this gateway has made lately for keys that may not be proven. */
   readonly #provable = new LRUCache<string, string>({ max: mostRemembered, ttl: provableMs });
 
-  /** `upstream` tells the keys of several upstreams in one Redis apart. */
-  constructor(redis: CacheRedis, upstream: string) {
+  /** `upstream` tells the keys of several upstreams in one Redis apart; `deadlineMs` is how long a write may take in all. */
+  constructor(redis: CacheRedis, upstream: string, deadlineMs: number) {
     this.#redis = redis;
     this.#upstream = upstream;
+    this.#renewing = { ms: Math.min(renewingMs, deadlineMs * partOfDeadline), isInsistent: true };
   }
 
   async current(sharingKey: string): Promise<Epoch | undefined> {
     const { server } = this.#redis;
     if (server === undefined) return undefined;
     // What was read before a write that Redis has not heard of must not be used.
-    if (this.#untold.has(sharingKey)) return this.renew(sharingKey);
+    if (this.#untold.has(sharingKey)) return this.#renew(sharingKey, reading);
     const name = this.#nameOf(sharingKey);
     const known = await this.#redis.ask('get', (redis) => redis.get(name), reading);
     if (known === undefined) return undefined;
@@ -87,13 +93,26 @@ export class RedisEpochs implements Epochs {
     void this.#replaceKnown(sharingKey);
   }
 
-  async renew(sharingKey: string): Promise<Epoch | undefined> {
+  renew(sharingKey: string): Promise<Epoch | undefined> {
+    return this.#renew(sharingKey, this.#renewing);
+  }
+
+  undo(sharingKey: string, renewed: Epoch): void {
+    const value = renewed.split(' ')[1] ?? '';
+    const before = this.#renewals.undo(value);
+    if (before === undefined) return;
+    const name = this.#nameOf(sharingKey);
+    const take = (redis: Redis): Promise<unknown> => redis.eval(undoScript, 1, name, value, before);
+    void this.#redis.ask('eval', take, this.#renewing);
+  }
+
+  async #renew(sharingKey: string, sending: CommandOptions): Promise<Epoch | undefined> {
     const { server } = this.#redis;
     const name = this.#nameOf(sharingKey);
     const made = randomUUID();
     this.#provable.set(sharingKey, made);
     const replace = (redis: Redis): Promise<unknown> => redis.eval(renewScript, 1, name, made, briefSeconds);
-    const before = await this.#redis.ask('eval', replace, renewing);
+    const before = await this.#redis.ask('eval', replace, sending);
     if (before === undefined || server === undefined) {
       this.#untold.set(sharingKey, true);
       return undefined;
@@ -103,22 +122,13 @@ export class RedisEpochs implements Epochs {
     return epochOf(server, made, sharingKey);
   }
 
-  undo(sharingKey: string, renewed: Epoch): void {
-    const value = renewed.split(' ')[1] ?? '';
-    const before = this.#renewals.undo(value);
-    if (before === undefined) return;
-    const name = this.#nameOf(sharingKey);
-    const take = (redis: Redis): Promise<unknown> => redis.eval(undoScript, 1, name, value, before);
-    void this.#redis.ask('eval', take, renewing);
-  }
-
   async #replaceKnown(sharingKey: string): Promise<void> {
     const name = this.#nameOf(sharingKey);
     const replace = async (redis: Redis): Promise<true> => {
       await redis.eval(refuseScript, 1, name, randomUUID());
       return true;
     };
-    if ((await this.#redis.ask('eval', replace, renewing)) === undefined) this.#untold.set(sharingKey, true);
+    if ((await this.#redis.ask('eval', replace, this.#renewing)) === undefined) this.#untold.set(sharingKey, true);
   }
 
   /** The epoch that this gateway uses while none is known. */

@@ -4,8 +4,20 @@ import { RedisAnswers } from './redis-answers.ts';
 import { RedisEpochs } from './redis-epochs.ts';
 import type { CacheOptions } from './rest-cache.ts';
 
-/** What gateways with one Redis share of their caches; `upstreamUrl` tells those of several upstreams apart. */
-export function shareCache(options: RedisOptions, upstreamUrl: string): Pick<CacheOptions, 'epochs' | 'remote'> {
+/** What is cached, and for whom. */
+export interface SharedCacheOptions {
+  /** Tells the answers of several upstreams in one Redis apart. */
+  readonly upstreamUrl: string;
+  /** The total deadline of an operation, in milliseconds. */
+  readonly operationDeadlineMs: number;
+}
+
+/** What gateways with one Redis share of their caches. */
+export function shareCache(
+  options: RedisOptions,
+  { upstreamUrl, operationDeadlineMs }: SharedCacheOptions,
+): Pick<CacheOptions, 'epochs' | 'remote'> {
   const redis = new CacheRedis(options);
-  return { epochs: new RedisEpochs(redis, upstreamUrl), remote: new RedisAnswers(redis, upstreamUrl) };
+  const epochs = new RedisEpochs(redis, upstreamUrl, operationDeadlineMs);
+  return { epochs, remote: new RedisAnswers(redis, upstreamUrl) };
 }
