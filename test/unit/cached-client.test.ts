@@ -61,6 +61,20 @@ test('a write that was never sent empties nothing, one that was sent and lost do
   await upstream.close();
 });
 
+test('a write that a proxy has given up may arrive after that: it is read then', async () => {
+  let name = 'Old';
+  await using api = await startUpstream({
+    [`GET ${one}`]: () => project(1, { name }),
+    [`PATCH ${one}`]: reply({ status: 504, body: '<html>' }),
+  });
+  const upstream = connectCached(api.url, { refreshMs: 50 });
+  await (await begin(upstream, caller)).write(operations.updateProject, one, {}).catch(codeOf);
+  expect(await read(upstream, one)).toBe('Old');
+  name = 'New';
+  await vi.waitFor(async () => expect(await read(upstream, one)).toBe('New'), { timeout: 5000 });
+  await upstream.close();
+});
+
 test('ten thousand invented keys drive out nothing of what a key has read', async () => {
   await using api = await startUpstream({ [`GET ${one}`]: project(1) });
   const upstream = connectCached(api.url);

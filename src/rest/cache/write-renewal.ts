@@ -56,8 +56,8 @@ export class WriteRenewal {
     const begun = await this.#begun;
     if (begun !== undefined && (!this.#isSent || foundNoConnection(error))) return this.#undo(begun);
     await this.#renew();
-    // What has no answer may still arrive, at the latest when the upstream gives it up.
-    if (statusOf(error) === undefined) setTimeout(() => void this.#renew(), this.#cache.lateMs).unref();
+    // What has no answer may still arrive, at the latest when the upstream gives it up. A 5xx may be that of a proxy.
+    if ((statusOf(error) ?? 500) >= 500) setTimeout(() => void this.#renew(), this.#cache.lateMs).unref();
   }
 
   async #renew(): Promise<Epoch | undefined> {
