@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { runScript } from '../support/process.ts';
+import { runScript, runShell } from '../support/process.ts';
 
 const folder = new URL('../../examples/web/', import.meta.url);
 
@@ -29,3 +29,14 @@ test('the bundle of the example page has the ids of its documents, nothing of th
     /(?:query|fragment|subscription) (?:Projects|ProjectLink|Dashboards|Dashboard(?:Card|Details)|Events|EventRow|EventsAdded)\b/,
   );
 }, 60_000);
+
+test('users of the example page stay signed in when its gateway is started again', async () => {
+  const keys = async (): Promise<readonly string[]> => {
+    await using making = runShell('node dev/keys.ts', {}, 'examples/web/');
+    expect([await making.exit(), making.output()]).toEqual([0, '']);
+    return ['private.json', 'public.json'].map((name) => readFileSync(new URL(`dev/keys/${name}`, folder), 'utf8'));
+  };
+  const first = await keys();
+  expect(await keys()).toEqual(first);
+  expect(first[1]).not.toContain('"d"');
+});
