@@ -196,7 +196,7 @@ function createOperations(
   const run = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
-    ...{ createContext, createDryContext: createDryContexts(contexts) },
+    ...{ createContext, createDryContexts: createDryContexts(contexts) },
     subscribe: live?.subscribe,
     refuseArguments: createRefuseArguments(options.documentLimits.argumentBytes),
     costs: createCosts({ schema, cursors, ...options, isCaching: options.cache !== undefined }),

@@ -5,6 +5,7 @@ import { Loaders } from '../loaders/loaders.ts';
 import { SavedCalls } from '../loaders/saved-calls.ts';
 import { ClientApi } from '../rest/api.ts';
 import type { OperationCache } from '../rest/cache/operation-cache.ts';
+import type { TriedReads } from '../rest/cache-only-client.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
@@ -49,12 +50,19 @@ export function createContexts(options: ContextOptions): CreateContext {
 }
 
 /** Makes contexts of operations that read what the cache has, call nothing, and leave no trace in what is counted. */
-export function createDryContexts(options: ContextOptions): CreateContext {
-  const { cacheOnlyClientFor: clientFor } = options.upstream;
-  return createContexts({
-    ...options,
-    upstream: { ...options.upstream, clientFor },
-    saved: new SavedCalls(),
-    drift: { watch: (client) => client },
-  });
+export type CreateDryContexts = (reads: TriedReads) => CreateContext;
+
+/** The same for operations of which `reads` hears what the cache has answered. */
+export function createDryContexts(options: ContextOptions): CreateDryContexts {
+  const { upstream } = options;
+  return (reads) =>
+    createContexts({
+      ...options,
+      upstream: {
+        ...upstream,
+        clientFor: (caller, operation) => upstream.cacheOnlyClientFor(caller, operation, reads),
+      },
+      saved: new SavedCalls(),
+      drift: { watch: (client) => client },
+    });
 }

@@ -1,26 +1,44 @@
+import type { Needs } from '../rest/budget/call-budget.ts';
+import { TriedReads } from '../rest/cache-only-client.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
-import type { CreateContext } from './contexts.ts';
+import type { CreateDryContexts } from './contexts.ts';
 import type { PlannedRun } from './operation-run.ts';
 
+/** What the cache has of what an operation reads. */
+export interface Spared {
+  /** Whether that is all: then no call is needed. */
+  readonly isAll: boolean;
+  /** How many reads, by surface. */
+  readonly answered: Needs;
+}
+
 /**
- * Whether the cache has every read of a query, which is found out by executing it with what is there, stale answers too; its
- * result is dropped. The first read that is not there ends it. So it costs no more than to answer from the cache would, and it
- * is not tried for an answer that takes long to make. `createContext` makes contexts that call nothing and leave no trace.
+ * Finds out what the cache has of what a query reads by executing it with that, stale answers too; its result is dropped. So it
+ * costs no more than to answer from the cache would, and it is not tried for an answer that takes long to make.
+ * `createContexts` makes contexts that call nothing and leave no trace.
  */
-export async function needsNoCall(
+export async function tryCache(
   { document: { prepared }, params, request: { caller }, cost, cache }: PlannedRun,
   { endsAt }: Pick<OperationDeadline, 'endsAt'>,
-  createContext: CreateContext,
-): Promise<boolean> {
-  if (cache?.use !== 'normal' || prepared.operation.operation !== 'query' || cost.isLarge) return false;
+  createContexts: CreateDryContexts,
+): Promise<Spared> {
+  if (cache?.use !== 'normal' || prepared.operation.operation !== 'query' || cost.isLarge) return nothing;
   const deadline = new OperationDeadline(endsAt - performance.now());
-  const context = createContext({ caller, trace: {}, spans: undefined }, deadline, new OperationCalls(0), cache);
+  const reads = new TriedReads();
+  const context = createContexts(reads)(
+    { caller, trace: {}, spans: undefined },
+    deadline,
+    new OperationCalls(0),
+    cache,
+  );
   try {
     await prepared.execute(context, params.variables);
-    return deadline.ended === undefined;
+    return { isAll: reads.isAll && deadline.ended === undefined, answered: reads.answered };
   } finally {
     deadline.finish();
     context.answer.finish();
   }
 }
+
+const nothing: Spared = { isAll: false, answered: {} };

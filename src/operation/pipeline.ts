@@ -5,9 +5,9 @@ import type { Caller } from '../rest/caller.ts';
 import type { UpstreamError } from '../rest/errors.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { RefuseArguments } from './argument-sizes.ts';
-import type { CreateContext } from './contexts.ts';
+import type { CreateContext, CreateDryContexts } from './contexts.ts';
 import type { Costs } from './cost.ts';
-import { needsNoCall } from './dry-run.ts';
+import { tryCache } from './dry-run.ts';
 import { toPublicErrors } from './errors.ts';
 import { deferredOf, executeInParts } from './execute-in-parts.ts';
 import type { KnownReads } from './known-reads.ts';
@@ -43,7 +43,7 @@ export interface OperationsOptions {
   /** Holds operations to the budgets of their keys; undefined: there are none. */
   readonly spending?: Spending | undefined;
   /** Makes contexts that read what the cache has, call nothing and count nothing. */
-  readonly createDryContext: CreateContext;
+  readonly createDryContexts: CreateDryContexts;
   /** What operations have read of what is cached, if there are budgets. */
   readonly knownReads: KnownReads;
   readonly results: Results;
@@ -244,7 +244,7 @@ function execute(
   const spender: Spender = {
     ...{ caller, cost, isMutation },
     answered: () => knownReads.answered(name, cache),
-    needsNoCall: () => needsNoCall(run, deadline, options.createDryContext),
+    tryCache: () => tryCache(run, deadline, options.createDryContexts),
   };
   const refusal = spending.refusalOf(spender, deadline);
   const proceed = (refused: GraphQLError | undefined): Promise<OperationResult> | OperationResult => {

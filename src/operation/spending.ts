@@ -8,6 +8,7 @@ import { operations } from '../rest/generated/views.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { Surface } from '../rest/operation-ids.ts';
 import type { Cost } from './cost.ts';
+import type { Spared } from './dry-run.ts';
 import { requestError } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 
@@ -34,8 +35,8 @@ export interface Spender {
   readonly isMutation: boolean;
   /** How many of the calls that it surely needs are answered without one, by surface. */
   readonly answered: () => Needs;
-  /** Whether it needs no call at all, which takes longer to find out. */
-  readonly needsNoCall: () => Promise<boolean>;
+  /** The same of what it has never read before, which takes longer to find out. */
+  readonly tryCache: () => Promise<Spared>;
 }
 
 /** What operations spend of the budget of their key. */
@@ -63,7 +64,7 @@ export class Spending {
       const outlooks = this.#look(caller, needs);
       const refuse = (known: Outlooks): ReturnType<typeof judge> => {
         const shortage = shortageIn(known, needs, limitMs);
-        return shortage && this.#refuse(spender, shortage, known, needs);
+        return shortage && this.#reconsider(spender, { shortage, known, needs, limitMs });
       };
       return outlooks instanceof Promise ? outlooks.then(refuse) : refuse(outlooks);
     };
@@ -86,18 +87,34 @@ export class Spending {
     return this.#options.budget.look({ key, subject }, needs);
   }
 
-  /** Refuses an operation for want of calls, unless it turns out that it needs none. */
-  async #refuse(
-    { cost, needsNoCall }: Spender,
-    { surface: scarce, error }: Shortage,
-    known: Outlooks,
-    needs: Needs,
-  ): Promise<GraphQLError | undefined> {
-    if (await needsNoCall()) return undefined;
+  /** Refuses an operation for want of calls, unless it turns out that the cache spares it those. */
+  async #reconsider(spender: Spender, judgement: Judgement): Promise<GraphQLError | undefined> {
+    const { caller, cost, answered, tryCache } = spender;
+    const { needs, limitMs } = judgement;
+    const spared = await tryCache();
+    if (spared.isAll) return undefined;
+    const fewer = needsOf(cost.plan(), () => most(spared.answered, answered()));
+    if (totalOf(fewer) === totalOf(needs)) return this.#refuse(cost, judgement);
+    const known = await this.#look(caller, fewer);
+    const shortage = shortageIn(known, fewer, limitMs);
+    return shortage && this.#refuse(cost, { shortage, known, needs: fewer, limitMs });
+  }
+
+  #refuse(cost: Cost, { shortage: { surface: scarce, error }, known, needs }: Judgement): GraphQLError {
     this.#options.counts.refused(scarce);
     cost.budget = statusesOf(known).filter(({ surface }) => (needs[surface] ?? 0) > 0);
     return error;
   }
+}
+
+/** Why an operation is to be refused. */
+interface Judgement {
+  readonly shortage: Shortage;
+  /** What is known of the surfaces. */
+  readonly known: Outlooks;
+  readonly needs: Needs;
+  /** How long it can wait, in milliseconds. */
+  readonly limitMs: number;
 }
 
 /** A surface without the calls that an operation needs, and what its client is told of that. */
@@ -137,6 +154,15 @@ function needsOf(plan: Plan | undefined, answered: () => Needs): Needs {
   }
   for (const surface of surfaces) needs[surface] = Math.max(0, (needs[surface] ?? 0) - (known[surface] ?? 0));
   return needs;
+}
+
+/** The larger number of each surface. */
+function most(some: Needs, others: Needs): Needs {
+  return Object.fromEntries(surfaces.map((surface) => [surface, Math.max(some[surface] ?? 0, others[surface] ?? 0)]));
+}
+
+function totalOf(needs: Needs): number {
+  return surfaces.reduce((total, surface) => total + (needs[surface] ?? 0), 0);
 }
 
 function statusesOf(outlooks: Outlooks): readonly BudgetStatus[] {

@@ -1,7 +1,7 @@
 import type { BudgetCounts } from './budget/budget-counts.ts';
 import type { CallBudget } from './budget/call-budget.ts';
 import { type CacheOptions, RestCache } from './cache/rest-cache.ts';
-import { CacheOnlyClient } from './cache-only-client.ts';
+import { CacheOnlyClient, type TriedReads } from './cache-only-client.ts';
 import { CachedClient } from './cached-client.ts';
 import type { Caller } from './caller.ts';
 import { checkUpstream } from './check-upstream.ts';
@@ -22,8 +22,12 @@ import type { Route } from './transport/pools.ts';
 /** The REST API, shared by all operations. */
 export interface Upstream {
   readonly clientFor: (caller: Caller | undefined, operation: CallingOperation) => RestClient;
-  /** The same for an operation that is to call nothing: it is given what the cache has, and ends without. */
-  readonly cacheOnlyClientFor: Upstream['clientFor'];
+  /** The same for an operation that is to call nothing: it is given what the cache has, and `reads` hears of that. */
+  readonly cacheOnlyClientFor: (
+    caller: Caller | undefined,
+    operation: CallingOperation,
+    reads: TriedReads,
+  ) => RestClient;
   /** Why no call of this caller can succeed, as far as that is known before one is made: there is no usable key. */
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** Whether a call of this caller would be shed at once: then its operation need not begin. */
@@ -63,8 +67,8 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     tenant === undefined ? client : new TenantClient(client, tenant, held);
   return {
     clientFor: (caller, operation) => (caller ? narrow(caller, clientOf(caller, operation)) : anonymousClient),
-    cacheOnlyClientFor: (caller, { deadline, cache: own }) =>
-      caller ? narrow(caller, new CacheOnlyClient({ deadline, cache: own, ...upstream })) : anonymousClient,
+    cacheOnlyClientFor: (caller, { deadline, cache: own }, reads) =>
+      caller ? narrow(caller, new CacheOnlyClient({ deadline, cache: own, reads, ...upstream })) : anonymousClient,
     refusalOf: (caller) => {
       if (caller === undefined) return new UpstreamError('UNAUTHENTICATED');
       const error = shared.rejected.errorOf(caller.sharingKey);

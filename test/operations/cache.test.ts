@@ -283,6 +283,21 @@ test('while the budget is spent, what the cache knows is answered, and what it d
   expect(one.upstream.requests).toEqual([read, 'GET /api/projects/2/']);
 });
 
+test('what the cache knows of a query that was never asked before counts for it while the budget is nearly spent', async () => {
+  await using upstream = await startUpstream(({ target }) => project(Number(target.split('/').at(-2))));
+  const windows = { rest: [{ limit: 3, ms: 3_600_000 }] };
+  const budget = { windows, scope: 'key', share: 100, replicas: 1 } as const;
+  await using gateway = await startCaching(upstream, { budget });
+  const ask = (...ids: readonly number[]): Promise<Answer> =>
+    gateway.ask(`{ ${ids.map((id) => `p${id}: project(id: ${id}) { createdAt }`).join(' ')} }`);
+  await ask(1);
+  await ask(2);
+  expect((await ask(1, 2, 3)).errors).toBeUndefined();
+  expect((await ask(1, 2, 4)).status).toBe(429);
+  expect((await ask(3, 2, 1)).errors).toBeUndefined();
+  expect(upstream.requests).toEqual([read, 'GET /api/projects/2/', 'GET /api/projects/3/']);
+});
+
 test('a refresh that the budget leaves no call for is not counted as refused: its client was answered', async () => {
   await using one = await startProject();
   const windows = { rest: [{ limit: 1, ms: 3_600_000 }] };
