@@ -30,7 +30,7 @@ export interface GatewayContext {
   readonly maxPageSize: number;
   /** Counts what is answered, and ends the operation at its limits. */
   readonly answer: AnswerBudget;
-  /** Hears what is added to a list, from now on or from a place on; only a subscription that begins has it. */
+  /** Follows what is added to a list, from now on or from a place on; only a subscription that begins has it. */
   readonly follow?: ((list: ListRef, after: Position | undefined) => AsyncIterable<Added>) | undefined;
 }
 

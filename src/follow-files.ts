@@ -11,7 +11,7 @@ export interface FollowOptions {
   readonly pollMs: number;
   /** Reads the files again; it deals with what is wrong with them. */
   readonly read: () => void | Promise<void>;
-  /** Hears of files that cannot be looked at. */
+  /** Called with the error if files cannot be looked at. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -52,7 +52,7 @@ export function followFiles({ since, pollMs, read, onError, ...options }: Follow
   return { readAgain, follow, close: () => clearInterval(timer) };
 }
 
-/** A text that changes if any of the files does, told by inode, time and size: no contents are read. */
+/** A text that changes if any of the files does, by inode, time and size: no contents are read. */
 export function fingerprint(patterns: readonly string[]): string {
   const files = patterns.flatMap((pattern) => [pattern, ...globSync(pattern)]);
   return toFingerprint(files.map((file) => [file, statSync(file, { throwIfNoEntry: false })]));

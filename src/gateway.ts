@@ -93,9 +93,9 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
   readonly callBudget?: CallBudget | undefined;
   /** Follows operations and REST calls with spans. */
   readonly tracing?: Tracing | undefined;
-  /** Hears of faults of the gateway. */
+  /** Called with each fault of the gateway itself. */
   readonly report: (error: unknown) => void;
-  /** Hears what an operator should know. */
+  /** Where lines for operators go. */
   readonly log?: Log;
 }
 
@@ -252,7 +252,7 @@ function followCertificates(options: GatewayOptions, reroute: (route: Route) => 
   return followTls({ files, route, reroute, log });
 }
 
-/** The log tells each way to differ once. */
+/** Each way to differ is logged once. */
 function watchDrift({ driftSampleRate = 0, log = () => undefined }: GatewayOptions): DriftWatch {
   return createDriftWatch(driftSampleRate, (series) =>
     log('warn', 'the upstream differs from the OpenAPI document', { ...series }),

@@ -1,10 +1,10 @@
-/** Hears what an operator should know; `fields` stand beside the message on its line. Never hears a key. */
+/** Writes a line for operators; `fields` stand beside the message on its line. Never given a key. */
 export type Log = (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void;
 
 /** The same reason is not logged again within this time, in milliseconds: some things fail now and then for hours. */
 const quietMs = 60_000;
 
-/** More reasons than are told apart. */
+/** Most reasons that are kept apart. */
 const mostReasons = 1000;
 
 /** Keeps what fails again and again from filling the log: each reason is logged once a minute at most. */

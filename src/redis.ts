@@ -15,7 +15,7 @@ export interface RedisOptions {
 export const longestReconnectMs = 2000;
 
 /**
- * Connects, and connects again when the connection is lost; the log tells each change once. Commands fail at once without a
+ * Connects, and connects again when the connection is lost; each change is logged once. Commands fail at once without a
  * connection. With `timeoutMs` they fail after that.
  */
 export function connectRedis({ url, authorities, log }: RedisOptions, timeoutMs?: number): Redis {

@@ -126,7 +126,7 @@ function describeScalars(schema: GraphQLSchema): void {
   }
 }
 
-/** The same types in a schema that does not tell how fields are mapped to the REST API. */
+/** The same types in a schema that does not say how fields are mapped to the REST API. */
 function withoutInternalDirectives(schema: GraphQLSchema): GraphQLSchema {
   const directives = schema.getDirectives().filter(({ name }) => !internalDirectives.has(name));
   return new GraphQLSchema({ ...schema.toConfig(), directives });

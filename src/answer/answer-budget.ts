@@ -31,7 +31,7 @@ export interface AnswerExcess {
   readonly path: string;
 }
 
-/** A place in an answer, as executors tell it to resolvers. */
+/** A place in an answer, as executors give it to resolvers. */
 interface ResponsePath {
   readonly prev: ResponsePath | undefined;
   readonly key: string | number;
@@ -40,7 +40,7 @@ interface ResponsePath {
 /** Longest text of a value that is in no row: null, a number, the name of an enum's value. */
 const longestLeaf = 40;
 
-/** What a global id has beyond that, its owner's id apart: an organization's holds a UUID that no row need have told. */
+/** What a global id has beyond that, its owner's id apart: an organization's holds a UUID that need not be in any row. */
 const longerId = 32;
 
 /** A number such as `1e20` is answered with five times as many characters, a control character in a CSV with six. */

@@ -8,7 +8,7 @@ import { type TokenRules, type VerifiedToken, verifyToken } from './verify.ts';
 /** Why a request is refused before its operation is looked at. */
 export type AuthRefusal =
   | { readonly kind: 'no token' }
-  // Malformed, expired, or not valid for another reason that is not told.
+  // Malformed, expired, or not valid for another reason; clients do not learn which.
   | { readonly kind: 'invalid token' }
   // The token is valid, and names a tenant that `UPSTREAM_KEYS` does not have.
   | { readonly kind: 'unknown tenant' }
@@ -33,7 +33,7 @@ export interface AuthenticatorOptions {
   readonly rules: TokenRules;
   readonly keySet: KeySet;
   readonly tenants: Tenants;
-  /** The time of day in milliseconds, as `Date.now` tells it. */
+  /** The time of day in milliseconds, as of `Date.now`. */
   readonly now?: () => number;
 }
 

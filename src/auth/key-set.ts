@@ -6,7 +6,7 @@ import type { FetchKeySet } from './key-set-source.ts';
 /** Settings of a key set. Times in milliseconds. */
 export interface KeySetOptions {
   readonly fetch: FetchKeySet;
-  /** Hears that the keys are others than before: what was verified with them is not known to be valid any more. */
+  /** Called when the keys have changed: what was verified with them is not known to be valid any more. */
   readonly onChange: () => void;
   readonly log: Log;
   /** A clock that never goes back. */

@@ -70,7 +70,7 @@ function keyOf(entry: JsonObject, where: Place, { environment }: TenantsSource):
   const place = where.at(`.${member}`);
   const value = entry[member];
   if (typeof value !== 'string' || value === '') {
-    // Not what it is: it may be a key in the wrong form.
+    // The message does not quote it: it may be a key in the wrong form.
     throw place.error(`a text, but got ${value === '' ? 'an empty one' : kindOf(value)}`);
   }
   if (member === 'key') return checkedKey(value, place, 'it');
@@ -144,7 +144,7 @@ function parsed(path: string, content: string): unknown {
   try {
     return JSON.parse(content.replace(/^\uFEFF/, ''));
   } catch {
-    // Not what the parser says: it quotes.
+    // The parser's own message is left out: it quotes the file.
     throw new TenantsError(`${path}: expected JSON, but it cannot be parsed`);
   }
 }

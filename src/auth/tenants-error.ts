@@ -34,7 +34,7 @@ export function memberPath(name: string, separator = ''): string {
   return /^[A-Za-z_][\w-]*$/.test(name) ? `${separator}${name}` : `[${JSON.stringify(name.slice(0, 100))}]`;
 }
 
-/** What a message may tell of a value: a text that might be a key only by its length. */
+/** What a message may show of a value: of a text that might be a key only its length. */
 export function shown(value: unknown): string {
   if (typeof value !== 'string') return kindOf(value);
   const mayBeKey = /^ph[a-z]_/.test(value) || /^[\w-]{24,}$/.test(value) || value.length > 100;

@@ -11,7 +11,7 @@ interface Spending {
 interface Held {
   readonly claims: Map<number, Claim>;
   readonly permits: Map<number, Permit>;
-  /** What is told at the end of this turn of the event loop. */
+  /** What is sent at the end of this turn of the event loop. */
   decisions: Decision[];
 }
 
@@ -24,7 +24,7 @@ export class BudgetService {
     this.#budget = budget;
   }
 
-  /** A worker makes claims, and tells of calls that have ended. */
+  /** A worker makes claims, and reports calls that have ended. */
   spend(worker: Spending, { claims, ends }: ToPrimary & { readonly kind: 'spend' }): void {
     const held = this.#heldBy(worker);
     // A claim may have been left in the turn in which it was made.

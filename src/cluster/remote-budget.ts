@@ -5,7 +5,7 @@ import type { Surface } from '../rest/operation-ids.ts';
 import type { Decision, PermitEnd, ToPrimary } from './messages.ts';
 import { createPending } from './pending.ts';
 
-/** Longest time that an operation waits to be told what is left, in milliseconds: its calls are decided one by one anyway. */
+/** Longest time that an operation waits to learn what is left, in milliseconds: its calls are decided one by one anyway. */
 const outlookTimeoutMs = 1000;
 
 /** A claim that the primary has not decided. */
@@ -21,7 +21,7 @@ export class RemoteBudget implements CallBudget {
   readonly #waiting = new Map<number, Waiting>();
   readonly #outlooks = createPending<Outlooks>(outlookTimeoutMs);
   #lastId = 0;
-  /** What is told at the end of this turn of the event loop. */
+  /** What is sent at the end of this turn of the event loop. */
   #claims: { readonly id: number; readonly demand: Demand }[] = [];
   #ends: PermitEnd[] = [];
   #isScheduled = false;
@@ -65,7 +65,7 @@ export class RemoteBudget implements CallBudget {
     }
   }
 
-  /** The primary tells what is left. */
+  /** The primary has answered what is left. */
   told(id: number, outlooks: Outlooks): void {
     this.#outlooks.answer(id, outlooks);
   }

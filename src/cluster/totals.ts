@@ -28,7 +28,7 @@ export function retire(retired: Snapshot, last: Snapshot): Promise<Snapshot> {
   return AggregatorRegistry.aggregate(foldDrift([retired, lasting])).getMetricsAsJSON();
 }
 
-/** Each worker tells the first differences apart that it has seen; together they are to be no more. */
+/** Each worker counts the first differences that it sees as series of their own; all workers together have no more. */
 function foldDrift(snapshots: readonly Snapshot[]): Snapshot[] {
   const told = new Set<string>();
   const labelsOf = (labels: Labels): Labels => {
@@ -50,7 +50,7 @@ type Labels = Measured['values'][number]['labels'];
 
 const unusedDocuments = 'gateway_documents_unused';
 
-/** A document is unused if no worker has been asked for it, which no sum over workers tells. */
+/** A document is unused if no worker has been asked for it, which no sum over workers shows. */
 function unusedIn(snapshots: readonly Snapshot[]): number {
   const hits = new Map<unknown, number>();
   for (const { name, values } of snapshots.flat()) {

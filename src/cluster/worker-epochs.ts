@@ -14,7 +14,7 @@ export interface EpochChange {
 /** Tells the other workers of a change; `changed` is to be called with the id when they have it. */
 type TellOthers = (id: number, change: EpochChange) => void;
 
-/** The epochs of one worker. A new one is told to all others, through the primary, before anything follows from it. */
+/** The epochs of one worker. A new one is sent to all others, through the primary, before anything follows from it. */
 export class WorkerEpochs implements Epochs {
   readonly #own = new LocalEpochs();
   /** There are as many at a time as writes, which have a limit of their own. */

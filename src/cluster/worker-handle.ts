@@ -16,7 +16,7 @@ export class WorkersError extends Error {
   }
 }
 
-/** What the primary hears of one worker. */
+/** What the primary learns of one worker. */
 export interface WorkerEvents {
   /** Anything but what its handle deals with itself. */
   readonly onMessage: (message: ToPrimary) => void;
@@ -24,7 +24,7 @@ export interface WorkerEvents {
   readonly onEnd: (how: string) => void;
 }
 
-/** How long a worker has to tell its metrics, in milliseconds; after that what it told last counts. */
+/** How long a worker has to report its metrics, in milliseconds; after that its last report counts. */
 const measureTimeoutMs = 1000;
 
 /**
@@ -59,7 +59,7 @@ export class WorkerHandle {
       else if (message.kind === 'changed') this.#changes.answer(message.id, true);
       else events.onMessage(message);
     });
-    // What cannot be sent is lost with its worker, whose end is heard below.
+    // What cannot be sent is lost with its worker, whose end is handled below.
     this.#worker.on('error', () => undefined);
     this.#worker.on('exit', (code: number | null, signal: string | null) => {
       this.#serves = false;

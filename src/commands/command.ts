@@ -6,5 +6,5 @@ export interface Outcome {
   readonly exitCode: number;
 }
 
-/** A command that says something and ends; `announce` is for what has to be told before that, a line at a time. */
+/** A command that says something and ends; `announce` is for what has to be said before that, a line at a time. */
 export type Command = (args: string[], config: Config, announce: (line: string) => void) => Outcome | Promise<Outcome>;

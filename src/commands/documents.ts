@@ -43,7 +43,7 @@ export interface CheckedDocument {
   readonly faults: readonly GraphQLError[];
 }
 
-/** Most errors that are told of a document, as graphql has it by default. */
+/** Most errors that are reported of a document: the default of graphql. */
 const maxErrors = 100;
 
 /** Parses and validates a document, as a gateway without limits does. */

@@ -107,7 +107,7 @@ const descriptions: Readonly<Partial<Record<SchemaChange['type'], RegExp>>> = {
   INPUT_FIELD_DEFAULT_VALUE_CHANGE: /^(\S+) (?:defaultValue was removed|has changed defaultValue )/,
 };
 
-/** What a change is about, read out of its description: graphql tells it in no other way. Throws if the wording is new. */
+/** What a change is about, read out of its description: graphql says it in no other way. Throws if the wording is new. */
 function subjectsOf(type: SchemaChange['type'], description: string): readonly string[] {
   const pattern = descriptions[type];
   if (pattern === undefined) return [];

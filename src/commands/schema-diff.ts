@@ -89,7 +89,7 @@ function block(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? '' : [`${title}:`, ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
-/** Descriptions that have changed are told in full by graphql, on as many lines as they have. */
+/** graphql quotes descriptions that have changed in full, on as many lines as they have. */
 function oneLine(text: string): string {
   const [first = ''] = text.split('\n', 1);
   return first.length < text.length ? `${first} …` : first;

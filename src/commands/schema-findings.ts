@@ -50,7 +50,7 @@ export function isBroken({ changes, invalid, documents }: Findings): boolean {
   return invalid.length > 0 || breaking.some(({ usedBy }) => documents === undefined || usedBy.length > 0);
 }
 
-/** What a document tells about changes of the schema. */
+/** What a document says about changes of the schema. */
 interface Evidence {
   readonly document: string;
   readonly uses: Uses;

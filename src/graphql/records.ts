@@ -87,7 +87,7 @@ export function withIdScope(record: RowRecord, idScope: string | Error): RowReco
 export interface OrganizationRecord {
   readonly noun: 'Organization';
   readonly id: string;
-  /** Its name, if it is known; null if no plugin tells it. */
+  /** Its name, if it is known; null if no plugin has it. */
   readonly name?: string | null;
   readonly started?: Started | undefined;
 }

@@ -79,7 +79,7 @@ function allow(response: ServerResponse, origin: string, exposed: string, prefli
   response.setHeader('access-control-max-age', maxAge);
 }
 
-/** Logs each origin once. Preflights only are told of: same-origin requests have an origin, too, but no preflight. */
+/** Logs each origin once. Only preflights are logged: same-origin requests have an origin, too, but no preflight. */
 function createRefusalLog(log: Log): (origin: string | undefined) => void {
   const logged = new Set<string>();
   return (origin = 'none') => {

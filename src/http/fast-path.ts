@@ -20,7 +20,7 @@ export interface FastPathOptions {
   readonly stream: Stream;
   /** Tells who sends a request; undefined: its key does. */
   readonly identify: Identify | undefined;
-  /** Hears of faults of the gateway. */
+  /** Called with each fault of the gateway itself. */
   readonly report: (error: unknown) => void;
 }
 

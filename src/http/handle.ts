@@ -36,7 +36,7 @@ export interface HandleOptions extends PageOptions {
   /** Whether answers are compressed for clients that ask for it; by default they are not. */
   readonly compression?: boolean;
   readonly log?: Log;
-  /** Hears of faults of the gateway. */
+  /** Called with each fault of the gateway itself. */
   readonly report: (error: unknown) => void;
 }
 

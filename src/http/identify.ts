@@ -20,7 +20,7 @@ function identityOf(found: Authentication): Identity {
   return { caller: undefined, refusal: errorOf(found.refusal) };
 }
 
-/** The refusals of tokens. Of an invalid one it is not told what is wrong. */
+/** The refusals of tokens. What is wrong with an invalid one is not said. */
 function errorOf(refusal: AuthRefusal): GraphQLError {
   switch (refusal.kind) {
     case 'no token':

@@ -44,7 +44,7 @@ export interface StreamedAnswer {
   readonly body: ReadableStream<Uint8Array>;
 }
 
-/** A client or a proxy that hears nothing for longer may take the connection for lost; in milliseconds. */
+/** A client or a proxy that receives nothing for longer may take the connection for lost; in milliseconds. */
 const beatMs = 13_000;
 
 /** The HTTP response that streams the answers of a subscription as they come. */
@@ -60,7 +60,7 @@ export function toMessageStream(messages: AsyncIterable<StreamMessage>, type: St
   return { headers, body: streamOf(written(messages, form)) };
 }
 
-/** Reads no further than the client does: what is told meanwhile waits in the tail, which is bounded. */
+/** Reads no further than the client does: further messages wait in the tail, which is bounded. */
 function streamOf(texts: AsyncGenerator<string, void, void>): ReadableStream<Uint8Array> {
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     const text = await texts.next();

@@ -28,7 +28,7 @@ export interface YogaOptions {
   readonly compression: boolean;
   /** The `Vary` header of every answer. */
   readonly vary: string;
-  /** Hears of faults of the gateway. */
+  /** Called with each fault of the gateway itself. */
   readonly report: (error: unknown) => void;
 }
 

@@ -2,7 +2,7 @@ import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
 import type { Row } from '../rest/values.ts';
 
-/** One message of a tail: rows that were not told before. */
+/** One message of a tail: rows that were not sent before. */
 export interface Added {
   readonly list: ListRef;
   /** Oldest first. */

@@ -8,11 +8,11 @@ const mostWaiting = 64;
 /** How one listener is served. */
 export interface ListenerOptions {
   readonly room: WaitingRoom;
-  /** Hears once that it listens no more. */
+  /** Called once, when it listens no more. */
   readonly onEnd: () => void;
 }
 
-/** One who hears what is added to a list, each row once. It is iterated once. */
+/** One who follows what is added to a list, each row once. It is iterated once. */
 export class Listener implements AsyncIterable<Added> {
   readonly #options: ListenerOptions;
   readonly #waiting: Added[] = [];
@@ -23,10 +23,10 @@ export class Listener implements AsyncIterable<Added> {
     this.#options = options;
   }
 
-  /** Whether too much waits for it: it does not take what it is told, or not fast enough. */
+  /** Whether too much waits for it: it does not take its messages, or not fast enough. */
   isSlow = false;
 
-  /** Tells a message. A listener for which too many wait is ended. */
+  /** Passes a message on. A listener for which too many wait is ended. */
   tell(added: Added): void {
     if (this.#state !== 'open') return;
     if (this.#waiting.length < mostWaiting && this.#options.room.keep(added)) {

@@ -55,8 +55,8 @@ export class Tails {
   }
 
   /**
-   * Listens to a list in the name of a caller: to what is new from now on, or from the place of a message. `onSlow` hears
-   * that the listener was ended for not taking what it is told.
+   * Listens to a list in the name of a caller: to what is new from now on, or from the place of a message. `onSlow` is
+   * called if the listener was ended because it did not take its messages.
    */
   follow(caller: Caller, list: ListRef, after: Position | undefined, onSlow: () => void): Listener {
     const name = `${caller.sharingKey} ${listText(list)}`;

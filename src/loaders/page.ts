@@ -10,7 +10,7 @@ export interface Segment {
 /** A range of a list, put together from one REST page or several. */
 export interface ListPage {
   readonly rows: readonly Row[];
-  /** At least one, also for an empty page: it tells where the page stands. */
+  /** At least one, also for an empty page: it says where the page stands. */
   readonly segments: readonly Segment[];
   /** Where the list goes on behind the last row; undefined at its end. */
   readonly next: Position | undefined;

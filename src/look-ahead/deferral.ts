@@ -18,7 +18,7 @@ import {
 } from './selection.ts';
 
 // Which fields come with the same part of an answer. graphql's executors work that out for themselves (`collectFields`
-// and `buildExecutionPlan`), and tell resolvers nothing of it.
+// and `buildExecutionPlan`), and give resolvers nothing of it.
 
 /** A use of `@defer` at one place of the answer, and the one around it. */
 interface DeferUsage {

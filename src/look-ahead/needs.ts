@@ -102,7 +102,7 @@ export function ownView(own: Own, needs: Needs, existence: Existence): View | un
 }
 
 /**
- * Whether ids are selected that the row tells: of the project that is `@current`, and of a plugin below `@current`. If a
+ * Whether ids are selected that only the row has: of the project that is `@current`, and of a plugin below `@current`. If a
  * report names the plugins, one read of that project does for all of them instead.
  */
 function isNamedByRow({ type, id, scope }: Own, { globalId, upstreamId }: Needs, existence: Existence): boolean {

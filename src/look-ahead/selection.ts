@@ -44,7 +44,7 @@ export interface SelectedField {
   readonly nodes: readonly FieldNode[];
 }
 
-/** What an executor tells a resolver, to which graphql-jit gives variables without their sources. */
+/** What an executor gives a resolver: graphql-jit gives variables without their sources. */
 export type ExecutionInfo = GraphQLResolveInfo & { readonly plainVariables?: boolean };
 
 /** The scope of the selections below a field that is being executed. */

@@ -55,7 +55,7 @@ async function startRelation(
   return resolve(record, args, context, infoBelow(type, selected, info));
 }
 
-/** What a field of an object is told, which the field answers that `info` is of. */
+/** The `info` of a field below the field that `info` is of. */
 function infoBelow(
   type: GraphQLObjectType,
   { field, nodes, responseKey }: SelectedField,

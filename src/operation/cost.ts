@@ -28,9 +28,9 @@ export interface CostsOptions {
   readonly explain: boolean;
   /** Whether clients may read the schema, and so whether errors may suggest names of it. */
   readonly introspection: boolean;
-  /** Whether answers come in parts, so that plans tell when the first one goes out. */
+  /** Whether answers come in parts, so that plans say when the first one goes out. */
   readonly incremental?: boolean | undefined;
-  /** Whether REST answers are cached: then clients that ask for the cost are told how many reads were no calls. */
+  /** Whether REST answers are cached: then the cost that clients ask for says how many reads were no calls. */
   readonly isCaching?: boolean;
 }
 
@@ -129,7 +129,7 @@ function rememberBounds(options: CostsOptions): (prepared: PreparedOperation, is
   };
 }
 
-/** What a client is told that wants to know what its operation costs, or which calls it makes. */
+/** The `extensions` for a client that wants to know what its operation costs, or which calls it makes. */
 function extensionsOf(
   { calls, planOnly, wantsCost, budget }: Cost,
   plan: Plan | undefined,
@@ -178,7 +178,7 @@ function planWith(
   }
 }
 
-/** Why variables do not fit. Without a plan to tell, the operation would run: a subscription would begin. */
+/** Why variables do not fit. If there is no plan to answer, the operation would run: a subscription would begin. */
 function unfitVariables(
   { operation: { variableDefinitions = [] } }: PreparedOperation,
   { variables = {} }: GraphQLParams,

@@ -157,7 +157,7 @@ function refuseInvalid(text: string, document: DocumentNode, { schemas, introspe
   return whole;
 }
 
-/** More of them tell a client nothing new. */
+/** Most errors of a document that are looked for: more of them say nothing new. */
 const mostErrors = 20;
 
 function operationOf(document: DocumentNode, operationName: string | undefined): OperationDefinitionNode {

@@ -64,7 +64,7 @@ export const refusals = {
     headers: { 'www-authenticate': 'Bearer' },
     meaning: '`AUTH=jwt`: the request has no token.',
   },
-  // What is wrong with it is not told.
+  // What is wrong with it is not said.
   invalidToken: {
     code: 'UNAUTHENTICATED',
     status: 401,

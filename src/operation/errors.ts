@@ -44,7 +44,7 @@ function toPublicFacts({ errors, ...facts }: UpstreamErrorDetails): UpstreamErro
   return { ...facts, errors: named };
 }
 
-/** Characters of the paths of all errors that are told: an alias may be nearly as long as a document. */
+/** Most characters of the paths of all reported errors: an alias may be nearly as long as a document. */
 const maximumPaths = 131_072;
 
 /**

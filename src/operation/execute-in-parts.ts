@@ -95,11 +95,11 @@ async function answerOf(
 interface Accompanying {
   /** Waits for a turn of the event loop for a large part. */
   readonly takeTurn: () => Promise<void>;
-  /** Finds out what is told of the cost at the end. */
+  /** Finds out what the last part says of the cost. */
   readonly beforeLast: () => Promise<void>;
   /** Ends the operation. */
   readonly finish: () => void;
-  /** Hears of faults of the gateway. */
+  /** Called with each fault of the gateway itself. */
   readonly report: (error: unknown) => void;
 }
 

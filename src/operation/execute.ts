@@ -50,7 +50,7 @@ export interface IncrementalSchemas {
 /** Settings of the execution. */
 export interface ExecutionOptions {
   readonly schemas: Schemas;
-  /** Whether clients may read the schema, and be told what it has instead of a name that they misspell. */
+  /** Whether clients may read the schema, and get suggestions from it if they misspell a name. */
   readonly introspection: boolean;
   /** Shared by all operations of a process that are compiled when they come again. */
   readonly budget?: CompileBudget;
@@ -71,7 +71,7 @@ const longestQuote = 10_000;
 
 /**
  * What runs an operation of a valid document: graphql's own executor, and code compiled for it once it has answered data,
- * or at once. What cannot be compiled stays with graphql's executor. `onCompile` hears of the code, which takes several
+ * or at once. What cannot be compiled stays with graphql's executor. `onCompile` is called once there is code, which takes several
  * times the memory of the document.
  */
 export function createExecution(

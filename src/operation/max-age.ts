@@ -3,7 +3,7 @@ import type { OperationResult } from './result.ts';
 
 /**
  * The result, with how long its client may cache it. Only a URL that names its document by an id stands for the same question
- * always. `getMaxAge` is in seconds; what the cache has told is fresh for no longer than that may shorten it.
+ * always. `getMaxAge` is in seconds; the freshness of cached answers may shorten it.
  */
 export function withMaxAge(
   { document, request: { method } }: OperationRun,

@@ -36,7 +36,7 @@ export class MessageAnswers {
     this.#options = options;
   }
 
-  /** The answer of a subscription to a message; `payload` is the message as its source told it. Never rejects. */
+  /** The answer of a subscription to a message; `payload` is the message as its source gave it. Never rejects. */
   of(run: PlannedRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
     const { request, cost, document, variablesText } = run;
     const { caller } = request;

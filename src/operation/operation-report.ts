@@ -2,7 +2,7 @@ import type { OperationRun } from './operation-run.ts';
 import type { OperationResult } from './result.ts';
 import type { StreamEnd } from './subscriptions.ts';
 
-/** What is told about an operation once it is answered. */
+/** What logs, metrics and spans say about an operation once it is answered. */
 export interface OperationReport {
   readonly requestId: string;
   /** Of its span, or of the request's `traceparent`; undefined if there is neither. */
@@ -28,16 +28,16 @@ export interface OperationReport {
   readonly subject: string | undefined;
 }
 
-/** Hears of every operation when it is answered. */
+/** Called with every operation when it is answered. */
 export type OnOperation = (report: OperationReport) => void;
 
 /** Characters of a caller's hash that tell callers apart in a log without naming them. */
 const shownHash = 8;
 
-/** Longest name of an operation that is told anywhere: it is a client's text. */
+/** Longest name of an operation in logs and metrics, in characters: it is a client's text. */
 const longestName = 100;
 
-/** The name of an operation as it is told in logs and metrics. */
+/** The name of an operation as logs and metrics have it. */
 export function shownName(name: string | undefined): string | undefined {
   return name?.slice(0, longestName);
 }
@@ -64,7 +64,7 @@ export function reportOf(
   };
 }
 
-/** The report of a subscription whose stream has ended. Its client leaves when it has heard enough, which is no failure. */
+/** The report of a subscription whose stream has ended. That its client leaves is no failure. */
 export function streamReportOf(run: OperationRun, { messages, calls, errors = [] }: StreamEnd): OperationReport {
   return { ...reportOf(run, { errors }), calls, messages, codes: codesOf(errors) };
 }

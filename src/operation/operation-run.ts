@@ -37,7 +37,7 @@ export interface RequestContext extends Identity {
   hasLeft(): boolean;
   /** Calls back when the client leaves before it is answered. */
   onLeave(listener: () => void): void;
-  /** Hears what is kept of the request from now on: its document, and those variables as JSON that this declares. */
+  /** Called with what is kept of the request from now on: its document, and as JSON the variables that this declares. */
   onKept(query: string, variablesText: string): void;
   /** Calls back when the answer has been taken, or the client has left. */
   onClose(listener: () => void): void;

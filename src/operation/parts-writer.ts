@@ -21,9 +21,9 @@ export interface PartsOptions {
   readonly answer: AnswerBudget;
   readonly deadline: OperationDeadline;
   readonly results: Results;
-  /** Most errors that the answer tells. */
+  /** Most errors that the answer reports. */
   readonly maxErrors: number;
-  /** Hears of faults of the gateway. */
+  /** Called with each fault of the gateway itself. */
   readonly report: (error: unknown) => void;
 }
 
@@ -34,7 +34,7 @@ export interface PartsOptions {
 export class PartsWriter {
   readonly #options: PartsOptions;
   readonly #takeRoom: (bytes: number) => boolean;
-  /** What the client was told is still to come, by its ids. */
+  /** The ids of what was announced to the client and is still to come. */
   readonly #pending = new Set<unknown>();
   readonly #told: PublicError[] = [];
   #written = 0;
@@ -126,7 +126,7 @@ export class PartsWriter {
     return entry.errors === undefined ? entry : { ...entry, errors: this.#tell(entry.errors) };
   }
 
-  /** What a client may see of errors. Beyond the limit of the whole answer, each place tells how many are left out there. */
+  /** What a client may see of errors. Beyond the limit of the whole answer, each place says how many are left out there. */
   #tell(errors: readonly GraphQLError[]): readonly object[] {
     const { maxErrors, report } = this.#options;
     const told = toPublicErrors(errors, Math.max(maxErrors - this.#told.length, 0), report);

@@ -48,7 +48,7 @@ export interface OperationsOptions {
   readonly knownReads: KnownReads;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
-  /** Most errors that an answer tells. */
+  /** Most errors that an answer reports. */
   readonly maxErrors: number;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
   readonly getMaxAge: number;
@@ -56,9 +56,9 @@ export interface OperationsOptions {
   /** A subscription has begun, so many milliseconds after its request. */
   readonly onOpen: (durationMs: number) => void;
   readonly onEnd: OnOperation;
-  /** A client has been told the plan of an operation, or why there is none. Not an operation: nothing is executed. */
+  /** A client got the plan of an operation, or why there is none. It is not counted as an operation: nothing is executed. */
   readonly onPlan: () => void;
-  /** Hears of faults of the gateway. */
+  /** Called with each fault of the gateway itself. */
   readonly report: (error: unknown) => void;
 }
 

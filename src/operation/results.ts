@@ -22,9 +22,9 @@ export interface ResultsOptions {
   readonly room: AnswerRoom;
   /** Most bytes of the data of an answer. */
   readonly maxAnswerBytes: number;
-  /** Most errors that an answer tells. */
+  /** Most errors that an answer reports. */
   readonly maxErrors: number;
-  /** Hears of faults of the gateway. */
+  /** Called with each fault of the gateway itself. */
   readonly report: (error: unknown) => void;
 }
 

@@ -13,7 +13,7 @@ export interface Waiter {
   onLeave(listener: () => void): void;
   /** What stands for its operation in traces. */
   readonly trace?: TraceContext;
-  /** Hears that it is answered by another request's operation; undefined without tracing. */
+  /** Notes that it is answered by another request's operation; undefined without tracing. */
   readonly spans?: Pick<CallSpans, 'share'> | undefined;
 }
 

@@ -12,7 +12,7 @@ import type { Spared } from './dry-run.ts';
 import { requestError } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 
-/** One window of a surface, as clients are told of it: `window` and `resetsIn` in seconds. */
+/** One window of a surface, as clients see it: `window` and `resetsIn` in seconds. */
 export interface BudgetStatus {
   readonly surface: Surface;
   readonly window: number;
@@ -72,7 +72,7 @@ export class Spending {
     return left instanceof Promise ? left.then(judge) : judge(left);
   }
 
-  /** The result of an operation whose client is told, too, what is left of the surfaces that it calls. */
+  /** The result of an operation, with what is left of the surfaces that it calls. */
   async tell(caller: Caller, cost: Cost, made: Promise<OperationResult> | OperationResult): Promise<OperationResult> {
     const result = await made;
     const touched = new Set(cost.plan()?.calls.map(({ operation }) => operations[operation].surface));
@@ -117,7 +117,7 @@ interface Judgement {
   readonly limitMs: number;
 }
 
-/** A surface without the calls that an operation needs, and what its client is told of that. */
+/** A surface without the calls that an operation needs, and the error that says so. */
 interface Shortage {
   readonly surface: Surface;
   readonly error: GraphQLError;
@@ -175,7 +175,7 @@ function statusesOf(outlooks: Outlooks): readonly BudgetStatus[] {
   );
 }
 
-/** To be told what is left everywhere. */
+/** Asks what is left of every surface. */
 const everySurface: Needs = Object.fromEntries(surfaces.map((surface) => [surface, 0]));
 
 /** Whether an operation with at most so many calls finds as many on every surface: then its plan says nothing more. */

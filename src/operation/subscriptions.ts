@@ -24,9 +24,9 @@ export interface SubscriptionsOptions extends MessageAnswersOptions {
   readonly tails: Tails;
   /** Whether clients may read the schema. */
   readonly introspection: boolean;
-  /** Most errors that an answer tells. */
+  /** Most errors that an answer reports. */
   readonly maxErrors: number;
-  /** Hears of faults of the gateway. */
+  /** Called with each fault of the gateway itself. */
   readonly report: (error: unknown) => void;
 }
 
@@ -40,7 +40,7 @@ export interface StreamEnd {
   readonly errors: OperationResult['errors'];
 }
 
-/** Begins a subscription: its result has a stream. `onEnd` hears how that ended. Throws what refuses the subscription. */
+/** Begins a subscription: its result has a stream. `onEnd` is called with how that ended. Throws what refuses the subscription. */
 export type Subscribe = (run: PlannedRun, caller: Caller, onEnd: (end: StreamEnd) => void) => Promise<OperationResult>;
 
 /** Makes the function that begins subscriptions. */
@@ -141,7 +141,7 @@ class Subscription implements OpenStream {
       for await (const payload of payloads) {
         const { result: answered, calls } = await this.#answers.of(this.#run, args, payload);
         this.#calls += calls;
-        // It has lost its right to what was read meanwhile; a client that resumes is told it then.
+        // It has lost its right to what was read meanwhile; a client that resumes gets it then.
         if (this.#failure !== undefined) throw this.#failure;
         const result = this.#withRoom(answered);
         if (isShed(result)) return this.#breakOff(result);
@@ -165,7 +165,7 @@ class Subscription implements OpenStream {
     this.#release?.();
   }
 
-  /** Ends it before a message that the client has to be told: it connects again, and goes on behind the one before. */
+  /** Ends it before a message that the client must not miss: it connects again, and goes on behind the one before. */
   #breakOff({ errors }: OperationResult): void {
     this.#errors = errors;
     this.cut();

@@ -14,7 +14,7 @@ export function keepDeclared(params: GraphQLParams, { variableDefinitions = [] }
   params.variables = Object.fromEntries(kept);
 }
 
-/** Longer texts are told apart by their hash, so that no operation that waits keeps them. */
+/** Longer texts are named by their hash, so that no operation that waits keeps them. */
 const longestName = 500;
 
 /** A short name of variables, from their text: equal for equal ones. */

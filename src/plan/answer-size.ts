@@ -118,7 +118,7 @@ class Walk {
       if (types.length === 0) return [];
       const role = roleOf(type, selected.field).kind;
       const isList = isListType(getNullableType(selected.field.type));
-      // How many items a report lists, only the upstream's answer tells: they are taken for a page.
+      // How many items a report lists, only the upstream's answer says: a page of them is assumed.
       const length = role === 'node' ? this.#idsOf(selected) : (page ?? this.#request.maxPageSize);
       const items = isList ? length : 1;
       const { responseKey, nodes: own } = selected;

@@ -123,7 +123,7 @@ function planReport(planned: PlannedField, args: Arguments): void {
   planRead(planned, { name, rows: 0 });
   const { builder, selected, parent, endpoint, stage, path } = planned;
   if (parent === undefined || builder.answerOf(selected)?.name !== endpoint.noun) return;
-  // Only the answer of a report tells how many rows it names. A page of the maximum size is planned.
+  // Only the answer of a report says how many rows it names. A page of the maximum size is planned.
   const objects = toObjects({
     type: endpoint.noun,
     group: `${endpoint.operation} of ${textOf(parent)}`,

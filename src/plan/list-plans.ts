@@ -95,7 +95,7 @@ export class ListPlans {
     this.#anyRows.clear();
   }
 
-  /** Turns what is wanted into calls. `readsRows` tells whether rows of a collection are read by id. */
+  /** Turns what is wanted into calls. `readsRows` says whether rows of a collection are read by id. */
   settle(readsRows: (collection: string) => boolean): void {
     this.#settleJumps();
     const pending = this.#pending;

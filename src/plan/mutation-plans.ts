@@ -101,5 +101,5 @@ function writtenObjects(
   return toObjects({ type: noun, group: `the ${noun} that was written`, owner: real, view, stage, certain });
 }
 
-/** The project or organization that `@current` turned out to be: no key of the operation tells it. */
+/** The project or organization that `@current` turned out to be: no key of the operation names it. */
 const realOwner = 'what @current stands for';

@@ -127,7 +127,7 @@ function planScope(builder: PlanBuilder, { objects, nodes, path }: SelectedObjec
   builder.planCurrent({ stage, certain, path });
 }
 
-/** Plans the scope of the ids of plugins below `@current`, once their rows have arrived, which mostly tell it. */
+/** Plans the scope of the ids of plugins below `@current`, once their rows have arrived, which mostly have it. */
 function planScopeOfPlugins(builder: PlanBuilder, { objects, nodes, path }: SelectedObjects, stage: Stage): void {
   if (!isCurrent(objects.owner) || !builder.needs(builder.type('Plugin'), nodes).globalId) return;
   builder.planCurrent({ stage, certain: false, path });

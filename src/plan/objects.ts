@@ -32,7 +32,7 @@ export interface Objects {
   readonly group: string;
   readonly from: number;
   readonly to: number;
-  /** The upstream id, if the arguments tell it. */
+  /** The upstream id, if the arguments have it. */
   readonly id: string | undefined;
   readonly owner: Objects | undefined;
   /** At how many owners such objects are, at most. */
@@ -156,5 +156,5 @@ export type Known =
   | 'listed'
   // An action answered them, or they are read by their key if it answered something else.
   | 'answered'
-  // As the organization of plugins, whose rows tell its name.
+  // As the organization of plugins, whose rows have its name.
   | 'named';

@@ -51,7 +51,7 @@ export function fetchCounted(
 }
 
 /**
- * The record with the scope for its global id; `page` are the rows that may tell it, by default its own. In an answer in parts
+ * The record with the scope for its global id; `page` are the rows that may have it, by default its own. In an answer in parts
  * only the id waits for that: for the row, too, which may save a call.
  */
 function withScope(

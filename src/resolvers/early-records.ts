@@ -20,12 +20,12 @@ export function fetchEarly(
   if (ownView({ ...key, type: key.noun }, needs, existence) !== undefined) return row;
   const early = completedLater(toRecord(key, { id: key.id, started }), { row });
   if (existence === 'assumed') return Promise.resolve(early);
-  // The row may tell first that it does not exist.
+  // The row may show first that it does not exist.
   const exists = Promise.race([isAnswered(needs, started), row.then(() => false)]);
   return exists.then((isAnsweredFirst) => (isAnsweredFirst ? early : row));
 }
 
-/** Whether a relation answers that proves the object. One that fails proves nothing as long as the row may tell. */
+/** Whether a relation answers that proves the object. One that fails proves nothing as long as the row may decide. */
 function isAnswered({ relations }: Needs, started: Started): Promise<boolean> {
   const answers = relations.filter(({ proves }) => proves).map(({ responseKey }) => started.get(responseKey));
   const proofs = answers.map(async (answer) => {

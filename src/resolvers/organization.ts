@@ -52,7 +52,7 @@ function plugins(organizationId: string): Collection {
   return { noun: 'Plugin', scope: organizationId };
 }
 
-/** Only plugins tell the name of their organization: any row of them will do, and a page of one if there is none. */
+/** Only plugins have the name of their organization: any row of them will do, and a page of one if there is none. */
 async function fetchName(
   { id, name: told }: OrganizationRecord,
   { loaders, answer }: GatewayContext,

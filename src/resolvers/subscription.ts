@@ -17,7 +17,7 @@ import { current } from '../rest/paths.ts';
 import { reaches } from '../rest/reach.ts';
 import { listedRecords } from './by-id.ts';
 
-/** What is told by itself. */
+/** The fields of `Subscription`. */
 export const Subscription: SubscriptionResolvers = {
   eventsAdded: {
     subscribe: async (_root, args, context) => {
@@ -79,7 +79,7 @@ interface Payload {
   readonly eventsAdded: Added;
 }
 
-/** One payload for each message, however many hear it: those who ask the same of it share one answer. */
+/** One payload for each message, however many listen: those who ask the same of it share one answer. */
 const payloads = new WeakMap<Added, Payload>();
 
 async function* named(messages: AsyncIterable<Added>): AsyncGenerator<Payload, void, void> {

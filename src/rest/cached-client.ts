@@ -133,7 +133,7 @@ export class CachedClient implements RestClient {
     const readAnew = async (): Promise<void> => {
       const asked = own.refreshOf({ ...read, target });
       const where = asked instanceof Promise ? await asked : asked;
-      // What is not there any more is not in any size.
+      // If it is gone, it is gone in a page of any size: both targets are forgotten.
       if (where === 'here') await this.#watched(call(client, target), target, read.target);
       else if (where === 'elsewhere') await delay(untilReadMs, undefined, { ref: false });
     };

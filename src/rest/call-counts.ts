@@ -15,7 +15,7 @@ export interface CallCount {
 /** Upper bounds of the buckets of durations, in seconds. */
 export const durationBounds: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** More outcomes than are worth telling apart: an upstream could answer each operation with each status that there is. */
+/** Most outcomes that are counted apart: an upstream could answer each operation with each status that there is. */
 const maximumCounts = 1000;
 
 /** Counts the calls that were sent, by operation and outcome, and how long they took, by route. */

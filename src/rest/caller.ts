@@ -5,7 +5,7 @@ export interface Caller {
   readonly key: string;
   /** SHA-256 of the full Authorization value with that key. */
   readonly hash: string;
-  /** REST calls with one of these are shared; the upstream's limits, failures and refusals of keys are told apart by it. */
+  /** REST calls with one of these are shared; the upstream's limits, failures and refusals of keys are counted by it. */
   readonly sharingKey: string;
   /** Calls with one of these queue as one when calls have to wait: those of a tenant, or of a key that a caller has sent. */
   readonly queueKey: string;

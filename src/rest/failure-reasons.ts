@@ -116,7 +116,7 @@ const byCode: Readonly<Record<string, FailureReason>> = {
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'CLIENT_CERTIFICATE_REFUSED',
 };
 
-/** Undici tells the status of a proxy that opens no tunnel, and a body that was cut short, in its messages only. */
+/** That a proxy opens no tunnel, with its status, and that a body was cut short, undici says in its messages only. */
 function reasonInMessage({ message }: Error): FailureReason | undefined {
   if (message.endsWith('(Invalid EOF state)')) return 'CONNECTION_CLOSED';
   if (message.includes('(407)')) return 'PROXY_AUTHENTICATION_REQUIRED';

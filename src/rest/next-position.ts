@@ -70,7 +70,7 @@ function positionBefore(named: Position, { at, filter, rows }: Read): Position {
   const { boundary = filter?.before === undefined ? boundaryOfStart(at, rows) : undefined } = at;
   const counted = { ...at, offset: at.offset + rows.length, boundary };
   const position = positionByTime(rows, counted) ?? named;
-  // Where `before` includes its moment, the rows of that come again: the list is counted on behind them.
+  // If `before` includes its moment, the rows of that moment come again: the list is counted on behind them.
   const isSame = position.before === at.before && position.offset <= at.offset;
   return isSame ? { ...counted, boundary: position.boundary } : position;
 }

@@ -19,7 +19,7 @@ export interface MadeCall {
   readonly cache?: 'hit' | 'stale';
 }
 
-/** Hears how a call ended. */
+/** Called with how a call ended. */
 export type OnEnd = (status: number | undefined) => void;
 
 /** The REST calls of one operation: how many it may make, how many it made, and which, if it is traced. */

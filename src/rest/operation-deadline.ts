@@ -111,7 +111,7 @@ function errorOf(reason: EndReason): UpstreamError {
   return new UpstreamError(reason === 'limit' ? 'COST_LIMIT_EXCEEDED' : 'UPSTREAM_TIMEOUT', undefined, reason);
 }
 
-/** Once what has arrived by now has been heard: timers run before that, and a busy process may be late for both. */
+/** Once what has arrived by now has been read: timers run before that, and a busy process may be late for both. */
 function endByDeadline(deadline: OperationDeadline): void {
   setImmediate(endOverdue, deadline);
 }

@@ -42,7 +42,7 @@ export function listText({ noun, scope, filter, table }: ListRef): string {
   return table === undefined ? text : `${text} ${table}`;
 }
 
-/** Longer filters are told apart by their hash: as many windows and cursors may have one as there are rows. */
+/** Longer filters are named by their hash: as many windows and cursors may have one as there are rows. */
 const longestFilter = 500;
 
 const filterTexts = new WeakMap<EventQuery, string>();

@@ -30,7 +30,7 @@ const maximumBytes = 2000;
  * the same place by offset.
  *
  * An upstream that goes on before the last row's time would lose the rows that share it. So the list goes on before the
- * moment next to it, and the rows of the boundary come again. Where no later moment is known, because a page holds one
+ * moment next to it, and the rows of the boundary come again. If no later moment is known, because a page holds one
  * moment only, the rows are counted instead.
  */
 export function positionByTime(rows: readonly Row[], counted: Position): Position | undefined {

@@ -6,7 +6,7 @@ export interface Rejection {
   readonly message: string;
 }
 
-/** What is told of them at most. */
+/** Most of them that are passed on, and their longest texts. */
 const maximumRejections = 20;
 const maximumMessage = 200;
 const maximumDepth = 6;
@@ -56,7 +56,7 @@ function isMessage(value: unknown): value is { readonly message: string } {
   return isObject(value) && typeof value['message'] === 'string' && typeof value['code'] === 'string';
 }
 
-/** A member's name or an index: nothing else is told of a path. */
+/** A member's name or an index: nothing else of a path is passed on. */
 function isName(text: string): boolean {
   return /^(?:[a-z$][\w$]{0,63}|\d{1,4})$/i.test(text);
 }

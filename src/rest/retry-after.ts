@@ -1,4 +1,4 @@
-/** The longest wait that is believed, in seconds; what is told beyond it is taken for a mistake of the upstream's. */
+/** The longest wait that is believed, in seconds; anything beyond it is taken for a mistake of the upstream's. */
 const maximumRetryAfter = 3600;
 
 /** Seconds to wait from a `Retry-After` header (seconds or an HTTP date, RFC 9110 §10.2.3), at most an hour. */

@@ -11,7 +11,7 @@ const mostIdle = 1000;
 
 /**
  * Single flight: equal work under way is done once for all who wait for it. Work is equal if it has the same sharing key,
- * which stands for the caller (what it is made of is the user's business), and the same name.
+ * which stands for the caller (how it is made is up to the user of this class), and the same name.
  *
  * Work may be joined from its start until it ends, but only within the join window and not after `invalidate`: what
  * joins later might wait for an answer that never comes, or read what has been overwritten since.
@@ -78,7 +78,7 @@ interface Place<Work> {
   work: Work | undefined;
 }
 
-/** Work under way and those who wait for it. What extends it knows how it is done and what waiters are told. */
+/** Work under way and those who wait for it. Subclasses know how it is done and what waiters get. */
 export abstract class SharedWork<Waiter extends object> {
   #startedAt = 0;
   #place: Place<SharedWork<object>> | undefined;
@@ -115,7 +115,7 @@ export abstract class SharedWork<Waiter extends object> {
     this.cancel();
   }
 
-  /** It is done, or given up: it can be joined no more. Returns those who are to be told. */
+  /** It is done, or given up: it can be joined no more. Returns those who wait for it. */
   end(): readonly Waiter[] {
     const waiters = this.#waiters;
     this.#waiters = [];

@@ -51,7 +51,7 @@ function pathOf(request: IncomingMessage): string {
   return path;
 }
 
-/** The upstream's state is told, but does not decide: one slow upstream would pull every replica out of service. */
+/** The upstream's state is shown, but does not decide: one slow upstream would pull every replica out of service. */
 function sendReadiness({ gateway, isStopping }: Endpoints, response: ServerResponse): void {
   const { state, reachability } = gateway.upstreamHealth();
   const { kind, ...reason } = reachability;

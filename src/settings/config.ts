@@ -79,7 +79,7 @@ function documentModeOf(
   return given === '' && auth !== undefined ? 'only' : persisted.mode;
 }
 
-/** Kubernetes tells containers of a service called `metrics` by a variable of the same name as a setting. */
+/** For a service called `metrics` Kubernetes gives containers a variable of the same name as a setting. */
 function withoutServiceLinks(environment: Environment): Environment {
   const isLink = environment['METRICS_PORT']?.startsWith('tcp://') === true;
   return isLink ? { ...environment, METRICS_PORT: undefined } : environment;

@@ -58,7 +58,7 @@ function declareProcess({ required, optional, note }: SettingsReader) {
   return declared;
 }
 
-/** What is told of operations. */
+/** What is reported of operations. */
 function declareOperations({ required, optional }: SettingsReader) {
   return {
     explain: optional(
@@ -107,7 +107,7 @@ function declareUpstreamLimits({ required, note }: SettingsReader) {
 /** `silent` writes nothing. */
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/** What is told by itself, and to how many. */
+/** How subscriptions are polled, and how many there may be. */
 function declareLive({ required }: SettingsReader) {
   const poll = whole('How often the upstream is asked what is new for a subscription, in seconds', '10', 2, 3600);
   return {

@@ -10,7 +10,7 @@ export interface Setting<T> {
   readonly fallback: string | undefined;
   readonly meaning: string;
   readonly expected: string;
-  /** What a message may tell of a wrong value that may hold a password; without it, all of it. */
+  /** What a message may show of a wrong value that may hold a password; without it, all of it. */
   readonly shown?: (source: string) => string;
   /** Whether other programs read it as well: then a name that is nearly the same may be one of theirs. */
   readonly shared?: boolean;
@@ -88,7 +88,7 @@ export function url(meaning: string): Setting<string> {
 
 const schemes = /^(?:https?|rediss?|ftps?|wss?|socks[45]?|file|unix):$/;
 
-/** What of a URL may be told: its host and which parts it has, but no user, password or query, which may hold a key. */
+/** What of a URL may be shown: its host and which parts it has, but no user, password or query, which may hold a key. */
 export function shownUrl(source: string): string {
   const parsed = URL.parse(source);
   // An @ in the path is the end of a password with an unencoded slash: what stands before it is no host.
@@ -178,7 +178,7 @@ export function required<T>(environment: Environment, name: string, setting: Set
 }
 
 /**
- * Whether OpenTelemetry's own variables ask for traces. Its SDK sends them by default; here it has to be told where to, or
+ * Whether OpenTelemetry's own variables ask for traces. Its SDK sends them by default; here it has to be set where to, or
  * to be given a file that says so.
  */
 export function asksForTraces(environment: Environment): boolean {

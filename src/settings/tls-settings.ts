@@ -78,7 +78,7 @@ function fileOf(meaning: string, expected: string, parse: (content: string) => s
     fallback: undefined,
     meaning,
     expected,
-    // Not what is no path: it may be a key.
+    // The message does not quote what is no path: it may be a key.
     shown: (source) => (/-----|\n/.test(source) ? 'the content of a file' : JSON.stringify(source)),
     read: (path) => {
       try {

@@ -14,7 +14,7 @@ export interface OperationMetrics {
   readonly open: (durationMs: number) => void;
   /** Its stream has ended. */
   readonly close: OnOperation;
-  /** A client was told a plan, or why there is none. */
+  /** A client got a plan, or why there is none. */
   readonly plan: () => void;
   /** There was a fault of the gateway. */
   readonly unexpected: () => void;
@@ -63,7 +63,7 @@ export function createOperationMetrics(registers: Registry[], maxUpstreamCalls: 
   };
 }
 
-/** Both histograms have the same operations, so that their sums tell how much of what is planned is made. */
+/** Both histograms have the same operations, so that their sums show how much of what is planned is made. */
 function measureCalls(registers: Registry[], limit: number): (planned: number, made: number) => void {
   // The limit is one of them: what is planned beyond it is refused.
   const bounds = [...usualCallBounds.filter((bound) => bound < limit), limit];

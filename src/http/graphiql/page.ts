@@ -91,7 +91,7 @@ function limitsOf(options: Pick<PageOptions, 'maxUpstreamCalls' | 'maxUpstreamRo
   return { calls, rows, objects };
 }
 
-/** What does not work here, told before it is tried. */
+/** What does not work here, said before a reader tries it. */
 function noticesOf({ introspection, persisted }: PageOptions): string {
   const notices = [
     ...(persisted?.mode === 'only'

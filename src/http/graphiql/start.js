@@ -5,7 +5,7 @@ const keyField = document.querySelector('#key');
 keyField.value = sessionStorage.getItem('gateway:key') ?? settings.demoKey;
 keyField.addEventListener('input', () => sessionStorage.setItem('gateway:key', keyField.value.trim()));
 
-/** GraphiQL keeps the headers of tabs in its history, whatever it is told. Headers may hold keys. */
+/** GraphiQL keeps the headers of tabs in its history, whatever its settings are. Headers may hold keys. */
 const storage = {
   getItem: (name) => localStorage.getItem(name),
   setItem: (name, value) => localStorage.setItem(name, name === 'graphiql:headers' ? '' : withoutHeaders(value)),

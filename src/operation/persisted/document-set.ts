@@ -106,7 +106,7 @@ function prepareOne(prepare: PrepareListed, text: string): ListedOperations | Re
   }
 }
 
-/** A client that asks for a document that is not valid hears why. It is counted here: no later step knows which it was. */
+/** A client that asks for a document that is not valid learns why. It is counted here: no later step knows which it was. */
 function refusing(refused: RefusedDocument, use: DocumentUse): ListedOperations {
   return () => {
     use.hits += 1;

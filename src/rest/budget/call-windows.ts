@@ -30,7 +30,7 @@ export class CallWindows {
   /** For each window the place in `#ended` of the first call that counts. */
   readonly #firsts: number[];
 
-  /** A call of which nothing is heard for `longestCallMs` milliseconds has ended then. */
+  /** A call without an answer for `longestCallMs` milliseconds has ended then. */
   constructor(windows: readonly BudgetWindow[], longestCallMs: number) {
     this.#windows = windows;
     this.#longestCallMs = longestCallMs;

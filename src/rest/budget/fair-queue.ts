@@ -7,7 +7,7 @@ export interface Waiting extends WaitingCall {
   readonly demand: Demand;
   /** Until when it can wait, on the clock of the scheduler. */
   readonly until: number;
-  /** Whether it was told to wait. */
+  /** Whether it had to wait. */
   hasWaited: boolean;
   /** Whether it waits for an answer that proves its key. */
   awaitsProof: boolean;

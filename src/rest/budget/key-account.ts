@@ -6,7 +6,7 @@ import type { BudgetSettings, BudgetWindow } from './settings.ts';
 /** Until its first success a key has so many calls: an invented key, or one whose calls only another gateway knows. */
 const callsToProve = 8;
 
-/** Users of one key whose calls are told apart on one surface. */
+/** Most users of one key whose calls are counted apart on one surface. */
 const mostSubjects = 10_000;
 
 /** How accounts are kept. */

@@ -36,7 +36,7 @@ export type Verdict =
   // The key has to prove itself first: an answer of a call in flight decides.
   | { readonly kind: 'prove' };
 
-/** One window of an account, as it is told to clients. */
+/** One window of an account, as clients see it. */
 export interface WindowStatus {
   readonly ms: number;
   readonly limit: number;

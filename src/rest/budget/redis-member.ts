@@ -21,13 +21,13 @@ export interface RedisMemberOptions {
 /** How often a gateway on its own tries to join, in milliseconds. */
 const joinEveryMs = 200;
 
-/** Calls that are told in one step when a gateway joins. */
+/** Calls that are sent in one step when a gateway joins. */
 const callsAStep = 2000;
 
 /** This gateway among those that count in one Redis: tells what happens here, leaves when Redis is lost, and joins again. */
 export class RedisMember {
   readonly #options: RedisMemberOptions;
-  /** What Redis is told with the next wave, or at the end of this turn of the event loop. */
+  /** What is sent to Redis with the next wave, or at the end of this turn of the event loop. */
   #ended: AccountCall[] = [];
   #drops: AccountCall[] = [];
   #isTelling = false;
@@ -37,7 +37,7 @@ export class RedisMember {
   #isClosed = false;
   #hasWarned = false;
   #hasWarnedOfProcess = false;
-  /** Hears that more may be called than was thought. */
+  /** Called when more may be called than was thought. */
   onJoined: () => void = () => undefined;
 
   constructor(options: RedisMemberOptions) {

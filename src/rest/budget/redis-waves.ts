@@ -18,11 +18,11 @@ export interface RedisWavesOptions {
   readonly now: () => number;
 }
 
-/** What is told to Redis in one step. */
+/** What is sent to Redis in one step. */
 export interface Wave {
   /** The state that is expected; undefined to tell calls to whatever there is. */
   readonly born: string | undefined;
-  /** Whether all calls of this gateway have been told with this wave. */
+  /** Whether all calls of this gateway have been sent with this wave. */
   readonly completes?: boolean;
   readonly calls?: readonly AccountCall[];
   readonly drops?: readonly AccountCall[];
@@ -73,7 +73,7 @@ export class RedisWaves {
   }
 }
 
-/** Rejects if it takes too long. A busy process first hears what has arrived by then. */
+/** Rejects if it takes too long. A busy process first reads what has arrived by then. */
 function inTime<T>(answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new Error('no answer in time'));

@@ -7,7 +7,7 @@ import { type BudgetSettings, type BudgetWindow, shareOf } from './settings.ts';
 
 type Settings = Pick<BudgetSettings, 'windows' | 'share'>;
 
-/** What Redis tells of the sets of one take. */
+/** What Redis answers of the sets of one take. */
 type TakeStates = NonNullable<ScriptReply['joined']>['states'][number];
 
 /** The calls of one want that may begin if Redis agrees. */

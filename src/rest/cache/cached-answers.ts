@@ -60,7 +60,7 @@ export class CachedAnswers {
   readonly #answers: LRUCache<string, CachedAnswer>;
   readonly #onKept: ((bytes: number) => void) | undefined;
 
-  /** `onKept` hears of each answer that is kept, of how many bytes it is. */
+  /** `onKept` is called with the bytes of each answer that is kept. */
   constructor(maxBytes: number, onKept?: (bytes: number) => void) {
     this.#answers = new LRUCache({ maxSize: maxBytes, maxEntrySize: maxBytes * largestPart });
     this.#onKept = onKept;

@@ -27,7 +27,7 @@ export interface CacheOptions {
   readonly epochs?: Epochs | undefined;
   /** Where answers are shared with other gateways; by default nowhere. */
   readonly remote?: RedisAnswers | undefined;
-  /** Hears of all that is kept, of how many bytes it is. */
+  /** Called with the bytes of each answer that is kept. */
   readonly onKept?: ((bytes: number) => void) | undefined;
   /** A clock in milliseconds that never goes back; by default `performance.now()`. */
   readonly now?: () => number;
@@ -64,7 +64,7 @@ export class RestCache {
   /** After so long a write that was given up has arrived, or never will, in milliseconds. */
   readonly lateMs: number;
   readonly #freshness: ReadonlyMap<RestOperation, Freshness>;
-  /** Of keys that the upstream did not take, each once: all who waited for a call hear of it. */
+  /** Of keys that the upstream did not take, each once: all who waited for a call report it. */
   readonly #refused = new LRUCache<Epoch, true>({ max: mostRefused });
   readonly #remote: RedisAnswers | undefined;
   /** Answers that are being looked for in Redis, by name: once for all who want them. */

@@ -11,7 +11,7 @@ export interface ReusableTextsOptions {
   readonly now: () => number;
   /** Most memory for the texts, in bytes. */
   readonly maxBytes: number;
-  /** Hears of each text that is kept, of how many bytes it is. */
+  /** Called with the bytes of each text that is kept. */
   readonly onKept?: ((bytes: number) => void) | undefined;
 }
 

@@ -28,7 +28,7 @@ export interface Difference {
   readonly value: unknown;
 }
 
-/** Hears of differences, of equal ones again and again. */
+/** Called with each difference, with equal ones again and again. */
 export type Note = (difference: Difference) => void;
 
 /** Whether a row is of no interest, because it is of another organization and the upstream may cut it down. */

@@ -13,13 +13,13 @@ export interface DriftCount extends DriftSeries {
   readonly count: number;
 }
 
-/** Hears of a difference when it is first seen; of `other`, that there are more than are told apart. */
+/** Called with a difference when it is first seen; with `other` once there are more than are counted apart. */
 export type OnFirstSight = (series: DriftSeries) => void;
 
-/** Series that are told apart. */
+/** Most series that are counted apart. */
 export const mostDriftSeries = 50;
 
-/** All differences that are not told apart. */
+/** All differences beyond those. */
 export const otherDrift = { route: 'other', column: 'other', kind: 'other' } as const;
 
 /** Counts differences, bounded however many there are. */
@@ -31,7 +31,7 @@ export class DriftCounts {
     this.#onFirstSight = onFirstSight;
   }
 
-  /** Counts an answer with this difference; undefined: one that must not be told. */
+  /** Counts an answer with this difference; undefined: one that must not be shown. */
   add(series: DriftSeries | undefined): void {
     const { route, column, kind } = series ?? otherDrift;
     const key = `${route} ${column} ${kind}`;

@@ -55,7 +55,7 @@ class WatchedClient implements RestClient {
 }
 
 function ignored(): void {
-  // The caller of the client hears of the error.
+  // The caller of the client gets the error.
 }
 
 /** Names of columns as the upstream has them; any other name may be a value, or that of a person. */

@@ -17,7 +17,7 @@ export class Admission {
   readonly #request: Admitted;
   readonly #deadline: Deadline;
   #isCancelled = false;
-  /** Its place in the budget of calls, from the moment it has one until it is told that it has ended. */
+  /** Its place in the budget of calls, from the moment it has one until it is given back. */
   #permit: Permit | undefined;
   /** Ends what is waited for at the moment. */
   #wake: (() => void) | undefined;
@@ -129,7 +129,7 @@ export class Admission {
       if (had.waited) budgetCounts.waited(surface);
       return had;
     } catch (error) {
-      // What is refused to a refresh is refused to no client.
+      // A refused refresh is not counted: no client is refused by it.
       if (isRateLimited(error) && !isModest) budgetCounts.refused(surface);
       throw error;
     } finally {

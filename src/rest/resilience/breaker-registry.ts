@@ -4,11 +4,11 @@ import { Breaker, type BreakerState, type Verdict } from './breaker.ts';
 
 /** Why a call failed, as far as it says something about the upstream. */
 export type Failure =
-  // Refused, reset, unknown host: no query does that.
+  // Refused, reset, unknown host: no caller's query causes that.
   | { readonly kind: 'network'; readonly tookMs: number }
-  // Status 5xx: one caller's query may do that.
+  // Status 5xx: one caller's query may cause that.
   | { readonly kind: 'server-error' }
-  // An operation's deadline passed while the call was in flight: one caller's query may do that.
+  // An operation's deadline passed while the call was in flight: one caller's query may cause that.
   | { readonly kind: 'timeout' };
 
 /** Points without an answer in between that trip the upstream's breaker: many, for what fails fast harms little. */
@@ -41,7 +41,7 @@ export interface BreakerRegistryOptions {
 
 /**
  * The breaker of the upstream and, behind it, one for each key and route in trouble. Server errors and
- * timeouts count for the upstream only when seen under two keys or two routes, so that no caller's slow query
+ * timeouts count for the upstream only when seen under two keys or two routes, so that one caller's slow query
  * closes the way for others. Any answer below 500 is a sign of life.
  */
 export class BreakerRegistry {

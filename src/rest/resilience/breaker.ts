@@ -10,7 +10,7 @@ export type BreakerState =
 /** What a breaker says to a call. */
 export type Verdict =
   | { readonly kind: 'pass' }
-  // This call tries the upstream: its sender tells the breaker what became of it.
+  // This call tries the upstream: its sender reports to the breaker what became of it.
   | { readonly kind: 'probe'; readonly breaker: Breaker }
   // Another call tries at this moment: ask again when `trial` settles, which it does within `probeWaitMs`.
   | { readonly kind: 'wait'; readonly trial: Promise<void> }

@@ -10,7 +10,7 @@ export interface CallOwner {
   readonly calls: OperationCalls;
   /** Follows its calls; undefined without tracing. */
   readonly spans: CallSpans | undefined;
-  /** Hears how a call ended; undefined: it succeeded. */
+  /** Called with how a call ended; undefined: it succeeded. */
   readonly heardOf: (failure: unknown) => void;
 }
 
@@ -27,7 +27,7 @@ export interface CallRequest<T> {
   readonly isModest?: boolean | undefined;
   /** Done once it may be sent, and before it is. */
   readonly beforeSend?: (() => Promise<void>) | undefined;
-  /** Hears that it is being sent. */
+  /** Called when it is being sent. */
   readonly onSend?: (() => void) | undefined;
   /** The value that a response holds. Throws an UpstreamError if it holds none. */
   readonly decode: (response: DecodedResponse) => T;

@@ -48,7 +48,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
   #retriesLeft: number = retryPolicy.limit;
   /**
    * Whether it may go on a connection that was kept open. The upstream may close such a connection just now: a read is
-   * repeated for free then, on a new connection, but of a write nothing would tell whether it was processed.
+   * repeated for free then, on a new connection, but nothing would show whether a write was processed.
    */
   #mayBeStale: boolean;
   /** The breaker that let it pass as a probe and waits for its outcome. */
@@ -107,7 +107,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     const { beforeSend } = this.#request;
     if (beforeSend !== undefined && !this.#isCancelled) await beforeSend();
     if (this.#isCancelled) {
-      // Sent now, nothing would ever end it.
+      // It has ended meanwhile: nothing would end an attempt that is sent now.
       probed?.abandon();
       this.#waiting.giveBack();
       this.#upstream.limiter.release(this.#owner.caller.queueKey, 0);

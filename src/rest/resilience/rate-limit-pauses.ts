@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { RestOperation } from '../operation-ids.ts';
 
-/** The longest pause in seconds: a caller that is told more tries once after it, and is told again. */
+/** The longest pause in seconds: a caller that is refused for longer tries once after it, and is refused again. */
 const longestPause = 60;
 
 /** Between two reads that waited, so that they do not come back as one. */

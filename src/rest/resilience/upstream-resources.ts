@@ -50,13 +50,13 @@ export interface UpstreamOptions {
   readonly eventLoop: EventLoopYield;
   /** What each key may call, if that is limited. */
   readonly callBudget?: CallBudget | undefined;
-  /** Hears of how the upstream is doing. */
+  /** Where changes of the upstream's state are logged. */
   readonly log: Log;
 }
 
 /** How the upstream and the way to it are doing. Counters count since the start. */
 export interface UpstreamHealth {
-  /** Of the upstream's breaker; those of single keys are not told. */
+  /** Of the upstream's breaker; those of single keys are not reported. */
   readonly state: BreakerState;
   readonly inFlight: number;
   readonly queued: number;

@@ -12,7 +12,7 @@ export interface DecodedResponse {
   readonly text: string;
 }
 
-/** Hears what a response says: a success, or an UpstreamError. */
+/** Called with what a response says: a success, or an UpstreamError. */
 export interface DecodedListener {
   readonly succeeded: (response: DecodedResponse) => void;
   readonly failed: (error: unknown) => void;

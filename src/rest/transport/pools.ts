@@ -53,7 +53,7 @@ export class Pools {
     this.#kept = createDispatcher(options, this.#way);
   }
 
-  /** Sends a request, on a new connection if it must be `fresh`. Its sender tells when it has `ended`. */
+  /** Sends a request, on a new connection if it must be `fresh`. Its sender says when it has `ended`. */
   dispatch(call: Call, handler: Dispatcher.DispatchHandler): void {
     const { target: path, method, headers, body = null, fresh = false } = call;
     this.#calls += 1;

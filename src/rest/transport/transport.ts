@@ -12,7 +12,7 @@ export interface RawResponse {
   readonly release: () => void;
 }
 
-/** Hears how a request ended: of one of the two, once, and not before `send` has returned. */
+/** Called with how a request ended: one of the two, once, and not before `send` has returned. */
 export interface ResponseListener {
   readonly responded: (response: RawResponse) => void;
   readonly failed: (error: TransportError) => void;
@@ -174,7 +174,7 @@ function tellFailure(listener: ResponseListener, error: TransportError): void {
 /** The headers that are read of a response. */
 const readHeaders = ['content-type', 'content-encoding', 'retry-after'] as const;
 
-/** Of a header that was sent twice, which undici tells as a list, the first counts; codings add up. */
+/** Of a header that was sent twice, which undici gives as a list, the first counts; codings add up. */
 function once(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const { 'content-type': type, 'content-encoding': coding, 'retry-after': delay } = headers;
   if (![type, coding, delay].some((value) => Array.isArray(value))) return headers;

@@ -17,7 +17,7 @@ export interface OperationSpan extends CallSpans {
   readonly end: (outcome: TracedOutcome) => void;
 }
 
-/** What is told of an operation at its end. Undefined if its document was refused. */
+/** What a span says of an operation at its end. Undefined if its document was refused. */
 interface TracedOutcome {
   readonly type: string | undefined;
   readonly name: string | undefined;

@@ -40,7 +40,7 @@ export function createTracing(tracer: Tracer, upstreamUrl: string): Tracing {
         end: ({ type, name, listed, code }) => {
           const shown = shownName(name);
           if (type !== undefined) {
-            // Names of clients' own would be without number.
+            // The names that clients give would be without number.
             span.updateName(listed && shown !== undefined ? `${type} ${shown}` : type);
             span.setAttribute('graphql.operation.type', type);
           }

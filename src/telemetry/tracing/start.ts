@@ -57,7 +57,7 @@ export function startTracing(environment: Environment, upstreamUrl: string, comp
   };
 }
 
-/** The SDK tells errors as JSON with their codes and stacks: the message for people, and all of it. */
+/** The SDK reports errors as JSON with their codes and stacks: the message for people, and all of it. */
 function toldIn(text: string): { readonly message: string; readonly details: readonly unknown[] } {
   try {
     const error: unknown = JSON.parse(text);

@@ -1,6 +1,6 @@
 /** Runs in the page: what the open tab of GraphiQL asks. */
 
-/** What the open tab has before GraphiQL tells of a change: the query of the address comes first, see `keepTabs`. */
+/** What the open tab has before GraphiQL reports a change: the query of the address comes first, see `keepTabs`. */
 function storedTab() {
   const stored = JSON.parse(localStorage.getItem('graphiql:tabState')) ?? {};
   const { tabs = settings.graphiql.defaultTabs, activeTabIndex = 0 } = stored;

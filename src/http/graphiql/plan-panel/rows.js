@@ -97,7 +97,7 @@ function madeOf(calls, unmade) {
   };
 }
 
-/** From so many milliseconds to so many, in as few characters as tell calls apart. */
+/** From so many milliseconds to so many, in as few characters as keep calls apart. */
 function timeOf(least, most) {
   if (most < 1000) return `${range(Math.ceil(least), Math.ceil(most))} ms`;
   return `${range(Math.round(least / 100) / 10, Math.round(most / 100) / 10)} s`;

@@ -1,4 +1,4 @@
-/** Runs in the page: has runs tell which REST calls they made. */
+/** Runs in the page: makes runs report which REST calls they made. */
 
 const tracers = new WeakMap();
 
@@ -38,7 +38,7 @@ class Run {
     show(this.#state);
   }
 
-  /** Takes what an answer tells of the run. Returns the answer as it would be without. */
+  /** Takes what an answer says of the run. Returns the answer as it would be without. */
   take(answer, isLast) {
     const { explain, cost, ...others } = answer?.extensions ?? {};
     // The last part of an answer has its trace.
