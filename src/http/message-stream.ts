@@ -1,5 +1,6 @@
 import type { OperationResult, StreamMessage } from '../operation/result.ts';
 import { stringifyResult } from '../operation/serialize.ts';
+import { toByteStream } from './byte-stream.ts';
 import type { StreamType } from './negotiation.ts';
 import { answerHeaders } from './response.ts';
 
@@ -47,7 +48,10 @@ export interface StreamedAnswer {
 /** A client or a proxy that receives nothing for longer may take the connection for lost; in milliseconds. */
 const beatMs = 13_000;
 
-/** The HTTP response that streams the answers of a subscription as they come. */
+/**
+ * The HTTP response that streams the answers of a subscription as they come. It reads no further than the client does:
+ * further messages wait in the tail, which is bounded.
+ */
 export function toMessageStream(messages: AsyncIterable<StreamMessage>, type: StreamType): StreamedAnswer {
   const form = forms[type];
   const headers = {
@@ -57,30 +61,20 @@ export function toMessageStream(messages: AsyncIterable<StreamMessage>, type: St
     'cache-control': `${answerHeaders['cache-control']}, no-transform`,
     'x-accel-buffering': 'no',
   };
-  return { headers, body: streamOf(written(messages, form)) };
+  return { headers, body: toByteStream(written(messages, form)) };
 }
 
-/** Reads no further than the client does: further messages wait in the tail, which is bounded. */
-function streamOf(texts: AsyncGenerator<string, void, void>): ReadableStream<Uint8Array> {
-  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    const text = await texts.next();
-    if (text.done === true) controller.close();
-    else controller.enqueue(Buffer.from(text.value));
-  };
-  return new ReadableStream({ pull, cancel: async () => void (await texts.return()) }, { highWaterMark: 0 });
-}
-
-async function* written(messages: AsyncIterable<StreamMessage>, form: MessageForm): AsyncGenerator<string, void, void> {
-  yield form.start;
+async function* written(messages: AsyncIterable<StreamMessage>, form: MessageForm): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(form.start);
   const iterator = messages[Symbol.asyncIterator]();
   for (;;) {
     const next = iterator.next();
-    for (let isHere = await settlesSoon(next); !isHere; isHere = await settlesSoon(next)) yield form.beat;
+    for (let isHere = await settlesSoon(next); !isHere; isHere = await settlesSoon(next)) yield Buffer.from(form.beat);
     const message = await next;
     if (message.done === true) break;
-    yield form.write(textOf(message.value.result), message.value);
+    yield Buffer.from(form.write(textOf(message.value.result), message.value));
   }
-  yield form.end;
+  yield Buffer.from(form.end);
 }
 
 function textOf(result: OperationResult): string {

@@ -10,23 +10,31 @@ export type StreamType = 'text/event-stream' | 'multipart/mixed';
 
 const streamTypes: readonly StreamType[] = ['multipart/mixed', 'text/event-stream'];
 
-/** What clients like best by their `Accept`: a gateway meets the same few. */
-const remembered = new Map<string, MediaType>();
-const mostRemembered = 100;
-const longestRemembered = 200;
-
 /** The media type that a client likes best, of equal ones that which it names first; undefined if it takes neither. */
 export function negotiate(accept: string | undefined): MediaType | undefined {
   if (accept === undefined || accept === '' || accept === 'application/json' || accept === '*/*')
     return 'application/json';
-  const known = remembered.get(accept);
-  if (known !== undefined) return known;
-  const best = bestOf(mediaTypes, rangesOf(accept));
-  if (best === undefined || accept.length > longestRemembered) return best;
-  if (remembered.size >= mostRemembered) remembered.clear();
-  remembered.set(accept, best);
-  return best;
+  return bestMediaType(accept);
 }
+
+const mostRemembered = 100;
+const longestRemembered = 200;
+
+/** Remembers what was found for the values of a header: a gateway meets the same few. */
+function remembering<T>(find: (header: string) => T): (header: string) => T {
+  const known = new Map<string, { readonly found: T }>();
+  return (header) => {
+    const remembered = known.get(header);
+    if (remembered !== undefined) return remembered.found;
+    const found = find(header);
+    if (header.length > longestRemembered) return found;
+    if (known.size >= mostRemembered) known.clear();
+    known.set(header, { found });
+    return found;
+  };
+}
+
+const bestMediaType = remembering((accept) => bestOf(mediaTypes, rangesOf(accept)));
 
 /** The stream that a client likes best; undefined if it takes none. */
 export function negotiateStream(accept = ''): StreamType | undefined {
@@ -44,20 +52,11 @@ const partsFormats: readonly { readonly format: PartsFormat; readonly parameter:
  * parts win. `multipart/mixed` without a format says nothing of parts.
  */
 export function negotiateParts(accept: string | undefined): PartsFormat | undefined {
-  if (accept === undefined || !/multipart\/mixed/i.test(accept)) return undefined;
-  const known = rememberedParts.get(accept);
-  if (known !== undefined) return known === 'none' ? undefined : known;
-  const best = bestParts(accept);
-  if (accept.length > longestRemembered) return best;
-  if (rememberedParts.size >= mostRemembered) rememberedParts.clear();
-  rememberedParts.set(accept, best ?? 'none');
-  return best;
+  return accept !== undefined && /multipart\/mixed/i.test(accept) ? bestParts(accept) : undefined;
 }
 
-/** The same of answers in parts: mobile clients accept them with every request. */
-const rememberedParts = new Map<string, PartsFormat | 'none'>();
-
-function bestParts(accept: string): PartsFormat | undefined {
+// Mobile clients accept parts with every request.
+const bestParts = remembering((accept) => {
   const items = weightedItems(accept);
   const ranges = items.map(toRange);
   let best: { readonly format?: PartsFormat; readonly weight: number } = { weight: 0 };
@@ -71,7 +70,7 @@ function bestParts(accept: string): PartsFormat | undefined {
   }
   const json = mediaTypes.map((type) => rangeFor(type, ranges)?.quality ?? 0);
   return best.weight >= Math.max(...json) ? best.format : undefined;
-}
+});
 
 /** The stream in which a client likes the answers of a subscription best; undefined if it takes them in none. */
 export function negotiateMessages(accept = ''): StreamType | undefined {

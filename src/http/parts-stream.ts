@@ -1,6 +1,7 @@
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import type { RequestContext } from '../operation/operation-run.ts';
 import type { AnswerParts } from '../operation/result.ts';
+import { toByteStream } from './byte-stream.ts';
 import { brotliParams, effort } from './compression.ts';
 import type { Coding } from './negotiation.ts';
 import { answerHeaders } from './response.ts';
@@ -27,18 +28,7 @@ export function partsStream(
   if (coding !== undefined) headers['content-encoding'] = coding;
   const framed = inFrames(texts);
   const bytes = coding === undefined ? encoded(framed) : compressed(framed, coding, request);
-  return { status: 200, headers, body: streamOf(bytes) };
-}
-
-function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    pull: async (controller) => {
-      const piece = await pieces.next();
-      if (piece.done === true) controller.close();
-      else controller.enqueue(piece.value);
-    },
-    cancel: async () => void (await pieces.return(undefined)),
-  });
+  return { status: 200, headers, body: toByteStream(bytes) };
 }
 
 /**
