@@ -1,9 +1,10 @@
-import { type GraphQLError, type GraphQLSchema, getVariableValues } from 'graphql';
+import type { GraphQLError, GraphQLSchema } from 'graphql';
 import { fragmentsOf, type SelectionScope } from '../look-ahead/selection.ts';
 import { type AnswerSize, answerSizeOf } from '../plan/answer-size.ts';
 import { type IntrospectionSize, introspectionSize } from '../plan/introspection-size.ts';
 import type { PreparedOperation } from './document.ts';
 import { requestError } from './request-error.ts';
+import { coercedVariables } from './variables.ts';
 
 /** What answers are held to before their operation runs. */
 export interface AnswerLimits {
@@ -45,10 +46,7 @@ export function createAnswerForecast(limits: AnswerLimits): ForecastAnswer {
     const withAny = known.get(prepared) ?? forecastWith(undefined, prepared, limits);
     known.set(prepared, withAny);
     if (withAny.refusal === undefined) return withAny;
-    const { schema } = limits;
-    const definitions = prepared.operation.variableDefinitions ?? [];
-    const { variableValues } = getVariableValues(schema, definitions, variables, { maxErrors: 1 });
-    // Without them nothing is executed.
+    const variableValues = coercedVariables(limits.schema, prepared.operation, variables);
     return variableValues === undefined ? nothing : forecastWith(variableValues, prepared, limits);
   };
 }

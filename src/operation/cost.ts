@@ -14,6 +14,7 @@ import type { PreparedOperation } from './document.ts';
 import type { GraphQLParams } from './params.ts';
 import { RefusedDocument, requestError } from './request-error.ts';
 import type { BudgetStatus } from './spending.ts';
+import { coercedVariables } from './variables.ts';
 
 /** What plans are made with, and what an operation may cost. */
 export interface CostsOptions {
@@ -160,9 +161,7 @@ function planWith(
   { schema, cursors, maxPageSize, maxUpstreamCalls, incremental = false }: CostsOptions,
   tenant: Tenant | undefined,
 ): Plan | PlanLimitError | undefined {
-  const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
-    maxErrors: 1,
-  });
+  const variableValues = coercedVariables(schema, operation, variables);
   if (variableValues === undefined) return undefined;
   const fragments = fragmentsOf(document);
   const maxSteps = mostSteps(maxUpstreamCalls);

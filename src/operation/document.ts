@@ -83,11 +83,11 @@ function codeSizeOf({ document }: PreparedOperation): number {
   return bytesPer.codeOfToken * (document.tokenCount ?? 0) + bytesPer.codeOfSelection * spreadSize(document);
 }
 
-let prepared = 0;
+let lastSerial = 0;
 
-function next(): number {
-  prepared += 1;
-  return prepared;
+function nextSerial(): number {
+  lastSerial += 1;
+  return lastSerial;
 }
 
 function prepareOperation(
@@ -104,7 +104,7 @@ function prepareOperation(
   const operation = operationOf(document, operationName);
   const execute = createExecution(options, document, operation, 'when repeated', onCompile);
   const deferred = deferredOf(options, parsed, document, operation);
-  return { document, operation, execute, deferred, listed: false, serial: next() };
+  return { document, operation, execute, deferred, listed: false, serial: nextSerial() };
 }
 
 /** What an operation of a document defers; `whole` is the document without `@defer`. */
@@ -137,7 +137,14 @@ export function createPrepareListed(options: ListedOptions): PrepareListed {
       if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
       const execute = createExecution(options, document, operation, 'at once');
       const deferred = deferredOf(options, parsed, document, operation);
-      operations.set(operation.name?.value, { document, operation, execute, deferred, listed: true, serial: next() });
+      operations.set(operation.name?.value, {
+        document,
+        operation,
+        execute,
+        deferred,
+        listed: true,
+        serial: nextSerial(),
+      });
     }
     const [only] = operations.size === 1 ? operations.values() : [];
     return (operationName) => {

@@ -3,10 +3,9 @@ import type { EventLoopYield } from '../event-loop-yield.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
 import { isObject } from '../rest/values.ts';
 import type { CreateContext } from './contexts.ts';
-import type { PlannedRun } from './operation-run.ts';
+import { callerNameOf, nameOf, type PlannedRun } from './operation-run.ts';
 import type { OperationResult } from './result.ts';
 import type { Results } from './results.ts';
-import { nameOf } from './variables.ts';
 
 /** What messages are answered with. */
 export interface MessageAnswersOptions {
@@ -38,14 +37,12 @@ export class MessageAnswers {
 
   /** The answer of a subscription to a message; `payload` is the message as its source gave it. Never rejects. */
   of(run: PlannedRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
-    const { request, cost, document, variablesText } = run;
+    const { request, cost } = run;
     const { caller } = request;
     if (!isObject(payload) || caller === undefined || cost.isTold) return this.#execute(run, args, payload);
     const answers = this.#known.get(payload) ?? new Map<string, Promise<MessageAnswer>>();
     this.#known.set(payload, answers);
-    // Tenants that share a key may reach different things with it.
-    const sharedBy = caller.tenant?.entryHash ?? caller.hash;
-    const name = `${sharedBy} ${document.prepared.serial} ${nameOf(variablesText)}`;
+    const name = `${callerNameOf(caller)} ${nameOf(run)}`;
     const known = answers.get(name);
     if (known !== undefined) return known.then(({ result }) => ({ result, calls: 0 }));
     const answer = this.#execute(run, args, payload);

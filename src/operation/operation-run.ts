@@ -6,6 +6,7 @@ import type { Caller } from '../rest/caller.ts';
 import type { Cost } from './cost.ts';
 import type { GraphQLParams } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';
+import { shortName } from './variables.ts';
 
 /** Who sent a request. */
 export interface Identity {
@@ -47,6 +48,16 @@ export interface RequestContext extends Identity {
 
 /** An operation that may be executed. */
 export type PlannedRun = OperationRun & { readonly document: Resolved; readonly cost: Cost };
+
+/** The name under which a caller shares operations: tenants that share a key may reach different things with it. */
+export function callerNameOf({ tenant, hash }: Caller): string {
+  return tenant?.entryHash ?? hash;
+}
+
+/** The name of an operation with its variables: equal for equal ones. */
+export function nameOf({ document, variablesText }: PlannedRun): string {
+  return `${document.prepared.serial} ${shortName(variablesText)}`;
+}
 
 /** What is known of one operation so far: each step of the pipeline adds to it, and the report at its end reads it. */
 export class OperationRun {

@@ -13,7 +13,7 @@ import { deferredOf, executeInParts } from './execute-in-parts.ts';
 import type { KnownReads } from './known-reads.ts';
 import { withMaxAge } from './max-age.ts';
 import { type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
-import { OperationRun, type PlannedRun, type RequestContext } from './operation-run.ts';
+import { callerNameOf, nameOf, OperationRun, type PlannedRun, type RequestContext } from './operation-run.ts';
 import { asksForPlan, type GraphQLParams } from './params.ts';
 import type { ResolveDocument } from './persisted/resolve.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
@@ -23,7 +23,7 @@ import { keepResult, reusedResult } from './reuse.ts';
 import type { SharedOperations, Start } from './shared-operations.ts';
 import type { Spender, Spending } from './spending.ts';
 import type { Subscribe } from './subscriptions.ts';
-import { keepDeclared, nameOf, textOf } from './variables.ts';
+import { keepDeclared, textOf } from './variables.ts';
 
 /** Collaborators and settings of the operations. */
 export interface OperationsOptions {
@@ -207,23 +207,22 @@ function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<Op
   const start: Start = (deadline) => execute(run, deadline, options);
   const { caller } = request;
   if (caller === undefined || deferredOf(run) !== undefined) return shared.startUnshared(request, start);
-  // Tenants that share a key may reach different things with it.
-  const sharedBy = caller.tenant?.entryHash ?? caller.hash;
+  const callerName = callerNameOf(caller);
   if (prepared.operation.operation === 'query') {
     if (cost.isTold || (cache !== undefined && cache.use !== 'normal')) return shared.startUnshared(request, start);
-    let name = `${prepared.serial} ${nameOf(run.variablesText)}`;
+    let name = nameOf(run);
     if (cache !== undefined) {
       // Not with one from before a write that another process has sent.
       name = `${cache.epoch} ${name}`;
-      run.answerName = `${sharedBy} ${name}`;
+      run.answerName = `${callerName} ${name}`;
       const reused = reusedResult(run);
       if (reused !== undefined) return reused;
     }
-    return shared.joinOrStart(sharedBy, name, request, start, cost.calls);
+    return shared.joinOrStart(callerName, name, request, start, cost.calls);
   }
-  shared.invalidate(sharedBy);
+  shared.invalidate(callerName);
   const written = shared.startUnshared(request, start);
-  return written instanceof Promise ? written.finally(() => shared.invalidate(sharedBy)) : written;
+  return written instanceof Promise ? written.finally(() => shared.invalidate(callerName)) : written;
 }
 
 /** Throws, or rejects, if the budget of its key is spent. */
@@ -240,7 +239,7 @@ function execute(
   const start = deferred === undefined ? whole : () => executeInParts({ run, deferred, whole }, deadline, options);
   if (spending === undefined || caller === undefined || refusalOf(caller) !== undefined) return start();
   const isMutation = document.prepared.operation.operation === 'mutation';
-  const name = `${caller.sharingKey} ${document.prepared.serial} ${nameOf(run.variablesText)}`;
+  const name = `${caller.sharingKey} ${nameOf(run)}`;
   const spender: Spender = {
     ...{ caller, cost, isMutation },
     answered: () => knownReads.answered(name, cache),

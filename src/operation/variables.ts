@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { OperationDefinitionNode } from 'graphql';
+import { type GraphQLSchema, getVariableValues, type OperationDefinitionNode, type VariableValues } from 'graphql';
 import type { GraphQLParams } from './params.ts';
 
 /** Drops the variables that an operation does not declare: nothing reads them, and the operation may wait for long. */
@@ -14,11 +14,20 @@ export function keepDeclared(params: GraphQLParams, { variableDefinitions = [] }
   params.variables = Object.fromEntries(kept);
 }
 
+/** The coerced variables of an operation; undefined if they do not fit, and nothing will be executed. */
+export function coercedVariables(
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  given: Readonly<Record<string, unknown>>,
+): VariableValues | undefined {
+  return getVariableValues(schema, variableDefinitions, given, { maxErrors: 1 }).variableValues;
+}
+
 /** Longer texts are named by their hash, so that no operation that waits keeps them. */
 const longestName = 500;
 
 /** A short name of variables, from their text: equal for equal ones. */
-export function nameOf(text: string): string {
+export function shortName(text: string): string {
   return text.length <= longestName ? text : hash('sha256', text, 'base64url');
 }
 
