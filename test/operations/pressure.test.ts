@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
+import { at, rowsOf } from '../support/connections.ts';
 import { expectWithin, measured } from '../support/form.ts';
 import { ask, startGateway } from '../support/gateway.ts';
+import { listOf } from '../support/lists.ts';
 import { as, askTimed, codesOf, pause, together } from '../support/load.ts';
 import { peakMemory } from '../support/memory.ts';
 import { startProber } from '../support/prober.ts';
 import { runMain } from '../support/process.ts';
 import { hang } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
-import { project } from '../support/rows.ts';
+import { listedProject, project } from '../support/rows.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 function read(id: number): string {
@@ -52,6 +54,40 @@ test('1,500 at once: at most 512 calls in flight, all answered, in 512 MB, and t
   expect(prober.tookMs.length).toBeGreaterThan(5);
   expectWithin(slowestHealthzMs, 1000);
   expect(residentMB).toBeLessThan(512);
+});
+
+test('16 operations of 100 calls each from one key, all at once, wait for their turn and are answered', async () => {
+  const projects = listOf(rowsOf(1600, listedProject));
+  const lists = Promise.withResolvers<undefined>();
+  const dashboards = Promise.withResolvers<undefined>();
+  let isHeld = false;
+  await using upstream = await startUpstream({
+    'GET /api/projects/': async (request) => {
+      if (isHeld) await lists.promise;
+      return projects(request);
+    },
+    'GET /api/projects/:id/dashboards/': async (request) => {
+      await dashboards.promise;
+      return listOf([])(request);
+    },
+  });
+  upstream.release();
+  await using gateway = await startGateway(upstream, { upstreamConnections: 512 });
+  const cursors: unknown[] = [null];
+  const next = 'query ($after: String) { projects(first: 100, after: $after) { pageInfo { endCursor } } }';
+  while (cursors.length < 16) {
+    const answer = await gateway.ask(next, { variables: { after: cursors.at(-1) } });
+    cursors.push(at(answer, 'data', 'projects', 'pageInfo', 'endCursor'));
+  }
+  isHeld = true;
+  const nested =
+    'query ($after: String) { projects(first: 100, after: $after) { nodes { dashboards { totalCount } } } }';
+  const answers = together(16, 16, (index) => gateway.ask(nested, { variables: { after: cursors[index] } }));
+  await until(() => upstream.requests.length === 15 + 16);
+  lists.resolve(undefined);
+  await until(() => gateway.gateway.upstreamHealth().queued === 1600 - 512);
+  dashboards.resolve(undefined);
+  expect((await answers).flatMap(codesOf)).toEqual([]);
 });
 
 test('what finds no place is refused before it runs, with 503 and Retry-After, or sheds its call', async () => {

@@ -24,7 +24,7 @@ export interface ConcurrencyLimiterOptions {
 }
 
 /** So many calls may wait for each that may be in flight. */
-const queueFactor = 4;
+const queueFactor = 8;
 
 /** How often the queue is searched for calls whose time has run out, in milliseconds. */
 const sweepMs = 50;
