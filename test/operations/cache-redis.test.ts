@@ -145,6 +145,20 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     expect(await cachedIn(one)).toBe(0);
   });
 
+  test.each([
+    ['is older than they may give it', '5990000'],
+    ['is of no known age, because its end was put off', '9990000'],
+  ])('read anew what another one keeps for longer if it %s', async (_what, leftMs) => {
+    await using redis = await startRedis();
+    await using upstream = await startApi();
+    await using one = await startSharing(upstream, redis, { cache: { ...cacheSettings, staleSeconds: 6000 } });
+    await using two = await startSharing(upstream, redis, { cache: { ...cacheSettings, staleSeconds: 0 } });
+    await cachedIn(one);
+    await vi.waitFor(async () => expect(await namesIn(redis, 'cache:answer:*')).toHaveLength(2));
+    for (const name of await namesIn(redis, 'cache:answer:*')) await redis.ask('PEXPIRE', name, leftMs);
+    expect(await cachedIn(two)).toBe(0);
+  });
+
   test('give no key what another one has read, though the epoch of that was copied to its name', async () => {
     await using redis = await startRedis();
     await using upstream = await startApi();

@@ -14,10 +14,10 @@ export interface SharedPlace {
   readonly name: string;
 }
 
-/** A text of Redis, and how long it is still kept, in milliseconds. */
+/** A text of Redis, and how long ago it was kept, in milliseconds. */
 export interface RemoteText {
   readonly text: string;
-  readonly leftMs: number;
+  readonly ageMs: number;
 }
 
 /** Longer texts stay in the process that has read them; in characters. */
@@ -25,6 +25,9 @@ const longestText = 2 ** 20;
 
 /** A read can be made upstream instead. */
 const options: CommandOptions = { ms: 150, isInsistent: false };
+
+/** What is sealed: for how many milliseconds it is kept, which another gateway may do for longer or less, and the text. */
+const keptPattern = /^(\d+) (.*)$/s;
 
 /** More keys than are used within a short time. */
 const mostKeys = 1000;
@@ -53,15 +56,18 @@ export class RedisAnswers {
     const found = await this.#redis.ask('get', read, options);
     const [sealed, leftMs] = found ?? [];
     if (sealed === undefined || sealed === null || leftMs === undefined || leftMs <= 0) return undefined;
-    const text = open(sealed, this.#keyOf(place), sealedAs(name, place));
-    return text === undefined ? undefined : { text, leftMs };
+    const kept = open(sealed, this.#keyOf(place), sealedAs(name, place)) ?? '';
+    const [, forMs = '', text = ''] = keptPattern.exec(kept) ?? [];
+    // Its end may have been put off.
+    const ageMs = Number(forMs) - leftMs;
+    return text === '' || ageMs < 0 ? undefined : { text, ageMs };
   }
 
   /** Keeps a text for so many milliseconds; nothing waits for that. */
   keep(place: SharedPlace, text: string, forMs: number): void {
     if (text.length > longestText) return;
     const name = this.#nameOf(place);
-    const sealed = seal(text, this.#keyOf(place), sealedAs(name, place));
+    const sealed = seal(`${forMs} ${text}`, this.#keyOf(place), sealedAs(name, place));
     void this.#redis.ask('set', (redis) => redis.set(name, sealed, 'PX', forMs), options);
   }
 

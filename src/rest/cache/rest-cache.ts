@@ -178,12 +178,12 @@ export class RestCache {
     freshness: Freshness,
     mustBeFresh = false,
   ): Promise<CachedAnswer | undefined> {
-    const { staleMs } = freshness;
+    const { freshMs, staleMs } = freshness;
     const found = await remote.find(place);
-    if (found === undefined || (mustBeFresh && found.leftMs <= staleMs)) return undefined;
-    const { text, leftMs } = found;
+    if (found === undefined || found.ageMs >= (mustBeFresh ? freshMs : freshMs + staleMs)) return undefined;
+    const { text, ageMs } = found;
     try {
-      return this.#keepHere(place, valueIn(text, place.kind), text, freshness, this.now() + leftMs - staleMs);
+      return this.#keepHere(place, valueIn(text, place.kind), text, freshness, this.now() + freshMs - ageMs);
     } catch {
       return undefined;
     }
