@@ -23,6 +23,8 @@ export interface CorsOptions {
 
 /** Headers that a page may send: those of the gateway, of GraphQL clients, and of tools that follow requests. */
 const usualHeaders = [
+  // Browsers ask for leave to send one with a quotation mark, such as `subscriptionSpec="1.0"`, or beyond 128 bytes.
+  'accept',
   'authorization',
   'cache-control',
   'content-type',

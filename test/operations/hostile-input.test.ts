@@ -189,7 +189,7 @@ describe('pages of another origin', () => {
       headers: ['origin', 'https://app.example', 'access-control-request-method', 'POST'],
     });
     expect(String(headers['access-control-allow-headers']).split(', ')).toEqual([
-      ...['authorization', 'cache-control', 'content-type', 'x-request-id'],
+      ...['accept', 'authorization', 'cache-control', 'content-type', 'x-request-id'],
       ...['apollographql-client-name', 'apollographql-client-version', 'apollo-require-preflight'],
       ...['x-apollo-operation-id', 'x-apollo-operation-name', 'x-apollo-operation-type'],
       ...['traceparent', 'tracestate', 'baggage', 'sentry-trace', 'x-team'],
