@@ -45,7 +45,7 @@ One process a gateway${machine.pinned ? ', on a core of its own; the upstream an
 loopback, without TLS, each for other objects than those before it, and the upstream answers at once unless said
 otherwise. This gateway runs as \`npm start\` runs it: every limit on, the log at \`info\`, metrics on. The floor is a
 server written by hand for these operations alone: \`node:http\` and undici's \`dispatch\`, no GraphQL, exactly the needed
-REST calls. The peers ask for the same facts, in the best way their documentation tells; their code is in
+REST calls. The peers ask for the same facts, in the best way that their documentation gives; their code is in
 [peers/](peers/). \`npm run bench\` repeats it all.`;
 }
 

@@ -27,7 +27,7 @@ export function declare(settings: SettingsReader) {
     documentLimits: Object.freeze(declareDocumentLimits(settings)),
     maxErrors: required(
       'MAX_ERRORS',
-      whole('Most errors that an answer tells; the number of those beyond it is told', '100', 1, 100_000),
+      whole('Most errors that an answer lists; of those beyond it only the number', '100', 1, 100_000),
     ),
     persisted: Object.freeze(declarePersisted(settings)),
     live: Object.freeze(declareLive(settings)),

@@ -1,4 +1,4 @@
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, readdirSync } from 'node:fs';
 import { posix } from 'node:path';
 import { expect, test } from 'vitest';
 import { settings } from '../../src/settings/config.ts';
@@ -33,6 +33,14 @@ test('every path in the layout of ARCHITECTURE.md exists', () => {
   const paths = [...(layout?.text ?? '').matchAll(/^([\w./]+)\s{2,}/gm)].map(([, path = '']) => path);
   expect(paths.length).toBeGreaterThan(10);
   expect(paths.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+});
+
+test('every folder of src/, and every file beside them, stands in the layout of ARCHITECTURE.md', () => {
+  const layout = blocksOf('ARCHITECTURE.md').find(({ language }) => language === '');
+  const entries = readdirSync(new URL('src/', root), { withFileTypes: true })
+    .filter(({ name }) => !name.endsWith('.d.ts'))
+    .map((entry) => `src/${entry.name}${entry.isDirectory() ? '/' : ''}`);
+  expect(entries.filter((entry) => layout?.text.includes(entry) !== true)).toEqual([]);
 });
 
 test('every hop of the way of an operation is a function of the file that is named, and they are few', () => {
