@@ -71,7 +71,7 @@ export function oneOf<T extends string>(meaning: string, fallback: T, values: re
   };
 }
 
-/** A base URL. */
+/** A base URL, in one form however it is spelt: what gateways share is told apart by it. */
 export function url(meaning: string): Setting<string> {
   return {
     fallback: undefined,
@@ -80,8 +80,9 @@ export function url(meaning: string): Setting<string> {
     shown: shownUrl,
     read: (source) => {
       const parsed = URL.parse(source);
-      const plain = parsed !== null && /^https?:$/.test(parsed.protocol);
-      return plain && `${parsed.username}${parsed.password}${parsed.search}${parsed.hash}` === '' ? source : undefined;
+      if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined;
+      const isPlain = `${parsed.username}${parsed.password}${parsed.search}${parsed.hash}` === '';
+      return isPlain ? parsed.href.replace(/[/?#]+$/, '') : undefined;
     },
   };
 }

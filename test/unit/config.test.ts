@@ -63,7 +63,7 @@ test('settings are read from their text', () => {
   });
   expect(config).toMatchObject({
     port: 0,
-    upstreamUrl: 'https://example.com/prefix/',
+    upstreamUrl: 'https://example.com/prefix',
     corsOrigins: ['https://a.example', 'https://b.example:8443'],
     corsHeaders: ['x-team', 'x-app'],
     workspace: { errorRate: 0.25, pageCap: 7, latencyMs: 0 },
@@ -71,6 +71,13 @@ test('settings are read from their text', () => {
     cursorSecret: undefined,
   });
 });
+
+test.each(['https://Example.com', 'https://example.com/', 'https://example.com:443', 'https://example.com//?'])(
+  '%s is the same upstream however it is spelt, for all that gateways share of it',
+  (value) => {
+    expect(readConfig({ UPSTREAM_URL: value }).upstreamUrl).toBe('https://example.com');
+  },
+);
 
 test.each([
   ['PORT', '-1'],
