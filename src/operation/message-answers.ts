@@ -55,7 +55,7 @@ export class MessageAnswers {
     const turn = eventLoop.take(performance.now());
     if (turn !== undefined) await turn;
     const calls = run.cost.calls.again();
-    const cost = { ...run.cost, calls, extensions: () => run.cost.extensions(calls) };
+    const cost = { extensions: () => run.cost.extensions(calls) };
     const deadline = new OperationDeadline(operationDeadlineMs);
     const { caller, trace } = run.request;
     const context = createContext({ caller, trace, spans: undefined }, deadline, calls);

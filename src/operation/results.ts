@@ -42,7 +42,7 @@ export interface ExecutedData {
 
 /** An operation that has been executed. */
 export interface Execution extends ExecutedData {
-  readonly cost: Cost;
+  readonly cost: Pick<Cost, 'extensions'>;
   /** For how long all stays fresh that it was given, in milliseconds; undefined if nothing is cached. */
   readonly freshMs?: number | undefined;
 }

@@ -1,0 +1,64 @@
+import type { GraphQLError } from 'graphql';
+import type { Bound } from '../plan/bound.ts';
+import type { Plan } from '../plan/plan.ts';
+import { PlanLimitError } from '../plan/plan-builder.ts';
+import type { PlannedCall } from '../plan/planned-calls.ts';
+import type { PreparedOperation } from './document.ts';
+import { requestError } from './request-error.ts';
+
+/** What an operation may need of the upstream. */
+export interface CostLimits {
+  readonly maxUpstreamCalls: number;
+  readonly maxUpstreamRows: number;
+}
+
+/** Whether an operation might make more calls, or ask for more rows, than it may. */
+export function isExpensive({ calls, rows }: Bound, { listed }: PreparedOperation, limits: CostLimits): boolean {
+  return calls > limits.maxUpstreamCalls || (rows > limits.maxUpstreamRows && !listed);
+}
+
+/** Why an operation with such a plan is refused; undefined if it may run. */
+export function expenseRefusal(
+  plan: Plan | PlanLimitError,
+  { listed }: PreparedOperation,
+  limits: CostLimits,
+): GraphQLError | undefined {
+  if (plan instanceof PlanLimitError) return tooManySteps(plan);
+  const { maxUpstreamCalls, maxUpstreamRows } = limits;
+  if (plan.upper > maxUpstreamCalls)
+    return tooExpensive('calls', plan.upper, maxUpstreamCalls, plan, ({ upper }) => upper);
+  if (plan.rows <= maxUpstreamRows || listed) return undefined;
+  return tooExpensive('rows', plan.rows, maxUpstreamRows, plan, ({ rows }) => rows);
+}
+
+function tooExpensive(
+  unit: 'calls' | 'rows',
+  count: number,
+  limit: number,
+  { calls }: Plan,
+  measure: (call: PlannedCall) => number,
+): GraphQLError {
+  const [mostExpensive] = calls.toSorted((a, b) => measure(b) - measure(a));
+  const path = mostExpensive?.paths[0] ?? '';
+  const most = mostExpensive === undefined ? 0 : measure(mostExpensive);
+  const does = unit === 'calls' ? 'make up to' : 'ask for up to';
+  const what = unit === 'calls' ? 'REST calls' : 'rows';
+  return requestError(
+    'expensiveOperation',
+    `The operation may ${does} ${count} ${what}, ${most} of them for \`${path}\`, but the limit is ${limit}.`,
+    { details: { [unit]: count, limit, path } },
+  );
+}
+
+/** How many steps it would take is not known: planning ended with the first one too many. */
+function tooManySteps({ limit, path }: PlanLimitError): GraphQLError {
+  const details = { steps: limit + 1, limit, path: path.slice(0, longestPath) };
+  return requestError(
+    'expensiveOperation',
+    `The operation has more places and relations, those of each id counted, than are planned: the limit is ${limit}.`,
+    { details },
+  );
+}
+
+/** An alias may be as long as a document. */
+const longestPath = 300;
