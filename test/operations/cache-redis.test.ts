@@ -4,7 +4,7 @@ import { isObject } from '../../src/rest/values.ts';
 import { type CachingGateway, cacheSettings, startCaching } from '../support/cache.ts';
 import { key, type TestGateway } from '../support/gateway.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
-import { refusal } from '../support/replies.ts';
+import { type Json, refusal } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -197,6 +197,26 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     await vi.waitFor(async () => expect(await cachedIn(two)).toBe(1), { timeout: 15_000, interval: 20 });
     expect(one.warned).toEqual([...new Set(one.warned)]);
     expect(one.reported).toEqual([]);
+  });
+
+  test('use no epoch again that was copied from the name of another key before a write, and after it', async () => {
+    await using redis = await startRedis();
+    let name = 'Project of other';
+    const answer = (): Json => project(1, { name });
+    await using upstream = await startUpstream({ [read]: answer, [write]: answer });
+    await using gateway = await startSharing(upstream, redis);
+    await vi.waitFor(async () => expect(await namesIn(redis, 'cache:epoch:*')).toHaveLength(1));
+    const [others = ''] = await namesIn(redis, 'cache:epoch:*');
+    const ask = async (): Promise<unknown> => (await gateway.ask(query)).data;
+    await ask();
+    await vi.waitFor(async () => expect(await namesIn(redis, 'cache:epoch:*')).toHaveLength(2));
+    const own = (await namesIn(redis, 'cache:epoch:*')).find((one) => one !== others) ?? '';
+    await redis.ask('COPY', others, own, 'REPLACE');
+    await ask();
+    await gateway.ask(mutation);
+    name = 'New';
+    await redis.ask('COPY', others, own, 'REPLACE');
+    expect(await ask()).toEqual({ project: { name } });
   });
 
   test('read on after a write that Redis was not told of, without waiting as long as a write does', async () => {

@@ -24,6 +24,10 @@ const keptSeconds = 7 * 24 * 3600;
 const briefSeconds = 60;
 const provableMs = 30_000;
 
+/** What a value consists of: a UUID, and a mark that tells its key. In characters. */
+const idLength = 36;
+const markLength = 22;
+
 /** Most keys of which it is remembered that a write could not be told, and of those that may be proven. */
 const mostRemembered = 10_000;
 
@@ -76,13 +80,16 @@ export class RedisEpochs implements Epochs {
     const name = this.#nameOf(sharingKey);
     const known = await this.#redis.ask('get', (redis) => redis.get(name), reading);
     if (known === undefined) return undefined;
-    return epochOf(server, known ?? this.#propose(sharingKey), sharingKey);
+    if (known === null) return epochOf(server, this.#propose(sharingKey));
+    // It was copied from the name of another key, where it may have been used before.
+    if (!this.#isOf(sharingKey, known)) return this.#renew(sharingKey, reading);
+    return epochOf(server, known);
   }
 
   prove(sharingKey: string, epoch: Epoch): void {
     const { server } = this.#redis;
     const value = this.#provable.get(sharingKey);
-    if (server === undefined || value === undefined || epoch !== epochOf(server, value, sharingKey)) return;
+    if (server === undefined || value === undefined || epoch !== epochOf(server, value)) return;
     this.#provable.delete(sharingKey);
     const name = this.#nameOf(sharingKey);
     void this.#redis.ask('eval', (redis) => redis.eval(proveScript, 1, name, value, keptSeconds), reading);
@@ -109,7 +116,7 @@ export class RedisEpochs implements Epochs {
   async #renew(sharingKey: string, sending: CommandOptions): Promise<Epoch | undefined> {
     const { server } = this.#redis;
     const name = this.#nameOf(sharingKey);
-    const made = randomUUID();
+    const made = this.#make(sharingKey);
     this.#provable.set(sharingKey, made);
     const replace = (redis: Redis): Promise<unknown> => redis.eval(renewScript, 1, name, made, briefSeconds);
     const before = await this.#redis.ask('eval', replace, sending);
@@ -119,13 +126,13 @@ export class RedisEpochs implements Epochs {
     }
     this.#untold.delete(sharingKey);
     if (typeof before === 'string') this.#renewals.note(made, before);
-    return epochOf(server, made, sharingKey);
+    return epochOf(server, made);
   }
 
   async #replaceKnown(sharingKey: string): Promise<void> {
     const name = this.#nameOf(sharingKey);
     const replace = async (redis: Redis): Promise<true> => {
-      await redis.eval(refuseScript, 1, name, randomUUID());
+      await redis.eval(refuseScript, 1, name, this.#make(sharingKey));
       return true;
     };
     if ((await this.#redis.ask('eval', replace, this.#renewing)) === undefined) this.#untold.set(sharingKey, true);
@@ -135,9 +142,26 @@ export class RedisEpochs implements Epochs {
   #propose(sharingKey: string): string {
     const known = this.#provable.get(sharingKey);
     if (known !== undefined) return known;
-    const made = randomUUID();
+    const made = this.#make(sharingKey);
     this.#provable.set(sharingKey, made);
     return made;
+  }
+
+  /** A value that was never used, and that is of this key only. */
+  #make(sharingKey: string): string {
+    const id = randomUUID();
+    return id + this.#markOf(sharingKey, id);
+  }
+
+  /** Whether a value was made for this key. */
+  #isOf(sharingKey: string, value: string): boolean {
+    const id = value.slice(0, idLength);
+    return value.length === idLength + markLength && value.endsWith(this.#markOf(sharingKey, id));
+  }
+
+  /** What only those can make who have the key. */
+  #markOf(sharingKey: string, id: string): string {
+    return hash('sha256', `${this.#upstream} ${sharingKey} ${id}`, 'base64url').slice(0, markLength);
   }
 
   #nameOf(sharingKey: string): string {
@@ -145,10 +169,7 @@ export class RedisEpochs implements Epochs {
   }
 }
 
-/**
- * What a server has restored from a file may be older than what it knew: each of its processes has epochs of its own. So has
- * each key: a value that was copied from the name of another one is not the epoch of that.
- */
-function epochOf(server: string, value: string, sharingKey: string): Epoch {
-  return `${server} ${value} ${sharingKey}`;
+/** What a server has restored from a file may be older than what it knew: each of its processes has epochs of its own. */
+function epochOf(server: string, value: string): Epoch {
+  return `${server} ${value}`;
 }
