@@ -66,6 +66,27 @@ describe('A gateway', () => {
     expect(member.limitsOf(windows)).toEqual([all, all]);
   });
 
+  test('has its part until the others are back, too, if it was without Redis for so long that they had theirs', () => {
+    const member = startMember();
+    member.heard(reply('a', 3600 * second, 3));
+    member.leave();
+    now += 12 * second;
+    member.heard(reply('a', 3612 * second, 3));
+    expect(member.limitsOf(windows)).toEqual([10, all]);
+    now += 3 * second;
+    expect(member.limitsOf(windows)).toEqual([all, all]);
+  });
+
+  test('whose part is nothing asks again no sooner than in a window', () => {
+    const member = startMember();
+    const [small, large] = [
+      { limit: 2, ms: second },
+      { limit: 30, ms: second },
+    ];
+    expect([member.limitsOf([small]), member.waitMs([small])]).toEqual([[0], second]);
+    expect([member.limitsOf([large]), member.waitMs([large])]).toEqual([[10], 0]);
+  });
+
   test('does not take a new state for whole because the old one was', () => {
     const member = startMember();
     member.heard(reply('a', 0, 3));

@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts';
 import type { Surface } from '../operation-ids.ts';
 import type { AccountCall } from './ledger.ts';
-import type { Membership } from './membership.ts';
+import { type Membership, othersBackMs } from './membership.ts';
 import type { WaveNames } from './redis-names.ts';
 import type { ScriptReply, ScriptTake } from './redis-script.ts';
 import type { RedisWaves } from './redis-waves.ts';
@@ -121,6 +121,7 @@ export class RedisMember {
       if (this.#hasWarned) log('info', 'calls are counted in Redis again');
       this.#hasWarned = false;
       this.onJoined();
+      setTimeout(() => this.onJoined(), othersBackMs).unref();
     } catch {
       this.#joinLater();
     } finally {
