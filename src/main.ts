@@ -144,16 +144,8 @@ async function serveWorkspace(config: Config): Promise<void> {
 
 /** On this machine only, whatever HOST says: its data and its keys are known to all. */
 async function startEmbedded(config: Config): Promise<Workspace> {
-  const { database, pageCap, rates, ...others } = config.workspace;
   const { startWorkspace } = await import('./workspace/workspace.ts');
-  const workspace = startWorkspace({
-    host: '127.0.0.1',
-    ...others,
-    ...(database !== undefined && { database }),
-    ...(pageCap !== undefined && { pageCap }),
-    ...(rates !== undefined && { rates }),
-  });
-  return listening('WORKSPACE_PORT', workspace);
+  return listening('WORKSPACE_PORT', startWorkspace({ host: '127.0.0.1', ...config.workspace }));
 }
 
 function greeting({ url, upstream }: Started, config: Config, workspace: Workspace | undefined): string {

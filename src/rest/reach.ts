@@ -1,5 +1,5 @@
 import { type NodeType, ownerTypeOf } from './nouns.ts';
-import { type Collection, current } from './paths.ts';
+import { current } from './paths.ts';
 
 /** What a tenant may reach of what its key sees: upstream ids. What lies below one of them is reached with it. */
 export interface Reach {
@@ -23,12 +23,6 @@ export function reaches(reach: Reach | undefined, { noun, scope, id }: Reachable
   const [type, text] = owner === undefined ? [noun, id] : [owner, scope];
   if (type === 'Organization') return reach.organizations.has(text.toLowerCase());
   return type === 'Project' && reach.projects.has(text);
-}
-
-/** Whether new objects may be made in a collection. A new project would be out of every reach. */
-export function reachesCollection(reach: Reach | undefined, { noun, scope }: Collection): boolean {
-  if (reach === undefined) return true;
-  return noun !== 'Project' && reaches(reach, { noun, scope, id: '' });
 }
 
 /** Whether an id is one that each key takes for another object: a narrowed tenant may not ask for it. */
