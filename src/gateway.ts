@@ -25,6 +25,7 @@ import { createRunOperation, type OpenCache, type OperationsOptions, type RunOpe
 import { Results } from './operation/results.ts';
 import { SharedOperations, type SharingOptions } from './operation/shared-operations.ts';
 import { Spending } from './operation/spending.ts';
+import { redisOf } from './redis.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
 import { createCallBudget } from './rest/budget/create-budget.ts';
 import { cacheUseOf } from './rest/cache/cache-use.ts';
@@ -215,14 +216,10 @@ function createOperations(
 }
 
 function callBudgetOf(options: GatewayOptions): CallBudget | undefined {
-  const { callBudget, budget: settings, operationDeadlineMs, upstreamUrl, log = () => undefined } = options;
+  const { callBudget, budget: settings, operationDeadlineMs, maxUpstreamInFlight: maxInFlight, upstreamUrl } = options;
   if (callBudget !== undefined || settings === undefined) return callBudget;
-  const { redisUrl: url, redisAuthorities: authorities } = options.persisted ?? {};
-  const redis = url === undefined ? undefined : { url, authorities, log };
-  return createCallBudget({
-    ...{ settings, operationDeadlineMs, upstreamUrl, redis },
-    maxInFlight: options.maxUpstreamInFlight,
-  });
+  const redis = redisOf(options.persisted, options.log);
+  return createCallBudget({ settings, operationDeadlineMs, maxInFlight, upstreamUrl, redis });
 }
 
 function openCacheOf({ cache, refusalOf }: Upstream): OpenCache | undefined {
@@ -236,11 +233,10 @@ function openCacheOf({ cache, refusalOf }: Upstream): OpenCache | undefined {
 
 /** What is kept of REST answers, if anything is. A refresh may take as long as an operation. */
 function cacheOptionsOf(options: GatewayOptions): CacheOptions | undefined {
-  const { cache, persisted = {}, log = () => undefined } = options;
+  const { cache, persisted, log, operationDeadlineMs: refreshMs } = options;
   if (cache === undefined) return undefined;
-  const { redisUrl: url, redisAuthorities: authorities } = persisted;
-  const shared = url === undefined ? undefined : shareCache({ url, authorities, log }, options);
-  return { ...cache, ...shared, refreshMs: options.operationDeadlineMs };
+  const redis = redisOf(persisted, log);
+  return { ...cache, ...(redis && shareCache(redis, options)), refreshMs };
 }
 
 function startAuth({ auth, log = () => undefined }: GatewayOptions): TokenAuth | undefined {

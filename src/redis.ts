@@ -11,6 +11,20 @@ export interface RedisOptions {
   readonly log: Log;
 }
 
+/** The Redis that settings name, and where its states are logged; undefined if they name none. */
+export function redisOf(
+  { redisUrl: url, redisAuthorities: authorities }: RedisSettings = {},
+  log: Log = () => undefined,
+): RedisOptions | undefined {
+  return url === undefined ? undefined : { url, authorities, log };
+}
+
+/** How settings name a Redis: its URL, and certificates in PEM form. */
+interface RedisSettings {
+  readonly redisUrl?: string | undefined;
+  readonly redisAuthorities?: string | undefined;
+}
+
 /** The longest time until a lost connection is tried again, in milliseconds. */
 export const longestReconnectMs = 2000;
 

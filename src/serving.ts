@@ -8,6 +8,7 @@ import { failureOf, hearUncaught, listening, stopOnSignal } from './exit.ts';
 import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';
 import type { Log } from './log.ts';
 import { createTextMemory } from './operation/persisted/persisted.ts';
+import { redisOf } from './redis.ts';
 import { mutationNames } from './resolvers/resolvers.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
 import { createCallBudget } from './rest/budget/create-budget.ts';
@@ -178,8 +179,7 @@ function hasFiles({ persisted, upstreamTlsFiles, auth }: Config): boolean {
 function sharedBudget(config: Config, upstreamUrl: string, log: Log): CallBudget | undefined {
   const { budget: settings, operationDeadlineMs, persisted } = config;
   if (settings === undefined) return undefined;
-  const { redisUrl: url, redisAuthorities: authorities } = persisted;
-  const redis = url === undefined ? undefined : { url, authorities, log };
+  const redis = redisOf(persisted, log);
   const maxInFlight = config.maxUpstreamInFlight * config.workers;
   return createCallBudget({ settings, operationDeadlineMs, maxInFlight, upstreamUrl, redis });
 }
