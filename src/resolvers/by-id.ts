@@ -14,7 +14,7 @@ import { type Collection, current, type Key } from '../rest/paths.ts';
 import { reaches } from '../rest/reach.ts';
 import type { Row } from '../rest/values.ts';
 import { confirmScope, startIdScope, withRealScope } from './current-scope.ts';
-import { fetchEarly } from './early-records.ts';
+import { fetchEarly, provesExistence } from './early-records.ts';
 
 /**
  * The record of an object by its key; null if an object that was asked for by its id does not exist, or is out of the
@@ -97,7 +97,7 @@ function fetchNeeded(
   }
   const known = toRecord(key, { id: key.id, started });
   if (existence === 'assumed') return Promise.resolve(known);
-  return provesExistence(needs, started).then((proved) =>
+  return provesExistence(needs, started, isNotAbsence).then((proved) =>
     proved ? known : awaitRow(key, context.loaders.rows.load(key, 'list'), started, existence),
   );
 }
@@ -162,23 +162,9 @@ async function withDetail(listed: RowRecord, started: Started, { loaders }: Gate
   }
 }
 
-/**
- * One relation that answers proves the object. So does one that fails otherwise than by 404: a relation that fails
- * must not make its object vanish. The row decides only if all relations answer 404.
- */
-async function provesExistence({ relations }: Needs, started: Started): Promise<boolean> {
-  const evidence = relations.filter(({ proves }) => proves).map(({ responseKey }) => started.get(responseKey));
-  const proofs = evidence.map(async (answer) => {
-    const proved = await Promise.resolve(answer).then(
-      (value) => value !== null && value !== undefined,
-      (error: unknown) => !isNotFound(error),
-    );
-    if (!proved) throw new Error('no proof');
-  });
-  return Promise.any(proofs).then(
-    () => true,
-    () => false,
-  );
+/** A relation that fails must not make its object vanish. The row decides only if all relations answer 404. */
+function isNotAbsence(error: unknown): boolean {
+  return !isNotFound(error);
 }
 
 async function awaitRow(

@@ -20,17 +20,23 @@ export function fetchEarly(
   if (ownView({ ...key, type: key.noun }, needs, existence) !== undefined) return row;
   const early = completedLater(toRecord(key, { id: key.id, started }), { row });
   if (existence === 'assumed') return Promise.resolve(early);
-  // The row may show first that it does not exist.
-  const exists = Promise.race([isAnswered(needs, started), row.then(() => false)]);
+  // The row may show first that it does not exist. A failure proves nothing as long as it may.
+  const exists = Promise.race([provesExistence(needs, started, () => false), row.then(() => false)]);
   return exists.then((isAnsweredFirst) => (isAnsweredFirst ? early : row));
 }
 
-/** Whether a relation answers that proves the object. One that fails proves nothing as long as the row may decide. */
-function isAnswered({ relations }: Needs, started: Started): Promise<boolean> {
-  const answers = relations.filter(({ proves }) => proves).map(({ responseKey }) => started.get(responseKey));
-  const proofs = answers.map(async (answer) => {
-    const value = await answer;
-    if (value === null || value === undefined) throw new Error('no proof');
+/**
+ * Whether a relation proves that the object exists: one that answers does, and one that fails if the `failureProves` it.
+ */
+export function provesExistence(
+  { relations }: Needs,
+  started: Started,
+  failureProves: (error: unknown) => boolean,
+): Promise<boolean> {
+  const evidence = relations.filter(({ proves }) => proves).map(({ responseKey }) => started.get(responseKey));
+  const proofs = evidence.map(async (answer) => {
+    const proved = await Promise.resolve(answer).then((value) => value !== null && value !== undefined, failureProves);
+    if (!proved) throw new Error('no proof');
   });
   return Promise.any(proofs).then(
     () => true,
