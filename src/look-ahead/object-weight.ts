@@ -10,6 +10,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { ObjectWeight } from '../answer/answer-budget.ts';
+import type { GatewayContext } from '../context.ts';
 import { typenameFields } from './meta-fields.ts';
 import { Remembered } from './remembered.ts';
 import { type Role, roleOf } from './roles.ts';
@@ -38,10 +39,19 @@ export function weightOf(type: GraphQLObjectType, nodes: readonly Selecting[], s
   return weight;
 }
 
-/** The weight of one object that the field being executed answers. */
-export function answeredWeight(info: GraphQLResolveInfo): ObjectWeight {
+/**
+ * Counts objects that the field being executed answers, before they are made; `owner` is the length of the ids that their
+ * global ids hold beside their own. Throws an AnswerLimitError if the answer has too much.
+ */
+export function countAnswered(
+  count: number,
+  { answer }: Pick<GatewayContext, 'answer'>,
+  info: GraphQLResolveInfo,
+  owner?: number,
+): void {
   const type = getNamedType(info.returnType);
-  return isObjectType(type) ? weightOf(type, info.fieldNodes, scopeOf(info)) : nothing;
+  const weight = isObjectType(type) ? weightOf(type, info.fieldNodes, scopeOf(info)) : nothing;
+  answer.take(count, weight, info.path, owner);
 }
 
 /** What the root of an operation adds to its answer at most, whatever the variables are. */

@@ -8,7 +8,7 @@ import type {
   ProjectEdgeResolvers,
 } from '../graphql/generated/resolvers.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
-import { answeredWeight } from '../look-ahead/object-weight.ts';
+import { countAnswered } from '../look-ahead/object-weight.ts';
 import type { Row } from '../rest/values.ts';
 import { fetchCounted, listedRecords } from './by-id.ts';
 
@@ -55,8 +55,8 @@ function recordsOf(
   return rows.map((row) => fetchCounted(toRecord(list, { row }).key, 'unknown', context, info));
 }
 
-function takeRows({ list, page }: ConnectionSource, { answer }: GatewayContext, info: GraphQLResolveInfo): void {
-  answer.take(page.rows.length, answeredWeight(info), info.path, list.scope.length);
+function takeRows({ list, page }: ConnectionSource, context: GatewayContext, info: GraphQLResolveInfo): void {
+  countAnswered(page.rows.length, context, info, list.scope.length);
 }
 
 function takeCursor(source: ConnectionSource, index: number, { answer, cursors }: GatewayContext): string | null {

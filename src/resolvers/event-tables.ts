@@ -11,7 +11,7 @@ import type {
 import { parseIdWithin } from '../graphql/ids.ts';
 import type { CsvPageSource, ReportSource, RowRecord, RowsPageSource, TableSource } from '../graphql/records.ts';
 import { type TableArguments, tableWindowOf } from '../graphql/table-arguments.ts';
-import { answeredWeight } from '../look-ahead/object-weight.ts';
+import { countAnswered } from '../look-ahead/object-weight.ts';
 import type { ValuesQuery } from '../rest/api.ts';
 import { isNotFound } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';
@@ -33,9 +33,9 @@ export const EventRowsPage: EventRowsPageResolvers = {
 
 /** The values of a property. */
 export const EventValues: EventValuesResolvers = {
-  values: ({ body }, _args, { answer }, info) => {
+  values: ({ body }, _args, context, info) => {
     const values = eventValuesIn(body);
-    if (values !== null) answer.take(values.length, answeredWeight(info), info.path);
+    if (values !== null) countAnswered(values.length, context, info);
     return values;
   },
   refreshing: ({ body }) => refreshingIn(body),
@@ -54,7 +54,7 @@ export async function fetchEventsCsv(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<CsvPageSource> {
-  context.answer.take(1, answeredWeight(info), info.path);
+  countAnswered(1, context, info);
   const { at, limit } = tableWindowOf(list, args, context);
   return { list, page: await context.loaders.reports.fetchCsv(list, at, limit) };
 }
@@ -66,7 +66,7 @@ export async function fetchEventRows(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<RowsPageSource> {
-  context.answer.take(1, answeredWeight(info), info.path);
+  countAnswered(1, context, info);
   const { at, limit } = tableWindowOf(list, args, context);
   return { list, page: await context.loaders.reports.fetchSelected(list, at, limit) };
 }
@@ -92,11 +92,11 @@ interface ValuesArguments {
 export async function fetchEventValues(
   project: RowRecord,
   args: ValuesArguments,
-  { loaders, answer }: GatewayContext,
+  context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<ReportSource> {
-  answer.take(1, answeredWeight(info), info.path);
-  return { body: await loaders.reports.fetchEventValues(project.key.id, toValuesQuery(args)) };
+  countAnswered(1, context, info);
+  return { body: await context.loaders.reports.fetchEventValues(project.key.id, toValuesQuery(args)) };
 }
 
 /** The same as CSV. */

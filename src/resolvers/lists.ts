@@ -9,7 +9,7 @@ import {
   type Wanted,
 } from '../graphql/connections.ts';
 import { answersScopes, wantedOf } from '../look-ahead/needs.ts';
-import { answeredWeight } from '../look-ahead/object-weight.ts';
+import { countAnswered } from '../look-ahead/object-weight.ts';
 import { scopeOf, selectedFields } from '../look-ahead/selection.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
@@ -22,9 +22,7 @@ export function listConnection(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<ConnectionSource> {
-  startScope(list, context, info);
-  context.answer.take(1, answeredWeight(info), info.path);
-  return fetchConnection(context, list, args, wanted(info));
+  return fetchConnection(context, list, args, begin(list, context, info));
 }
 
 /** The connection of all projects: of those that a narrowed tenant may reach, in the order of its entry. */
@@ -36,7 +34,7 @@ export function projectConnection(
   const list = { noun: 'Project', scope: '' } as const;
   const reach = context.tenant?.reach;
   if (reach === undefined) return listConnection(list, args, context, info);
-  context.answer.take(1, answeredWeight(info), info.path);
+  countAnswered(1, context, info);
   return keyedConnection(context, list, [...reach.projects], args);
 }
 
@@ -47,19 +45,16 @@ export function eventConnection(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<ConnectionSource> {
-  startScope(list, context, info);
-  context.answer.take(1, answeredWeight(info), info.path);
-  return fetchEvents(context, list, args, wanted(info));
+  return fetchEvents(context, list, args, begin(list, context, info));
 }
 
-/** Ids of rows below `@current` need its real id; it is read beside the page. */
-function startScope(list: ListRef, context: GatewayContext, info: GraphQLResolveInfo): void {
-  if (list.scope !== current) return;
+/** Counts a connection for the answer. Returns what the selection wants of it. */
+function begin(list: ListRef, context: GatewayContext, info: GraphQLResolveInfo): Wanted {
   const type = getNamedType(info.returnType);
-  if (isObjectType(type) && answersScopes(type, info.fieldNodes, scopeOf(info))) startIdScope(list, context);
-}
-
-function wanted(info: GraphQLResolveInfo): Wanted {
-  const type = getNamedType(info.returnType);
-  return isObjectType(type) ? wantedOf(selectedFields(type, info.fieldNodes, scopeOf(info))) : 'page';
+  if (!isObjectType(type)) throw new Error(`${info.fieldName} is no connection`);
+  const scope = scopeOf(info);
+  // Ids of rows below `@current` need its real id; it is read beside the page.
+  if (list.scope === current && answersScopes(type, info.fieldNodes, scope)) startIdScope(list, context);
+  countAnswered(1, context, info);
+  return wantedOf(selectedFields(type, info.fieldNodes, scope));
 }

@@ -4,7 +4,7 @@ import type { OrganizationResolvers } from '../graphql/generated/resolvers.ts';
 import { toGlobalId } from '../graphql/ids.ts';
 import { entriesIn, itemsIn, pluginsIn } from '../graphql/plugin-results.ts';
 import { type OrganizationRecord, type RowRecord, toRecord } from '../graphql/records.ts';
-import { answeredWeight } from '../look-ahead/object-weight.ts';
+import { countAnswered } from '../look-ahead/object-weight.ts';
 import { toError, UpstreamError } from '../rest/errors.ts';
 import { type Collection, current } from '../rest/paths.ts';
 import type { Row } from '../rest/values.ts';
@@ -18,18 +18,18 @@ export const Organization: OrganizationResolvers = {
   name: (organization, _args, context) => fetchName(organization, context),
   plugins: ({ id }, args, context, info) => listConnection(plugins(id), args, context, info),
   plugin: (organization, { id }, context, info) => fetchWithin(plugins(organization.id), id, context, info),
-  pluginActivity: async ({ id }, { after }, { loaders, answer, cursors }, info) => {
-    answer.take(1, answeredWeight(info), info.path);
-    const query = typeof after === 'string' ? cursors.decodeQuery('activity', after, 'after') : undefined;
-    return { body: await loaders.reports.fetchPluginsReport(id, 'activity', query) };
+  pluginActivity: async ({ id }, { after }, context, info) => {
+    countAnswered(1, context, info);
+    const query = typeof after === 'string' ? context.cursors.decodeQuery('activity', after, 'after') : undefined;
+    return { body: await context.loaders.reports.fetchPluginsReport(id, 'activity', query) };
   },
   pluginExportsUnsubscribeConfigs: async ({ id }, _args, { loaders, answer }) => {
     answer.takeValue();
     return expected(itemsIn(await loaders.reports.fetchPluginsReport(id, 'exports_unsubscribe_configs')));
   },
-  pluginRepository: async ({ id }, _args, { loaders, answer }, info) => {
-    const entries = expected(entriesIn(await loaders.reports.fetchPluginsReport(id, 'repository')));
-    answer.take(entries.length, answeredWeight(info), info.path);
+  pluginRepository: async ({ id }, _args, context, info) => {
+    const entries = expected(entriesIn(await context.loaders.reports.fetchPluginsReport(id, 'repository')));
+    countAnswered(entries.length, context, info);
     return entries;
   },
   unusedPlugins: ({ id }, _args, context, info) => fetchUnused(plugins(id), context, info),
@@ -91,7 +91,7 @@ async function fetchUnused(
   const named = pluginsIn(await context.loaders.reports.fetchPluginsReport(collection.scope, 'unused'));
   // Those that are read are counted one by one.
   const rows = named.filter((plugin) => typeof plugin !== 'string');
-  context.answer.take(rows.length, answeredWeight(info), info.path, collection.scope.length);
+  countAnswered(rows.length, context, info, collection.scope.length);
   const records = named.map(async (plugin) => {
     if (typeof plugin !== 'string')
       return answeredRecord(toRecord(collection, { row: plugin, view: 'detail' }), context, info);

@@ -1,11 +1,11 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { MutationResolvers, UpdatePluginSourcePayloadResolvers } from '../graphql/generated/resolvers.ts';
-import { filesIn, pluginIn } from '../graphql/plugin-results.ts';
+import { pluginIn } from '../graphql/plugin-results.ts';
 import { type PluginActionSource, type RowRecord, toRecord } from '../graphql/records.ts';
-import { answeredWeight } from '../look-ahead/object-weight.ts';
 import type { PluginAction } from '../rest/api.ts';
 import { fetchRecord } from './by-id.ts';
+import { answeredFiles } from './plugin-reports.ts';
 import { changeRow, createRow, deletedId, prepareChange, write } from './writes.ts';
 
 type PluginMutation =
@@ -47,11 +47,8 @@ export const ActionPayload = {
 /** The payload of a change of source code. */
 export const SourcePayload = {
   ...ActionPayload,
-  files: ({ body }: PluginActionSource, _args: object, { answer }: GatewayContext, info: GraphQLResolveInfo) => {
-    const files = filesIn(body);
-    if (files !== null) answer.take(files.length, answeredWeight(info), info.path);
-    return files;
-  },
+  files: ({ body }: PluginActionSource, _args: object, context: GatewayContext, info: GraphQLResolveInfo) =>
+    answeredFiles(body, context, info),
 } satisfies UpdatePluginSourcePayloadResolvers;
 
 async function act(

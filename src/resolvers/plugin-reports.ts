@@ -1,29 +1,35 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import type { GatewayContext } from '../context.ts';
 import { onlyText, toDateTime, toId, toText, toUser } from '../graphql/column-conversions.ts';
 import type {
   PluginActivityEntryResolvers,
   PluginActivityResolvers,
+  PluginFile,
   PluginRepositoryEntryResolvers,
   PluginSourceResolvers,
 } from '../graphql/generated/resolvers.ts';
 import { entriesIn, filesIn } from '../graphql/plugin-results.ts';
-import { answeredWeight } from '../look-ahead/object-weight.ts';
+import { countAnswered } from '../look-ahead/object-weight.ts';
 import { nextQueryOf } from '../rest/hostless-links.ts';
 import { isObject, naturalNumber } from '../rest/values.ts';
 
 /** The source code of a plugin. */
 export const PluginSource: PluginSourceResolvers = {
-  files: ({ body }, _args, { answer }, info) => {
-    const files = filesIn(body);
-    if (files !== null) answer.take(files.length, answeredWeight(info), info.path);
-    return files;
-  },
+  files: ({ body }, _args, context, info) => answeredFiles(body, context, info),
 };
+
+/** The files in an answer about source code; null if it has none. */
+export function answeredFiles(body: unknown, context: GatewayContext, info: GraphQLResolveInfo): PluginFile[] | null {
+  const files = filesIn(body);
+  if (files !== null) countAnswered(files.length, context, info);
+  return files;
+}
 
 /** A page of an activity log. */
 export const PluginActivity: PluginActivityResolvers = {
-  entries: ({ body }, _args, { answer }, info) => {
+  entries: ({ body }, _args, context, info) => {
     const entries = entriesIn(body);
-    if (entries !== null) answer.take(entries.length, answeredWeight(info), info.path);
+    if (entries !== null) countAnswered(entries.length, context, info);
     return entries;
   },
   hasNextPage: ({ body }) => nextQueryOf(body) !== undefined,

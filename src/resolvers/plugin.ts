@@ -1,5 +1,5 @@
 import type { PluginResolvers } from '../graphql/generated/resolvers.ts';
-import { answeredWeight } from '../look-ahead/object-weight.ts';
+import { countAnswered } from '../look-ahead/object-weight.ts';
 import { namedOrganization, organizationRecord } from './references.ts';
 
 /** What a plugin refers to, and what is read below it; its own fields are columns. */
@@ -10,8 +10,8 @@ export const Plugin: PluginResolvers = {
     const name = plugin.row['organization_name'];
     return organizationRecord({ id, name: typeof name === 'string' ? name : null }, context);
   },
-  source: async ({ key }, _args, { loaders, answer }, info) => {
-    answer.take(1, answeredWeight(info), info.path);
-    return { body: await loaders.reports.fetchPluginSource(key) };
+  source: async ({ key }, _args, context, info) => {
+    countAnswered(1, context, info);
+    return { body: await context.loaders.reports.fetchPluginSource(key) };
   },
 };

@@ -10,7 +10,7 @@ import { parseOwnerId } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import { refuseCurrent } from '../graphql/narrowing.ts';
 import type { Added } from '../live/added.ts';
-import { answeredWeight } from '../look-ahead/object-weight.ts';
+import { countAnswered } from '../look-ahead/object-weight.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
@@ -29,7 +29,7 @@ export const Subscription: SubscriptionResolvers = {
       return named(context.follow(list, place));
     },
     resolve: ({ eventsAdded }: Payload, _args: object, context: GatewayContext, info: GraphQLResolveInfo) => {
-      context.answer.take(1, answeredWeight(info), info.path);
+      countAnswered(1, context, info);
       return eventsAdded;
     },
   },
@@ -38,7 +38,7 @@ export const Subscription: SubscriptionResolvers = {
 /** One message of events. */
 export const EventsAdded: EventsAddedResolvers = {
   nodes: ({ list, rows, received }, _args, context, info) => {
-    context.answer.take(rows.length, answeredWeight(info), info.path, list.scope.length);
+    countAnswered(rows.length, context, info, list.scope.length);
     context.answer.receive(received);
     return listedRecords(list, rows, context, info);
   },
