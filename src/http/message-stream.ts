@@ -6,7 +6,8 @@ import { answerHeaders } from './response.ts';
 
 /** How the messages of a subscription are written. */
 interface MessageForm {
-  readonly contentType: string;
+  /** The media type for a client that accepts this. */
+  readonly contentTypeFor: (accept: string) => string;
   /** What comes first, with the headers: some clients and proxies do not pass these on alone. */
   readonly start: string;
   readonly write: (text: string, message: StreamMessage) => string;
@@ -18,7 +19,7 @@ interface MessageForm {
 const forms: Readonly<Record<StreamType, MessageForm>> = {
   // Distinct connections mode of https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md
   'text/event-stream': {
-    contentType: 'text/event-stream',
+    contentTypeFor: () => 'text/event-stream',
     start: ':\n\n',
     write: (text) => `event: next\ndata: ${text}\n\n`,
     beat: ':\n\n',
@@ -27,7 +28,11 @@ const forms: Readonly<Record<StreamType, MessageForm>> = {
   // https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol. Each part ends with
   // the delimiter of the next, so that a client has it at once.
   'multipart/mixed': {
-    contentType: 'multipart/mixed; boundary="-"; subscriptionSpec="1.0"',
+    // Spelled as the client does: Apollo iOS knows it without quotation marks only.
+    contentTypeFor: (accept) => {
+      const version = /subscriptionSpec=1\.0/i.test(accept) ? '1.0' : '"1.0"';
+      return `multipart/mixed; boundary="-"; subscriptionSpec=${version}`;
+    },
     start: '\r\n---',
     write: (text, { isLast }) => partOf(isLast ? `{"payload":null,${text.slice(1)}` : `{"payload":${text}}`),
     beat: partOf('{}'),
@@ -49,14 +54,14 @@ export interface StreamedAnswer {
 const beatMs = 13_000;
 
 /**
- * The HTTP response that streams the answers of a subscription as they come. It reads no further than the client does:
- * further messages wait in the tail, which is bounded.
+ * The HTTP response that streams the answers of a subscription as they come, to a client that accepts this. It reads no
+ * further than the client does: further messages wait in the tail, which is bounded.
  */
-export function toMessageStream(messages: AsyncIterable<StreamMessage>, type: StreamType): StreamedAnswer {
+export function toMessageStream(messages: AsyncIterable<StreamMessage>, type: StreamType, accept = ''): StreamedAnswer {
   const form = forms[type];
   const headers = {
     ...answerHeaders,
-    'content-type': form.contentType,
+    'content-type': form.contentTypeFor(accept),
     // Not even compressed: what waits for more of it does not reach the client.
     'cache-control': `${answerHeaders['cache-control']}, no-transform`,
     'x-accel-buffering': 'no',

@@ -137,7 +137,7 @@ function useStreams({ compression, report }: YogaOptions): Plugin<object, Stream
       payload.setResultProcessor((result, fetchAPI) => {
         const { result: { parts, stream } = {}, context } = serverContext;
         if (stream !== undefined) {
-          const { body, headers } = toMessageStream(stream, negotiateMessages(accept) ?? type);
+          const { body, headers } = toMessageStream(stream, negotiateMessages(accept) ?? type, accept);
           return new fetchAPI.Response(body, { headers });
         }
         if (parts !== undefined) {
