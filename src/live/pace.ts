@@ -16,16 +16,22 @@ const minuteMs = 60_000;
 /** Polls of a key in a minute, if no budget says how many it may make. */
 const mostPolls = 60;
 
+/** Time between two of them that are spread over the minute. */
+const spacingMs = minuteMs / mostPolls;
+
 /** What is known of the polls of one key. */
 interface Polls {
   tails: number;
-  /** When calls were made in the last minute, the oldest first. */
-  readonly madeAt: number[];
+  /** Polls that have begun and are not answered yet. */
+  inFlight: number;
+  /** When calls were answered in the last minute, the oldest first. */
+  readonly answeredAt: number[];
 }
 
 /**
- * Keeps the polls of all tails within what their keys may have. Each REST call of a poll counts: a busy list takes several.
- * Tails of one key are spread, so that none of them waits for the others.
+ * Keeps the polls of all tails within what their keys may have. Each REST call of a poll counts, for a busy list takes
+ * several, and until a minute after its answer: nothing says when in between it arrived at the upstream. Tails of one key are
+ * spread, so that none of them waits for the others.
  */
 export class Pace {
   readonly #options: PaceOptions;
@@ -38,7 +44,7 @@ export class Pace {
   /** One more tail is polled with a key. */
   join(key: string): void {
     this.#forgetIdle();
-    const polls = this.#byKey.get(key) ?? { tails: 0, madeAt: [] };
+    const polls = this.#byKey.get(key) ?? { tails: 0, inFlight: 0, answeredAt: [] };
     this.#byKey.set(key, polls);
     polls.tails += 1;
   }
@@ -54,16 +60,18 @@ export class Pace {
     const { now, slownessOf } = this.#options;
     const polls = this.#byKey.get(key);
     if (polls === undefined || slownessOf !== undefined) return 0;
-    const { madeAt } = polls;
-    dropOlder(madeAt, now() - minuteMs);
-    const [oldest = 0] = madeAt;
-    if (madeAt.length >= mostPolls) return oldest + minuteMs - now();
-    madeAt.push(now());
-    return 0;
+    const { answeredAt, inFlight } = polls;
+    dropOlder(answeredAt, now() - minuteMs);
+    if (inFlight + answeredAt.length < mostPolls) {
+      polls.inFlight += 1;
+      return 0;
+    }
+    const [oldest] = answeredAt;
+    return oldest === undefined ? spacingMs : oldest + minuteMs - now();
   }
 
   /**
-   * A poll with a key took so many calls. Resolves to the time until the next one of the same tail, in milliseconds. Never
+   * A poll with a key has ended, and took so many calls. Resolves to the time until the next one of the same tail, in milliseconds. Never
    * rejects.
    */
   async next(key: string, calls: number): Promise<number> {
@@ -71,15 +79,16 @@ export class Pace {
     const polls = this.#byKey.get(key);
     if (slownessOf !== undefined) return pollMs * Math.max(1, await toldBy(slownessOf, key));
     if (polls === undefined) return pollMs;
-    for (let further = 1; further < calls; further += 1) polls.madeAt.push(now());
-    return Math.max(pollMs, (minuteMs / mostPolls) * polls.tails * calls);
+    polls.inFlight -= 1;
+    for (let counted = 0; counted < calls; counted += 1) polls.answeredAt.push(now());
+    return Math.max(pollMs, spacingMs * polls.tails * calls);
   }
 
   /** Keys without tails are kept for a minute: their next tail has no more polls because the last one has ended. */
   #forgetIdle(): void {
     const before = this.#options.now() - minuteMs;
-    for (const [key, { tails, madeAt }] of this.#byKey)
-      if (tails === 0 && (madeAt.at(-1) ?? 0) <= before) this.#byKey.delete(key);
+    for (const [key, { tails, inFlight, answeredAt }] of this.#byKey)
+      if (tails + inFlight === 0 && (answeredAt.at(-1) ?? 0) <= before) this.#byKey.delete(key);
   }
 }
 

@@ -5,16 +5,41 @@ import { Pace } from '../../src/live/pace.ts';
 function createPace(pollMs: number, slownessOf?: (key: string) => number) {
   let time = 0;
   const pace = new Pace({ pollMs, slownessOf, now: () => time });
-  return { pace, pass: (milliseconds: number) => void (time += milliseconds) };
+  /** Polls with a key, if that need not wait; returns how long it has to. */
+  const poll = async (key: string, calls = 1): Promise<number> => {
+    const waitMs = pace.take(key);
+    if (waitMs === 0) await pace.next(key, calls);
+    return waitMs;
+  };
+  return { pace, poll, pass: (milliseconds: number) => void (time += milliseconds) };
 }
 
-test('a key without a budget is polled sixty times a minute at most, whatever its tails do', () => {
-  const { pace, pass } = createPace(2000);
+test('a key without a budget is polled sixty times a minute at most, whatever its tails do', async () => {
+  const { pace, poll, pass } = createPace(2000);
   pace.join('key');
-  const waits = Array.from({ length: 61 }, () => pace.take('key'));
+  const waits = await Promise.all(Array.from({ length: 61 }, () => poll('key')));
   expect([new Set(waits.slice(0, 60)), waits[60]]).toEqual([new Set([0]), 60_000]);
   pass(60_000);
   expect(pace.take('key')).toBe(0);
+});
+
+test('a poll counts while it is not answered, and a minute longer, for it may be late to arrive', async () => {
+  const { pace, poll, pass } = createPace(2000);
+  pace.join('key');
+  expect(pace.take('key')).toBe(0);
+  for (let polls = 1; polls < 60; polls += 1) await poll('key');
+  pass(50);
+  await pace.next('key', 1);
+  pass(60_000 - 50);
+  for (let polls = 1; polls < 60; polls += 1) expect(await poll('key')).toBe(0);
+  expect(pace.take('key')).toBe(50);
+});
+
+test('a key of which all polls are under way is asked for again a moment later', () => {
+  const { pace } = createPace(2000);
+  pace.join('key');
+  const waits = Array.from({ length: 61 }, () => pace.take('key'));
+  expect(waits[60]).toBe(1000);
 });
 
 test('keys do not wait for one another', () => {
@@ -37,11 +62,11 @@ test('a poll that takes several calls is followed by a longer pause', async () =
   expect([await pace.next('key', 1), await pace.next('key', 11)]).toEqual([2000, 11_000]);
 });
 
-test('a key whose last tail has ended has no more polls for its next one', () => {
-  const { pace, pass } = createPace(2000);
+test('a key whose last tail has ended has no more polls for its next one', async () => {
+  const { pace, poll, pass } = createPace(2000);
   for (let polls = 0; polls < 60; polls += 1) {
     pace.join('key');
-    expect(pace.take('key')).toBe(0);
+    expect(await poll('key')).toBe(0);
     pace.leave('key');
   }
   pace.join('key');
