@@ -19,8 +19,9 @@ export default defineConfig({
     // Processes, at most as many as a small CI machine has cores: signals and child processes behave as in production.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // A dozen times what the longest take on a calm machine: none fails because a machine is slow.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     restoreMocks: true,
     unstubEnvs: true,
     coverage: {
