@@ -10,6 +10,9 @@ import type { UpstreamResources } from './upstream-resources.ts';
 /** What is admitted: reads and writes differ in what they wait for. */
 type Admitted = Pick<CallRequest<unknown>, 'operation' | 'isWrite' | 'isModest'>;
 
+/** So many times as long as calls take lately one has enough time, most likely. */
+const usualFactor = 1.5;
+
 /** The waiting of one call that cannot be sent at once. */
 export class Admission {
   readonly #upstream: UpstreamResources;
@@ -21,6 +24,9 @@ export class Admission {
   #permit: Permit | undefined;
   /** Ends what is waited for at the moment. */
   #wake: (() => void) | undefined;
+
+  /** For how long the attempt in flight was kept back before it was sent, in milliseconds. */
+  heldMs = 0;
 
   /** The deadline may grow while the call waits. */
   constructor(upstream: UpstreamResources, caller: Caller, request: Admitted, deadline: Deadline) {
@@ -35,37 +41,11 @@ export class Admission {
    * probe, if one does. Each step can refuse it: RATE_LIMITED, UPSTREAM_UNAVAILABLE, OVERLOADED, in this order.
    */
   async enter(): Promise<Breaker | undefined> {
-    const { breakers, limiter, callBudget } = this.#upstream;
-    const { sharingKey, queueKey } = this.#caller;
-    const { operation, isWrite } = this.#request;
-    try {
-      for (;;) {
-        await this.#waitOutPause();
-        this.#refuseCancelled();
-        if (this.#permit === undefined && callBudget?.covers(operation.surface) === true) {
-          this.#permit = await this.#claim(callBudget);
-          // A pause may have begun meanwhile.
-          continue;
-        }
-        const verdict = breakers.enter(sharingKey, operation, isWrite);
-        switch (verdict.kind) {
-          case 'refuse':
-            throw new UpstreamError('UPSTREAM_UNAVAILABLE');
-          case 'wait':
-            await verdict.trial;
-            break;
-          case 'probe':
-            limiter.seize(queueKey);
-            return verdict.breaker;
-          case 'pass':
-            if (!limiter.take(queueKey)) await this.#queue();
-            return undefined;
-        }
-      }
-    } catch (error) {
-      this.giveBack();
-      throw error;
-    }
+    const { now } = this.#upstream;
+    const from = now();
+    const probed = await this.#pass();
+    this.heldMs = now() - from;
+    return probed;
   }
 
   /** The call was sent, and has ended with a status; undefined: there was none. */
@@ -100,6 +80,40 @@ export class Admission {
     this.#wake?.();
   }
 
+  async #pass(): Promise<Breaker | undefined> {
+    const { breakers, limiter, callBudget } = this.#upstream;
+    const { sharingKey, queueKey } = this.#caller;
+    const { operation, isWrite } = this.#request;
+    try {
+      for (;;) {
+        await this.#waitOutPause();
+        this.#refuseCancelled();
+        if (this.#permit === undefined && callBudget?.covers(operation.surface) === true) {
+          this.#permit = await this.#claim(callBudget);
+          // A pause may have begun meanwhile.
+          continue;
+        }
+        const verdict = breakers.enter(sharingKey, operation, isWrite);
+        switch (verdict.kind) {
+          case 'refuse':
+            throw new UpstreamError('UPSTREAM_UNAVAILABLE');
+          case 'wait':
+            await verdict.trial;
+            break;
+          case 'probe':
+            limiter.seize(queueKey);
+            return verdict.breaker;
+          case 'pass':
+            if (!limiter.take(queueKey)) await this.#queue();
+            return undefined;
+        }
+      }
+    } catch (error) {
+      this.giveBack();
+      throw error;
+    }
+  }
+
   /** Reads wait if the pause ends in time; a write is its client's to repeat. */
   async #waitOutPause(): Promise<void> {
     const { pauses, now } = this.#upstream;
@@ -114,14 +128,17 @@ export class Admission {
     }
   }
 
-  /** A write waits at most half of the time that it has: its client waits for all of it to know what became of it. */
+  /**
+   * A read waits for as long as it has the time that calls take lately, after that. A write waits at most half of the time that it
+   * has: its client waits for all of it to know what became of it.
+   */
   async #claim(callBudget: CallBudget): Promise<Permit> {
-    const { now, budgetCounts } = this.#upstream;
+    const { now, budgetCounts, limiter } = this.#upstream;
     const { sharingKey: key, queueKey, subject = '' } = this.#caller;
     const { isWrite, isModest = false, operation } = this.#request;
     const { surface } = operation;
     const leftMs = this.#deadline.endsAt - now();
-    const waitMs = isWrite ? leftMs / 2 : leftMs;
+    const waitMs = isWrite ? leftMs / 2 : leftMs - Math.min(leftMs / 2, usualFactor * limiter.meanMs);
     const { permit, leave } = callBudget.claim({ key, surface, queueKey, subject, waitMs, isModest });
     this.#wake = leave;
     try {

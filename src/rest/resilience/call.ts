@@ -84,7 +84,9 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
   /** The deadline of an operation that waited has passed. That says something about the upstream only if it has the call. */
   override overdue(): void {
     if (this.#sent === undefined) return;
-    const { reachability, breakers } = this.#upstream;
+    const { reachability, breakers, now } = this.#upstream;
+    // Kept back for longer than it was under way, it had no time.
+    if (now() - this.#sentAt < (this.#admission?.heldMs ?? 0)) return this.#takeProbed()?.abandon();
     reachability.failedFor('TIMEOUT');
     breakers.failed({ kind: 'timeout' }, this.#owner.caller.sharingKey, this.#request.operation);
     this.#takeProbed()?.fail();

@@ -79,6 +79,11 @@ export class ConcurrencyLimiter {
     return this.#queued;
   }
 
+  /** How long calls take lately, in milliseconds. */
+  get meanMs(): number {
+    return this.#meanMs;
+  }
+
   /** Calls that were shed so far. */
   get sheds(): number {
     return this.#sheds;
