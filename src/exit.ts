@@ -27,7 +27,7 @@ export function stopOnSignal(close: () => Promise<void>): Stop {
  * Counts and logs errors that no code caught. A rejected promise harms no other request; but after an exception the state of
  * the process is not known, so it answers what is in flight and leaves its place to a new one.
  */
-export function hearUncaught(count: () => void, log: Logger, stop: Stop): void {
+export function handleUncaught(count: () => void, log: Logger, stop: Stop): void {
   process.on('unhandledRejection', (error) => {
     count();
     log.error({ err: error }, 'unhandled rejection');
@@ -39,7 +39,7 @@ export function hearUncaught(count: () => void, log: Logger, stop: Stop): void {
   });
 }
 
-/** One line that says what is wrong, and the end. */
+/** Writes one line that says what is wrong, and ends the process. */
 export function fail(error: unknown): never {
   const { message, exitCode } = failureOf(error);
   process.stderr.write(`error: ${message}\n`);

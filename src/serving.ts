@@ -4,7 +4,7 @@ import { type FollowedTenants, followTenants } from './auth/follow-tenants.ts';
 import type { Orders, Started } from './cluster/messages.ts';
 import { startWorkers } from './cluster/primary.ts';
 import { Link } from './cluster/worker.ts';
-import { failureOf, hearUncaught, listening, stopOnSignal } from './exit.ts';
+import { failureOf, handleUncaught, listening, stopOnSignal } from './exit.ts';
 import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';
 import type { Log } from './log.ts';
 import { createTextMemory } from './operation/persisted/persisted.ts';
@@ -41,9 +41,9 @@ export interface Task extends Orders {
 
 /** Serves from this process, and stops on a signal. Resolves when it listens. */
 export async function serveAlone({ close, environment, ...orders }: Task): Promise<Started> {
-  const { log, tell, end: endLog } = createLog(orders.config.logLevel, false);
-  const tenants = followKeys(orders.config, environment, tell);
-  const { gateway, stop, ...started } = await startServing(orders, environment, { log, tell });
+  const { log, plainLog, end: endLog } = createLog(orders.config.logLevel, false);
+  const tenants = followKeys(orders.config, environment, plainLog);
+  const { gateway, stop, ...started } = await startServing(orders, environment, { log, plainLog });
   if (tenants !== undefined) {
     gateway.takeTenants(tenants.current());
     tenants.onChange(gateway.takeTenants);
@@ -55,29 +55,29 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
     await close();
     await endLog();
   });
-  hearUncaught(gateway.metrics.unexpected, log, end);
+  handleUncaught(gateway.metrics.unexpected, log, end);
   return started;
 }
 
 /** Serves from processes of its own, and stops them on a signal. Resolves when they listen. */
 export async function lead({ config, site, environment, close }: Task): Promise<Started> {
-  const { log, tell, end: endLog } = createLog(config.logLevel, true);
-  const tenants = followKeys(config, environment, tell);
+  const { log, plainLog, end: endLog } = createLog(config.logLevel, true);
+  const tenants = followKeys(config, environment, plainLog);
   const group = await startWorkers({
     workers: config.workers,
     orders: { config, site },
     store: createTextMemory(),
     tenants,
-    budget: sharedBudget(config, site.upstreamUrl, tell),
+    budget: sharedBudget(config, site.upstreamUrl, plainLog),
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
-    log: tell,
+    log: plainLog,
   });
   const end = stopOnSignal(async () => {
     await group.stop();
     await close();
     await endLog();
   });
-  hearUncaught(() => undefined, log, end);
+  handleUncaught(() => undefined, log, end);
   void group.givenUp.then((error) => {
     process.stderr.write(`error: ${error.message}\n`);
     end(error.exitCode);
@@ -91,14 +91,14 @@ export async function lead({ config, site, environment, close }: Task): Promise<
 export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<void> {
   const link = new Link();
   const orders = await link.orders;
-  const { log, tell, end: endLog } = createLog(orders.config.logLevel, true);
+  const { log, plainLog, end: endLog } = createLog(orders.config.logLevel, true);
   try {
-    const { gateway, stop, ...started } = await startServing(orders, environment, { log, tell }, link);
+    const { gateway, stop, ...started } = await startServing(orders, environment, { log, plainLog }, link);
     const end = stopOnSignal(async () => {
       await stop();
       await endLog();
     });
-    hearUncaught(gateway.metrics.unexpected, log, end);
+    handleUncaught(gateway.metrics.unexpected, log, end);
     link.serve({
       ...started,
       stop: () => end(0),
@@ -121,7 +121,7 @@ interface Serving extends Started {
 async function startServing(
   { config, site: { upstreamUrl, demoKey } }: Orders,
   environment: NodeJS.ProcessEnv,
-  { log, tell }: Pick<Journal, 'log' | 'tell'>,
+  { log, plainLog }: Pick<Journal, 'log' | 'plainLog'>,
   link?: Link,
 ): Promise<Serving> {
   const tracing = config.traces ? await startTraces(environment, upstreamUrl, log) : undefined;
@@ -134,7 +134,7 @@ async function startServing(
     demoKey,
     tracing: tracing?.tracing,
     report: (error) => log.error({ err: error }, 'unexpected error'),
-    log: tell,
+    log: plainLog,
   });
   link?.onTenants(gateway.takeTenants);
   if (hasFiles(config)) process.on('SIGHUP', () => void gateway.reload());

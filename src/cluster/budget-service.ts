@@ -4,7 +4,7 @@ import type { Decision, PermitEnd, ToPrimary, ToWorker } from './messages.ts';
 
 /** What the primary does to one worker. */
 interface Spending {
-  readonly tell: (message: ToWorker) => void;
+  readonly send: (message: ToWorker) => void;
 }
 
 /** The claims and permits of one worker, by their ids. */
@@ -34,7 +34,7 @@ export class BudgetService {
 
   /** A worker asks what is left. */
   async look(worker: Spending, { id, who, needs }: ToPrimary & { readonly kind: 'look' }): Promise<void> {
-    worker.tell({ kind: 'outlooks', id, outlooks: await this.#budget.look(who, needs) });
+    worker.send({ kind: 'outlooks', id, outlooks: await this.#budget.look(who, needs) });
   }
 
   /** A worker has ended, and its calls with it. */
@@ -62,7 +62,7 @@ export class BudgetService {
     held.claims.set(id, claim);
     const decide = (decision: Decision): void => {
       held.claims.delete(id);
-      if (held.decisions.length === 0) setImmediate(() => this.#tell(worker, held));
+      if (held.decisions.length === 0) setImmediate(() => this.#send(worker, held));
       held.decisions.push(decision);
     };
     claim.permit.then(
@@ -76,10 +76,10 @@ export class BudgetService {
     );
   }
 
-  #tell(worker: Spending, held: Held): void {
+  #send(worker: Spending, held: Held): void {
     const { decisions } = held;
     held.decisions = [];
-    worker.tell({ kind: 'decisions', decisions });
+    worker.send({ kind: 'decisions', decisions });
   }
 }
 

@@ -3,7 +3,7 @@ import type { ToWorker } from './messages.ts';
 
 /** What the primary does to one worker, and knows of it. */
 interface Stopping {
-  readonly tell: (message: ToWorker) => void;
+  readonly send: (message: ToWorker) => void;
   /** Connections that it was handed, and those of them that it has not taken yet. */
   readonly handed: number;
   readonly untaken: number;
@@ -40,14 +40,14 @@ export class JointStop {
   holding(worker: Stopping): void {
     this.#holding.add(worker);
     if (this.#hasBegun) this.proceed();
-    else worker.tell({ kind: 'close' });
+    else worker.send({ kind: 'close' });
   }
 
   /** A worker has stopped listening. */
   closed(worker: Stopping): void {
     this.#closed.add(worker);
     if (this.#hasBegun) this.proceed();
-    else worker.tell({ kind: 'answer' });
+    else worker.send({ kind: 'answer' });
   }
 
   /** Goes on if no worker has to be waited for any more; called again when one has ended. */
@@ -55,9 +55,9 @@ export class JointStop {
     const all = [...this.#workers.values()];
     if (!this.#isLooking && all.every((worker) => this.#holding.has(worker))) {
       this.#isLooking = true;
-      void this.#emptyMoment().then(() => this.#tellAll({ kind: 'close' }));
+      void this.#emptyMoment().then(() => this.#sendToAll({ kind: 'close' }));
     }
-    if (all.every((worker) => this.#closed.has(worker))) this.#tellAll({ kind: 'answer' });
+    if (all.every((worker) => this.#closed.has(worker))) this.#sendToAll({ kind: 'answer' });
   }
 
   async #emptyMoment(): Promise<void> {
@@ -77,7 +77,7 @@ export class JointStop {
     return [...this.#workers.values()].reduce((sum, worker) => sum + countOf(worker), 0);
   }
 
-  #tellAll(message: ToWorker): void {
-    for (const worker of this.#workers.values()) worker.tell(message);
+  #sendToAll(message: ToWorker): void {
+    for (const worker of this.#workers.values()) worker.send(message);
   }
 }

@@ -45,7 +45,7 @@ export async function startWorkers(options: GroupOptions): Promise<Group> {
     const started = await workers.start(0);
     const others = Array.from({ length: options.workers - 1 }, (_, index) => workers.start(index + 1));
     await Promise.race([Promise.all(others), givenUp.then((error) => Promise.reject(error))]);
-    return { ...started, stop: () => workers.stop(), reload: () => workers.tellAll({ kind: 'reload' }), givenUp };
+    return { ...started, stop: () => workers.stop(), reload: () => workers.sendToAll({ kind: 'reload' }), givenUp };
   } catch (error) {
     await workers.stop();
     throw error;
@@ -70,19 +70,19 @@ class Workers {
     this.#options = options;
     this.#restarts = createRestarts(options.workers, () => performance.now());
     this.#budget = options.budget && new BudgetService(options.budget);
-    options.tenants?.onChange((tenants) => this.tellAll({ kind: 'tenants', tenants }));
+    options.tenants?.onChange((tenants) => this.sendToAll({ kind: 'tenants', tenants }));
   }
 
   /** Starts a worker in a place; resolves when it listens. */
   start(place: number): Promise<Started> {
     const worker = new WorkerHandle(this.#options.orders, {
-      onMessage: (message) => this.#hear(worker, message),
+      onMessage: (message) => this.#receive(worker, message),
       onEnd: (how) => this.#onEnd(place, worker, how),
     });
     this.#running.set(place, worker);
     const { tenants } = this.#options;
     // They may be others than when the orders were given.
-    if (tenants !== undefined) worker.tell({ kind: 'tenants', tenants: tenants.current() });
+    if (tenants !== undefined) worker.send({ kind: 'tenants', tenants: tenants.current() });
     return worker.started;
   }
 
@@ -90,35 +90,35 @@ class Workers {
     this.#stopped ??= Promise.withResolvers();
     for (const timer of this.#timers) clearTimeout(timer);
     this.#jointStop.begin();
-    this.tellAll({ kind: 'stop' });
+    this.sendToAll({ kind: 'stop' });
     const cut = setTimeout(() => this.#killAll(), this.#options.stopMs);
     if (this.#running.size > 0) await this.#stopped.promise;
     clearTimeout(cut);
     this.#budget?.close();
   }
 
-  tellAll(message: ToWorker): void {
-    for (const worker of this.#running.values()) worker.tell(message);
+  sendToAll(message: ToWorker): void {
+    for (const worker of this.#running.values()) worker.send(message);
   }
 
   #killAll(): void {
     for (const worker of this.#running.values()) worker.kill();
   }
 
-  #hear(worker: WorkerHandle, message: ToPrimary): void {
+  #receive(worker: WorkerHandle, message: ToPrimary): void {
     const { store } = this.#options;
     if (message.kind === 'set') store.set(message.hash, message.text);
     else if (message.kind === 'get') {
-      const answer = (text: string | undefined): void => worker.tell({ kind: 'text', id: message.id, text });
+      const answer = (text: string | undefined): void => worker.send({ kind: 'text', id: message.id, text });
       void Promise.resolve(store.get(message.hash)).then(answer);
     } else if (message.kind === 'spend') this.#budget?.spend(worker, message);
     else if (message.kind === 'look') void this.#budget?.look(worker, message);
     else if (message.kind === 'holding') this.#jointStop.holding(worker);
     else if (message.kind === 'closed') this.#jointStop.closed(worker);
     else if (message.kind === 'changeAll') {
-      void this.#changeAll(worker, message.change).then(() => worker.tell({ kind: 'changedAll', id: message.id }));
+      void this.#changeAll(worker, message.change).then(() => worker.send({ kind: 'changedAll', id: message.id }));
     } else if (message.kind === 'totals') {
-      void this.#totals().then((text) => worker.tell({ kind: 'totals', id: message.id, text }));
+      void this.#totals().then((text) => worker.send({ kind: 'totals', id: message.id, text }));
     }
   }
 

@@ -17,7 +17,7 @@ interface Waiting {
 /** A worker's side of the budget that the primary counts; `BudgetService` is the other side. */
 export class RemoteBudget implements CallBudget {
   readonly #windows: BudgetWindows;
-  readonly #tell: (message: ToPrimary) => void;
+  readonly #send: (message: ToPrimary) => void;
   readonly #waiting = new Map<number, Waiting>();
   readonly #outlooks = createPending<Outlooks>(outlookTimeoutMs);
   #lastId = 0;
@@ -26,9 +26,9 @@ export class RemoteBudget implements CallBudget {
   #ends: PermitEnd[] = [];
   #isScheduled = false;
 
-  constructor(windows: BudgetWindows, tell: (message: ToPrimary) => void) {
+  constructor(windows: BudgetWindows, send: (message: ToPrimary) => void) {
     this.#windows = windows;
-    this.#tell = tell;
+    this.#send = send;
   }
 
   covers(surface: Surface): boolean {
@@ -51,7 +51,7 @@ export class RemoteBudget implements CallBudget {
   }
 
   async look(who: Pick<Demand, 'key' | 'subject'>, needs: Needs): Promise<Outlooks> {
-    const outlooks = await this.#outlooks.ask((id) => this.#tell({ kind: 'look', id, who, needs }));
+    const outlooks = await this.#outlooks.ask((id) => this.#send({ kind: 'look', id, who, needs }));
     return outlooks ?? new Map();
   }
 
@@ -66,7 +66,7 @@ export class RemoteBudget implements CallBudget {
   }
 
   /** The primary has answered what is left. */
-  told(id: number, outlooks: Outlooks): void {
+  takeOutlooks(id: number, outlooks: Outlooks): void {
     this.#outlooks.answer(id, outlooks);
   }
 
@@ -95,7 +95,7 @@ export class RemoteBudget implements CallBudget {
       const [claims, ends] = [this.#claims, this.#ends];
       this.#claims = [];
       this.#ends = [];
-      this.#tell({ kind: 'spend', claims, ends });
+      this.#send({ kind: 'spend', claims, ends });
     });
   }
 }

@@ -30,12 +30,12 @@ export function retire(retired: Snapshot, last: Snapshot): Promise<Snapshot> {
 
 /** Each worker counts the first differences that it sees as series of their own; all workers together have no more. */
 function foldDrift(snapshots: readonly Snapshot[]): Snapshot[] {
-  const told = new Set<string>();
+  const counted = new Set<string>();
   const labelsOf = (labels: Labels): Labels => {
     const name = JSON.stringify(labels);
-    if (labels['route'] === otherDrift.route || told.has(name)) return labels;
-    if (told.size >= mostDriftSeries) return otherDrift;
-    told.add(name);
+    if (labels['route'] === otherDrift.route || counted.has(name)) return labels;
+    if (counted.size >= mostDriftSeries) return otherDrift;
+    counted.add(name);
     return labels;
   };
   return snapshots.map((snapshot) =>

@@ -12,17 +12,17 @@ export interface EpochChange {
 }
 
 /** Tells the other workers of a change; `changed` is to be called with the id when they have it. */
-type TellOthers = (id: number, change: EpochChange) => void;
+type SendToOthers = (id: number, change: EpochChange) => void;
 
 /** The epochs of one worker. A new one is sent to all others, through the primary, before anything follows from it. */
 export class WorkerEpochs implements Epochs {
   readonly #own = new LocalEpochs();
   /** There are as many at a time as writes, which have a limit of their own. */
   readonly #changes = createPending<true>(timeoutMs, Number.POSITIVE_INFINITY);
-  readonly #tellOthers: TellOthers;
+  readonly #sendToOthers: SendToOthers;
 
-  constructor(tellOthers: TellOthers) {
-    this.#tellOthers = tellOthers;
+  constructor(sendToOthers: SendToOthers) {
+    this.#sendToOthers = sendToOthers;
   }
 
   current(sharingKey: string): Epoch {
@@ -39,14 +39,14 @@ export class WorkerEpochs implements Epochs {
 
   async renew(sharingKey: string): Promise<Epoch> {
     const epoch = this.#own.renew(sharingKey);
-    await this.#tell({ kind: 'renewed', sharingKey, epoch });
+    await this.#send({ kind: 'renewed', sharingKey, epoch });
     return epoch;
   }
 
   undo(sharingKey: string, renewed: Epoch): void {
     const change: EpochChange = { kind: 'undone', sharingKey, epoch: renewed };
     this.take(change);
-    void this.#tell(change);
+    void this.#send(change);
   }
 
   /** Another worker has changed an epoch. */
@@ -60,7 +60,7 @@ export class WorkerEpochs implements Epochs {
     this.#changes.answer(id, true);
   }
 
-  async #tell(change: EpochChange): Promise<void> {
-    await this.#changes.ask((id) => this.#tellOthers(id, change));
+  async #send(change: EpochChange): Promise<void> {
+    await this.#changes.ask((id) => this.#sendToOthers(id, change));
   }
 }

@@ -68,7 +68,7 @@ export class WorkerHandle {
       start.reject(new WorkersError(`a worker ended with ${how} before it served`, 1));
       events.onEnd(how);
     });
-    this.tell({ kind: 'start', orders });
+    this.send({ kind: 'start', orders });
   }
 
   /** Whether it listens. */
@@ -93,7 +93,7 @@ export class WorkerHandle {
 
   /** Its metrics now; the last ones if it does not answer. */
   async measure(): Promise<Snapshot> {
-    const snapshot = await this.#measures.ask((id) => this.tell({ kind: 'measure', id }));
+    const snapshot = await this.#measures.ask((id) => this.send({ kind: 'measure', id }));
     this.#snapshot = snapshot ?? this.#snapshot;
     return this.#snapshot;
   }
@@ -102,10 +102,10 @@ export class WorkerHandle {
   async change(change: EpochChange): Promise<void> {
     // Until it has been handed a connection it has read nothing.
     if (this.handed === 0) return;
-    await this.#changes.ask((id) => this.tell({ kind: 'change', id, change }));
+    await this.#changes.ask((id) => this.send({ kind: 'change', id, change }));
   }
 
-  tell(message: ToWorker): void {
+  send(message: ToWorker): void {
     if (this.#worker.isConnected()) this.#worker.send(message);
   }
 

@@ -24,7 +24,7 @@ const textTimeoutMs = 150;
 /** Longest time that a scrape waits, in milliseconds. */
 const totalsTimeoutMs = 3000;
 
-/** Longest time that a stop waits for the primary's word, in milliseconds: requests wait meanwhile. */
+/** Longest time that a stop waits for the primary to allow its next step, in milliseconds: requests wait meanwhile. */
 const permissionTimeoutMs = 3000;
 
 /** A worker's side of the channel to the primary. */
@@ -34,15 +34,15 @@ export class Link {
   /** Texts that any worker has registered. */
   readonly store: TextStore;
   /** Epochs of upstream keys that hold over all workers. */
-  readonly epochs = new WorkerEpochs((id, change) => void tell({ kind: 'changeAll', id, change }));
+  readonly epochs = new WorkerEpochs((id, change) => void send({ kind: 'changeAll', id, change }));
   readonly #texts = createPending<string>(textTimeoutMs);
-  /** The primary's words when this worker stops. */
+  /** What the primary allows when this worker stops. */
   readonly #mayClose = Promise.withResolvers<void>();
   readonly #mayAnswer = Promise.withResolvers<void>();
   /** The socket that the primary accepts from. */
   readonly socket: SharedSocket = {
-    mayClose: () => this.#wordAfter({ kind: 'holding' }, this.#mayClose.promise),
-    mayAnswer: () => this.#wordAfter({ kind: 'closed' }, this.#mayAnswer.promise),
+    mayClose: () => this.#permissionAfter({ kind: 'holding' }, this.#mayClose.promise),
+    mayAnswer: () => this.#permissionAfter({ kind: 'closed' }, this.#mayAnswer.promise),
   };
   readonly #totals = createPending<string>(totalsTimeoutMs);
   #served: Served | undefined;
@@ -61,8 +61,8 @@ export class Link {
       else this.#obey(message);
     });
     this.store = {
-      get: (hash) => this.#texts.ask((id) => void tell({ kind: 'get', id, hash })),
-      set: (hash, text) => void tell({ kind: 'set', hash, text }),
+      get: (hash) => this.#texts.ask((id) => void send({ kind: 'get', id, hash })),
+      set: (hash, text) => void send({ kind: 'set', hash, text }),
       close: ignore,
     };
   }
@@ -75,31 +75,31 @@ export class Link {
 
   /** The budget that all workers share, if there is one. */
   budgetOf(settings: BudgetSettings | undefined): CallBudget | undefined {
-    this.#budget = settings && new RemoteBudget(settings.windows, (message) => void tell(message));
+    this.#budget = settings && new RemoteBudget(settings.windows, (message) => void send(message));
     return this.#budget;
   }
 
   /** From now on the primary directs this server. */
   serve(served: Served): void {
     this.#served = served;
-    void tell({ kind: 'listening', url: served.url, upstream: served.upstream });
+    void send({ kind: 'listening', url: served.url, upstream: served.upstream });
   }
 
   /** Says that this worker cannot start; resolves when it is said. */
   fail(message: string, exitCode: number): Promise<void> {
-    return tell({ kind: 'failed', message, exitCode });
+    return send({ kind: 'failed', message, exitCode });
   }
 
   /** The metrics of all workers together. */
   async totals(): Promise<string> {
-    const text = await this.#totals.ask((id) => void tell({ kind: 'totals', id }));
+    const text = await this.#totals.ask((id) => void send({ kind: 'totals', id }));
     if (text === undefined) throw new Error('the primary did not answer in time');
     return text;
   }
 
-  async #wordAfter(message: ToPrimary, word: Promise<void>): Promise<void> {
-    void tell(message);
-    await Promise.race([word, delay(permissionTimeoutMs, undefined, { ref: false })]);
+  async #permissionAfter(message: ToPrimary, permission: Promise<void>): Promise<void> {
+    void send(message);
+    await Promise.race([permission, delay(permissionTimeoutMs, undefined, { ref: false })]);
   }
 
   #obey(message: Exclude<ToWorker, { readonly kind: 'start' }>): void {
@@ -119,12 +119,12 @@ export class Link {
         this.#tenants = message.tenants;
         return this.#takeTenants(message.tenants);
       case 'measure':
-        return void served?.snapshot().then((snapshot) => tell({ kind: 'measured', id: message.id, snapshot }), ignore);
+        return void served?.snapshot().then((snapshot) => send({ kind: 'measured', id: message.id, snapshot }), ignore);
       case 'text':
         return this.#texts.answer(message.id, message.text);
       case 'change':
         this.epochs.take(message.change);
-        return void tell({ kind: 'changed', id: message.id });
+        return void send({ kind: 'changed', id: message.id });
       case 'changedAll':
         return this.epochs.changed(message.id);
       case 'totals':
@@ -132,13 +132,13 @@ export class Link {
       case 'decisions':
         return this.#budget?.decide(message.decisions);
       case 'outlooks':
-        return this.#budget?.told(message.id, message.outlooks);
+        return this.#budget?.takeOutlooks(message.id, message.outlooks);
     }
   }
 }
 
 /** Resolves when the message has left, or can leave no more: without its primary a worker ends anyway. */
-function tell(message: ToPrimary): Promise<void> {
+function send(message: ToPrimary): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected) process.send?.(message, () => resolve());
     else resolve();

@@ -52,13 +52,13 @@ export function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError
 }
 
 /** Longest text of what a mutation answers beside dropped data: enough for ids and names. */
-const longestTold = 1000;
+const longestKept = 1000;
 
 /**
  * What a mutation did, without what was read because of it: of each payload and of the object in it the short leaves stay.
  * A mutation that was not sent any more is null.
  */
-export function toldOf(data: unknown): unknown {
+export function effectOf(data: unknown): unknown {
   return pruned(data, 2);
 }
 
@@ -77,5 +77,5 @@ function pruned(value: unknown, levels: number): unknown {
 }
 
 function isShort(value: unknown): boolean {
-  return measureJson(value, longestTold).path === undefined;
+  return measureJson(value, longestKept).path === undefined;
 }

@@ -46,7 +46,7 @@ export class Cost {
   /** Whether its client wants to know what it costs. */
   readonly wantsCost: boolean;
   /** Whether the client wants to know anything of it. */
-  readonly isTold: boolean;
+  readonly wantsExtensions: boolean;
   /** What is left of the budget of its key, if its client wants to know. */
   budget: readonly BudgetStatus[] | undefined;
   readonly #asked: Asked;
@@ -61,7 +61,7 @@ export class Cost {
     this.isLarge = findings.isLarge;
     this.planOnly = explain === 'plan' && withinSteps(findings.planned) !== undefined;
     this.wantsCost = wantsCost;
-    this.isTold = this.planOnly || explain === 'trace' || wantsCost;
+    this.wantsExtensions = this.planOnly || explain === 'trace' || wantsCost;
     this.#asked = asked;
     this.#findings = findings;
     this.#planner = planner;
@@ -90,7 +90,7 @@ export class Cost {
    * it is a subscription.
    */
   extensions(calls = this.calls): Readonly<Record<string, unknown>> | undefined {
-    if (!this.isTold) return undefined;
+    if (!this.wantsExtensions) return undefined;
     const { planOnly, wantsCost } = this;
     return {
       ...(planOnly && { explain: withinSteps(this.#findings.planned) }),

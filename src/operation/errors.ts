@@ -56,18 +56,18 @@ export function toPublicErrors(
   most: number,
   report: (error: unknown) => void,
 ): readonly PublicError[] {
-  const told: PublicError[] = [];
+  const reported: PublicError[] = [];
   let paths = 0;
   for (const error of errors) {
-    if (told.length === most || paths > maximumPaths) break;
+    if (reported.length === most || paths > maximumPaths) break;
     const shown = toPublicError(error, report);
     paths += charactersOf(shown);
-    told.push(shown);
+    reported.push(shown);
   }
-  const omitted = errors.length - told.length;
-  if (omitted === 0) return told;
-  const message = `The answer has ${errors.length} errors, but at most ${told.length} are told: ${omitted} are left out.`;
-  return [...told, publicError(undefined, message, { code: 'LIMIT_EXCEEDED' })];
+  const omitted = errors.length - reported.length;
+  if (omitted === 0) return reported;
+  const message = `The answer has ${errors.length} errors, but at most ${reported.length} are told: ${omitted} are left out.`;
+  return [...reported, publicError(undefined, message, { code: 'LIMIT_EXCEEDED' })];
 }
 
 function charactersOf({ path = [] }: PublicError): number {

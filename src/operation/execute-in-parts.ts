@@ -73,7 +73,7 @@ async function answerOf(
     if (cost.isLarge) await eventLoop.takeLast();
   };
   const beforeLast = async (): Promise<void> => {
-    if (cost.wantsCost && request.caller !== undefined) await spending?.tell(request.caller, cost, {});
+    if (cost.wantsCost && request.caller !== undefined) await spending?.withStatus(request.caller, cost, {});
   };
   await takeTurn();
   const { data, errors } = 'initialResult' in executed ? executed.initialResult : executed;

@@ -39,7 +39,7 @@ export class MessageAnswers {
   of(run: PlannedRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
     const { request, cost } = run;
     const { caller } = request;
-    if (!isObject(payload) || caller === undefined || cost.isTold) return this.#execute(run, args, payload);
+    if (!isObject(payload) || caller === undefined || cost.wantsExtensions) return this.#execute(run, args, payload);
     const answers = this.#known.get(payload) ?? new Map<string, Promise<MessageAnswer>>();
     this.#known.set(payload, answers);
     const name = `${callerNameOf(caller)} ${nameOf(run)}`;

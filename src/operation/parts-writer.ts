@@ -36,7 +36,7 @@ export class PartsWriter {
   readonly #takeRoom: (bytes: number) => boolean;
   /** The ids of what was announced to the client and is still to come. */
   readonly #pending = new Set<unknown>();
-  readonly #told: PublicError[] = [];
+  readonly #reported: PublicError[] = [];
   #written = 0;
   #isOver = false;
 
@@ -52,16 +52,16 @@ export class PartsWriter {
 
   /** The errors of all parts so far. */
   get errors(): readonly PublicError[] | undefined {
-    return this.#told.length === 0 ? undefined : this.#told;
+    return this.#reported.length === 0 ? undefined : this.#reported;
   }
 
   /** The JSON text of the first part, which must be within the limits. Throws if there is no room for it. */
   first({ data, errors = [], pending = [] }: ExecutedPart): string {
     for (const entry of pending) this.#pending.add(idOf(entry));
     const { format, prepared, maxErrors, report } = this.#options;
-    const told = errors.length === 0 ? undefined : toPublicErrors(errors, maxErrors, report);
-    this.#told.push(...(told ?? []));
-    const result = stringifyResult({ data, errors: told, document: prepared.document });
+    const reported = errors.length === 0 ? undefined : toPublicErrors(errors, maxErrors, report);
+    this.#reported.push(...(reported ?? []));
+    const result = stringifyResult({ data, errors: reported, document: prepared.document });
     const rest = JSON.stringify({ pending: format === 'v0.2' ? pending : undefined, hasNext: true });
     const text = `${result.slice(0, -1)},${rest.slice(1)}`;
     this.#written = Buffer.byteLength(text);
@@ -87,10 +87,10 @@ export class PartsWriter {
   /** The JSON text of a last part that gives up all that is still to come. */
   fail(why: unknown): string {
     const { format, cost, report } = this.#options;
-    const told = toPublicErrors([why], 1, report);
-    this.#told.push(...told);
+    const reported = toPublicErrors([why], 1, report);
+    this.#reported.push(...reported);
     this.#isOver = true;
-    const errors = told.map(formatted);
+    const errors = reported.map(formatted);
     const given =
       format === 'v0.2'
         ? { completed: [...this.#pending].map((id) => ({ id, errors })) }
@@ -123,15 +123,15 @@ export class PartsWriter {
   }
 
   #masked(entry: ExecutedEntry): object {
-    return entry.errors === undefined ? entry : { ...entry, errors: this.#tell(entry.errors) };
+    return entry.errors === undefined ? entry : { ...entry, errors: this.#publicErrors(entry.errors) };
   }
 
   /** What a client may see of errors. Beyond the limit of the whole answer, each place says how many are left out there. */
-  #tell(errors: readonly GraphQLError[]): readonly object[] {
+  #publicErrors(errors: readonly GraphQLError[]): readonly object[] {
     const { maxErrors, report } = this.#options;
-    const told = toPublicErrors(errors, Math.max(maxErrors - this.#told.length, 0), report);
-    this.#told.push(...told);
-    return told.map(formatted);
+    const reported = toPublicErrors(errors, Math.max(maxErrors - this.#reported.length, 0), report);
+    this.#reported.push(...reported);
+    return reported.map(formatted);
   }
 }
 

@@ -125,7 +125,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
     } catch (error) {
       result = failureOf(error, run, options);
     }
-    tellEnd(run, result, options);
+    reportEnd(run, result, options);
     return withMaxAge(run, result, options.getMaxAge);
   };
 }
@@ -134,18 +134,18 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
  * Tells what became of an operation: of one that is answered in parts once the last of them is made. That of a subscription
  * is told when its stream has ended.
  */
-function tellEnd(run: OperationRun, result: OperationResult, { onEnd, onPlan, report }: OperationsOptions): void {
+function reportEnd(run: OperationRun, result: OperationResult, { onEnd, onPlan, report }: OperationsOptions): void {
   if (result.stream !== undefined) return;
   if (asksForPlan(run.params)) {
     onPlan();
     return;
   }
-  const tell = (last: OperationResult): void => {
+  const end = (last: OperationResult): void => {
     countUse(run, last);
     onEnd(reportOf(run, last));
   };
-  if (result.parts === undefined) tell(result);
-  else result.parts.over.then(tell).catch(report);
+  if (result.parts === undefined) end(result);
+  else result.parts.over.then(end).catch(report);
 }
 
 /** Begins a subscription. */
@@ -209,7 +209,8 @@ function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<Op
   if (caller === undefined || deferredOf(run) !== undefined) return shared.startUnshared(request, start);
   const callerName = callerNameOf(caller);
   if (prepared.operation.operation === 'query') {
-    if (cost.isTold || (cache !== undefined && cache.use !== 'normal')) return shared.startUnshared(request, start);
+    if (cost.wantsExtensions || (cache !== undefined && cache.use !== 'normal'))
+      return shared.startUnshared(request, start);
     let name = nameOf(run);
     if (cache !== undefined) {
       // Not with one from before a write that another process has sent.
@@ -249,7 +250,7 @@ function execute(
   const proceed = (refused: GraphQLError | undefined): Promise<OperationResult> | OperationResult => {
     if (refused !== undefined) throw refused;
     const made = knownReads.follow(name, cache, start());
-    return cost.wantsCost && deferred === undefined ? spending.tell(caller, cost, made) : made;
+    return cost.wantsCost && deferred === undefined ? spending.withStatus(caller, cost, made) : made;
   };
   return refusal instanceof Promise ? refusal.then(proceed) : proceed(refusal);
 }

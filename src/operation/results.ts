@@ -6,7 +6,7 @@ import { fragmentsOf } from '../look-ahead/selection.ts';
 import { noRoomForBodies } from '../rest/errors.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import { measureJson } from './answer-bytes.ts';
-import { bodyExcessError, excessError, toldOf, weigh } from './answer-limits.ts';
+import { bodyExcessError, effectOf, excessError, weigh } from './answer-limits.ts';
 import type { Cost } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { causeOf, type PublicError, toPublicErrors } from './errors.ts';
@@ -149,7 +149,7 @@ export class Results {
       const isRefused = whys.some(({ http }) => http !== undefined);
       return { errors: whys, extensions, ...(!isRefused && { data: null }) };
     }
-    return { data: toldOf(data), errors: [...errors.filter(isOfRoot), ...whys], extensions };
+    return { data: effectOf(data), errors: [...errors.filter(isOfRoot), ...whys], extensions };
   }
 
   #rootOf(prepared: PreparedOperation): ObjectWeight {

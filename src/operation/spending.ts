@@ -73,7 +73,11 @@ export class Spending {
   }
 
   /** The result of an operation, with what is left of the surfaces that it calls. */
-  async tell(caller: Caller, cost: Cost, made: Promise<OperationResult> | OperationResult): Promise<OperationResult> {
+  async withStatus(
+    caller: Caller,
+    cost: Cost,
+    made: Promise<OperationResult> | OperationResult,
+  ): Promise<OperationResult> {
     const result = await made;
     const touched = new Set(cost.plan()?.calls.map(({ operation }) => operations[operation].surface));
     if (touched.size > 0) {
@@ -135,9 +139,9 @@ function shortageIn(outlooks: Outlooks, needs: Needs, limitMs: number): Shortage
       return { surface, error: requestError('spentBudget', message) };
     }
     const retryAfter = Math.ceil(turnMs / 1000);
-    const told = { details: { retryAfter }, headers: { 'retry-after': String(retryAfter) } };
+    const wait = { details: { retryAfter }, headers: { 'retry-after': String(retryAfter) } };
     const message = `${needed}, which can be made in ${retryAfter} seconds at the earliest.`;
-    return { surface, error: requestError('spentBudget', message, told) };
+    return { surface, error: requestError('spentBudget', message, wait) };
   }
   return undefined;
 }

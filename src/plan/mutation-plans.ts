@@ -79,9 +79,9 @@ function targetOf(
   const info = { parentType: type, fieldName: selected.field.name };
   const { key } = checkedWrite({ noun, isNew: !isRow, input }, owner, info, builder.options.tenant?.reach);
   const payload = builder.answerOf(selected);
-  const isTold = payload !== undefined && builder.answersScopes(payload, selected.nodes);
+  const answersIds = payload !== undefined && builder.answersScopes(payload, selected.nodes);
   const isCompared = owner === current && namesGlobally(input);
-  const isRead = owner === current && (isTold || isCompared);
+  const isRead = owner === current && (answersIds || isCompared);
   return { key, owner: isRead ? 'read' : 'given', isCompared };
 }
 

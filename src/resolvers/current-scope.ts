@@ -27,8 +27,8 @@ export async function withRealScope(
 ): Promise<RowRecord> {
   try {
     const isPlugin = record.noun === 'Plugin';
-    const told = isPlugin ? rows.map(ownerIn).find((id) => id !== undefined) : undefined;
-    return withIdScope(record, told ?? (await loaders.fetchCurrentId(isPlugin ? 'Organization' : 'Project')));
+    const named = isPlugin ? rows.map(ownerIn).find((id) => id !== undefined) : undefined;
+    return withIdScope(record, named ?? (await loaders.fetchCurrentId(isPlugin ? 'Organization' : 'Project')));
   } catch (error) {
     return withIdScope(record, toError(error));
   }

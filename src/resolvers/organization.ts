@@ -54,10 +54,10 @@ function plugins(organizationId: string): Collection {
 
 /** Only plugins have the name of their organization: any row of them will do, and a page of one if there is none. */
 async function fetchName(
-  { id, name: told }: OrganizationRecord,
+  { id, name: known }: OrganizationRecord,
   { loaders, answer }: GatewayContext,
 ): Promise<string | null> {
-  if (told !== undefined) return told;
+  if (known !== undefined) return known;
   answer.takeValue();
   const collection = plugins(id);
   const nameAtHand = (): string | undefined => {

@@ -45,8 +45,8 @@ async function prepare(
   const checked = checkedWrite(target, owner, info, tenant?.reach);
   if (owner !== current) return checked;
   const payload = getNamedType(info.returnType);
-  const isTold = isObjectType(payload) && answersScopes(payload, info.fieldNodes, scopeOf(info));
-  if (!isTold && !namesGlobally(target.input)) return checked;
+  const answersIds = isObjectType(payload) && answersScopes(payload, info.fieldNodes, scopeOf(info));
+  if (!answersIds && !namesGlobally(target.input)) return checked;
   const real = await loaders.fetchCurrentId(ownerTypeOf(target.noun) ?? 'Project');
   return checkedWrite(target, real, info, tenant?.reach);
 }

@@ -114,7 +114,7 @@ export class CallerClient implements RestClient, CallOwner {
   }
 
   /** Takes note of what the end of a call says about the key; undefined: it succeeded. */
-  heardOf(failure: unknown): void {
+  noteEnd(failure: unknown): void {
     const { rejected } = this.#shared;
     if (failure === undefined) {
       this.#isProven = true;

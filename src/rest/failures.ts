@@ -20,14 +20,14 @@ export function toUpstreamError(
 ): UpstreamError {
   const json = jsonIn(text);
   const body = isObject(json) ? json : {};
-  const told = word(body['code'], /^[\w.-]{1,64}$/);
-  const code = safe(told, key);
+  const given = word(body['code'], /^[\w.-]{1,64}$/);
+  const code = safe(given, key);
   const attr = safe(word(body['attr'], /^[\w.[\]-]{1,200}$/), key);
   const detail = status < 500 ? detailOf(body, key) : undefined;
   const retryAfter = retryAfterSeconds(headers['retry-after']);
   const isCut = /json/i.test(headers['content-type'] ?? '') && !text.trimStart().startsWith('<');
   const isApi = text === '' || json !== undefined || isCut;
-  const errorCode = codeOf(status, told, isApi);
+  const errorCode = codeOf(status, given, isApi);
   const errors = errorCode === 'BAD_USER_INPUT' || errorCode === 'CONFLICT' ? rejectionsIn(json, key) : [];
   const facts: UpstreamErrorDetails = {
     status,

@@ -35,7 +35,7 @@ const endTimeoutMs = 1000;
 export interface Journal {
   readonly log: Logger;
   /** Writes the same lines, of plain data, several times as fast: there is one for each operation. */
-  readonly tell: Log;
+  readonly plainLog: Log;
   /** Resolves when every line is written, or the reader has had time for it; nothing is logged after that. */
   readonly end: () => Promise<void>;
 }
@@ -47,8 +47,8 @@ export interface Journal {
 export function createLog(level: string, isShared: boolean): Journal {
   if (isatty(standardOutput)) {
     const log = pino({ level }, createTerminal());
-    const tell: Log = (severity, message, fields = {}) => log[severity](fields, message);
-    return { log, tell, end: () => Promise.resolve() };
+    const plainLog: Log = (severity, message, fields = {}) => log[severity](fields, message);
+    return { log, plainLog, end: () => Promise.resolve() };
   }
   const maxWrite = isShared ? indivisibleBytes : 2 * batchLength;
   const destination = pino.destination({ sync: false, maxWrite, maxLength: longestBacklog });
@@ -70,14 +70,14 @@ export function createLog(level: string, isShared: boolean): Journal {
       destination.end();
     });
   const log = pino({ level }, lines);
-  return { log, tell: createTell(log, lines), end };
+  return { log, plainLog: createPlainLog(log, lines), end };
 }
 
 /**
  * Lines as pino writes them. It looks at each field of a line anew, which cost a small operation a thirtieth. Fields are
  * read later: they must not change.
  */
-export function createTell(log: Logger, lines: Pick<Batches, 'defer'>): Log {
+export function createPlainLog(log: Logger, lines: Pick<Batches, 'defer'>): Log {
   const { values } = pino.levels;
   const origin = `"pid":${process.pid},"hostname":${JSON.stringify(hostname())}`;
   return (severity, message, fields = {}) => {

@@ -46,7 +46,7 @@ interface Read {
 
 function startRead(upstream: UpstreamResources): Read {
   const deadline = new OperationDeadline(5000);
-  const owner = { caller, calls: new OperationCalls(10), spans: undefined, heardOf: () => undefined };
+  const owner = { caller, calls: new OperationCalls(10), spans: undefined, noteEnd: () => undefined };
   const request = { operation, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
   const call = new UpstreamCall(upstream, owner, request);
   const ended = call.join(deadline).catch((error: unknown) => error);

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
-import { createBatches, createTell } from '../../src/telemetry/log.ts';
+import { createBatches, createPlainLog } from '../../src/telemetry/log.ts';
 
 const bytesOf = (line: string): number => Buffer.byteLength(line);
 
@@ -27,13 +27,13 @@ test('what is told stands in the log as pino writes it', () => {
   const written: string[] = [];
   const lines = createBatches(1, bytesOf, (line) => void written.push(line));
   const log = pino({ level: 'info' }, lines);
-  const tell = createTell(log, lines);
+  const plainLog = createPlainLog(log, lines);
   for (const fields of [
     {},
     { count: 1, absent: undefined, text: 'a "b"\n\u2028', list: ['c'], none: null, share: 0.5 },
   ]) {
     log.warn(fields, 'told');
-    tell('warn', 'told', fields);
+    plainLog('warn', 'told', fields);
   }
   lines.flush();
   const untimed = written.map((line) => line.replace(/"time":\d+/, '"time":0'));
@@ -44,9 +44,9 @@ test('what is told stands in the log as pino writes it', () => {
 test('what is told is not written below the level of the log', () => {
   const written: string[] = [];
   const lines = createBatches(1, bytesOf, (line) => void written.push(line));
-  const tell = createTell(pino({ level: 'warn' }, lines), lines);
-  tell('info', 'operation');
-  tell('error', 'fault');
+  const plainLog = createPlainLog(pino({ level: 'warn' }, lines), lines);
+  plainLog('info', 'operation');
+  plainLog('error', 'fault');
   lines.flush();
   expect(written.map((line): unknown => JSON.parse(line))).toMatchObject([{ level: 50, msg: 'fault' }]);
 });
@@ -66,12 +66,12 @@ test('lines that are made together stand in the log in the order in which they w
 test('a line keeps the time at which it was told, and not that at which it was made', () => {
   const written: string[] = [];
   const lines = createBatches(1, bytesOf, (line) => void written.push(line));
-  const tell = createTell(pino({ level: 'info' }, lines), lines);
+  const plainLog = createPlainLog(pino({ level: 'info' }, lines), lines);
   vi.useFakeTimers({ now: 1000 });
   try {
-    tell('info', 'first');
+    plainLog('info', 'first');
     vi.setSystemTime(2000);
-    tell('info', 'second');
+    plainLog('info', 'second');
     lines.flush();
   } finally {
     vi.useRealTimers();

@@ -24,9 +24,9 @@ class Worker {
     });
   }
 
-  tell(message: ToWorker): void {
+  send(message: ToWorker): void {
     if (message.kind === 'decisions') this.budget.decide(message.decisions);
-    if (message.kind === 'outlooks') this.budget.told(message.id, message.outlooks);
+    if (message.kind === 'outlooks') this.budget.takeOutlooks(message.id, message.outlooks);
   }
 
   claim(): Claim {

@@ -32,7 +32,7 @@ const mostWaiting = 1000;
 export function createRedisStore({ ttlSeconds, use, ...options }: RedisStoreOptions): TextStore {
   const redis = connectRedis(options, timeoutMs);
   const { log } = options;
-  const failed = (command: RedisCommand): ((error: unknown) => void) => hearFailures(command, use, log);
+  const failed = (command: RedisCommand): ((error: unknown) => void) => countFailures(command, use, log);
   const read = createRun(redis, failed('get'));
   const write = createRun(redis, failed('set'));
   return {
@@ -69,7 +69,7 @@ function createRun(
 }
 
 /** Counts failures of a command, and logs each reason once in a while. */
-function hearFailures(command: RedisCommand, use: RedisUse, log: Log): (error: unknown) => void {
+function countFailures(command: RedisCommand, use: RedisUse, log: Log): (error: unknown) => void {
   const logged = new LogThrottle();
   return (error) => {
     use.failures[command] += 1;

@@ -37,7 +37,7 @@ export class DriftCounts {
     const key = `${route} ${column} ${kind}`;
     const known = this.#counts.get(key);
     if (known !== undefined) known.count += 1;
-    else if (series !== undefined && this.#told < mostDriftSeries) this.#start(key, series);
+    else if (series !== undefined && this.#counted < mostDriftSeries) this.#start(key, series);
     else if (this.#counts.has(otherKey)) this.add(undefined);
     else this.#start(otherKey, otherDrift);
   }
@@ -46,7 +46,7 @@ export class DriftCounts {
     return [...this.#counts.values()];
   }
 
-  get #told(): number {
+  get #counted(): number {
     return this.#counts.size - (this.#counts.has(otherKey) ? 1 : 0);
   }
 

@@ -92,8 +92,8 @@ class Observer {
 
   /** Undefined if a client may have chosen the name. */
   #seriesOf(route: string, { prefix, column, kind }: Difference): DriftSeries | undefined {
-    const isTold = kind !== 'unknown_column' || (plainName.test(column) && !this.#isWritten(column));
-    return isTold ? { route, column: `${prefix}${column}`, kind } : undefined;
+    const isNamed = kind !== 'unknown_column' || (plainName.test(column) && !this.#isWritten(column));
+    return isNamed ? { route, column: `${prefix}${column}`, kind } : undefined;
   }
 
   #isWritten(column: string): boolean {

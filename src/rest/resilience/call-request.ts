@@ -11,7 +11,7 @@ export interface CallOwner {
   /** Follows its calls; undefined without tracing. */
   readonly spans: CallSpans | undefined;
   /** Called with how a call ended; undefined: it succeeded. */
-  readonly heardOf: (failure: unknown) => void;
+  readonly noteEnd: (failure: unknown) => void;
 }
 
 /** What a call asks of the upstream. */

@@ -269,7 +269,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
 
   /** Gives each operation that waits the value, if it may keep it: what is read counts against its memory. */
   #settle(response: DecodedResponse): void {
-    this.#owner.heardOf(undefined);
+    this.#owner.noteEnd(undefined);
     const { bodies, eventLoop } = this.#upstream;
     const body = this.#request.isWrite ? bodies.keepWritten(response.text) : bodies.keep(response.text);
     if (body === undefined) return this.#fail(noRoomForBodies);
@@ -293,7 +293,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
 
   #fail(error: unknown): void {
     const failure = toDomainError(error);
-    if (this.waiters.length > 0) this.#owner.heardOf(failure);
+    if (this.waiters.length > 0) this.#owner.noteEnd(failure);
     this.reject(failure);
   }
 }

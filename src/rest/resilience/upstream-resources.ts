@@ -89,14 +89,14 @@ export function createUpstreamResources(options: UpstreamOptions): UpstreamResou
   const limiter = new ConcurrencyLimiter({ most, now });
   const bodies = new BodyRoom(options.bodyLimits);
   const reachability = new Reachability({ host, log, now });
-  const tell = tellBreaker(reachability, host, log);
+  const breakerLog = logBreaker(reachability, host, log);
   const breakers = new BreakerRegistry({
     now,
     onOpen: () => {
       limiter.flush(new UpstreamError('UPSTREAM_UNAVAILABLE'));
-      tell.opened();
+      breakerLog.opened();
     },
-    onClose: tell.closed,
+    onClose: breakerLog.closed,
   });
   return {
     transport: createTransport({
@@ -133,7 +133,7 @@ export function healthOf(upstream: UpstreamResources, sharedReads: number): Upst
 }
 
 /** Logs the breaker's opening and closing, each once: it says that it is open after every probe that fails. */
-function tellBreaker(
+function logBreaker(
   reachability: Reachability,
   host: string,
   log: Log,

@@ -34,14 +34,14 @@ export function startTracing(environment: Environment, upstreamUrl: string, comp
     ...(!isSet(environment['OTEL_LOGS_EXPORTER']) && { logRecordProcessors: [] }),
   });
   const silent = (): void => undefined;
-  const tell = (level: 'warn' | 'error', text: string, more: readonly unknown[]): void => {
-    const told = toldIn(text);
-    complain(level, told.message, [...told.details, ...more]);
+  const pass = (level: 'warn' | 'error', text: string, more: readonly unknown[]): void => {
+    const parsed = parse(text);
+    complain(level, parsed.message, [...parsed.details, ...more]);
   };
   diag.setLogger(
     {
-      error: (message, ...more) => tell('error', message, more),
-      warn: (message, ...more) => tell('warn', message, more),
+      error: (message, ...more) => pass('error', message, more),
+      warn: (message, ...more) => pass('warn', message, more),
       info: silent,
       debug: silent,
       verbose: silent,
@@ -58,7 +58,7 @@ export function startTracing(environment: Environment, upstreamUrl: string, comp
 }
 
 /** The SDK reports errors as JSON with their codes and stacks: the message for people, and all of it. */
-function toldIn(text: string): { readonly message: string; readonly details: readonly unknown[] } {
+function parse(text: string): { readonly message: string; readonly details: readonly unknown[] } {
   try {
     const error: unknown = JSON.parse(text);
     if (isObject(error) && typeof error['message'] === 'string') return { message: error['message'], details: [error] };
