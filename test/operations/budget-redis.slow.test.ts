@@ -132,6 +132,18 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     expect(Number(await redis.ask('ZCARD', set ?? ''))).toBeGreaterThanOrEqual(1);
   });
 
+  test('wait no longer than a window for calls from before the clock of Redis was put back', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startProjects();
+    await using gateway = await startMember(upstream, redis.url, '4/1', 1);
+    await proven(redis, gateway);
+    const set = (await nameIn(redis, ':rest')) ?? '';
+    const inAnHour = String(Date.now() + 3_600_000);
+    for (const id of ['a', 'b', 'c', 'd']) await redis.ask('ZADD', set, inAnHour, id);
+    expect((await gateway.ask(one(2))).status).toBe(200);
+    expect(codesOf(await gateway.ask(one(3)))).toEqual([]);
+  });
+
   test('find out that Redis has forgotten everything, and tell it anew', async () => {
     await using redis = await startRedis();
     await using upstream = await startProjects();

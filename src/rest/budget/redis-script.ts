@@ -1,5 +1,8 @@
 import { hash } from 'node:crypto';
 
+/** Longer than the longest `OPERATION_DEADLINE_MS` that any gateway can have, in milliseconds. */
+const longestOfAllMs = 660_000;
+
 /**
  * What Redis does with a wave of calls, as one step that nothing comes between. A sorted set for each account, and for each
  * user with a share of it, holds the calls that count, by the time of their end: that of those in flight is when they have
@@ -37,6 +40,13 @@ if wave.gateway ~= '' then
   redis.call('PEXPIRE', KEYS[2], wave.keptMs)
 end
 
+-- With no gateway a call ends later than that, unless the clock was put back: then all of before end now.
+local function endLate(key)
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[key], '(' .. at(${longestOfAllMs}), '+inf')) do
+    redis.call('ZADD', KEYS[key], at(0), id)
+  end
+end
+
 local verdicts = {}
 local states = {}
 for index, take in ipairs(wave.takes) do
@@ -45,6 +55,7 @@ for index, take in ipairs(wave.takes) do
     if not counts[key] then
       counts[key] = {}
       redis.call('ZREMRANGEBYSCORE', KEYS[key], '-inf', at(-take.longestMs))
+      endLate(key)
       for nth, window in ipairs(take.windows) do
         counts[key][nth] = redis.call('ZCOUNT', KEYS[key], '(' .. at(-window[1]), '+inf')
       end
