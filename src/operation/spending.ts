@@ -26,6 +26,8 @@ export interface BudgetStatus {
 export interface SpendingOptions {
   readonly budget: CallBudget;
   readonly counts: Pick<BudgetCounts, 'refused' | 'found'>;
+  /** How long a call of which so many milliseconds are left waits for its place, in milliseconds. */
+  readonly waitMs: (leftMs: number, isWrite: boolean) => number;
 }
 
 /** An operation that is about to run. */
@@ -53,9 +55,7 @@ export class Spending {
     { endsAt }: Pick<OperationDeadline, 'endsAt'>,
   ): GraphQLError | undefined | Promise<GraphQLError | undefined> {
     const { caller, cost, isMutation, answered } = spender;
-    const leftMs = endsAt - performance.now();
-    // A write waits no longer than that.
-    const limitMs = isMutation ? leftMs / 2 : leftMs;
+    const limitMs = this.#options.waitMs(endsAt - performance.now(), isMutation);
     const judge = (left: Outlooks): GraphQLError | undefined | Promise<GraphQLError | undefined> => {
       this.#options.counts.found(left);
       if (isPlenty(left, cost.mostCalls())) return undefined;

@@ -8,16 +8,26 @@ import { checkUpstream } from './check-upstream.ts';
 import { CallerClient, type CallingOperation, type RestClient, type Shared } from './client.ts';
 import { csvOf, jsonOf } from './decoded-response.ts';
 import { UpstreamError } from './errors.ts';
+import { budgetWaitMs } from './resilience/admission.ts';
 import { RejectedKeys } from './resilience/rejected-keys.ts';
 import {
   createUpstreamResources,
   healthOf,
   type UpstreamHealth,
   type UpstreamOptions,
+  type UpstreamResources,
 } from './resilience/upstream-resources.ts';
 import { SingleFlight } from './single-flight.ts';
 import { type HeldKeyFaults, HeldKeys, keyUnavailable, TenantClient } from './tenant-client.ts';
 import type { Route } from './transport/pools.ts';
+
+/** What each key may call. */
+export interface UpstreamBudget {
+  readonly budget: CallBudget;
+  readonly counts: BudgetCounts;
+  /** How long a call of which so many milliseconds are left waits for its place, in milliseconds. */
+  readonly waitMs: (leftMs: number, isWrite: boolean) => number;
+}
 
 /** The REST API, shared by all operations. */
 export interface Upstream {
@@ -33,7 +43,7 @@ export interface Upstream {
   /** Whether a call of this caller would be shed at once: then its operation need not begin. */
   readonly overloaded: (caller: Caller | undefined) => boolean;
   /** What each key may call, and what a spent budget has led to; undefined: keys may call as much as they like. */
-  readonly budget: { readonly budget: CallBudget; readonly counts: BudgetCounts } | undefined;
+  readonly budget: UpstreamBudget | undefined;
   readonly health: () => UpstreamHealth;
   /** What went wrong with the keys that the gateway holds. */
   readonly heldKeyFaults: HeldKeyFaults;
@@ -52,7 +62,7 @@ const joinWindowMs = 1000;
 /** Connects to the REST API at `url`; nothing is sent yet. */
 export function createUpstream(options: UpstreamOptions, caching?: CacheOptions): Upstream {
   const upstream = createUpstreamResources(options);
-  const { transport, limiter, callBudget, budgetCounts, now } = upstream;
+  const { transport, limiter, now } = upstream;
   const window = { joinWindowMs, now };
   const shared: Shared = {
     upstream,
@@ -76,7 +86,7 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     },
     heldKeyFaults: held.faults,
     overloaded: (caller) => caller !== undefined && limiter.isFull(caller.queueKey, caller.subject),
-    budget: callBudget && { budget: callBudget, counts: budgetCounts },
+    budget: budgetOf(upstream),
     health: () => healthOf(upstream, shared.json.inFlight.joined + shared.csv.inFlight.joined),
     check: () => checkUpstream(upstream),
     reroute: (route) => transport.reroute(route),
@@ -86,6 +96,11 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     },
     cache,
   };
+}
+
+function budgetOf(upstream: UpstreamResources): UpstreamBudget | undefined {
+  const { callBudget: budget, budgetCounts: counts } = upstream;
+  return budget && { budget, counts, waitMs: (leftMs, isWrite) => budgetWaitMs(upstream, leftMs, isWrite) };
 }
 
 /** Makes the client of each operation: one that caches if the operation has a part of the cache. */

@@ -13,6 +13,19 @@ type Admitted = Pick<CallRequest<unknown>, 'operation' | 'isWrite' | 'isModest'>
 /** So many times as long as calls take lately one has enough time, most likely. */
 const usualFactor = 1.5;
 
+/**
+ * How long a call of which `leftMs` are left may wait for its place in the budget, all in milliseconds. A read waits for as long
+ * as it has the time that calls take lately, after that; a write at most half of its time: its client waits for all of it to
+ * know what became of it.
+ */
+export function budgetWaitMs(
+  { limiter }: Pick<UpstreamResources, 'limiter'>,
+  leftMs: number,
+  isWrite: boolean,
+): number {
+  return isWrite ? leftMs / 2 : leftMs - Math.min(leftMs / 2, usualFactor * limiter.meanMs);
+}
+
 /** The waiting of one call that cannot be sent at once. */
 export class Admission {
   readonly #upstream: UpstreamResources;
@@ -128,17 +141,12 @@ export class Admission {
     }
   }
 
-  /**
-   * A read waits for as long as it has the time that calls take lately, after that. A write waits at most half of the time that it
-   * has: its client waits for all of it to know what became of it.
-   */
   async #claim(callBudget: CallBudget): Promise<Permit> {
-    const { now, budgetCounts, limiter } = this.#upstream;
+    const { now, budgetCounts } = this.#upstream;
     const { sharingKey: key, queueKey, subject = '' } = this.#caller;
     const { isWrite, isModest = false, operation } = this.#request;
     const { surface } = operation;
-    const leftMs = this.#deadline.endsAt - now();
-    const waitMs = isWrite ? leftMs / 2 : leftMs - Math.min(leftMs / 2, usualFactor * limiter.meanMs);
+    const waitMs = budgetWaitMs(this.#upstream, this.#deadline.endsAt - now(), isWrite);
     const { permit, leave } = callBudget.claim({ key, surface, queueKey, subject, waitMs, isModest });
     this.#wake = leave;
     try {
