@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import type { JSONWebKeySet } from 'jose';
 import { fetchDocument } from '../rest/transport/fetch-document.ts';
 import type { Route } from '../rest/transport/pools.ts';
-import { isObject } from '../rest/values.ts';
+import { isList, isObject } from '../rest/values.ts';
 
 /** Reads the set of keys that tokens are verified with. Rejects with an Error whose message is for an operator. */
 export type FetchKeySet = () => Promise<JSONWebKeySet>;
@@ -52,10 +52,6 @@ export function toKeySet(text: string): JSONWebKeySet {
 
 function isKey(value: unknown): value is JSONWebKeySet['keys'][number] {
   return isObject(value) && typeof value['kty'] === 'string';
-}
-
-function isList(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value);
 }
 
 async function readSmall(path: string): Promise<string> {

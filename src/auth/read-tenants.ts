@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isUpstreamId } from '../graphql/ids.ts';
 import type { Reach } from '../rest/reach.ts';
 import type { Tenant, Tenants } from '../rest/tenants.ts';
-import { isObject, type JsonObject } from '../rest/values.ts';
+import { isList, isObject, type JsonObject } from '../rest/values.ts';
 import { kindOf, memberPath, Place, shown, TenantsError } from './tenants-error.ts';
 
 /** Where the entries of tenants come from. */
@@ -156,10 +156,6 @@ function contentOf(path: string, expected: string): string {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'an error';
     throw new TenantsError(`${expected} (${code})`, { cause: error });
   }
-}
-
-function isList(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value);
 }
 
 function sha256(text: string): string {

@@ -17,7 +17,7 @@ import { getOperations, readAll } from './drift-reads.ts';
 import { counted, table } from './table.ts';
 
 /**
- * `drift [--json]`: reads each GET operation of the upstream once and tells how the answers differ from the OpenAPI
+ * `drift [--json]`: reads each GET operation of the upstream once and says how the answers differ from the OpenAPI
  * document. Fails if they do.
  */
 export async function drift(args: string[], config: Config, announce: (line: string) => void): Promise<Outcome> {

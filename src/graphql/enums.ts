@@ -31,5 +31,6 @@ export function isEnumRestValue(type: string, value: unknown): boolean {
 }
 
 function restValuesOf(type: string): RestValues {
-  return (restValues as Readonly<Record<string, RestValues>>)[type] ?? {};
+  const all: Readonly<Record<string, RestValues>> = restValues;
+  return all[type] ?? {};
 }

@@ -1,5 +1,5 @@
 import { UpstreamError } from '../rest/errors.ts';
-import { idText, isObject, type JsonObject, type Row } from '../rest/values.ts';
+import { idText, isList, isObject, type JsonObject, type Row } from '../rest/values.ts';
 import type { PluginFile } from './generated/resolvers.ts';
 
 // The contract shows the answers of plugin actions as if each were a plugin. What upstreams answer instead is read here.
@@ -31,15 +31,10 @@ export function entriesIn(body: unknown): JsonObject[] | null {
 
 /** The entries of an answer, which may be anything. */
 export function itemsIn(body: unknown): unknown[] | null {
-  if (isArray(body)) return body;
+  if (isList(body)) return body;
   if (!isObject(body)) return null;
   const { results } = body;
-  return isArray(results) ? results : [body];
-}
-
-/** `Array.isArray` makes `any` of the items. */
-function isArray(value: unknown): value is unknown[] {
-  return Array.isArray(value);
+  return isList(results) ? results : [body];
 }
 
 /** The plugins of an answer that lists them by their ids, or as rows. */

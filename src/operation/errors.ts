@@ -25,7 +25,7 @@ export function toPublicError(error: unknown, report: (error: unknown) => void):
   const located = error instanceof GraphQLError ? error : undefined;
   const cause = causeOf(error);
   if (cause instanceof UpstreamError) {
-    const upstream = cause.upstream === undefined ? {} : { upstream: toPublicFacts(cause.upstream) };
+    const upstream = cause.upstream === undefined ? {} : { upstream: toPublicDetails(cause.upstream) };
     return publicError(located, cause.message, { code: cause.code, ...upstream });
   }
   if (cause instanceof UserInputError) return publicError(located, messageOf(located, cause), { code: cause.code });
@@ -38,10 +38,10 @@ export function toPublicError(error: unknown, report: (error: unknown) => void):
 }
 
 /** The fields that the upstream rejected, by the names that they have in inputs. */
-function toPublicFacts({ errors, ...facts }: UpstreamErrorDetails): UpstreamErrorDetails {
-  if (errors === undefined) return facts;
+function toPublicDetails({ errors, ...details }: UpstreamErrorDetails): UpstreamErrorDetails {
+  if (errors === undefined) return details;
   const named = errors.map(({ field, message }) => ({ field: field === null ? null : inputPathOf(field), message }));
-  return { ...facts, errors: named };
+  return { ...details, errors: named };
 }
 
 /** Most characters of the paths of all reported errors: an alias may be nearly as long as a document. */

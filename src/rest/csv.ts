@@ -6,7 +6,7 @@ export interface CsvTable {
   readonly firstCell: (column: string) => string | undefined;
 }
 
-/** Reads the facts of a CSV text in one pass. Line breaks within quotes end no record. */
+/** Reads a CSV text in one pass. Line breaks within quotes end no record. */
 export function readCsv(text: string): CsvTable {
   const first: string[] = [];
   let records = 0;

@@ -29,7 +29,7 @@ export function toUpstreamError(
   const isApi = text === '' || json !== undefined || isCut;
   const errorCode = codeOf(status, given, isApi);
   const errors = errorCode === 'BAD_USER_INPUT' || errorCode === 'CONFLICT' ? rejectionsIn(json, key) : [];
-  const facts: UpstreamErrorDetails = {
+  const details: UpstreamErrorDetails = {
     status,
     ...(code !== undefined && { code }),
     ...(attr !== undefined && { attr }),
@@ -37,7 +37,7 @@ export function toUpstreamError(
     ...(retryAfter !== undefined && { retryAfter }),
     ...(errors.length > 0 && { errors }),
   };
-  return new UpstreamError(errorCode, facts, wantsCertificate(status, text) ? new CertificateWanted() : undefined);
+  return new UpstreamError(errorCode, details, wantsCertificate(status, text) ? new CertificateWanted() : undefined);
 }
 
 /** Whether an answer is the page with which nginx refuses a connection for its client certificate, after the handshake. */

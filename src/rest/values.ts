@@ -9,6 +9,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Whether a value is a JSON array; `Array.isArray` would make `any` of its items. */
+export function isList(value: unknown): value is unknown[] {
+  return Array.isArray(value);
+}
+
 /** The digits of a number that `parseJson` kept as text because a double cannot hold it. */
 export function exactDigits(value: unknown): string | undefined {
   return isRaw(value) ? value.rawJSON : undefined;

@@ -77,12 +77,12 @@ test('calls of a run stand in the rows that planned them, with time, status, cac
     rows: [
       {
         ...{ count: '2', time: '13 ms', isFailed: true, summary: '2 calls · 503 × 1 · 200 × 1 · 1 sent again' },
-        calls: [{ facts: '503 · 12.3 ms' }, { facts: '200 · 12.3 ms · sent again after 503' }],
+        calls: [{ notes: '503 · 12.3 ms' }, { notes: '200 · 12.3 ms · sent again after 503' }],
       },
       {
         ...{ count: '2', time: '2 ms', isFailed: false },
         summary: '2 reads · 200 × 1 · 404 × 1 · 1 from the cache · 1 shared',
-        calls: [{ facts: '200 · from the cache' }, { facts: '404 · 1.5 ms · shared with another operation' }],
+        calls: [{ notes: '200 · from the cache' }, { notes: '404 · 1.5 ms · shared with another operation' }],
       },
     ],
   });
@@ -115,7 +115,7 @@ test('a row that the cache answered says so in place of a time', () => {
       {
         time: 'cached',
         summary: '2 reads · 200 · from the cache',
-        calls: [{ facts: '200 · from the cache, stale' }, {}],
+        calls: [{ notes: '200 · from the cache, stale' }, {}],
       },
     ],
   });

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../rest/values.ts';
+import { isList, isObject, type JsonObject } from '../../rest/values.ts';
 import { hashOf, toDocumentId } from './ids.ts';
 
 /** A document of a manifest. */
@@ -74,10 +74,6 @@ function ofMember(file: string, id: string, value: unknown): Pair {
 function toPair(file: string, id: unknown, text: unknown, where: string, expected: string): Pair {
   if (typeof id === 'string' && id !== '' && typeof text === 'string') return [id, text];
   throw unusable(file, `expected ${where} to be ${expected}`);
-}
-
-function isList(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value);
 }
 
 function unusable(file: string, reason: string): ManifestError {

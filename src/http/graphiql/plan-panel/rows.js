@@ -129,7 +129,7 @@ function detailOf(call) {
     ...(shared ? ['shared with another operation'] : []),
     ...(retryOf === undefined ? [] : [`sent again after ${retryOf}`]),
   ];
-  return { method, path, isFailed: hasFailed(call), facts: notes.join(' · ') };
+  return { method, path, isFailed: hasFailed(call), notes: notes.join(' · ') };
 }
 
 function statusOf({ status }) {

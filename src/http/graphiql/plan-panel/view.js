@@ -190,12 +190,12 @@ function Made({ summary, calls, moreCalls }) {
   );
 }
 
-function Call({ method, path, facts, isFailed }) {
+function Call({ method, path, notes, isFailed }) {
   return h(
     'li',
     { className: isFailed ? 'rest-calls-failed' : undefined },
     h('code', null, `${method} `, breakable(path)),
-    h('small', null, facts),
+    h('small', null, notes),
   );
 }
 
