@@ -90,7 +90,7 @@ test.each([
   expect(endpoint.traffic).toHaveLength(1);
 });
 
-test('an app whose documents are not listed is told why they are refused in mode `only`', async () => {
+test('an app whose documents are not listed learns why they are refused in mode `only`', async () => {
   const asked = urql.text?.(watch(gateways.only)).overview('1');
   await expect(asked).rejects.toThrow('Only documents listed in the manifest are run');
 });
@@ -134,7 +134,7 @@ function automaticCells({ get, post, ask }: NonNullable<Client['automatic']>, in
     expect(endpoint.traffic).toHaveLength(3);
   });
 
-  test('mismatch: is told that the hash is not that of the text, which is not registered', async () => {
+  test('mismatch: learns that the hash is not that of the text, which is not registered', async () => {
     const endpoint = watch(gateways.plain);
     const text = 'query Mismatch { project(id: "1") { name } }';
     const hash = sha256('another document');
@@ -169,7 +169,7 @@ function tokenCell(listed: Connect): void {
 
 /** A gateway without the manifest of this release of the app. */
 function unlistedCell(listed: Connect): void {
-  test('miss: tells its caller that the id is not known', async () => {
+  test('miss: reports to its caller that the id is not known', async () => {
     const endpoint = watch(gateways.plain);
     await expect(listed(endpoint).overview('1')).rejects.toThrow('There is no document with the id');
     expect(endpoint.traffic).toEqual(['POST id: 404 PERSISTED_DOCUMENT_NOT_FOUND']);

@@ -20,7 +20,7 @@ function everNew() {
   };
 }
 
-test('every client hears each event once and in order, and one poll answers all of them', async () => {
+test('every client gets each event once and in order, and one poll answers all of them', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/events/': everNew() });
   upstream.release();
   await using running = runMain([], { PORT: '0', UPSTREAM_URL: upstream.url, LIVE: 'on', LIVE_POLL_SECONDS: '2' });

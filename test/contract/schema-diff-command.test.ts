@@ -62,7 +62,7 @@ describe('schema diff', () => {
     ]);
   });
 
-  test('fails for what a document uses, in a fragment or by a variable, and tells the rest', () => {
+  test('fails for what a document uses, in a fragment or by a variable, and lists the rest', () => {
     expect(diff('old.graphql', '--documents', 'one.json', 'two.graphql', 'change.graphql')).toEqual([
       `breaking, and used:
   Field Dashboard.tiles changed type from JSON to [JSON].

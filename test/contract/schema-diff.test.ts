@@ -37,7 +37,7 @@ describe('a change of the schema', () => {
   });
 });
 
-test('a document that no longer fits is told even if no change that graphql finds says so', () => {
+test('a document that no longer fits is reported even if no change that graphql finds says so', () => {
   const text = 'query Page($page: Int) { one(id: 1, page: $page) { id } }';
   const after = buildSchema(changed('page: Int! = 10 => page: Int!'));
   const findings = findingsOf(before, after, [{ file: 'app', name: 'page', text }]);

@@ -69,7 +69,7 @@ test('the dashboard is in the form that Grafana imports: panels side by side, ea
   expect(variables).toEqual(['datasource', 'job']);
 });
 
-test('the dashboard tells which calls are saved, what is left of budgets, how often the cache hits, and how old its oldest answer is', () => {
+test('the dashboard shows which calls are saved, what is left of budgets, how often the cache hits, and how old its oldest answer is', () => {
   const asked = [
     'gateway_rest_calls_saved_total',
     'gateway_budget_left_ratio',
@@ -79,7 +79,7 @@ test('the dashboard tells which calls are saved, what is left of budgets, how of
   expect(asked.filter((metric) => !panelQueries.some((query) => query.includes(metric)))).toEqual([]);
 });
 
-test('every metric that a rule or a panel names is one that gateways tell', { timeout: 60_000 }, async () => {
+test('every metric that a rule or a panel names is one that gateways have', { timeout: 60_000 }, async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
   const saving = { UPSTREAM_BUDGET: 'rest=480/60', CACHE_TTL: 'projects=60' };
   const settings = { PORT: '0', UPSTREAM_URL: upstream.url, WORKERS: '2', STOP_DELAY_MS: '0', ...saving };

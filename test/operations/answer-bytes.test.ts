@@ -79,7 +79,7 @@ test('an operation whose structure alone has too many bytes ends while it is mad
   expect(upstream.requests.filter((request) => request.includes('/plugins/'))).toEqual([]);
 });
 
-test('a mutation whose answer is too large tells what it did, and drops what is below it', async () => {
+test('a mutation whose answer is too large answers what it did, and drops what is below it', async () => {
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream, { maxAnswerBytes: 10_000 });
   const input = (dashboardId: number): string => `(input: { id: ${dashboardId}, projectId: 1 })`;

@@ -77,7 +77,7 @@ test('listed documents are held to the limit of objects, too', async () => {
   expect(upstream.requests).toEqual([]);
 });
 
-test('the plan tells how many objects an operation answers at most', async () => {
+test('the plan says how many objects an operation answers at most', async () => {
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream, { explain: true });
   const { extensions } = await gateway.ask(backAndForth(100), { extensions: { explain: 'plan' } });

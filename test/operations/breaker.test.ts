@@ -99,7 +99,7 @@ test('while it is open, writes are refused at once and not sent', async () => {
   expect(upstream.requests).toEqual([]);
 });
 
-test("no caller's slow query closes the way for others, nor for its own other queries", async () => {
+test("no caller's slow query closes the way for others, or for its own other queries", async () => {
   const { upstream } = await startChanging(({ path }) => (path.includes('events') ? hang : project(1)));
   await using _ = upstream;
   await using gateway = await startGateway(upstream, { operationDeadlineMs: 1500 });
@@ -130,7 +130,7 @@ test('an upstream that fails every call is asked at most 1.2 times as often, and
   expectWithin(await untilHealthy(() => gateway.ask(read)), 2000);
 });
 
-test('client errors never close the way', async () => {
+test('client errors never open the breaker', async () => {
   const { upstream, handlers } = await startChanging(() => reply({ status: 404, body: {} }));
   await using _ = upstream;
   await using gateway = await startGateway(upstream);

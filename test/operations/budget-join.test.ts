@@ -30,7 +30,7 @@ class InterruptedWaves extends RedisWaves {
   }
 }
 
-test.skipIf(!hasRedis)('a gateway tells all of its calls anew if Redis forgets while it is told them', async () => {
+test.skipIf(!hasRedis)('a gateway sends all of its calls anew if Redis forgets while it receives them', async () => {
   await using server = await startRedis();
   const redis = new Redis(server.url);
   const waves = new InterruptedWaves(redis);

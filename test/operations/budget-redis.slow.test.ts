@@ -144,7 +144,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     expect(codesOf(await gateway.ask(one(3)))).toEqual([]);
   });
 
-  test('find out that Redis has forgotten everything, and tell it anew', async () => {
+  test('find out that Redis has forgotten everything, and send it their calls anew', async () => {
     await using redis = await startRedis();
     await using upstream = await startProjects();
     await using gateway = await startMember(upstream, redis.url, '4/600', 1);
@@ -159,7 +159,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     expect(upstream.requests).toHaveLength(4);
   });
 
-  test('do not believe a Redis that was started again with an older file until all have told it their calls', async () => {
+  test('do not believe a Redis that was started again with an older file until all have sent it their calls', async () => {
     await using redis = await startRedis();
     await using upstream = await startProjects();
     await using first = await startMember(upstream, redis.url, '6/600', 2);

@@ -47,7 +47,7 @@ const write = 'mutation { updateProject(input: { id: "1", name: "New" }) { proje
 const events = '{ project(id: 1) { events(first: 1) { nodes { upstreamId } } } }';
 
 describe('An operation whose budget is spent', () => {
-  test('is refused with HTTP 429 before its first call, and told when to come back', async () => {
+  test('is refused with HTTP 429 before its first call, with the time to come back', async () => {
     await using upstream = await startOpen();
     await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '3/60' }) });
     expect(codesOf(await gateway.ask(several(1, 2)))).toEqual([]);
@@ -111,7 +111,7 @@ describe('An operation whose budget is spent', () => {
   });
 });
 
-test('the metrics tell the least share of a window that an operation has found left, whichever key it had', async () => {
+test('the metrics show the least share of a window that an operation has found left, whichever key it had', async () => {
   await using upstream = await startOpen();
   await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '4/60,100/3600', events: '10/60' }) });
   const left = async (): Promise<readonly string[]> => {
@@ -201,7 +201,7 @@ test('what is read again counts again, and what is shared counts once', async ()
   expect(extensions).toMatchObject({ cost: { budget: [{ remaining: 6 }] } });
 });
 
-test('the cost of an operation tells what is left of the windows of the surfaces that it calls', async () => {
+test('the cost of an operation says what is left of the windows of the surfaces that it calls', async () => {
   await using upstream = await startOpen();
   const budget = budgetOf({ rest: '10/60,100/3600', events: '5/60', values: '5/60' });
   await using gateway = await startGateway(upstream, { budget });
@@ -221,7 +221,7 @@ test('the cost of an operation tells what is left of the windows of the surfaces
   });
 });
 
-test('a refusal tells what is left to a client that asks', async () => {
+test('a refusal says what is left to a client that asks', async () => {
   await using upstream = await startOpen();
   await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '1/60' }) });
   await gateway.ask(one(1));

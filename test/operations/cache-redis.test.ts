@@ -219,7 +219,7 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     expect(await ask()).toEqual({ project: { name } });
   });
 
-  test('read on after a write that Redis was not told of, without waiting as long as a write does', async () => {
+  test('read on after a write that Redis does not know of, without waiting as long as a write does', async () => {
     await using redis = await startRedis();
     await using upstream = await startApi();
     await using gateway = await startSharing(upstream, redis);

@@ -63,22 +63,25 @@ test('no tenant is given what another one has read, or what is out of its reach'
   expect(upstream.requests.filter((request) => request.startsWith('GET'))).toHaveLength(3 + 3 + 3 + 3);
 });
 
-test.skipIf(!hasRedis)('nor over two gateways with one Redis', async () => {
-  await using redis = await startRedis();
-  await using upstream = await startApi();
-  const started = async (): Promise<TenantGateway> => {
-    const logged: string[] = [];
-    const gateway = await startTenants(upstream, entries, {
-      cache: cacheSettings,
-      persisted: { redisUrl: redis.url },
-      log: (_level, message) => void logged.push(message),
-    });
-    await vi.waitFor(() => expect(logged).toContain('Redis is up'), { timeout: 10_000, interval: 5 });
-    return gateway;
-  };
-  await using one = await started();
-  await using two = await started();
-  await expectOwn([one, two]);
-  const names: unknown = await redis.ask('KEYS', 'cache:answer:*');
-  expect(names).toSatisfy((all: unknown) => Array.isArray(all) && all.length >= 9);
-});
+test.skipIf(!hasRedis)(
+  'no tenant is given what another one has read over two gateways with one Redis, either',
+  async () => {
+    await using redis = await startRedis();
+    await using upstream = await startApi();
+    const started = async (): Promise<TenantGateway> => {
+      const logged: string[] = [];
+      const gateway = await startTenants(upstream, entries, {
+        cache: cacheSettings,
+        persisted: { redisUrl: redis.url },
+        log: (_level, message) => void logged.push(message),
+      });
+      await vi.waitFor(() => expect(logged).toContain('Redis is up'), { timeout: 10_000, interval: 5 });
+      return gateway;
+    };
+    await using one = await started();
+    await using two = await started();
+    await expectOwn([one, two]);
+    const names: unknown = await redis.ask('KEYS', 'cache:answer:*');
+    expect(names).toSatisfy((all: unknown) => Array.isArray(all) && all.length >= 9);
+  },
+);

@@ -227,7 +227,7 @@ test('a request with no-cache reads past the cache and stores, one with no-store
   expect(one.upstream.requests).toEqual([read, read, read]);
 });
 
-test('the cost and the trace tell what the cache answered, and the metrics count it', async () => {
+test('the cost and the trace say what the cache answered, and the metrics count it', async () => {
   await using one = await startProject();
   await using gateway = await startCaching(one.upstream, { explain: true });
   const costOf = async (headers = {}): Promise<unknown> =>
@@ -252,7 +252,7 @@ test('the cost and the trace tell what the cache answered, and the metrics count
   expect(Number(/^gateway_cache_bytes (\d+)/m.exec(metrics)?.[1])).toBeGreaterThan(1000);
 });
 
-test('the metrics tell how old the answers were that were given again', async () => {
+test('the metrics show how old the answers were that were given again', async () => {
   await using one = await startProject();
   await using gateway = await startCaching(one.upstream);
   await nameOf(gateway);

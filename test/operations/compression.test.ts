@@ -97,7 +97,7 @@ test('what Yoga answers as one document is compressed as well, streams are not',
   expect(stream.body.toString()).toContain('event: next');
 });
 
-test('GraphiQL and metrics are compressed, and HEAD tells the same as GET', async () => {
+test('GraphiQL and metrics are compressed, and HEAD answers the same as GET', async () => {
   await using upstream = await startBig();
   await using gateway = await startGateway(upstream);
   const page = await sendForBytes(gateway.url, {

@@ -80,7 +80,7 @@ describe('An operation that may cost too much', () => {
 });
 
 describe('What an operation costs', () => {
-  test('is told beside the answer: the plan at most, the calls made, the limit', async () => {
+  test('stands beside the answer: the plan at most, the calls made, the limit', async () => {
     await using upstream = await startUpstream(workspace);
     await using gateway = await startGateway(upstream);
     const { extensions } = await gateway.ask('{ project(id: 1) { name dashboards(first: 5) { nodes { tiles } } } }', {

@@ -111,7 +111,7 @@ describe.each(formats)('an answer in parts of %s', (format) => {
     ]);
   });
 
-  test('is not begun if the budget of its key is spent, and tells at its end what is left of it', async () => {
+  test('is not begun if the budget of its key is spent, and says at its end what is left of it', async () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '2/60' }) });
     const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';

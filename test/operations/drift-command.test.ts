@@ -118,7 +118,7 @@ describe('drift', () => {
     [`GET /api/organizations/${organization}/plugins/unused/`]: ['no', 'ids'],
   };
 
-  test('reads each GET operation once, and tells which it cannot read', async () => {
+  test('reads each GET operation once, and says which it cannot read', async () => {
     await using upstream = await startUpstream(routes, { hold: 1 });
     const { text, exitCode } = await drift(['--json'], configFor(upstream.url), () => undefined);
     expect(upstream.requests).toEqual([

@@ -227,7 +227,7 @@ describe('it is no difference', () => {
   });
 });
 
-describe('names that are told', () => {
+describe('names that a difference may have', () => {
   test('are at most 50 and one for all others, whatever the upstream invents', async () => {
     let asked = 0;
     await using watched = await startWatched({

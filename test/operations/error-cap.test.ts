@@ -16,7 +16,7 @@ function codesOf({ errors = [] }: Answer): unknown[] {
   return errors.map(({ extensions }) => extensions['code']);
 }
 
-test('an answer tells a hundred errors at most, and how many there are; its data is complete', async () => {
+test('an answer lists a hundred errors at most, and says how many there are; its data is complete', async () => {
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream);
   // Executed by other code from the second time on.
@@ -59,7 +59,7 @@ test('every transport has the same cap', async () => {
   }
 });
 
-test('fewer errors are all told, and the cap is a setting', async () => {
+test('fewer errors are all listed, and the cap is a setting', async () => {
   await using upstream = await startUpstream(routes);
   await using all = await startGateway(upstream, { maxErrors: 240 });
   expect(codesOf(await all.ask(query))).toEqual(Array(240).fill('UPSTREAM_INVALID_RESPONSE'));
@@ -82,7 +82,7 @@ test('a list of a hundred thousand wrong values is answered in a few kilobytes',
   expect(upstream.requests).toEqual([]);
 });
 
-test('an object with thousands of unknown members, which each of its errors quotes whole, has one error told', async () => {
+test('an object with thousands of unknown members, which each of its errors quotes whole, has one error listed', async () => {
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream);
   const createProject = 'mutation M($input: CreateProjectInput!) { createProject(input: $input) { project { id } } }';

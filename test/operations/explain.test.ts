@@ -115,7 +115,7 @@ describe('The extension explain', () => {
     expect(calls.every(({ milliseconds }) => typeof milliseconds === 'number' && milliseconds >= 0)).toBe(true);
   });
 
-  test('"trace" tells the status of calls that failed, of writes and of calls that another operation made', async () => {
+  test('"trace" shows the status of calls that failed, of writes and of calls that another operation made', async () => {
     await using upstream = await startUpstream({ ...workspace, 'GET /api/projects/2/': notFound }, { hold: 2 });
     await using gateway = await startGateway(upstream, { explain: true });
     const traced = { extensions: { explain: 'trace' } };

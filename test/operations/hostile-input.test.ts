@@ -83,7 +83,7 @@ describe('a document is refused before anything runs', () => {
   });
 });
 
-test('an ordinary nested Relay page and the query of GraphiQL itself pass', async () => {
+test('an ordinary nested Relay page passes, and so does the query of GraphiQL itself', async () => {
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream);
   const page = `{ projects(first: 2) { pageInfo { hasNextPage } edges { cursor node { name dashboards(first: 2) {

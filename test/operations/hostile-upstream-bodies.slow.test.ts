@@ -83,7 +83,7 @@ test.each(bodies)(
   },
 );
 
-test('an operation that keeps more than it may of the upstream is told so, without data', {
+test('an operation that keeps more than it may of the upstream is answered without data, with the reason', {
   timeout: 60_000,
 }, async () => {
   await using upstream = await startUpstream(routesWith(JSON.stringify('x'.repeat(7_000_000)), false));

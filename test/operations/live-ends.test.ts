@@ -54,7 +54,7 @@ test.each([
   await expect.poll(() => streamsOf(gateway)).toBe(0);
 });
 
-test('a stream goes on when the upstream has failed for a while, and tells what came meanwhile', async () => {
+test('a stream goes on when the upstream has failed for a while, and sends what came meanwhile', async () => {
   const events = new GrowingEvents();
   events.add(1, '2024-05-01T10:00:00Z');
   let failing = false;
@@ -73,7 +73,7 @@ test('a stream goes on when the upstream has failed for a while, and tells what 
   expect([heard.ids(), heard.ended]).toEqual([added, undefined]);
 });
 
-test('a stream goes on although its budget cannot tell how often to poll', async () => {
+test('a stream goes on although its budget cannot say how often to poll', async () => {
   const { events, upstream: started } = await startEvents();
   await using upstream = started;
   const slownessOf = (): number => {
@@ -115,7 +115,7 @@ test("a stream ends with an error when its tenant's entry changes, and those of 
   expect(upstream.mostInFlight).toBe(1);
 });
 
-test('a message that is read while its tenant changes is not told any more', async () => {
+test('a message that is read while its tenant changes is not sent any more', async () => {
   const events = new GrowingEvents();
   events.add(1, '2024-05-01T10:00:00Z');
   const read = Promise.withResolvers<void>();
@@ -139,7 +139,7 @@ test('a message that is read while its tenant changes is not told any more', asy
   expect(heard.messages).toMatchObject([{ errors: [{ extensions: { code: 'FORBIDDEN' } }] }]);
 });
 
-test('a key of a tenant that the upstream does not take ends the stream, and its client is told no more than that', async () => {
+test('a key of a tenant that the upstream does not take ends the stream, and its client learns no more than that', async () => {
   await using upstream = await startUpstream(() => refusal(401, 'authentication_failed', 'Invalid key.'));
   await using gateway = await startTenants(upstream, { acme: { key: 'phx_gone' } }, { live: quick });
   await using heard = await subscribe(gateway.url, { headers: await gateway.headersOf('acme') });
@@ -281,7 +281,7 @@ test('connects and disconnects leave no memory, timer or socket behind', async (
   expect((await gateway.weigh()).live).toBeLessThan(live + 2 * 2 ** 20);
 }, 200_000);
 
-test('the log tells of a stream when it has ended: its messages, its calls and the code that ended it', async () => {
+test('the log has a line of a stream when it has ended: its messages, its calls and the code that ended it', async () => {
   const { events, upstream: started } = await startEvents();
   await using upstream = started;
   const lines: Readonly<Record<string, unknown>>[] = [];
@@ -303,7 +303,7 @@ test('the log tells of a stream when it has ended: its messages, its calls and t
   expect(metrics).toMatch(/^gateway_operations_in_flight 0$/m);
 });
 
-test('the calls of a message that many hear are told once in the log', async () => {
+test('the calls of a message that many get are counted once in the log', async () => {
   const events = new GrowingEvents();
   events.add(1, '2024-05-01T10:00:00Z');
   await using upstream = await startUpstream({

@@ -58,7 +58,7 @@ test('a message for which there is no room cuts its stream, and comes to a clien
   expect(gateway.reported).toEqual([]);
 });
 
-test('a message that exceeds a limit is told as an error, and the stream goes on', async () => {
+test('a message that exceeds a limit is sent as an error, and the stream goes on', async () => {
   const { events, upstream: started } = await startEvents();
   await using upstream = started;
   await using gateway = await startGateway(upstream, { live: quick, maxAnswerBytes: 100_000 });

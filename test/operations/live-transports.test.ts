@@ -208,7 +208,7 @@ test('a listed document is followed by its id if only listed ones run, with a to
   expect(unlisted.status).toBe(403);
 });
 
-test('the plan of a subscription is told without a poll', async () => {
+test('the plan of a subscription is answered without a poll', async () => {
   await using upstream = await startUpstream({});
   await using gateway = await startGateway(upstream, { live: quick, explain: true });
   const query = 'subscription { eventsAdded(projectId: 1) { nodes { event project { name } } } }';

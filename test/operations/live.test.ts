@@ -29,7 +29,7 @@ function at(milliseconds: number): string {
   return new Date(Date.parse('2024-05-01T10:00:00Z') + milliseconds).toISOString();
 }
 
-test('a subscription tells events that come, oldest first, and none that were there', async () => {
+test('a subscription sends events that come, oldest first, and none that were there', async () => {
   const { events, upstream: started } = await startEvents();
   await using upstream = started;
   await using gateway = await startGateway(upstream, { live: quick });
@@ -59,7 +59,7 @@ test('a filter is sent with each poll, and a subscription with another filter is
   expect([one.messages, other.messages]).toEqual([[], []]);
 });
 
-test('two hundred listeners are one poll each interval, and all hear the same', async () => {
+test('two hundred listeners are one poll each interval, and all get the same', async () => {
   const events = new GrowingEvents();
   const added: string[] = [];
   // Each call finds one event more than the call before, so far apart that none reads what was told before.
@@ -87,7 +87,7 @@ test('two hundred listeners are one poll each interval, and all hear the same', 
   expect([0, 1]).toContain(polls - upstream.requests.length);
 });
 
-test('what an event refers to is read once for a message, however many hear it', async () => {
+test('what an event refers to is read once for a message, however many get it', async () => {
   const { events, upstream: started } = await startEvents();
   await using upstream = started;
   await using gateway = await startGateway(upstream, { live: quick });
@@ -101,7 +101,7 @@ test('what an event refers to is read once for a message, however many hear it',
   expect(upstream.requests.filter((request) => request === 'GET /api/projects/1/')).toHaveLength(1);
 });
 
-test('the cost of each message is told to a client that wants it', async () => {
+test('the cost of each message is in it if its client wants that', async () => {
   const { events, upstream: started } = await startEvents();
   await using upstream = started;
   await using gateway = await startGateway(upstream, { live: quick });
@@ -142,7 +142,7 @@ test('polls end with the last listener, and begin again with the next one', asyn
   expect(second.messages).toEqual([]);
 });
 
-test('more events than one poll reads are a gap, once, and the newest of them are told', async () => {
+test('more events than one poll reads are a gap, once, and the newest of them are sent', async () => {
   const { events, upstream: started } = await startEvents();
   await using upstream = started;
   await using gateway = await startGateway(upstream, { live: quick, maxPageSize: 10 });
@@ -158,7 +158,7 @@ test('more events than one poll reads are a gap, once, and the newest of them ar
   expect(heard.messages.every(({ data }) => (data?.eventsAdded.nodes.length ?? 0) <= 10)).toBe(true);
 });
 
-test('each listener hears each event once and in order, in bursts with ties and late arrivals', async () => {
+test('each listener gets each event once and in order, in bursts with ties and late arrivals', async () => {
   const { events, upstream: started } = await startEvents();
   await using upstream = started;
   await using gateway = await startGateway(upstream, { live: quick });
@@ -176,7 +176,7 @@ test('each listener hears each event once and in order, in bursts with ties and 
   await Promise.all(all.map((heard) => heard[Symbol.asyncDispose]()));
 });
 
-test('none is lost over three reconnects with `after`, on the same gateway and on another, and none told twice', async () => {
+test('none is lost over three reconnects with `after`, on the same gateway and on another, and none sent twice', async () => {
   const { expected, told } = await reconnecting(10);
   expect(told.toSorted()).toEqual(expected.toSorted());
 });

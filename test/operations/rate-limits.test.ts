@@ -60,7 +60,7 @@ test('other reads of the key on that surface wait too, without a call, and come 
   expect(upstream.requests.length).toBe(12);
 });
 
-test('what cannot wait is refused at once, without a call, and told when to come back', async () => {
+test('what cannot wait is refused at once, without a call, with the time to come back', async () => {
   await using upstream = await startLimited('projects', 1, { 'retry-after': '30' });
   await using gateway = await startGateway(upstream);
   const first = await gateway.ask(one);

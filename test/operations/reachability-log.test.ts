@@ -16,7 +16,7 @@ function createRecorder(): { readonly lines: string[]; readonly log: Log } {
   return { lines, log };
 }
 
-test("pages of another server with status 200 are told of once, and are never taken for the API's answers", async () => {
+test("pages of another server with status 200 are reported once, and are never taken for the API's answers", async () => {
   const { lines, log } = createRecorder();
   await using upstream = await startUpstream(() =>
     reply({ body: '<html>Sign in</html>', headers: { 'content-type': 'text/html' } }),

@@ -71,7 +71,7 @@ describe('an upstream that caps its pages', () => {
     expect(upstream.requests).toEqual([`${path}?limit=100`, `${path}?limit=2&offset=5`, byId]);
   });
 
-  test('and counts its rows tells with its first page where the tail begins', async () => {
+  test('and counts its rows says with its first page where the tail begins', async () => {
     const rows = rowsOf(30, listedDashboard);
     await using upstream = await startUpstream({ [path]: listOf(rows, { cap: 5 }) });
     await using gateway = await startGateway(upstream);

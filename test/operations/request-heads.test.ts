@@ -85,7 +85,7 @@ describe('requests that people make by hand', () => {
     expect((await sendRaw(gateway.url, { path: '/graphql/x', headers: json, body })).status).toBe(404);
   });
 
-  test('HEAD tells what GET would, without a body', async () => {
+  test('HEAD answers what GET would, without a body', async () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
     for (const [path, accept] of [

@@ -134,7 +134,7 @@ describe('A key that the upstream does not know', () => {
     expect(good.data).toEqual({ project: { name: 'Project 1' } });
   });
 
-  test('is asked with again after a success in flight, and if it had one in the same operation', async () => {
+  test('is asked with again after a success in flight, and if the same operation had one', async () => {
     const first = Promise.withResolvers<void>();
     await using upstream = await startUpstream({
       'GET /api/projects/1/': async () => {

@@ -46,7 +46,7 @@ test('an operation whose client leaves is counted as that, and not as a failure 
   await expect.poll(counts).toEqual(['gateway_operations_total{code="CLIENT_LEFT"} 1']);
 });
 
-test('readiness tells the state of the breaker and does not depend on it', async () => {
+test('readiness shows the state of the breaker and does not depend on it', async () => {
   await using upstream = await startUpstream(routes);
   await using gateway = await startGateway(upstream);
   const { status, text } = await read(new URL('/readyz', gateway.url).href);

@@ -79,7 +79,7 @@ function startOver(upstream: Upstream, environment: Readonly<Record<string, stri
   return start({ UPSTREAM_URL: upstream.url, ...environment });
 }
 
-test('both workers serve, and whichever is asked tells the metrics of both', async () => {
+test('both workers serve, and whichever is asked answers the metrics of both', async () => {
   await using upstream = await startUpstream(routes);
   await using group = await startOver(upstream);
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask(group.url, { query })));

@@ -69,7 +69,7 @@ test('a call that was not made after all does not count', () => {
   expect(clock.room).toBe(1);
 });
 
-test('a call of which nothing is heard ends when no call can take longer', () => {
+test('a call without an answer ends when no call can take longer', () => {
   const clock = new Clocked([{ limit: 1, ms: second }], 5 * second);
   clock.begin();
   clock.now = 6 * second - 1;
@@ -78,7 +78,7 @@ test('a call of which nothing is heard ends when no call can take longer', () =>
   expect(clock.room).toBe(1);
 });
 
-test('a call that ended unheard before others is logged before them', () => {
+test('a call that ended without a report before others is logged before them', () => {
   const clock = new Clocked([{ limit: 2, ms: 10 * second }], 5 * second);
   clock.begin();
   clock.now = 4 * second;

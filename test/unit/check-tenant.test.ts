@@ -5,7 +5,7 @@ import { createFolder } from '../support/persisted.ts';
 
 const key = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', kid: '1' };
 
-test('check tells which listed operations a tenant may run', () => {
+test('check says which listed operations a tenant may run', () => {
   using folder = createFolder();
   const config = readConfig({
     AUTH: 'jwt',

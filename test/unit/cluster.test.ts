@@ -143,7 +143,7 @@ test('what a process counted stays when it has ended, what it was does not', asy
   expect([...all.keys()].filter((name) => name.includes('gone'))).toEqual([]);
 });
 
-test('differences of the upstream are told apart no further in all processes than in one', async () => {
+test('differences of the upstream are counted apart no further in all processes than in one', async () => {
   const processes = [processWith(), processWith(), processWith()];
   await Promise.all(
     processes.map(({ drift }, process) => {

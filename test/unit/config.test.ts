@@ -241,7 +241,7 @@ test.each([
   expect(() => readConfig({ UPSTREAM_URL: value })).toThrow(new ConfigError(message));
 });
 
-test.each(['REDIS_URL', 'HTTPS_PROXY', 'http_proxy'])('a refused %s is told without its password', (name) => {
+test.each(['REDIS_URL', 'HTTPS_PROXY', 'http_proxy'])('a refused %s is named without its password', (name) => {
   const read = (): unknown => readConfig({ [name]: 'ftp://user:hunter2@example.com' });
   expect(read).toThrow(/but got ftp:\/\/example\.com with a user, a password$/);
 });

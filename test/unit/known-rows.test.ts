@@ -41,7 +41,7 @@ describe('What is new', () => {
     expect(idsOf(known.newsIn(whole('a 100', 'in 40', 'out 39.999')))).toEqual(['in']);
   });
 
-  test('is not what has no id; what has no moment is told by its id', () => {
+  test('is not what has no id; what has no moment is known by its id', () => {
     const known = knowing('a 100');
     const rows: Row[] = [{ timestamp: '2024-05-01T10:02:00Z' }, { id: 'timeless', timestamp: null }];
     expect(idsOf(known.newsIn({ rows, isWhole: true, calls: 1 }))).toEqual(['timeless']);
@@ -54,14 +54,14 @@ describe('What is new', () => {
 });
 
 describe('A gap', () => {
-  test('is told if the rows that were read do not reach back to what is known', () => {
+  test('is reported if the rows that were read do not reach back to what is known', () => {
     const known = knowing('a 10');
     expect(known.newsIn(cut('z 40', 'y 39'))).toMatchObject({ gap: true });
     expect(known.newsIn(cut('z 40', 'y 39', 'x 9'))).toMatchObject({ gap: false });
     expect(known.newsIn(whole('z 40', 'y 39'))).toMatchObject({ gap: false });
   });
 
-  test('is told once: the rows that were left out are not told later', () => {
+  test('is reported once: the rows that were left out are not sent later', () => {
     const known = knowing('a 10');
     const first = cut('z 40', 'y 39');
     known.leaveOut(first);
@@ -72,7 +72,7 @@ describe('A gap', () => {
 });
 
 describe('A place', () => {
-  test('names what is known, so that no more than what came since is told from there', () => {
+  test('names what is known, so that no more than what came since is sent from there', () => {
     const known = KnownRows.at(knowing('b 10', 'a 9').place);
     expect(idsOf(known.newsIn(whole('c 10', 'b 10', 'late 8', 'a 9')))).toEqual(['late', 'c']);
   });
@@ -83,7 +83,7 @@ describe('A place', () => {
     expect(idsOf(known.newsIn(whole(...many.toReversed())))).toHaveLength(50);
   });
 
-  test('of nothing tells everything', () => {
+  test('of nothing names everything', () => {
     const known = KnownRows.at(new KnownRows().place);
     expect(idsOf(known.newsIn(whole('b 10', 'a 9')))).toEqual(['a', 'b']);
   });

@@ -14,7 +14,7 @@ function listenIn(room: WaitingRoom) {
   return { listener, ends: () => ends };
 }
 
-test('a listener hears what it was told before it asked, and what comes while it waits', async () => {
+test('a listener gets what was passed to it before it asked, and what comes while it waits', async () => {
   const { listener } = listenIn(new WaitingRoom());
   const [first, second] = [message(), message()];
   listener.tell(first);
@@ -56,7 +56,7 @@ test('a listener for whose message there is no room is ended as slow, and others
   expect([one.isSlow, other.isSlow, room.taken]).toEqual([false, true, 30]);
 });
 
-test('an error ends the iteration at once: what waits is not told any more', async () => {
+test('an error ends the iteration at once: what waits is not passed on any more', async () => {
   const { listener, ends } = listenIn(new WaitingRoom());
   listener.tell(message());
   listener.end(new Error('over'));

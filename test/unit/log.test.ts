@@ -23,7 +23,7 @@ test('a line that is larger than a batch goes alone', () => {
   expect(passed).toEqual(['one\n', '漢漢漢漢\n', 'two\n']);
 });
 
-test('what is told stands in the log as pino writes it', () => {
+test('a line stands in the log as pino writes it', () => {
   const written: string[] = [];
   const lines = createBatches(1, bytesOf, (line) => void written.push(line));
   const log = pino({ level: 'info' }, lines);
@@ -41,7 +41,7 @@ test('what is told stands in the log as pino writes it', () => {
   expect([untimed[1], untimed[3]]).toEqual([untimed[0], untimed[2]]);
 });
 
-test('what is told is not written below the level of the log', () => {
+test('a line below the level of the log is not written', () => {
   const written: string[] = [];
   const lines = createBatches(1, bytesOf, (line) => void written.push(line));
   const plainLog = createPlainLog(pino({ level: 'warn' }, lines), lines);
@@ -51,7 +51,7 @@ test('what is told is not written below the level of the log', () => {
   expect(written.map((line): unknown => JSON.parse(line))).toMatchObject([{ level: 50, msg: 'fault' }]);
 });
 
-test('lines that are made together stand in the log in the order in which they were told and written', () => {
+test('lines that are made together stand in the log in the order in which they were made and written', () => {
   const passed: string[] = [];
   const batches = createBatches(1_000_000, bytesOf, (batch) => void passed.push(batch));
   const lines = Array.from({ length: 500 }, (_, index) => `${index}\n`);
@@ -63,7 +63,7 @@ test('lines that are made together stand in the log in the order in which they w
   expect(passed).toEqual([lines.join('')]);
 });
 
-test('a line keeps the time at which it was told, and not that at which it was made', () => {
+test('a line keeps the time at which it was logged, and not that at which it was made', () => {
   const written: string[] = [];
   const lines = createBatches(1, bytesOf, (line) => void written.push(line));
   const plainLog = createPlainLog(pino({ level: 'info' }, lines), lines);

@@ -82,7 +82,7 @@ test('a key with a budget is polled as slowly as that wants', async () => {
   expect(await pace.next('key', 1)).toBe(5000);
 });
 
-test('a key whose budget cannot tell how slow it has to be is polled at the usual interval', async () => {
+test('a key whose budget cannot say how slow it has to be is polled at the usual interval', async () => {
   const { pace } = createPace(2000, () => {
     throw new Error('the budget is gone');
   });

@@ -56,7 +56,7 @@ test('while someone types nothing is asked, and then the plan of the last text',
   await expect.poll(() => outcomes).toEqual([['{ pro', { plan: { upper: 7 } }]]);
 });
 
-test('an older answer that comes behind a newer one, although it was given up, is never told', async () => {
+test('an older answer that comes behind a newer one, although it was given up, is never shown', async () => {
   const { requests, posted, outcomes, fire } = startRequests();
   requests.want('older');
   fire();
@@ -73,7 +73,7 @@ test('an older answer that comes behind a newer one, although it was given up, i
   expect(outcomes[1]).toEqual(['last', { plan: { upper: 3 } }]);
 });
 
-test('what is stopped is neither sent nor told', async () => {
+test('what is stopped is neither sent nor shown', async () => {
   const { requests, posted, outcomes, fire } = startRequests();
   requests.want('sent');
   fire();

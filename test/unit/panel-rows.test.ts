@@ -173,7 +173,7 @@ test.each([
   expect(shownOf(plan, { milliseconds: 5, ...run })).toMatchObject({ ran });
 });
 
-test('what is left of a budget is told after a run, and stands out if the operation may need more', () => {
+test('what is left of a budget is shown after a run, and stands out if the operation may need more', () => {
   const budget = [
     { surface: 'rest', window: 60, limit: 480, remaining: 2 },
     { surface: 'events', window: 3600, limit: 1200, remaining: 1100 },

@@ -56,7 +56,7 @@ test('a run that fails is over, and fails for GraphiQL too', async () => {
   expect(shown.at(-1)).toMatchObject({ isRunning: false });
 });
 
-test('an answer in parts tells when the first one came, and has its calls with the last', async () => {
+test('an answer in parts says when the first one came, and has its calls with the last', async () => {
   const parts = [{ data: { a: 1 } }, { data: { a: 1, b: 2 }, extensions: { explain: { calls } } }];
   const { run, shown } = traced(async function* () {
     yield* parts;

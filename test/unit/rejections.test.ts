@@ -12,7 +12,7 @@ function errorsOf(body: unknown, status = 400) {
   return toUpstreamError(status, headers, JSON.stringify(body), key).upstream?.errors;
 }
 
-describe('a validation error of the upstream tells what is wrong with which field', () => {
+describe('a validation error of the upstream says what is wrong with which field', () => {
   test.each([
     ['of fields', { name: ['may not be blank'], tags: ['a', 'b'] }, ['name: may not be blank', 'tags: a', 'tags: b']],
     ['of nested fields', { filters: { insight: { kind: ['no'] } } }, ['filters.insight.kind: no']],
@@ -54,7 +54,7 @@ describe('a validation error of the upstream tells what is wrong with which fiel
     expect(errorsOf(body)).toBeUndefined();
   });
 
-  test('but of twenty at most, and of what is no fault of the input none', () => {
+  test('are passed on for twenty at most, and for none if the input is not at fault', () => {
     expect(errorsOf({ name: Array.from({ length: 50 }, (_, index) => `error ${index}`) })).toHaveLength(20);
     for (const status of [401, 403, 404, 429, 500]) expect(errorsOf({ name: ['no'] }, status)).toBeUndefined();
   });

@@ -47,7 +47,7 @@ test('work is not joined once its join window has passed; newer work takes its p
   expect(flight.find('a', 'GET /')).toBe(fresh);
 });
 
-test('work that has ended is not joined, and tells those who waited once', () => {
+test('work that has ended is not joined, and settles for those who waited once', () => {
   const flight = createFlight();
   const work = start(flight, 'a', 'GET /');
   work.add({ name: 'second' });

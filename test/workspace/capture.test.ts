@@ -29,7 +29,7 @@ function capturedIn({ database }: Store, project: number): readonly Record<strin
     .all(project, seeds * 1000);
 }
 
-test('a workspace that is told to captures events of now, and stops with the workspace', async () => {
+test('a workspace that is set to captures events of now, and stops with the workspace', async () => {
   const start = Date.now();
   await using client = await startClient({ eventsPerMinute: 600 });
   const newest = async (): Promise<number> => {

@@ -92,7 +92,7 @@ test('an address that cannot be decoded is refused in the error format', async (
   expect(body).toEqual(refusal('validation_error', 'invalid_input', null, said));
 });
 
-test('only the first of several errors is told', async () => {
+test('only the first of several errors is passed on', async () => {
   const { body } = await client.send('PATCH', '/api/projects/1/', { is_demo: 'x', week_start_day: 'y' });
   expect(Object.keys(membersOf(body))).toEqual(['type', 'code', 'detail', 'attr']);
   expect(['is_demo', 'week_start_day']).toContain(membersOf(body).attr);

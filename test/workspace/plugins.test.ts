@@ -38,7 +38,7 @@ test('a plugin installed from an address of the repository takes its name and ve
   expect(await client.read(`${base}15/`)).toEqual(body);
 });
 
-test('a plugin made by hand has what was asked for, and nothing that only answers may tell', async () => {
+test('a plugin made by hand has what was asked for, and nothing that only answers may set', async () => {
   await using client = await startClient();
   const { body } = await client.send('POST', base, {
     name: 'Own',
@@ -153,7 +153,7 @@ test('a change of the source that holds plugin fields changes the plugin', async
   expect(await client.read(`${base}5/`)).toMatchObject({ name: 'Renamed' });
 });
 
-test('the activity tells what was done, the newest first', async () => {
+test('the activity lists what was done, the newest first', async () => {
   await using client = await startClient();
   const seeded = membersOf(await client.read(`${base}activity/`));
   expect(seeded).toMatchObject({ total_count: 9, next: null, previous: null });
@@ -179,7 +179,7 @@ test('the activity comes in pages, whose links go on by limit and offset', async
   expect(membersOf(await client.read(targetOf(third.previous))).results).toEqual(whole.slice(4, 8));
 });
 
-test('the activity tells what changed, and nothing of a change that changes nothing', async () => {
+test('the activity says what changed, and nothing of a change that changes nothing', async () => {
   await using client = await startClient();
   const newest = async (): Promise<unknown> => {
     const [entry] = resultsOf(await client.read(`${base}activity/?limit=1`));
