@@ -118,9 +118,9 @@ export class CachedClient implements RestClient {
 
   /** Reads an answer anew, unless that is under way, here or elsewhere, or another gateway has. The operation does not wait for it, and may end before. */
   #refresh(answer: CachedAnswer, read: CachedRead, call: Refreshing): void {
-    if (answer.isRefreshing) return;
-    answer.isRefreshing = true;
     const { cache, operation, createClient } = this.#options;
+    if (answer.isRefreshing || cache.now() < answer.refreshFrom) return;
+    answer.isRefreshing = true;
     const deadline = new OperationDeadline(cache.refreshMs);
     const calls = new OperationCalls(callsOfRefresh);
     const end = (): void => {
@@ -138,7 +138,10 @@ export class CachedClient implements RestClient {
       else if (where === 'elsewhere') await delay(untilReadMs, undefined, { ref: false });
     };
     // If it fails, the answer stays for as long as it may.
-    readAnew().then(end, end);
+    readAnew().then(end, () => {
+      answer.refreshFrom = cache.now() + Math.min(answer.version.freshMs, cache.refreshMs);
+      end();
+    });
   }
 
   /** Forgets what a failure says is not there for this key any more. */

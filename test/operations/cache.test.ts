@@ -200,6 +200,35 @@ test('while the upstream is down known pages are answered, writes fail at once a
   expect(warned).not.toEqual([]);
 });
 
+test('an answer whose refresh has failed is not read anew with each request', async () => {
+  let isFailing = false;
+  await using upstream = await startUpstream({
+    [read]: () => (isFailing ? reply({ status: 500, body: {} }) : project(1, { name: 'Change 0' })),
+  });
+  await using gateway = await startCaching(upstream);
+  await nameOf(gateway);
+  isFailing = true;
+  gateway.pass(60);
+  for (let round = 0; round < 20; round += 1) expect(await nameOf(gateway)).toBe('Change 0');
+  expect(upstream.requests).toEqual([read, read]);
+  gateway.pass(60);
+  expect(await nameOf(gateway)).toBe('Change 0');
+  await vi.waitFor(() => expect(upstream.requests).toEqual([read, read, read]));
+});
+
+test('an answer is given no more once the upstream has given one with no-store in its place', async () => {
+  const headers: Record<string, string> = {};
+  let name = 'Old';
+  await using upstream = await startUpstream({ [read]: () => reply({ headers, body: project(1, { name }) }) });
+  await using gateway = await startCaching(upstream);
+  await nameOf(gateway);
+  headers['cache-control'] = 'no-store';
+  name = 'New';
+  gateway.pass(60);
+  expect(await nameOf(gateway)).toBe('Old');
+  await vi.waitFor(async () => expect(await nameOf(gateway)).toBe('New'));
+});
+
 test.each([
   [403, 'FORBIDDEN'],
   [404, null],

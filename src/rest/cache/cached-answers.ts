@@ -29,6 +29,8 @@ export class CachedAnswer {
   readonly version: AnswerVersion;
   /** Whether a newer one is being read. */
   isRefreshing = false;
+  /** From when on a newer one may be read, on the clock of its cache: a while after that has failed. */
+  refreshFrom = Number.NEGATIVE_INFINITY;
   /** Counts its memory while operations have it: then it outlives its place in the cache. */
   #lent: KeptBody | undefined;
 

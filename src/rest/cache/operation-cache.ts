@@ -158,7 +158,9 @@ export class OperationCache {
     const place = this.#placeOf(kind, target);
     return (response) => {
       const value = decode(response);
-      if (!forbidsKeeping(response.cacheControl)) this.#note(this.#cache.keep(place, value, response.text, freshness));
+      // What is not to be kept takes the place of what was.
+      if (forbidsKeeping(response.cacheControl)) this.#cache.drop(place);
+      else this.#note(this.#cache.keep(place, value, response.text, freshness));
       return value;
     };
   }
