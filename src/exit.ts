@@ -60,7 +60,7 @@ export function failureOf(error: unknown): { readonly message: string; readonly 
   return { message: message.replaceAll('\n', ' '), exitCode };
 }
 
-/** Waits until something listens; if its port cannot be had, the error names the setting. */
+/** Waits until something listens; if its port is taken, the error names the setting. */
 export async function listening<T>(
   variable: 'PORT' | 'METRICS_PORT' | 'WORKSPACE_PORT',
   start: Promise<T>,

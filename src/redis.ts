@@ -56,7 +56,7 @@ export function connectRedis({ url, authorities, log }: RedisOptions, timeoutMs?
   return redis;
 }
 
-/** Ends a connection for good, which is no news. */
+/** Ends a connection for good; that is not logged. */
 export function disconnectRedis(redis: Redis): void {
   redis.removeAllListeners('close');
   redis.disconnect();

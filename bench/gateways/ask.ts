@@ -71,7 +71,7 @@ export function bytesOf(url: string, { method, search, body }: WireRequest): Buf
   return Buffer.from(`${method} ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
 }
 
-/** What a text says as JSON; undefined if it is none. */
+/** What a text says as JSON; undefined if it is not JSON. */
 function toJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -24,7 +24,7 @@ export function organizationId(number: number): string {
   return `0190a000-0000-7000-8000-${number.toString().padStart(12, '0')}`;
 }
 
-/** The number of an organization; undefined if `id` is none. */
+/** The number of an organization; undefined if `id` is not the id of one. */
 export function organizationNumber(id: string): number | undefined {
   const number = Number(/^0190a000-0000-7000-8000-(\d{12})$/.exec(id)?.[1]);
   return number >= 1 && number <= projectCount / projectsOfOrganization ? number : undefined;

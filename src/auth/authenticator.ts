@@ -12,7 +12,7 @@ export type AuthRefusal =
   | { readonly kind: 'invalid token' }
   // The token is valid, and names a tenant that `UPSTREAM_KEYS` does not have.
   | { readonly kind: 'unknown tenant' }
-  // The provider's keys cannot be had. In seconds.
+  // The provider's keys cannot be read. `retryAfter` is in seconds.
   | { readonly kind: 'unavailable'; readonly retryAfter: number };
 
 /** Who asks, or why the request is refused. */

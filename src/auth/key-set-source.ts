@@ -34,7 +34,7 @@ function isKeySetUrl(from: string): boolean {
   return /^https?:\/\//i.test(from);
 }
 
-/** The key set in a text. Throws an Error for a text that is none. */
+/** The key set in a text. Throws an Error for any other text. */
 export function toKeySet(text: string): JSONWebKeySet {
   let value: unknown;
   try {

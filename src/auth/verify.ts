@@ -25,7 +25,7 @@ export type Verdict =
   | { readonly kind: 'verified'; readonly token: VerifiedToken }
   // Malformed, of another provider, expired, or signed with a key that the provider does not have.
   | { readonly kind: 'invalid' }
-  // It cannot be verified now, because the provider's keys cannot be had. `retryAfter` is in seconds.
+  // It cannot be verified now, because the provider's keys cannot be read. `retryAfter` is in seconds.
   | { readonly kind: 'unverifiable'; readonly retryAfter: number };
 
 /** The longest token, in characters. */

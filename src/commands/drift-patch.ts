@@ -10,7 +10,7 @@ const path = 'schema/rest.openapi.yaml';
 /** Lines that a patch shows around a change. */
 const contextLines = 2;
 
-/** More values than an enum has; what has more is none. */
+/** Most values of an enum: a column that has more is not one. */
 const mostValues = 20;
 
 /**

@@ -4,7 +4,7 @@ import { itemsIn } from './plugin-results.ts';
 // The contract shows the answer of `events/values/` as if it were an event. Upstreams answer an array of
 // `{"name": …}`, or `{"results": […], "refreshing": …}`.
 
-/** The values of an answer, each an object: one that is none is its own `name`. Null for an answer of another shape. */
+/** The values of an answer, each an object: any other value is its own `name`. Null for an answer of another shape. */
 export function eventValuesIn(body: unknown): JsonObject[] | null {
   const items = itemsIn(body);
   return items?.map((item) => (isEntry(item) ? item : { name: item })) ?? null;

@@ -105,7 +105,7 @@ interface Range {
   readonly place: number;
 }
 
-/** The media range; one that asks for another charset than UTF-8 takes nothing of ours. A malformed weight is none. */
+/** The media range; one that asks for another charset than UTF-8 takes nothing of ours. A malformed weight counts as left out. */
 function toRange({ name, parameter, weight }: WeightedItem, place: number): Range {
   const charset = parameter('charset')?.replaceAll('"', '') ?? 'utf-8';
   const quality = weight <= 1 ? weight : 1;

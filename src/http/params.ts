@@ -70,7 +70,7 @@ function member<T>(
   expected: string,
 ): T | undefined {
   const value = all[name];
-  // An empty `operationName` is none (GraphQL over HTTP §5.2), and clients made by hand send other members so, too.
+  // An empty `operationName` counts as left out (GraphQL over HTTP §5.2), and clients made by hand send other members so, too.
   if (value === null || value === undefined || value === '') return undefined;
   if (accepts(value)) return value;
   throw badRequest(`Expected \`${name}\` to be ${expected}, but got ${kindOf(value)}.`);

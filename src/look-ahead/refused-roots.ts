@@ -18,7 +18,7 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 /**
  * Lets every root field that would make REST calls fail at once if the context says why none can succeed: one error
- * for each, before its resolver does any work. Root fields that need no call answer as ever. So fails a mutation that the
+ * for each, before its resolver does any work. Root fields that need no call answer as usual. So fails a mutation that the
  * tenant's entry does not allow.
  */
 export function attachRefusals(schema: GraphQLSchema): void {
@@ -68,7 +68,7 @@ function nodeCalls(id: unknown, scope: SelectionScope, info: GraphQLResolveInfo)
   return nodeId.type !== 'Organization' || organizationCalls(nodeId.id, scope, info);
 }
 
-/** An id; undefined for what is none, which the resolver refuses without a call. */
+/** A parsed id; undefined for a text that is not one, which the resolver refuses without a call. */
 function unlessRefused<T>(parse: () => T): T | undefined {
   try {
     return parse();

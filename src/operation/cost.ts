@@ -110,7 +110,7 @@ export class Cost {
 }
 
 /**
- * The cost of an operation, before it runs. One that may make no call, for want of a usable key, is planned only if its
+ * The cost of an operation, before it runs. One that may make no call, because it has no usable key, is planned only if its
  * client wants the plan. Throws a GraphQLError if what the client wants to know is unknown, and a RefusedDocument if
  * variables fit no plan.
  */

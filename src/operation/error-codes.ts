@@ -112,7 +112,7 @@ export const refusals = {
   unlistedDocument: {
     code: 'PERSISTED_DOCUMENT_REQUIRED',
     status: 403,
-    meaning: 'Only listed documents are run, and it is none.',
+    meaning: 'Only listed documents are run, and it is not one of them.',
   },
   longDocument: { code: 'LIMIT_EXCEEDED', status: 400, meaning: 'The document has more bytes than it may.' },
   unparsable: { code: 'GRAPHQL_PARSE_FAILED', status: 400, lenient: true, meaning: 'The document is no GraphQL.' },

@@ -46,7 +46,7 @@ export async function executeInParts(
   };
   try {
     const executed = await deferred.execute(context, params.variables);
-    // The variables do not fit, which it says as ever.
+    // The variables do not fit: the error is the usual one.
     if (!('initialResult' in executed) && executed.data === undefined) return await whole();
     return await answerOf(executed, run, { context, format, deadline, finish }, options);
   } catch (error) {

@@ -25,7 +25,7 @@ export function requestError(
   return new GraphQLError(message, { nodes, source, positions, path, extensions: { code, ...details, http } });
 }
 
-/** Refuses an operation for want of room. */
+/** The refusal of an operation for which there is no room. */
 export function overload(): GraphQLError {
   return requestError('overloaded', new UpstreamError('OVERLOADED').message);
 }

@@ -207,7 +207,7 @@ class Subscription implements OpenStream {
   }
 }
 
-/** Whether a message was lost for want of room: a moment later it may be answered. */
+/** Whether there was no room for a message: a moment later it may be answered. */
 function isShed({ data, errors = [] }: OperationResult): boolean {
   return (data ?? null) === null && errors.some(({ extensions }) => extensions['code'] === 'OVERLOADED');
 }

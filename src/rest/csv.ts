@@ -1,6 +1,6 @@
 /** What is read of a CSV text (RFC 4180): how many records follow the line of names, and cells of the first of them. */
 export interface CsvTable {
-  /** Records without the line of names; empty lines are none. */
+  /** Records without the line of names and without empty lines. */
   readonly rows: number;
   /** The cell of the first record in the column of a name; undefined if there is none. */
   readonly firstCell: (column: string) => string | undefined;

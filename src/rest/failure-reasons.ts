@@ -70,7 +70,7 @@ export function reasonOf(error: unknown): FailureReason | undefined {
 }
 
 /**
- * Whether a call has failed for want of a connection: nothing of it was sent then. `EHOSTUNREACH` and the like alone do not
+ * Whether a call has failed because it got no connection: nothing of it was sent then. `EHOSTUNREACH` and the like alone do not
  * say so: a connection that was open may end with them, too.
  */
 export function foundNoConnection(error: unknown): boolean {

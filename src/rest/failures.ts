@@ -79,7 +79,7 @@ const clientCodes: Readonly<Record<number, UpstreamErrorCode>> = {
   451: 'FORBIDDEN',
 };
 
-/** An error of the API's is a few hundred characters; what is much longer is none, and may take much memory once parsed. */
+/** An error of the API's is a few hundred characters; what is much longer is not one, and may take much memory once parsed. */
 const longestError = 2 ** 16;
 
 function jsonIn(text: string): unknown {

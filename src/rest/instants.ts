@@ -18,19 +18,19 @@ function toInstant(time: unknown): Instant | undefined {
   return { text: `${whole}.${fraction.padEnd(9, '0')}`, utc };
 }
 
-/** Whether one date-time comes after another, however they are spelt; false if one of them is none. */
+/** Whether one date-time comes after another, however they are spelt; false if one of them is not a date-time. */
 export function isLater(time: unknown, other: unknown): boolean {
   const [one, two] = [toInstant(time), toInstant(other)];
   return one !== undefined && two !== undefined && one.text > two.text;
 }
 
-/** Whether two date-times are the same moment, however they are spelt; false if one of them is none. */
+/** Whether two date-times are the same moment, however they are spelt; false if one of them is not a date-time. */
 export function isSameInstant(time: unknown, other: unknown): boolean {
   const one = toInstant(time);
   return one !== undefined && (time === other || one.text === toInstant(other)?.text);
 }
 
-/** A date-time as it can be sent: unchanged if it says that it is UTC, else moved there; undefined if it is none. */
+/** A date-time as it can be sent: unchanged if it says that it is UTC, else moved there; undefined if it is not a date-time. */
 export function inUtc(time: unknown): string | undefined {
   return toInstant(time)?.utc;
 }

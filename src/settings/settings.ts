@@ -14,9 +14,9 @@ export interface Setting<T> {
   readonly shown?: (source: string) => string;
   /** Whether other programs read it as well: then a name that is nearly the same may be one of theirs. */
   readonly shared?: boolean;
-  /** What is wrong with a text that is none, beyond what is expected. */
+  /** What is wrong with a text that is not a value, beyond what is expected. */
   readonly fault?: (source: string) => string | undefined;
-  /** The value; undefined if the text is none. */
+  /** The value; undefined if the text is not one. */
   readonly read: (text: string) => T | undefined;
 }
 

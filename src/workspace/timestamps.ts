@@ -9,7 +9,7 @@ export function toMicroseconds(text: string): number | undefined {
     : milliseconds * 1000 + Number(fraction.padEnd(6, '0'));
 }
 
-/** The 30th of February is none, though Date.parse takes it. */
+/** The 30th of February is no date, though Date.parse takes it. */
 function isDate(date: string | undefined): boolean {
   return date !== undefined && new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);
 }

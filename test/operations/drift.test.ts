@@ -244,7 +244,7 @@ describe('names that a difference may have', () => {
     expect(watched.logged).toHaveLength(51);
   });
 
-  test('are none that the upstream may have got from a client: expressions, `extra` and values', async () => {
+  test('are never names that the upstream may have got from a client: expressions, `extra` and values', async () => {
     let stored: JsonObject = {};
     await using watched = await startWatched({
       'GET /api/projects/1/events/': { next: null, columns: ['secret_expression'], results: [['secret_value']] },
@@ -272,7 +272,7 @@ describe('names that a difference may have', () => {
   });
 
   test.each(['a person@example.com', 'x'.repeat(51), 'Üñí', '__proto__', 'two words', '"}\n'])(
-    'are none that no column has, such as %j',
+    'are never names that no column has, such as %j',
     async (name) => {
       const row = JSON.stringify(rows.dashboard(2)).replace('{', `{${JSON.stringify(name)}: 1, `);
       await using watched = await startWatched({ 'GET /api/projects/1/dashboards/2/': reply({ body: row }) });

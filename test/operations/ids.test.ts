@@ -296,7 +296,7 @@ async function askAll(gateway: TestGateway, selection: string, ids: readonly str
   return errors;
 }
 
-describe('an id that is none', () => {
+describe('an id that is not one', () => {
   test.each(Object.entries(places))(
     'is refused by %s with a short message and without a call',
     async (_place, where) => {

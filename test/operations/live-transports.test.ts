@@ -119,8 +119,8 @@ describe('is refused without a call', () => {
   test.each([
     ['occurredAfter', { filter: { occurredAfter: '2024-05-01T10:00:00Z' } }],
     ['occurredBefore', { filter: { occurredBefore: '2024-05-01T10:00:00Z' } }],
-    ['a cursor that is none', { after: 'x' }],
-    ['a filter that is none', { filter: { page: 1 } }],
+    ['a cursor that is not one', { after: 'x' }],
+    ['a filter that is not one', { filter: { page: 1 } }],
   ])('%s', async (_what, variables) => {
     await using upstream = await startUpstream({});
     await using gateway = await startGateway(upstream, { live: quick });

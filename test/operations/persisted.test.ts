@@ -16,7 +16,7 @@ const mutation = 'mutation Delete { deleteProject(input: { id: "1" }) { deletedI
 const data = { __typename: 'Query' };
 const freeData = { free: 'Query' };
 
-/** A gateway whose manifest lists `listed` under its hash and `custom` under an id that is none. */
+/** A gateway whose manifest lists `listed` under its hash and `custom` under an id that is not a hash. */
 async function start(settings: Partial<PersistedSettings> = {}) {
   const folder = createFolder();
   const files = folder.write('manifest.json', { [listedHash]: listed, m1: mutation, c1: custom });

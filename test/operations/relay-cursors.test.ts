@@ -19,7 +19,7 @@ const routes = {
   'GET /api/organizations/:id/plugins/': listOf(rowsOf(9, plugin)),
 };
 
-/** Every text that differs from a cursor in one character, by another letter of its alphabet or by what is none. */
+/** Every text that differs from a cursor in one character, by another letter of its alphabet or by another character. */
 function changed(cursor: string): string[] {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const at = (index: number, letter: string): string => cursor.slice(0, index) + letter + cursor.slice(index + 1);

@@ -18,7 +18,7 @@ function request(line: string, hosts: string, headers: string, content = body): 
   return `${line} HTTP/1.1\r\n${hosts}connection: close\r\nauthorization: Bearer phx_test\r\n${headers}${length}\r\n${content}`;
 }
 
-describe('a Host that is none', () => {
+describe('a Host that is not one', () => {
   const hosts = ['a b', 'a/b', 'user@a', 'a?b', 'a#b', '[::', '256.256.256.256', 'a:99999', 'a:b', 'a%zz', '<script>'];
   const kinds = [
     ['a common request', 'POST /graphql', 'content-type: application/json\r\n'],
@@ -103,7 +103,7 @@ describe('requests that people make by hand', () => {
     }
   });
 
-  test.each(['""', 'null'])('members that are %s are none', async (none) => {
+  test.each(['""', 'null'])('members that are %s count as left out', async (none) => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startGateway(upstream);
     const text = `${body.slice(0, -1)},"variables":${none},"operationName":${none},"extensions":${none}}`;

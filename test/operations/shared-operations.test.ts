@@ -64,12 +64,17 @@ test('other variables, another key, another document and a request for the cost 
   expect(await joinedRuns(gateway.url)).toBe(0);
 });
 
-test('a query that comes during or after a mutation of the same key joins none from before', async () => {
+test.each([
+  ['a mutation', {}],
+  ['a mutation with its cost', { cost: true }],
+  ['a mutation with its trace', { explain: 'trace' }],
+])('a query that comes during or after %s of the same key joins none from before', async (_what, extensions) => {
   await using upstream = await startHolding();
-  await using gateway = await startGateway(upstream, patient);
+  await using gateway = await startGateway(upstream, { ...patient, explain: true });
   const before = gateway.ask(query, ask);
   await vi.waitFor(() => expect(upstream.requests).toHaveLength(1));
-  const written = gateway.ask('mutation { updateProject(input: { id: 1, name: "New" }) { project { name } } }');
+  const change = 'mutation { updateProject(input: { id: 1, name: "New" }) { project { name } } }';
+  const written = gateway.ask(change, { extensions });
   await vi.waitFor(() => expect(upstream.requests).toHaveLength(2));
   const after = gateway.ask(query, ask);
   await vi.waitFor(() => expect(upstream.requests).toHaveLength(3));
@@ -77,24 +82,6 @@ test('a query that comes during or after a mutation of the same key joins none f
   await Promise.all([before, written, after]);
   expect(await joinedRuns(gateway.url)).toBe(0);
 });
-
-test.each([{ cost: true }, { explain: 'trace' }])(
-  'a mutation that is told with %j ends that sharing, too',
-  async (extensions) => {
-    await using upstream = await startHolding();
-    await using gateway = await startGateway(upstream, { ...patient, explain: true });
-    const before = gateway.ask(query, ask);
-    await vi.waitFor(() => expect(upstream.requests).toHaveLength(1));
-    const change = 'mutation { updateProject(input: { id: 1, name: "New" }) { project { name } } }';
-    const written = gateway.ask(change, { extensions });
-    await vi.waitFor(() => expect(upstream.requests).toHaveLength(2));
-    const after = gateway.ask(query, ask);
-    await vi.waitFor(() => expect(upstream.requests).toHaveLength(3));
-    upstream.release();
-    await Promise.all([before, written, after]);
-    expect(await joinedRuns(gateway.url)).toBe(0);
-  },
-);
 
 test('a number that is too large for any double is not taken for null', async () => {
   await using upstream = await startHolding();

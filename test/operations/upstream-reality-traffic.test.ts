@@ -42,7 +42,7 @@ test('Retry-After in every form is honoured, under a cap and within the deadline
     { header: '99999999', calls: 1, facts: { retryAfter: 3600 } },
     { header: '9'.repeat(400), calls: 1, facts: {} },
     { header: tomorrow(), calls: 1, facts: { retryAfter: 3600 } },
-    // What is no wait is none; a rate limit without one would only be hit again.
+    // A text that says no wait counts as left out; a rate limit without a wait would only be hit again.
     { header: undefined, calls: 1, facts: {} },
     { header: '', calls: 1, facts: {} },
     { header: '-5', calls: 1, facts: {} },

@@ -158,7 +158,7 @@ export const bodies: Arbitrary<string | Buffer> = oneof(
   { weight: 1, arbitrary: oneof(constant(notText), large) },
 );
 
-/** The query of a URL: members as text, objects as JSON; or a text that is none. */
+/** The query of a URL: members as text, objects as JSON; or a text that is not a query. */
 export const searches = oneof(
   {
     weight: 10,

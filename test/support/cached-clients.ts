@@ -57,7 +57,7 @@ export function nameIn(row: unknown): unknown {
   return isObject(row) ? row['name'] : row;
 }
 
-/** The code of a failure; throws what is none. */
+/** The code of a failure; throws anything else. */
 export function codeOf(error: unknown): string {
   if (error instanceof UpstreamError) return error.code;
   throw error;

@@ -144,7 +144,7 @@ describe('Refused is', () => {
     expect([elsewhere.asked, provider.asked]).toEqual([0, 1]);
   });
 
-  test('no token, two of them, one of another scheme, one that is none, and one that is too long', async () => {
+  test('no token, two of them, one of another scheme, one that is malformed, and one that is too long', async () => {
     const key = await createSigningKey('1');
     await using provider = await startProvider(key);
     const { authenticator } = await start(provider.url);

@@ -47,7 +47,7 @@ describe('a validation error of the upstream says what is wrong with which field
     ['an IP address', { name: ['10.0.0.7 said no'] }],
     ['a stack', { name: ['File "/app/views.py", line 3'] }],
     ['a line break', { name: ['one\ntwo'] }],
-    ['a name that is none', { 'http://web.internal': ['no'] }],
+    ['a name that is not one', { 'http://web.internal': ['no'] }],
     ['a text that is in no list', { name: 'no', trace: 'here' }],
     ['a depth that no input has', { a: { b: { c: { d: { e: { f: { g: ['deep'] } } } } } } }],
   ])('but never %s', (_what, body) => {

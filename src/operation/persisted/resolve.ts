@@ -13,7 +13,7 @@ export interface Resolved {
   readonly prepared: PreparedOperation;
   /** Whether the request named the document by an id. */
   readonly byId: boolean;
-  /** Counters of the listed document that it is; undefined if it is none. */
+  /** Counters of the listed document; undefined if the document is not listed. */
   readonly use: DocumentUse | undefined;
 }
 

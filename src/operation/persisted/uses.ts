@@ -23,7 +23,7 @@ export interface RedisUse {
   readonly failures: Record<RedisCommand, number>;
 }
 
-/** Counters of persisted documents. They only grow, but for documents that are no longer listed. */
+/** Counters of persisted documents. They only grow, except that documents which are no longer listed are dropped. */
 export interface DocumentUses {
   readonly automatic: AutomaticUse;
   /** All zero without a Redis. */

@@ -12,7 +12,7 @@ export type Epoch = string;
 export interface Epochs {
   /** The epoch of a key; undefined if it cannot be known at the moment: then nothing of the cache may be used. */
   readonly current: (sharingKey: string) => Epoch | undefined | Promise<Epoch | undefined>;
-  /** The upstream has answered a read under this epoch with a success: the key is none that a caller has invented. */
+  /** The upstream has answered a read under this epoch with a success: the key is not one that a caller has invented. */
   readonly prove: (sharingKey: string, epoch: Epoch) => void;
   /** The upstream did not take the key: if it has an epoch, it gets a new one. */
   readonly refuse: (sharingKey: string) => void;

@@ -6,7 +6,7 @@ interface Renewal {
   isUndone: boolean;
 }
 
-/** Most renewals that can be undone: writes fail for want of a connection within seconds. */
+/** Most renewals that can be undone: writes that get no connection fail within seconds. */
 const mostRenewals = 10_000;
 
 /** What the renewals of epochs replaced, so that those whose writes were never sent can be undone, in any order. */

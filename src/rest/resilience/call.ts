@@ -180,7 +180,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     if (this.waiters.length > 0) this.#settle(response);
   }
 
-  /** The attempt has failed, for want of a response, by its status or in decoding it. */
+  /** The attempt has failed: there was no response, or its status or its body is an error. */
   failed(reason: unknown): void {
     const error = this.#isCancelled && this.#hasArrived ? new TransportError('aborted') : reason;
     this.#unread = undefined;

@@ -42,7 +42,7 @@ export class Pools {
   readonly #options: PoolOptions;
   readonly #way: Way;
   readonly #kept: Dispatcher;
-  /** Each of its connections is closed after one request, so that it has none but new ones. */
+  /** Each of its connections is closed after one request, so that all it has are new. */
   #fresh: Dispatcher | undefined;
   #calls = 0;
   #isRetired = false;

@@ -27,7 +27,7 @@ interface TracedOutcome {
   readonly code: string | undefined;
 }
 
-/** Follows every operation with a span; requests for a plan are none. */
+/** Follows every operation with a span; requests for a plan have none. */
 export function traceOperations(run: RunOperation, tracing: Tracing): RunOperation {
   return async (params, request) => {
     if (asksForPlan(params)) return run(params, request);

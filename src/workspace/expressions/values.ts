@@ -21,7 +21,7 @@ export function timeWithin(time: Time): Time | undefined {
   return time >= -62_167_219_200_000_000n && time < 253_402_300_800_000_000n ? time : undefined;
 }
 
-/** The number that a value is or spells; undefined if it is none, or infinite. */
+/** The number that a value is or spells; undefined if it is no number, or infinite. */
 export function numberOf(value: unknown): number | undefined {
   if (value === null || typeof value === 'bigint' || typeof value === 'boolean') return undefined;
   const text = textOf(value).trim();
@@ -29,7 +29,7 @@ export function numberOf(value: unknown): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** The time that a value is or spells: ISO 8601, or seconds since 1970; undefined if it is none. */
+/** The time that a value is or spells: ISO 8601, or seconds since 1970; undefined if it is no time. */
 export function timeOf(value: unknown): Time | undefined {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number') return timeWithin(BigInt(Math.trunc(value)) * 1_000_000n);

@@ -4,7 +4,7 @@ const tracers = new WeakMap();
 
 /**
  * GraphiQL's fetcher, each run of which is asked for its trace if `begin` wants it; always the same one for the same fetcher,
- * since GraphiQL reads the schema anew for another. The operation is sent once, as ever: see `requests.js` for the header,
+ * since GraphiQL reads the schema anew for another. The operation is sent once, as usual: see `requests.js` for the header,
  * which is not sent as one. What the trace adds to an answer is taken out again.
  */
 function tracing(fetcher, begin) {
