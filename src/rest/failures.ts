@@ -24,7 +24,7 @@ export function toUpstreamError(
   const code = safe(given, key);
   const attr = safe(word(body['attr'], /^[\w.[\]-]{1,200}$/), key);
   const detail = status < 500 ? detailOf(body, key) : undefined;
-  const retryAfter = retryAfterSeconds(headers['retry-after']);
+  const retryAfter = retryAfterSeconds(headers['retry-after'], headers.date);
   const isCut = /json/i.test(headers['content-type'] ?? '') && !text.trimStart().startsWith('<');
   const isApi = text === '' || json !== undefined || isCut;
   const errorCode = codeOf(status, given, isApi);

@@ -1,11 +1,16 @@
 /** The longest wait that is believed, in seconds; anything beyond it is taken for a mistake of the upstream's. */
 const maximumRetryAfter = 3600;
 
-/** Seconds to wait from a `Retry-After` header (seconds or an HTTP date, RFC 9110 §10.2.3), at most an hour. */
-export function retryAfterSeconds(header: string | undefined, now = Date.now()): number | undefined {
+/**
+ * Seconds to wait from a `Retry-After` header (seconds or an HTTP date, RFC 9110 §10.2.3), at most an hour. A date is one of the
+ * sender's clock, which its `Date` header tells.
+ */
+export function retryAfterSeconds(header: string | undefined, date?: string, now = Date.now()): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
-  const seconds = /^\d+(\.\d+)?$/.test(text) ? Math.ceil(Number(text)) : Math.ceil((timeOf(text) - now) / 1000);
+  const sentAt = timeOf(date ?? '');
+  const from = Number.isNaN(sentAt) ? now : sentAt;
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Math.ceil(Number(text)) : Math.ceil((timeOf(text) - from) / 1000);
   if (!Number.isFinite(seconds)) return undefined;
   return Math.min(Math.max(seconds, 0), maximumRetryAfter);
 }

@@ -200,9 +200,17 @@ describe('Retry-After', () => {
     ['9'.repeat(400), undefined],
   ];
   test.each(forms)('of %j is %j seconds', (header, seconds) => {
-    expect(retryAfterSeconds(header, now)).toBe(seconds);
+    expect(retryAfterSeconds(header, undefined, now)).toBe(seconds);
     const headers = header === undefined ? {} : { 'retry-after': header };
     const told = toUpstreamError(429, headers, '', key).upstream?.retryAfter;
     expect(told === undefined).toBe(seconds === undefined);
+  });
+
+  test('as a date is counted on the clock of its sender', () => {
+    const header = 'Thu, 01 Jan 2026 12:10:30 GMT';
+    const date = 'Thu, 01 Jan 2026 12:10:00 GMT';
+    expect(retryAfterSeconds(header, date, now)).toBe(30);
+    expect(retryAfterSeconds(header, 'soon', now)).toBe(630);
+    expect(toUpstreamError(429, { 'retry-after': header, date }, '', key).upstream?.retryAfter).toBe(30);
   });
 });
