@@ -12,8 +12,6 @@ export interface Refusal {
   readonly lenient?: true;
   /** Headers of its answer. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the table in the papers. */
-  readonly meaning: string;
 }
 
 /** Clients must not remember on the way what they learn in one answer: the next answer may be another. */
@@ -24,152 +22,71 @@ const closing = { connection: 'close' } as const;
 
 /** Every way in which a request is refused before anything of it is executed, in the order in which they are checked. */
 export const refusals = {
-  manyHeaders: { code: 'LIMIT_EXCEEDED', status: 431, headers: closing, meaning: 'The request has too many headers.' },
-  badHead: {
-    code: 'BAD_USER_INPUT',
-    status: 400,
-    headers: closing,
-    meaning: '`Host` or `Transfer-Encoding` is malformed or sent twice.',
-  },
-  wrongMethod: {
-    code: 'METHOD_NOT_ALLOWED',
-    status: 405,
-    headers: { allow: 'GET, POST' },
-    meaning: 'The method is neither GET nor POST.',
-  },
-  notJson: {
-    code: 'BAD_USER_INPUT',
-    status: 415,
-    headers: { accept: 'application/json' },
-    meaning: 'The body is not declared as JSON.',
-  },
-  encodedBody: {
-    code: 'BAD_USER_INPUT',
-    status: 415,
-    headers: { 'accept-encoding': 'identity' },
-    meaning: 'The body has a content coding.',
-  },
-  largeBody: { code: 'LIMIT_EXCEEDED', status: 413, headers: closing, meaning: 'The body is larger than it may be.' },
-  noRoomForBody: {
-    code: 'OVERLOADED',
-    status: 503,
-    headers: { ...closing, 'retry-after': '1' },
-    meaning: 'There is no room for the bodies of more requests.',
-  },
-  deepJson: { code: 'LIMIT_EXCEEDED', status: 400, meaning: 'The JSON of the request nests deeper than it may.' },
-  badParameter: { code: 'BAD_USER_INPUT', status: 400, meaning: 'A parameter of the request is missing or malformed.' },
-  noToken: {
-    code: 'UNAUTHENTICATED',
-    status: 401,
-    headers: { 'www-authenticate': 'Bearer' },
-    meaning: '`AUTH=jwt`: the request has no token.',
-  },
-  // What is wrong with it is not said.
+  // The request has too many headers.
+  manyHeaders: { code: 'LIMIT_EXCEEDED', status: 431, headers: closing },
+  // `Host` or `Transfer-Encoding` is malformed or sent twice.
+  badHead: { code: 'BAD_USER_INPUT', status: 400, headers: closing },
+  // The method is neither GET nor POST.
+  wrongMethod: { code: 'METHOD_NOT_ALLOWED', status: 405, headers: { allow: 'GET, POST' } },
+  // The body is not declared as JSON.
+  notJson: { code: 'BAD_USER_INPUT', status: 415, headers: { accept: 'application/json' } },
+  // The body has a content coding.
+  encodedBody: { code: 'BAD_USER_INPUT', status: 415, headers: { 'accept-encoding': 'identity' } },
+  // The body is larger than it may be.
+  largeBody: { code: 'LIMIT_EXCEEDED', status: 413, headers: closing },
+  // There is no room for the bodies of more requests.
+  noRoomForBody: { code: 'OVERLOADED', status: 503, headers: { ...closing, 'retry-after': '1' } },
+  // The JSON of the request nests deeper than it may.
+  deepJson: { code: 'LIMIT_EXCEEDED', status: 400 },
+  // A parameter of the request is missing or malformed.
+  badParameter: { code: 'BAD_USER_INPUT', status: 400 },
+  // `AUTH=jwt`: the request has no token.
+  noToken: { code: 'UNAUTHENTICATED', status: 401, headers: { 'www-authenticate': 'Bearer' } },
+  // `AUTH=jwt`: the token is malformed, expired, or not valid for another reason. What is wrong with it is not said.
   invalidToken: {
     code: 'UNAUTHENTICATED',
     status: 401,
     headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
-    meaning: '`AUTH=jwt`: the token is malformed, expired, or not valid for another reason.',
   },
-  unknownTenant: {
-    code: 'FORBIDDEN',
-    status: 403,
-    meaning: '`AUTH=jwt`: the tenant of the token has no entry in `UPSTREAM_KEYS`.',
-  },
-  changedTenant: {
-    code: 'FORBIDDEN',
-    status: 403,
-    meaning: '`AUTH=jwt`: the entry of the tenant in `UPSTREAM_KEYS` has changed, which ends subscriptions.',
-  },
-  tokenUnverifiable: {
-    code: 'AUTHENTICATION_UNAVAILABLE',
-    status: 503,
-    meaning: '`AUTH=jwt`: the keys of the identity provider cannot be had; `Retry-After` says when they may be.',
-  },
-  unknownDocument: {
-    code: 'PERSISTED_DOCUMENT_NOT_FOUND',
-    status: 404,
-    meaning: 'There is no document with the id that was sent.',
-  },
-  // Clients recognise a miss by its message; Apollo iOS takes any status but 200 for a failed transport.
-  automaticMiss: {
-    code: 'PERSISTED_QUERY_NOT_FOUND',
-    status: 200,
-    headers: uncached,
-    meaning: 'The hash is not registered: the client sends the document with it next.',
-  },
-  automaticOff: {
-    code: 'PERSISTED_QUERY_NOT_SUPPORTED',
-    status: 200,
-    headers: uncached,
-    meaning: 'Automatic persisted queries are off: the client sends documents from now on.',
-  },
-  hashMismatch: {
-    code: 'PERSISTED_QUERY_HASH_MISMATCH',
-    status: 400,
-    meaning: 'The document is not the one that the hash beside it is of.',
-  },
-  unlistedDocument: {
-    code: 'PERSISTED_DOCUMENT_REQUIRED',
-    status: 403,
-    meaning: 'Only listed documents are run, and it is not one of them.',
-  },
-  longDocument: { code: 'LIMIT_EXCEEDED', status: 400, meaning: 'The document has more bytes than it may.' },
-  unparsable: { code: 'GRAPHQL_PARSE_FAILED', status: 400, lenient: true, meaning: 'The document is no GraphQL.' },
-  largeDocument: {
-    code: 'LIMIT_EXCEEDED',
-    status: 400,
-    lenient: true,
-    meaning: 'The document has more of something than it may.',
-  },
-  invalidDocument: {
-    code: 'GRAPHQL_VALIDATION_FAILED',
-    status: 400,
-    lenient: true,
-    meaning: 'The document does not fit the schema.',
-  },
-  wrongOperationName: {
-    code: 'BAD_USER_INPUT',
-    status: 400,
-    lenient: true,
-    meaning: 'The operation name does not say which operation of the document is meant.',
-  },
-  mutationByGet: {
-    code: 'METHOD_NOT_ALLOWED',
-    status: 405,
-    // A link or an image could otherwise change something.
-    headers: { allow: 'POST' },
-    meaning: 'A mutation came by GET.',
-  },
-  onlyStreamed: {
-    code: 'BAD_USER_INPUT',
-    status: 406,
-    meaning: 'A subscription came from a client that does not take its answers one after the other.',
-  },
-  largeArguments: {
-    code: 'LIMIT_EXCEEDED',
-    status: 400,
-    meaning: 'The arguments of a field have more bytes than they may.',
-  },
-  expensiveOperation: {
-    code: 'COST_LIMIT_EXCEEDED',
-    status: 400,
-    lenient: true,
-    meaning: 'The operation may make more calls, read more rows, answer more, or take more planning than it may.',
-  },
-  spentBudget: {
-    code: 'RATE_LIMITED',
-    status: 429,
-    meaning:
-      '`UPSTREAM_BUDGET`: the calls that the operation surely needs cannot be had in time; `Retry-After` says when, if ever.',
-  },
-  // The same request may succeed a moment later.
-  overloaded: {
-    code: 'OVERLOADED',
-    status: 503,
-    headers: { 'retry-after': '1' },
-    meaning: 'There is no room for more REST calls, or for more answers.',
-  },
+  // `AUTH=jwt`: the tenant of the token has no entry in `UPSTREAM_KEYS`.
+  unknownTenant: { code: 'FORBIDDEN', status: 403 },
+  // `AUTH=jwt`: the entry of the tenant in `UPSTREAM_KEYS` has changed, which ends subscriptions.
+  changedTenant: { code: 'FORBIDDEN', status: 403 },
+  // `AUTH=jwt`: the keys of the identity provider cannot be had; `Retry-After` says when they may be.
+  tokenUnverifiable: { code: 'AUTHENTICATION_UNAVAILABLE', status: 503 },
+  // There is no document with the id that was sent.
+  unknownDocument: { code: 'PERSISTED_DOCUMENT_NOT_FOUND', status: 404 },
+  // The hash is not registered: the client sends the document with it next. Clients recognise a miss by its message;
+  // Apollo iOS takes any status but 200 for a failed transport.
+  automaticMiss: { code: 'PERSISTED_QUERY_NOT_FOUND', status: 200, headers: uncached },
+  // Automatic persisted queries are off: the client sends documents from now on.
+  automaticOff: { code: 'PERSISTED_QUERY_NOT_SUPPORTED', status: 200, headers: uncached },
+  // The document is not the one that the hash beside it is of.
+  hashMismatch: { code: 'PERSISTED_QUERY_HASH_MISMATCH', status: 400 },
+  // Only listed documents are run, and it is not one of them.
+  unlistedDocument: { code: 'PERSISTED_DOCUMENT_REQUIRED', status: 403 },
+  // The document has more bytes than it may.
+  longDocument: { code: 'LIMIT_EXCEEDED', status: 400 },
+  // The document is no GraphQL.
+  unparsable: { code: 'GRAPHQL_PARSE_FAILED', status: 400, lenient: true },
+  // The document has more of something than it may.
+  largeDocument: { code: 'LIMIT_EXCEEDED', status: 400, lenient: true },
+  // The document does not fit the schema.
+  invalidDocument: { code: 'GRAPHQL_VALIDATION_FAILED', status: 400, lenient: true },
+  // The operation name does not say which operation of the document is meant.
+  wrongOperationName: { code: 'BAD_USER_INPUT', status: 400, lenient: true },
+  // A mutation came by GET: a link or an image could otherwise change something.
+  mutationByGet: { code: 'METHOD_NOT_ALLOWED', status: 405, headers: { allow: 'POST' } },
+  // A subscription came from a client that does not take its answers one after the other.
+  onlyStreamed: { code: 'BAD_USER_INPUT', status: 406 },
+  // The arguments of a field have more bytes than they may.
+  largeArguments: { code: 'LIMIT_EXCEEDED', status: 400 },
+  // The operation may make more calls, read more rows, answer more, or take more planning than it may.
+  expensiveOperation: { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true },
+  // `UPSTREAM_BUDGET`: the calls that the operation surely needs cannot be had in time; `Retry-After` says when, if ever.
+  spentBudget: { code: 'RATE_LIMITED', status: 429 },
+  // There is no room for more REST calls, or for more answers. The same request may succeed a moment later.
+  overloaded: { code: 'OVERLOADED', status: 503, headers: { 'retry-after': '1' } },
 } as const satisfies Readonly<Record<string, Refusal>>;
 
 /** The name of a way to refuse a request. */
