@@ -20,7 +20,6 @@ import {
   type Persisted,
   type PersistedSettings,
 } from './operation/persisted/persisted.ts';
-import type { DocumentUses } from './operation/persisted/uses.ts';
 import { createRunOperation, type OpenCache, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
 import { Results } from './operation/results.ts';
 import { SharedOperations, type SharingOptions } from './operation/shared-operations.ts';
@@ -103,8 +102,6 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
 /** A gateway without a socket of its own. */
 export interface Gateway {
   readonly handle: Handle;
-  /** Counters of persisted documents. */
-  readonly documentUses: DocumentUses;
   /** Reads manifests of persisted documents and certificates again; what is wrong is logged, and changes nothing. */
   readonly reload: () => Promise<void>;
   /** Breaks off the streams of subscriptions, and begins none any more: their clients connect to another gateway. */
@@ -151,7 +148,6 @@ export function createGateway(options: GatewayOptions): Gateway {
   if (live !== undefined) metrics.measureStreams(live);
   return {
     handle: createHandle({ ...options, schema, run, authenticator: auth?.authenticator, report: watch.report }),
-    documentUses: persisted.uses,
     reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), auth?.reload()])),
     takeTenants: (tenants) => {
       auth?.authenticator.takeTenants(tenants);

@@ -149,7 +149,7 @@ function measureDocuments(registers: Registry[], documents: DocumentUses): void 
     registers,
     'gateway_documents_unused',
     'Listed documents that no client has asked for.',
-    () => documents.unused().length,
+    () => documents.all().filter(({ hits }) => hits === 0).length,
   );
   counter(
     registers,

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { PersistedSettings } from '../../src/operation/persisted/persisted.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { createFolder, outcomeOf, send } from '../support/persisted.ts';
+import { countsOfDocuments, createFolder, outcomeOf, send } from '../support/persisted.ts';
 
 const upstream = { url: 'http://127.0.0.1:1' };
 const unknown = [404, 'PERSISTED_DOCUMENT_NOT_FOUND'];
@@ -51,7 +51,7 @@ describe('At start', () => {
       200,
       { __typename: 'Query' },
     ]);
-    expect(typename.gateway.documentUses.unused()).toEqual([]);
+    expect(await countsOfDocuments(typename.gateway)).toMatchObject([{ hits: 1 }]);
     await using gateway = await start({ files: join(folder.path, '*.json') });
     expect(await ask(gateway, 'a')).toEqual([200, { a: 'Query' }]);
     expect(await ask(gateway, 'b')).toEqual([200, { b: 'Query' }]);
@@ -116,7 +116,7 @@ describe('A manifest that changes', () => {
     renameSync(folder.write('new.json', { a: '{ a: __typename }', c: '{ c: __typename }' }), files);
     await until(async () => JSON.stringify(await ask(gateway, 'c')) === '[200,{"c":"Query"}]');
     expect(await ask(gateway, 'b')).toEqual(unknown);
-    expect(gateway.gateway.documentUses.all().map(({ id, hits }) => [id, hits])).toEqual([
+    expect((await countsOfDocuments(gateway.gateway)).map(({ id, hits }) => [id, hits])).toEqual([
       ['a', 1],
       ['c', 1],
     ]);
@@ -137,7 +137,7 @@ describe('A manifest that changes', () => {
       await until(() => complaint()?.includes(reason) === true);
       expect(await ask(gateway, 'a')).toEqual([200, { a: 'Query' }]);
       expect(await ask(gateway, 'b')).toEqual(unknown);
-      expect(gateway.gateway.documentUses.all().map(({ id }) => id)).toEqual(['a']);
+      expect((await countsOfDocuments(gateway.gateway)).map(({ id }) => id)).toEqual(['a']);
     }
     rmSync(files);
     await until(() => complaint()?.includes('there is no such file') === true);

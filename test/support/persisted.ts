@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { Gateway } from '../../src/gateway.ts';
 import { hashOf } from '../../src/operation/persisted/ids.ts';
 import { type Answer, key } from './gateway.ts';
 
@@ -23,6 +25,33 @@ export function createFolder(): Folder {
     },
     [Symbol.dispose]: () => rmSync(path, { recursive: true }),
   };
+}
+
+/** What the metrics count of one listed document. */
+interface DocumentCounts {
+  readonly id: unknown;
+  readonly hits: number;
+  readonly errors: number;
+  readonly restCalls: number;
+}
+
+/** What the metrics of a gateway count of its listed documents; that so many are unused is one of them. */
+export async function countsOfDocuments({ metrics }: Gateway): Promise<readonly DocumentCounts[]> {
+  const snapshot = await metrics.snapshot();
+  const valuesOf = (name: string): ReadonlyMap<unknown, number> => {
+    const values = snapshot.find((metric) => metric.name === name)?.values ?? [];
+    return new Map(values.map(({ labels, value }) => [labels['document'], value]));
+  };
+  const errors = valuesOf('gateway_document_errors_total');
+  const restCalls = valuesOf('gateway_document_rest_calls_total');
+  const counts = [...valuesOf('gateway_document_hits_total')].map(([id, hits]) => ({
+    ...{ id, hits },
+    errors: errors.get(id) ?? 0,
+    restCalls: restCalls.get(id) ?? 0,
+  }));
+  const unused = counts.filter(({ hits }) => hits === 0).length;
+  expect(valuesOf('gateway_documents_unused').get(undefined)).toBe(unused);
+  return counts;
 }
 
 /** How a test sends parameters. */

@@ -33,8 +33,6 @@ export interface DocumentUses {
   /** Forgets the documents that are not listed any more. */
   readonly keep: (ids: ReadonlySet<string>) => void;
   readonly all: () => readonly Readonly<DocumentUse>[];
-  /** The ids of listed documents that no client has asked for since the gateway started. */
-  readonly unused: () => readonly string[];
 }
 
 /** Counters that all start at zero. */
@@ -52,6 +50,5 @@ export function createDocumentUses(): DocumentUses {
       for (const id of uses.keys()) if (!ids.has(id)) uses.delete(id);
     },
     all: () => [...uses.values()],
-    unused: () => [...uses.values()].filter(({ hits }) => hits === 0).map(({ id }) => id),
   };
 }
