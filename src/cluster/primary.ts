@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { FollowedTenants } from '../auth/follow-tenants.ts';
 import type { Log } from '../log.ts';
 import type { TextStore } from '../operation/persisted/store.ts';
@@ -6,6 +7,7 @@ import type { Snapshot } from '../telemetry/metrics.ts';
 import { BudgetService } from './budget-service.ts';
 import { JointStop } from './joint-stop.ts';
 import type { Orders, Started, ToPrimary, ToWorker } from './messages.ts';
+import { RecentWrites } from './recent-writes.ts';
 import { createRestarts, type Restarts } from './restarts.ts';
 import { retire, totalsOf } from './totals.ts';
 import type { EpochChange } from './worker-epochs.ts';
@@ -60,6 +62,9 @@ class Workers {
   readonly #running = new Map<number, WorkerHandle>();
   readonly #jointStop = new JointStop(this.#running);
   readonly #timers = new Set<NodeJS.Timeout>();
+  /** After so long a write of a worker that has ended has arrived, or never will, in milliseconds. */
+  readonly #lateMs: number;
+  readonly #writes: RecentWrites<WorkerHandle>;
   #retired: Promise<Snapshot> = Promise.resolve([]);
   #restarted = 0;
   #stopped: PromiseWithResolvers<void> | undefined;
@@ -68,6 +73,8 @@ class Workers {
 
   constructor(options: GroupOptions) {
     this.#options = options;
+    this.#lateMs = 2 * options.orders.config.operationDeadlineMs;
+    this.#writes = new RecentWrites(this.#lateMs);
     this.#restarts = createRestarts(options.workers, () => performance.now());
     this.#budget = options.budget && new BudgetService(options.budget);
     options.tenants?.onChange((tenants) => this.sendToAll({ kind: 'tenants', tenants }));
@@ -124,6 +131,31 @@ class Workers {
 
   /** All workers but the one that writes change the epoch of a key. */
   async #changeAll(writer: WorkerHandle, change: EpochChange): Promise<void> {
+    this.#writes.note(writer, change);
+    await this.#changeOthers(writer, change);
+  }
+
+  /** A worker has ended: what was read while it was writing must not be used once that has arrived, now or later. */
+  #endWrites(writer: WorkerHandle): void {
+    const keys = this.#writes.of(writer);
+    if (keys.length === 0) return;
+    const renew = (): void => {
+      for (const sharingKey of keys)
+        void this.#changeOthers(writer, { kind: 'renewed', sharingKey, epoch: randomUUID() });
+    };
+    renew();
+    this.#later(renew, this.#lateMs);
+  }
+
+  #later(act: () => void, milliseconds: number): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      act();
+    }, milliseconds);
+    this.#timers.add(timer);
+  }
+
+  async #changeOthers(writer: WorkerHandle, change: EpochChange): Promise<void> {
     const others = [...this.#running.values()].filter((worker) => worker !== writer);
     await Promise.all(others.map((worker) => worker.change(change)));
   }
@@ -143,20 +175,19 @@ class Workers {
       else this.#jointStop.proceed();
       return;
     }
+    this.#endWrites(worker);
     const delay = this.#restarts.delayAfterEnd(place);
     this.#options.log('warn', 'a worker ended', { worker: place, how, restartMs: delay });
     if (delay === undefined) {
       this.#end.resolve(new WorkersError(`workers end again and again, the last one with ${how}`, 1));
       return;
     }
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
+    this.#later(() => {
       this.#restarted += 1;
       this.start(place).catch((error: unknown) => {
         if (this.#stopped !== undefined) return;
         this.#options.log('error', 'a worker could not start', { worker: place, reason: String(error) });
       });
     }, delay);
-    this.#timers.add(timer);
   }
 }

@@ -25,8 +25,8 @@ async function start(environment: Readonly<Record<string, string>>): Promise<Gro
 }
 
 /** Asks on a connection of its own, which the next worker in turn gets. */
-async function ask(url: string, params: object): Promise<unknown> {
-  const headers = ['content-type', 'application/json', 'authorization', `Bearer ${key}`];
+async function ask(url: string, params: object, asKey = key): Promise<unknown> {
+  const headers = ['content-type', 'application/json', 'authorization', `Bearer ${asKey}`];
   const { body } = await sendRaw(url, { headers, body: JSON.stringify(params) });
   return JSON.parse(body);
 }
@@ -297,4 +297,34 @@ test('no worker answers from its cache what is older than a write that another o
   expect(await writes).toContainEqual({ status: 'fulfilled', value: written });
   expect(changes).toBe(11);
   expect(await ask(group.url, { query })).toEqual({ data: { project: { name: 'Change 11' } } });
+});
+
+test('no worker answers from its cache what is older than a write of a worker that was killed before it was answered', async () => {
+  const keys = ['one', 'two', 'three', 'four'];
+  const written = new Set<string>();
+  const answer = Promise.withResolvers<void>();
+  await using upstream = await startUpstream(async ({ method, headers }) => {
+    if (method === 'PATCH') await answer.promise;
+    const name = written.has(headers.authorization ?? '') ? 'New' : 'Old';
+    return rows.project(1, { name });
+  });
+  upstream.release();
+  const environment = { UPSTREAM_URL: upstream.url, CACHE_TTL: 'projects=600', OPERATION_DEADLINE_MS: '2000' };
+  await using group = await start(environment);
+  await Promise.all(repeated(8, 0).map(() => ask(group.url, { query })));
+  const pid = await pidThatLogged(group);
+  const write = { query: 'mutation { updateProject(input: { id: 1, name: "New" }) { project { name } } }' };
+  const cut: string[] = [];
+  const writes = keys.map((of) => ask(group.url, write, of).catch(() => cut.push(of)));
+  await until(() => upstream.requests.filter((request) => request.startsWith('PATCH')).length === keys.length);
+  await kill(group, pid, 1);
+  await until(() => cut.length > 0);
+  const [of = ''] = cut;
+  const names = async (): Promise<readonly string[]> =>
+    Promise.all(repeated(6, 0).map(async () => JSON.stringify(await ask(group.url, { query }, of))));
+  expect((await names()).join()).toContain('Old');
+  written.add(`Bearer ${of}`);
+  await until(async () => !(await names()).join().includes('Old'));
+  answer.resolve();
+  await Promise.all(writes);
 });
