@@ -4,13 +4,13 @@ import type { Position } from '../rest/positions.ts';
 import { idText, type Row } from '../rest/values.ts';
 import type { Walk } from './walk.ts';
 
-/** Rows that are told although others of later moments were told before them came at most so late, in seconds. */
+/** How much later than its moment a row may come and still be sent behind rows of later moments, in seconds. */
 const lateness = 60;
 
 /** More rows than come in a minute are seldom known; beyond that, those of the earliest moments are forgotten. */
 const mostKnown = 20_000;
 
-/** How many of the latest rows a place names, so that they are not told again: what a cursor of four kilobytes holds. */
+/** How many of the latest rows a place names, so that they are not sent again: what a cursor of four kilobytes holds. */
 const mostNamed = 250;
 
 /** Characters that stand for an id. Of 250 ids, one in 10^12 others is taken for one of them. */
@@ -25,7 +25,7 @@ export interface News {
 }
 
 /**
- * The rows of a list that were told, or were there before anything was told. Rows may come late, so that a moment alone
+ * The rows of a list that were sent, or were there before anything was sent. Rows may come late, so that a moment alone
  * does not say which these are: all rows of the last minute are known by their ids.
  */
 export class KnownRows {
@@ -33,7 +33,7 @@ export class KnownRows {
   readonly #moments = new Map<string, string>();
   /** The latest moment of a known row, but no later than it was when the row was read: clocks of apps are often wrong. */
   #newest = '';
-  /** Rows of this moment and of earlier ones are not told. */
+  /** Rows of this moment and of earlier ones are not sent. */
   #floor = '';
 
   /** What is known at a place that `place` has returned before. */
@@ -47,7 +47,7 @@ export class KnownRows {
     return known;
   }
 
-  /** The earliest moment of which rows may be told; undefined: of any. */
+  /** The earliest moment of which rows may be sent; undefined: of any. */
   get since(): string | undefined {
     if (this.#newest === '') return this.#floor === '' ? undefined : this.#floor;
     const earliest = secondsBefore(this.#newest, lateness);
@@ -75,13 +75,13 @@ export class KnownRows {
     }
   }
 
-  /** Rows that the walk did not reach are not told. */
+  /** Rows that the walk did not reach are not sent. */
   leaveOut({ rows }: Walk): void {
     const last = momentOf(rows.at(-1));
     if (last > this.#floor) this.#floor = last;
   }
 
-  /** Forgets rows that are not told again because of their moment. */
+  /** Forgets rows that are not sent again because of their moment. */
   prune(): void {
     const since = this.since ?? '';
     for (const [mark, moment] of this.#moments) if (moment !== '' && moment < since) this.#moments.delete(mark);
@@ -93,7 +93,7 @@ export class KnownRows {
     }
   }
 
-  /** Where a tail goes on behind what is known. Rows that it does not name may be told again. */
+  /** Where a tail goes on behind what is known. Rows that it does not name may be sent again. */
   get place(): Position {
     if (this.#newest === '') return { offset: 0 };
     const since = this.since ?? '';

@@ -27,7 +27,7 @@ export class Listener implements AsyncIterable<Added> {
   isSlow = false;
 
   /** Passes a message on. A listener for which too many wait is ended. */
-  tell(added: Added): void {
+  add(added: Added): void {
     if (this.#state !== 'open') return;
     if (this.#waiting.length < mostWaiting && this.#options.room.keep(added)) {
       this.#waiting.push(added);

@@ -77,7 +77,7 @@ export class Pace {
   async next(key: string, calls: number): Promise<number> {
     const { pollMs, slownessOf, now } = this.#options;
     const polls = this.#byKey.get(key);
-    if (slownessOf !== undefined) return pollMs * Math.max(1, await toldBy(slownessOf, key));
+    if (slownessOf !== undefined) return pollMs * Math.max(1, await slownessOrOne(slownessOf, key));
     if (polls === undefined) return pollMs;
     polls.inFlight -= 1;
     for (let counted = 0; counted < calls; counted += 1) polls.answeredAt.push(now());
@@ -92,8 +92,8 @@ export class Pace {
   }
 }
 
-/** How slow a key is; 1 if that cannot be told, for the calls of its polls ask the budget themselves. */
-async function toldBy(slownessOf: NonNullable<PaceOptions['slownessOf']>, key: string): Promise<number> {
+/** How slow a key is; 1 if the budget cannot say, for the calls of its polls ask it themselves. */
+async function slownessOrOne(slownessOf: NonNullable<PaceOptions['slownessOf']>, key: string): Promise<number> {
   try {
     return await slownessOf(key);
   } catch {

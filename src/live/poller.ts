@@ -33,8 +33,8 @@ interface Joining {
 }
 
 /**
- * Polls one list for all who listen to it, from the first of them to the last, and tells each what is new since it joined
- * or since the place that it came with. One who comes with a place is told what is new since then by the next poll.
+ * Polls one list for all who listen to it, from the first of them to the last, and sends each what is new since it joined
+ * or since the place that it came with. One that comes with a place gets what is new since then from the next poll.
  */
 export class Poller {
   readonly #options: PollerOptions;
@@ -83,7 +83,7 @@ export class Poller {
     try {
       const polled = await this.#options.read(this.#since(joining), this.#reading.signal);
       ({ calls } = polled);
-      if (this.isOpen) this.#tell(polled, joining);
+      if (this.isOpen) this.#send(polled, joining);
     } catch (error) {
       if (isFinal(error)) this.#fail(error);
     }
@@ -91,16 +91,16 @@ export class Poller {
     if (this.isOpen) this.#timer = setTimeout(() => this.#begin(), waitMs);
   }
 
-  /** The earliest moment of which anyone may be told rows; undefined: a first poll finds that out. */
+  /** The earliest moment of which a listener may get rows; undefined: a first poll finds that out. */
   #since(joining: readonly Joining[]): string | undefined {
     const all = [this.#known, ...joining.map(({ known }) => known)].filter((known) => known !== undefined);
     const [first, ...others] = all.map(({ since }) => since);
     return others.reduce(earlier, first);
   }
 
-  #tell(polled: Polled, joining: readonly Joining[]): void {
-    if (this.#known !== undefined) this.#tellNews(this.#known, polled, [...this.#listeners]);
-    for (const { listener, known } of joining) if (known !== undefined) this.#tellNews(known, polled, [listener]);
+  #send(polled: Polled, joining: readonly Joining[]): void {
+    if (this.#known !== undefined) this.#sendNews(this.#known, polled, [...this.#listeners]);
+    for (const { listener, known } of joining) if (known !== undefined) this.#sendNews(known, polled, [listener]);
     this.#known ??= this.#firstKnown(polled);
     this.#known.prune();
     // One who came without a place while this poll was under way has nothing to wait for any more.
@@ -109,7 +109,7 @@ export class Poller {
     this.#joining = this.#joining.filter((one) => !isServed(one));
   }
 
-  #tellNews(known: KnownRows, polled: Polled, listeners: readonly Listener[]): void {
+  #sendNews(known: KnownRows, polled: Polled, listeners: readonly Listener[]): void {
     const { list, maxRows, now } = this.#options;
     const { rows, gap } = known.newsIn(polled);
     if (gap) known.leaveOut(polled);
@@ -117,11 +117,11 @@ export class Poller {
       known.add(part, now());
       const received = Math.ceil((polled.received * part.length) / polled.rows.length);
       const added = { list, rows: part, place: known.place, gap: gap && index === 0, received };
-      for (const listener of listeners) listener.tell(added);
+      for (const listener of listeners) listener.add(added);
     }
   }
 
-  /** What was there before anything was told. */
+  /** What was there before anything was sent. */
   #firstKnown(polled: Polled): KnownRows {
     const known = new KnownRows();
     known.add(polled.rows, this.#options.now());

@@ -58,7 +58,7 @@ export class Streams {
     else this.#byCaller.delete(name);
   }
 
-  /** The entries of tenants are these from now on: streams that began with others are told. */
+  /** The entries of tenants are these from now on: streams that began with others are notified. */
   takeTenants(tenants: Tenants): void {
     this.#tenants = tenants;
     for (const stream of this.#open) if (hasChanged(stream, tenants)) stream.onTenantChange();

@@ -52,7 +52,7 @@ export function createContexts(options: ContextOptions): CreateContext {
 /** Makes contexts of operations that read what the cache has, call nothing, and leave no trace in what is counted. */
 export type CreateDryContexts = (reads: TriedReads) => CreateContext;
 
-/** The same for operations of which `reads` hears what the cache has answered. */
+/** The same for operations of which `reads` notes what the cache has answered. */
 export function createDryContexts(options: ContextOptions): CreateDryContexts {
   const { upstream } = options;
   return (reads) =>

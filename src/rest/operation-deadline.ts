@@ -62,7 +62,7 @@ export class OperationDeadline {
     this.#timer ??= setTimeout(endByDeadline, this.#milliseconds, this);
   }
 
-  /** Ends the operation: what is not settled hears of it once, later calls fail at once. */
+  /** Ends the operation: each listener that is not settled is called once, later calls fail at once. */
   end(reason: EndReason): void {
     clearTimeout(this.#timer);
     if (this.#ended !== undefined) return;

@@ -32,7 +32,7 @@ export interface UpstreamBudget {
 /** The REST API, shared by all operations. */
 export interface Upstream {
   readonly clientFor: (caller: Caller | undefined, operation: CallingOperation) => RestClient;
-  /** The same for an operation that is to call nothing: it is given what the cache has, and `reads` hears of that. */
+  /** The same for an operation that is to call nothing: it is given what the cache has, and `reads` notes that. */
   readonly cacheOnlyClientFor: (
     caller: Caller | undefined,
     operation: CallingOperation,

@@ -12,7 +12,7 @@ export class OperationPages {
   /** By target, of pages that are larger than what is wanted of them. */
   readonly #shares = new Map<string, number>();
 
-  /** `placeOf` tells where the operation finds the answer to a target; `given` hears of what it does not find. */
+  /** `placeOf` says where the operation finds the answer to a target; `given` notes what it does not find. */
   constructor(cache: RestCache, placeOf: (target: string) => AnswerPlace, given: GivenAnswers) {
     this.#cache = cache;
     this.#placeOf = placeOf;

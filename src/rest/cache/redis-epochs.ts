@@ -75,7 +75,7 @@ export class RedisEpochs implements Epochs {
   async current(sharingKey: string): Promise<Epoch | undefined> {
     const { server } = this.#redis;
     if (server === undefined) return undefined;
-    // What was read before a write that Redis has not heard of must not be used.
+    // What was read before a write that Redis does not know of must not be used.
     if (this.#untold.has(sharingKey)) return this.#renew(sharingKey, reading);
     const name = this.#nameOf(sharingKey);
     const known = await this.#redis.ask('get', (redis) => redis.get(name), reading);
