@@ -30,7 +30,7 @@ interface Pending {
   head: string;
   /** Bytes that are still to come; undefined until the head is read, and if the body is chunked. */
   left: number | undefined;
-  /** The end of a chunked body so far; undefined until the head is read, and if the length was told. */
+  /** The end of a chunked body so far; undefined until the head is read, and if that gives the length. */
   tail: string | undefined;
 }
 

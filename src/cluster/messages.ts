@@ -71,9 +71,9 @@ export type ToPrimary =
   // It cannot start, and exits with this code.
   | { readonly kind: 'failed'; readonly message: string; readonly exitCode: number }
   | { readonly kind: 'measured'; readonly id: number; readonly snapshot: Snapshot }
-  // It stops, and lets requests wait until it is told to `close`.
+  // It stops, and lets requests wait until it gets `close`.
   | { readonly kind: 'holding' }
-  // It has stopped listening, and lets requests wait until it is told to `answer`.
+  // It has stopped listening, and lets requests wait until it gets `answer`.
   | { readonly kind: 'closed' }
   // Texts of automatic persisted queries.
   | { readonly kind: 'set'; readonly hash: string; readonly text: string }

@@ -4,7 +4,7 @@ import type { EpochChange } from './worker-epochs.ts';
 /** Most keys of one worker that are remembered. */
 const mostKeys = 10_000;
 
-/** With which keys each worker has written lately: writes under way when it ends may still arrive, and it cannot tell when. */
+/** With which keys each worker has written lately: writes under way when it ends may still arrive, and it cannot say when. */
 export class RecentWrites<Worker extends object> {
   readonly #keys = new WeakMap<Worker, LRUCache<string, true>>();
   readonly #lastMs: number;

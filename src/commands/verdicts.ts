@@ -79,7 +79,7 @@ function invalid(name: string, errors: readonly string[]): Verdict {
   return { name, errors, deprecated: [], overBudget: false };
 }
 
-/** The errors within an operation, and those that are in none: a fragment's are everybody's. */
+/** The errors within an operation, and those that are in none: those of a fragment concern all operations. */
 function concerning(
   errors: readonly GraphQLError[],
   operation: OperationDefinitionNode,

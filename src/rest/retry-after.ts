@@ -3,7 +3,7 @@ const maximumRetryAfter = 3600;
 
 /**
  * Seconds to wait from a `Retry-After` header (seconds or an HTTP date, RFC 9110 §10.2.3), at most an hour. A date is one of the
- * sender's clock, which its `Date` header tells.
+ * sender's clock, which its `Date` header says.
  */
 export function retryAfterSeconds(header: string | undefined, date?: string, now = Date.now()): number | undefined {
   if (header === undefined) return undefined;

@@ -71,7 +71,7 @@ export function oneOf<T extends string>(meaning: string, fallback: T, values: re
   };
 }
 
-/** A base URL, in one form however it is spelt: what gateways share is told apart by it. */
+/** A base URL, in one form however it is spelt: what gateways share is kept apart by it. */
 export function url(meaning: string): Setting<string> {
   return {
     fallback: undefined,

@@ -346,7 +346,7 @@ describe('A listed document that is refused', () => {
 describe('Introspection in mode only', () => {
   const introspection = '{ __schema { queryType { name } } __typename }';
 
-  test('is refused as any text if it is switched off', async () => {
+  test('is refused like every other text if it is switched off', async () => {
     using folder = createFolder();
     const persisted = { mode: 'only', files: folder.write('a.graphql', listed) } as const;
     await using gateway = await startGateway({ url: 'http://127.0.0.1:1' }, { persisted, introspection: false });
@@ -355,7 +355,7 @@ describe('Introspection in mode only', () => {
     }
   });
 
-  test('is run as free text if it is switched on, and nothing beside it', async () => {
+  test('is run like free text if it is switched on, and nothing beside it', async () => {
     using folder = createFolder();
     const upstream = { url: 'http://127.0.0.1:1' };
     const persisted = { mode: 'only', files: folder.write('a.graphql', listed) } as const;

@@ -274,7 +274,7 @@ class Writer {
   }
 }
 
-/** The list of a connection, if the text tells whose it is. */
+/** The list of a connection, if the text says whose it is. */
 function listOf(
   name: string,
   { name: parent }: GraphQLObjectType,

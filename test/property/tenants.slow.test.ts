@@ -210,7 +210,7 @@ test.each<Row>([
   ['narrowed differently over one key, with a cache', narrowed, true],
   ...inForm<readonly Row[]>([], [['with a key each and a cache', apart, true]]),
 ])(
-  `no answer or call of a tenant has anything of another's: two tenants %s (seed ${seed})`,
+  `no answer or call of a tenant holds data of another: two tenants %s (seed ${seed})`,
   { timeout: 3_600_000 },
   async (name, generations, isCaching) => {
     let clock = 0;

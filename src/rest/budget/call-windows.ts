@@ -96,7 +96,7 @@ export class CallWindows {
     }
   }
 
-  /** Nearly always at the end; one that ended unheard may have ended before others. */
+  /** Nearly always at the end; one without an answer may have ended before others. */
   #log(call: CountedCall): void {
     let at = this.#ended.length;
     while (at > 0 && (this.#ended[at - 1]?.endedAt ?? 0) > call.endedAt) at -= 1;

@@ -5,11 +5,11 @@ import type { BudgetWindow } from './settings.ts';
 /** A limit that holds nothing back: another one does. */
 const unlimited = Number.MAX_SAFE_INTEGER;
 
-/** Within that time all gateways that have lost Redis have found it again and told it their calls, in milliseconds. */
+/** Within that time all gateways that have lost Redis have found it again and sent it their calls, in milliseconds. */
 export const othersBackMs = longestReconnectMs + 500;
 
 /**
- * How much a gateway may do by itself. What Redis knows is all that counts once every gateway has told it the calls that it
+ * How much a gateway may do by itself. What Redis knows is all that counts once every gateway has sent it the calls that it
  * knows of, or once its state is older than a window, in which all earlier calls have left. Until then, and while Redis cannot
  * be reached, a gateway has its part of each window, and of a window in which others may have used all, nothing.
  */
@@ -84,7 +84,7 @@ export class Membership {
     return this.#isComplete || this.#now() - this.#bornAt >= ms + longestReconnectMs;
   }
 
-  /** Whether others that have lost Redis, too, may have made calls of their part that they have not told yet. */
+  /** Whether others that have lost Redis, too, may have made calls of their part that they have not sent yet. */
   #awaitsOthers(ms: number): boolean {
     const wereOnTheirOwn = Number.isFinite(this.#leftAt) && this.#backAt - this.#leftAt >= ms;
     return wereOnTheirOwn && this.#now() - this.#backAt < othersBackMs;

@@ -24,7 +24,7 @@ const joinEveryMs = 200;
 /** Calls that are sent in one step when a gateway joins. */
 const callsAStep = 2000;
 
-/** This gateway among those that count in one Redis: tells what happens here, leaves when Redis is lost, and joins again. */
+/** This gateway among those that count in one Redis: sends what happens here, leaves when Redis is lost, and joins again. */
 export class RedisMember {
   readonly #options: RedisMemberOptions;
   /** What is sent to Redis with the next wave, or at the end of this turn of the event loop. */
@@ -73,7 +73,7 @@ export class RedisMember {
     this.#tellSoon();
   }
 
-  /** Tells Redis what has happened, and asks for calls; undefined if it does not answer, or has to be joined first. */
+  /** Sends Redis what has happened, and asks for calls; undefined if it does not answer, or has to be joined first. */
   async tell(takes?: (names: WaveNames) => readonly ScriptTake[]): Promise<ScriptReply['joined']> {
     const { waves, membership } = this.#options;
     const { born } = membership;
@@ -95,7 +95,7 @@ export class RedisMember {
     }
   }
 
-  /** Tells all calls that count here; then Redis decides. Tries again until it succeeds. */
+  /** Sends all calls that count here; then Redis decides. Tries again until it succeeds. */
   async join(): Promise<void> {
     const { membership, waves, now, calls, log } = this.#options;
     if (this.#isJoining || this.#isClosed || this.isJoined) return;
@@ -130,7 +130,7 @@ export class RedisMember {
     }
   }
 
-  /** Redis cannot be reached, or knows nothing of what it was told. */
+  /** Redis cannot be reached, or knows nothing of what it was sent. */
   leave(reason: string): void {
     const { membership, log } = this.#options;
     membership.leave();
@@ -169,7 +169,7 @@ export class RedisMember {
   }
 }
 
-/** What Redis answers to a wave that it has taken. Throws if its state is not the one that was told the waves before. */
+/** What Redis answers to a wave that it has taken. Throws if its state is not the one that got the waves before. */
 function taken({ born, joined }: ScriptReply): ScriptReply & { readonly joined: object } {
   if (joined === undefined) throw new Error('expected the state that was told the first calls');
   return { born, joined };

@@ -6,11 +6,11 @@ const longestOfAllMs = 660_000;
 /**
  * What Redis does with a wave of calls, as one step that nothing comes between. A sorted set for each account, and for each
  * user with a share of it, holds the calls that count, by the time of their end: that of those in flight is when they have
- * ended at the latest. So one of which nothing is heard leaves by itself. All times are of Redis's clock.
+ * ended at the latest. So one without an answer leaves by itself. All times are of Redis's clock.
  *
  * `KEYS[1]` holds when the state was born, and in which process: a process that is started again, or a replica that takes
  * its place, may have a state that is older than what the one before knew, so it begins a new one. What is known of calls is
- * kept, for it is no less true. `KEYS[2]` holds the gateways that have told their calls since then. A wave of one that has not
+ * kept, for it is no less true. `KEYS[2]` holds the gateways that have sent their calls since then. A wave of one that has not
  * is not looked at.
  */
 export const script = `
@@ -111,7 +111,7 @@ export interface ScriptTake {
   readonly longestMs: number;
   /** The name of the user's set is 0 without a share; `isModest` is 0 or 1. */
   readonly calls: readonly (readonly [id: string, user: number, isModest: number])[];
-  /** The sets of which the state is told, and of how many of their calls at most. */
+  /** The sets of which the state is answered, and of how many of their calls at most. */
   readonly tells: readonly number[];
   readonly most: number;
 }
@@ -120,9 +120,9 @@ export interface ScriptTake {
 export interface ScriptWave {
   /** The state that the gateway has joined; empty: none. */
   readonly born: string;
-  /** Whether it tells calls to whatever state there is. */
+  /** Whether it sends calls to whatever state there is. */
   readonly joins: boolean;
-  /** Its name once it has told all of them; else empty. */
+  /** Its name once it has sent all of them; else empty. */
   readonly gateway: string;
   readonly longestCallMs: number;
   /** How long sets are kept that nothing is put into. */
@@ -145,7 +145,7 @@ export interface ScriptReply {
         readonly tellsProcess: boolean;
         /** Of each take, whether its calls may begin. */
         readonly verdicts: readonly (readonly boolean[])[];
-        /** Of each take, of each set that is told, of each window: count, when it is empty, when its first calls leave. */
+        /** Of each take, of each set that is answered, of each window: count, when it is empty, when its first calls leave. */
         readonly states: readonly (readonly (readonly (readonly number[])[])[])[];
       }
     | undefined;

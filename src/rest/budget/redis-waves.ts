@@ -20,7 +20,7 @@ export interface RedisWavesOptions {
 
 /** What is sent to Redis in one step. */
 export interface Wave {
-  /** The state that is expected; undefined to tell calls to whatever there is. */
+  /** The state that is expected; undefined to send calls to whatever there is. */
   readonly born: string | undefined;
   /** Whether all calls of this gateway have been sent with this wave. */
   readonly completes?: boolean;
@@ -42,7 +42,7 @@ export class RedisWaves {
     this.#upstream = hashOf(options.upstreamUrl);
   }
 
-  /** Tells Redis a wave. Rejects if Redis does not answer in time. */
+  /** Sends Redis a wave. Rejects if Redis does not answer in time. */
   async run({ born, completes = false, calls = [], drops = [], takes }: Wave): Promise<ScriptReply> {
     const { gateway, longestCallMs, longestWindowMs, hasShares } = this.#options;
     const names = new WaveNames(this.#upstream);

@@ -14,7 +14,7 @@ export interface SharedLedgerOptions extends Pick<BudgetSettings, 'windows' | 's
 
 /**
  * Counts calls in Redis, for all gateways together; those of this one here as well, so that it can go on with its part while
- * Redis cannot be reached, and tell them when it can. Keys without a success are counted here alone.
+ * Redis cannot be reached, and send them when it can. Keys without a success are counted here alone.
  */
 export class SharedLedger implements Ledger {
   readonly #options: SharedLedgerOptions;

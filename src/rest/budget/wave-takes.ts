@@ -40,7 +40,7 @@ export function takeFor({ want, verdicts, names, settings, ahead }: TakeParts): 
   };
 }
 
-/** The users of whose share Redis tells the state, in that order. */
+/** The users of whose share Redis answers the state, in that order. */
 function usersOf({ calls }: Want, { share }: Settings): readonly string[] {
   if (share === 100) return [];
   return [...new Set(calls.map(({ subject }) => subject))].filter((subject) => subject !== '');
@@ -85,7 +85,7 @@ export function outlookFrom(want: Want, count: number, states: TakeStates, setti
   return outlookOf({ all, own }, count);
 }
 
-/** The states of the windows of one set, each as the script tells it: count, when it is empty, when its first calls leave. */
+/** The states of the windows of one set, each as the script answers it: count, when it is empty, when its first calls leave. */
 function statesFrom(
   told: TakeStates[number],
   windows: readonly BudgetWindow[],

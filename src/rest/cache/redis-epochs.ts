@@ -24,7 +24,7 @@ const keptSeconds = 7 * 24 * 3600;
 const briefSeconds = 60;
 const provableMs = 30_000;
 
-/** What a value consists of: a UUID, and a mark that tells its key. In characters. */
+/** What a value consists of: a UUID, and a mark that names its key. In characters. */
 const idLength = 36;
 const markLength = 22;
 
