@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { type Log, LogThrottle } from '../log.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { KeySet } from './key-set.ts';
@@ -33,6 +34,8 @@ export interface AuthenticatorOptions {
   readonly rules: TokenRules;
   readonly keySet: KeySet;
   readonly tenants: Tenants;
+  /** Is told why tokens are refused, each reason once a minute at most. */
+  readonly log: Log;
   /** The time of day in milliseconds, as of `Date.now`. */
   readonly now?: () => number;
 }
@@ -58,6 +61,7 @@ export class Authenticator {
   /** By the whole header value, so that nothing has to be cut out of it. */
   readonly #known = new LRUCache<string, Remembered>({ max: mostTokens, maxSize: mostCharacters });
   readonly #counts = new Map<AuthResult, number>();
+  readonly #throttle = new LogThrottle();
   #tenants: Tenants;
 
   constructor(options: AuthenticatorOptions) {
@@ -82,7 +86,7 @@ export class Authenticator {
 
   /** Who sends a value of `Authorization`, and how many there are. A promise only for a token that is not known yet. */
   authenticate(value: string | undefined, count = 1): Authentication | Promise<Authentication> {
-    if (count > 1) return this.#counted(invalidToken);
+    if (count > 1) return this.#counted(this.#invalid('there are several headers `Authorization`'));
     if (value === undefined || value === '') return this.#counted(noToken);
     const known = this.#known.get(value);
     if (known !== undefined) {
@@ -95,12 +99,12 @@ export class Authenticator {
   async #verify(value: string): Promise<Authentication> {
     const { keySet, rules } = this.#options;
     const text = bearer.exec(value)?.[1];
-    if (text === undefined) return invalidToken;
+    if (text === undefined) return this.#invalid('the header `Authorization` is not `Bearer <token>`');
     const { keys } = keySet;
     const verdict = await verifyToken(text, keySet, rules);
     switch (verdict.kind) {
       case 'invalid':
-        return invalidToken;
+        return this.#invalid(verdict.reason);
       case 'unverifiable':
         return refused({ kind: 'unavailable', retryAfter: verdict.retryAfter });
       case 'verified': {
@@ -111,6 +115,12 @@ export class Authenticator {
         return known.answer;
       }
     }
+  }
+
+  /** Clients do not learn the reason: who sets the provider up needs it, and who guesses tokens does not. */
+  #invalid(reason: string): Authentication {
+    if (this.#throttle.takes(reason)) this.#options.log('info', 'a token was refused', { reason });
+    return invalidToken;
   }
 
   #answerOf(known: Remembered): Authentication {

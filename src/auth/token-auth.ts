@@ -34,7 +34,7 @@ export function createTokenAuth({ rules, keySet: from, tenants, ...options }: To
     onChange: () => authenticator.forget(),
     log,
   });
-  const authenticator = new Authenticator({ rules, keySet, tenants });
+  const authenticator = new Authenticator({ rules, keySet, tenants, log });
   void keySet.follow();
   return {
     authenticator,

@@ -1,5 +1,6 @@
 import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import type { KeySet } from './key-set.ts';
+import { faultOf, unusable } from './token-faults.ts';
 
 /** What a token has to say to be taken. */
 export interface TokenRules {
@@ -23,8 +24,8 @@ export interface VerifiedToken {
 /** What verification finds. */
 export type Verdict =
   | { readonly kind: 'verified'; readonly token: VerifiedToken }
-  // Malformed, of another provider, expired, or signed with a key that the provider does not have.
-  | { readonly kind: 'invalid' }
+  // Malformed, of another provider, expired, or signed with a key that the provider does not have; `reason` says which.
+  | { readonly kind: 'invalid'; readonly reason: string }
   // It cannot be verified now, because the provider's keys cannot be read. `retryAfter` is in seconds.
   | { readonly kind: 'unverifiable'; readonly retryAfter: number };
 
@@ -37,21 +38,20 @@ const toleranceSeconds = 30;
 /** Of public keys only: who has the key of another kind could sign tokens, too. */
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
-const invalid: Verdict = { kind: 'invalid' };
-
 /**
  * Verifies a token (RFC 7519) with the provider's keys alone: what a token says of keys itself (`jwk`, `jku`, `x5u`) is
  * never used. Asks for a new key set if the token names a key that the set does not have.
  */
 export async function verifyToken(token: string, keySet: KeySet, rules: TokenRules): Promise<Verdict> {
-  if (token.length > longest || !isSignedAsExpected(token)) return invalid;
+  if (token.length > longest) return invalid(`it has more than ${longest} characters`);
+  if (!isSignedAsExpected(token)) return invalid(`it has no header whose \`alg\` is one of ${algorithms.join(', ')}`);
   if (keySet.keys === undefined) await keySet.renew();
   const first = await verifyOnce(token, keySet, rules);
   if (first !== 'unknown key') return first;
   await keySet.renew();
   const second = await verifyOnce(token, keySet, rules);
   if (second !== 'unknown key') return second;
-  return keySet.isFailing ? unverifiable(keySet) : invalid;
+  return keySet.isFailing ? unverifiable(keySet) : invalid('the provider has no key with its `kid` for its `alg`');
 }
 
 /** Whether the token's header can be read, and names an algorithm that is taken. */
@@ -71,7 +71,7 @@ async function verifyOnce(token: string, keySet: KeySet, rules: TokenRules): Pro
     return verdictOf(payload, rules);
   } catch (error) {
     // Whatever else is thrown is about the token, or about a key of the provider that cannot be used.
-    return error instanceof errors.JWKSNoMatchingKey ? 'unknown key' : invalid;
+    return error instanceof errors.JWKSNoMatchingKey ? 'unknown key' : invalid(faultOf(error));
   }
 }
 
@@ -83,12 +83,17 @@ function optionsOf({ issuer, audience, tenantClaim }: TokenRules): JWTVerifyOpti
 function verdictOf(payload: JWTPayload, { tenantClaim }: TokenRules): Verdict {
   const { sub: subject, exp = 0 } = payload;
   const tenant = Object.hasOwn(payload, tenantClaim) ? payload[tenantClaim] : undefined;
-  if (!isText(subject) || !isText(tenant)) return invalid;
+  if (!isText(subject)) return invalid(unusable('sub'));
+  if (!isText(tenant)) return invalid(unusable(tenantClaim));
   return { kind: 'verified', token: { tenant, subject, expiresAt: (exp + toleranceSeconds) * 1000 } };
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
+}
+
+function invalid(reason: string): Verdict {
+  return { kind: 'invalid', reason };
 }
 
 function unverifiable({ retryAfter }: KeySet): Verdict {

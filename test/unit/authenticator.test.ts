@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type Authentication, Authenticator } from '../../src/auth/authenticator.ts';
 import { KeySet } from '../../src/auth/key-set.ts';
 import { createKeySetSource, toKeySet } from '../../src/auth/key-set-source.ts';
+import type { Log } from '../../src/log.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import type { Tenant } from '../../src/rest/tenants.ts';
 import { isObject } from '../../src/rest/values.ts';
@@ -50,16 +51,17 @@ async function start(from: string, { wait = true, timeoutMs = 5000 } = {}): Prom
   const logged: string[] = [];
   const reasons: unknown[] = [];
   const bench = { later: 0, logged, reasons };
+  const log: Log = (level, message, facts) => {
+    logged.push(`${level}: ${message}`);
+    reasons.push(isObject(facts) ? facts['reason'] : undefined);
+  };
   const keySet: KeySet = new KeySet({
     fetch: createKeySetSource({ from, route: () => ({}), timeoutMs }),
     onChange: () => authenticator.forget(),
-    log: (level, message, facts) => {
-      logged.push(`${level}: ${message}`);
-      reasons.push(isObject(facts) ? facts['reason'] : undefined);
-    },
+    log,
     now: () => performance.now() + bench.later,
   });
-  const authenticator = new Authenticator({ rules, keySet, tenants, now: () => Date.now() + bench.later });
+  const authenticator = new Authenticator({ rules, keySet, tenants, log, now: () => Date.now() + bench.later });
   if (wait) await keySet.renew();
   return Object.assign(bench, { authenticator, keySet });
 }
@@ -95,27 +97,39 @@ test.each<Algorithm>(['RS256', 'PS256', 'ES256', 'EdDSA'])(
 
 describe('Refused is', () => {
   const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const wrongType = (claim: string): string => `its \`${claim}\` cannot be used: it is of a wrong type, or empty`;
   const now = Math.floor(Date.now() / 1000);
 
-  test.each<[string, TokenParts]>([
-    ['another issuer', { claims: { iss: 'https://other.test/' } }],
-    ['no issuer', { claims: { iss: undefined } }],
-    ['another audience', { claims: { aud: ['other'] } }],
-    ['no audience', { claims: { aud: undefined } }],
-    ['no expiry', { claims: { exp: undefined } }],
-    ['an expiry that is a text', { claims: { exp: '9999999999' } }],
-    ['an expiry beyond the tolerance', { claims: { exp: now - 31 } }],
-    ['a token of later', { claims: { nbf: now + 60 } }],
-    ['no user', { claims: { sub: undefined } }],
-    ['an empty user', { claims: { sub: '' } }],
-    ['a user that is a number', { claims: { sub: 1 } }],
-    ['no tenant', { claims: { tenant: undefined } }],
-    ['a tenant that is a list', { claims: { tenant: ['acme'] } }],
-    ['a tenant that is an object', { claims: { tenant: {} } }],
-  ])('%s', async (_name, parts) => {
+  test.each<[string, TokenParts, string]>([
+    ['another issuer', { claims: { iss: 'https://other.test/' } }, '`iss` is not JWT_ISSUER'],
+    ['no issuer', { claims: { iss: undefined } }, 'it has no `iss`'],
+    ['another audience', { claims: { aud: ['other'] } }, '`aud` does not name JWT_AUDIENCE'],
+    ['no audience', { claims: { aud: undefined } }, 'it has no `aud`'],
+    ['no expiry', { claims: { exp: undefined } }, 'it has no `exp`'],
+    ['an expiry that is a text', { claims: { exp: '9999999999' } }, wrongType('exp')],
+    ['an expiry beyond the tolerance', { claims: { exp: now - 31 } }, '`exp` has passed'],
+    ['a token of later', { claims: { nbf: now + 60 } }, '`nbf` is still to come'],
+    ['no user', { claims: { sub: undefined } }, 'it has no `sub`'],
+    ['an empty user', { claims: { sub: '' } }, wrongType('sub')],
+    ['a user that is a number', { claims: { sub: 1 } }, wrongType('sub')],
+    ['no tenant', { claims: { tenant: undefined } }, 'it has no `tenant`'],
+    ['a tenant that is a list', { claims: { tenant: ['acme'] } }, wrongType('tenant')],
+    ['a tenant that is an object', { claims: { tenant: {} } }, wrongType('tenant')],
+    [
+      'a key that the provider does not have',
+      { header: { kid: '2' } },
+      'the provider has no key with its `kid` for its `alg`',
+    ],
+  ])('%s, and the log says why', async (_name, parts, reason) => {
     const key = await createSigningKey('1');
     await using provider = await startProvider(key);
-    expect(await ask(await start(provider.url), await signToken(key, 'acme', parts))).toEqual(invalid);
+    const bench = await start(provider.url);
+    const token = await signToken(key, 'acme', parts);
+    for (let time = 0; time < 2; time += 1) expect(await ask(bench, token)).toEqual(invalid);
+    expect([bench.logged.at(-1), bench.reasons.filter((logged) => logged !== undefined)]).toEqual([
+      'info: a token was refused',
+      [reason],
+    ]);
   });
 
   test('a token without a signature, or with one by a shared secret that is the public key', async () => {
