@@ -5,6 +5,7 @@ import { type CachingGateway, cacheSettings, startCaching } from '../support/cac
 import { key, type TestGateway } from '../support/gateway.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { type Json, refusal } from '../support/replies.ts';
+import type { Handler } from '../support/routes.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -233,6 +234,33 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     redis.thaw();
     await Promise.all([first, second]);
   });
+
+  test.each([
+    ['has no memory', 'CONFIG', ['SET', 'maxmemory', '1'], ['SET', 'maxmemory', '0']],
+    ['is a replica', 'REPLICAOF', ['127.0.0.1', '1'], ['NO', 'ONE']],
+  ] as const)(
+    'use nothing from before a write that Redis could not be told of because it %s',
+    async (_what, command, refuse, allow) => {
+      await using redis = await startRedis();
+      let name = 'Project of phx_test';
+      const answer: Handler = ({ headers }) =>
+        project(1, { name: headers.authorization === `Bearer ${key}` ? name : 'Project of other' });
+      await using upstream = await startUpstream({ [read]: answer, [write]: answer });
+      await using one = await startSharing(upstream, redis);
+      await using two = await startSharing(upstream, redis);
+      for (const gateway of [one, two]) await vi.waitFor(async () => expect(await cachedIn(gateway)).toBe(1));
+      const epochs = async (): Promise<string> =>
+        String(await redis.ask('MGET', ...(await namesIn(redis, 'cache:epoch:*'))));
+      const before = await epochs();
+      await redis.ask(command, ...refuse);
+      name = 'New';
+      await one.ask(mutation);
+      expect((await two.ask(query)).data).toEqual({ project: { name } });
+      await redis.ask(command, ...allow);
+      await vi.waitFor(async () => expect(await epochs()).not.toBe(before), { timeout: 5000 });
+      expect((await two.ask(query)).data).toEqual({ project: { name } });
+    },
+  );
 
   test('write within a short deadline while Redis does not answer', async () => {
     await using redis = await startRedis();

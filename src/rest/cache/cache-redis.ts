@@ -34,6 +34,7 @@ export class CacheRedis {
   #waiting = 0;
   #restsUntil = 0;
   #server: string | undefined;
+  #knowsShebang = false;
 
   constructor(options: RedisOptions) {
     // Others have connections of their own to the same Redis.
@@ -51,6 +52,16 @@ export class CacheRedis {
    */
   get server(): string | undefined {
     return this.#server;
+  }
+
+  /** Whether scripts may say in a first line what they do, as from version 7 on. */
+  get knowsShebang(): boolean {
+    return this.#knowsShebang;
+  }
+
+  /** Whether it was closed for good. */
+  get isClosed(): boolean {
+    return this.#redis.status === 'end';
   }
 
   /** What a command answers; undefined if it fails or is too late. */
@@ -80,7 +91,9 @@ export class CacheRedis {
   async #meet(): Promise<void> {
     const redis = this.#redis;
     try {
-      this.#server = /^run_id:(\w+)/m.exec(await redis.info('server'))?.[1];
+      const info = await redis.info('server');
+      this.#knowsShebang = Number(/^redis_version:(\d+)/m.exec(info)?.[1]) >= 7;
+      this.#server = /^run_id:(\w+)/m.exec(info)?.[1];
       if (this.#server === undefined) this.#warnOf('it tells no run_id');
     } catch (error) {
       this.#hear('info', error);

@@ -28,6 +28,9 @@ const provableMs = 30_000;
 const idLength = 36;
 const markLength = 22;
 
+/** How often a gateway tries to tell Redis of writes that it could not tell, in milliseconds. */
+const tellEveryMs = 200;
+
 /** Most keys of which it is remembered that a write could not be told, and of those that may be proven. */
 const mostRemembered = 10_000;
 
@@ -38,6 +41,13 @@ local seconds = tonumber(ARGV[2])
 if before then seconds = math.max(seconds, redis.call('TTL', KEYS[1])) end
 redis.call('SET', KEYS[1], ARGV[1], 'EX', seconds)
 return before`;
+
+/**
+ * Reads an epoch. A script with this first line and no flags is run only if it could write (Redis 7): while Redis refuses writes,
+ * because it has no memory or is a replica, none could be told, so that nothing of the cache may be used.
+ */
+const readScript = `#!lua
+return redis.call('GET', KEYS[1])`;
 
 /** Makes an epoch known, or keeps it for longer, unless there is another one. */
 const proveScript = `
@@ -61,6 +71,8 @@ export class RedisEpochs implements Epochs {
   readonly #renewing: CommandOptions;
   /** Keys that were written with while Redis could not be told. */
   readonly #untold = new LRUCache<string, true>({ max: mostRemembered });
+  /** Whether it is about to tell Redis those. */
+  #isTelling = false;
   readonly #renewals = new Renewals();
   /** What this gateway has made lately for keys that may not be proven. */
   readonly #provable = new LRUCache<string, string>({ max: mostRemembered, ttl: provableMs });
@@ -78,7 +90,7 @@ export class RedisEpochs implements Epochs {
     // What was read before a write that Redis does not know of must not be used.
     if (this.#untold.has(sharingKey)) return this.#renew(sharingKey, reading);
     const name = this.#nameOf(sharingKey);
-    const known = await this.#redis.ask('get', (redis) => redis.get(name), reading);
+    const known = await this.#redis.ask('get', (redis) => this.#read(redis, name), reading);
     if (known === undefined) return undefined;
     if (known === null) return epochOf(server, this.#propose(sharingKey));
     // It was copied from the name of another key, where it may have been used before.
@@ -121,7 +133,7 @@ export class RedisEpochs implements Epochs {
     const replace = (redis: Redis): Promise<unknown> => redis.eval(renewScript, 1, name, made, briefSeconds);
     const before = await this.#redis.ask('eval', replace, sending);
     if (before === undefined || server === undefined) {
-      this.#untold.set(sharingKey, true);
+      this.#rememberUntold(sharingKey);
       return undefined;
     }
     this.#untold.delete(sharingKey);
@@ -135,7 +147,7 @@ export class RedisEpochs implements Epochs {
       await redis.eval(refuseScript, 1, name, this.#make(sharingKey));
       return true;
     };
-    if ((await this.#redis.ask('eval', replace, this.#renewing)) === undefined) this.#untold.set(sharingKey, true);
+    if ((await this.#redis.ask('eval', replace, this.#renewing)) === undefined) this.#rememberUntold(sharingKey);
   }
 
   /** The epoch that this gateway uses while none is known. */
@@ -145,6 +157,29 @@ export class RedisEpochs implements Epochs {
     const made = this.#make(sharingKey);
     this.#provable.set(sharingKey, made);
     return made;
+  }
+
+  /** The value of a name; null without one. */
+  async #read(redis: Redis, name: string): Promise<string | null> {
+    if (!this.#redis.knowsShebang) return redis.get(name);
+    const value = await redis.eval(readScript, 1, name);
+    return typeof value === 'string' ? value : null;
+  }
+
+  /** Redis could not be told that a key has been written with: what others read before is in use until it is. */
+  #rememberUntold(sharingKey: string): void {
+    this.#untold.set(sharingKey, true);
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    setTimeout(() => void this.#tellUntold(), tellEveryMs).unref();
+  }
+
+  async #tellUntold(): Promise<void> {
+    for (const sharingKey of [...this.#untold.keys()])
+      if ((await this.#renew(sharingKey, reading)) === undefined) break;
+    this.#isTelling = false;
+    const [next] = this.#untold.keys();
+    if (next !== undefined && !this.#redis.isClosed) this.#rememberUntold(next);
   }
 
   /** A value that was never used, and that is of this key only. */
