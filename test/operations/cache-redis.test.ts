@@ -63,7 +63,7 @@ async function failuresOf({ url }: TestGateway): Promise<number> {
 
 async function namesIn(redis: RedisServer, pattern: string): Promise<readonly string[]> {
   const names = await redis.ask('KEYS', pattern);
-  return Array.isArray(names) ? names.map(String) : [];
+  return Array.isArray(names) ? names.map(String).toSorted() : [];
 }
 
 /** How many reads of the query are answered by what is too old. */
