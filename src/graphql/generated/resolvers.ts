@@ -58,7 +58,7 @@ export type PageInfo = {
 
 /**
  * Everything that can be read. REST calls are the scarce resource: the upstream allows a key 240 to 480 of them a minute,
- * so descriptions say what a field costs where it is not nothing.
+ * so descriptions say what a field costs if it costs anything.
  * A field that reads one object by its id is null, without an error, if there is no such object.
  */
 export type Query = {
@@ -78,12 +78,12 @@ export type Query = {
   organization?: Maybe<Organization>;
   /**
    * The projects that the key may see, in the order of the REST API, which documents none and may change it. Costs one
-   * REST call a page (up to ten more where the upstream answers fewer than it was asked for); fields of the detail view
+   * REST call a page (up to ten more if the upstream answers fewer than it was asked for); fields of the detail view
    * cost one more per project.
    */
   projects?: Maybe<ProjectConnection>;
   /**
-   * One project; null if there is none with this id. Costs one REST call, or none of its own where only relations are
+   * One project; null if there is none with this id. Costs one REST call, or none of its own if only relations are
    * selected below it; they never wait for it.
    */
   project?: Maybe<Project>;
@@ -92,7 +92,7 @@ export type Query = {
 
 /**
  * Everything that can be read. REST calls are the scarce resource: the upstream allows a key 240 to 480 of them a minute,
- * so descriptions say what a field costs where it is not nothing.
+ * so descriptions say what a field costs if it costs anything.
  * A field that reads one object by its id is null, without an error, if there is no such object.
  */
 export type QueryNodeArgs = {
@@ -102,7 +102,7 @@ export type QueryNodeArgs = {
 
 /**
  * Everything that can be read. REST calls are the scarce resource: the upstream allows a key 240 to 480 of them a minute,
- * so descriptions say what a field costs where it is not nothing.
+ * so descriptions say what a field costs if it costs anything.
  * A field that reads one object by its id is null, without an error, if there is no such object.
  */
 export type QueryNodesArgs = {
@@ -112,7 +112,7 @@ export type QueryNodesArgs = {
 
 /**
  * Everything that can be read. REST calls are the scarce resource: the upstream allows a key 240 to 480 of them a minute,
- * so descriptions say what a field costs where it is not nothing.
+ * so descriptions say what a field costs if it costs anything.
  * A field that reads one object by its id is null, without an error, if there is no such object.
  */
 export type QueryOrganizationArgs = {
@@ -122,7 +122,7 @@ export type QueryOrganizationArgs = {
 
 /**
  * Everything that can be read. REST calls are the scarce resource: the upstream allows a key 240 to 480 of them a minute,
- * so descriptions say what a field costs where it is not nothing.
+ * so descriptions say what a field costs if it costs anything.
  * A field that reads one object by its id is null, without an error, if there is no such object.
  */
 export type QueryProjectsArgs = {
@@ -135,7 +135,7 @@ export type QueryProjectsArgs = {
 
 /**
  * Everything that can be read. REST calls are the scarce resource: the upstream allows a key 240 to 480 of them a minute,
- * so descriptions say what a field costs where it is not nothing.
+ * so descriptions say what a field costs if it costs anything.
  * A field that reads one object by its id is null, without an error, if there is no such object.
  */
 export type QueryProjectArgs = {
@@ -338,7 +338,7 @@ export type MutationDeleteProjectArgs = {
 };
 
 /**
- * What is told by itself, as a stream of answers: served if the gateway runs with `LIVE=on`, over server-sent events
+ * What the gateway sends by itself, as a stream of answers: served if the gateway runs with `LIVE=on`, over server-sent events
  * (`Accept: text/event-stream`) or as multipart (`Accept: multipart/mixed; subscriptionSpec="1.0"`).
  */
 export type Subscription = {
@@ -352,7 +352,7 @@ export type Subscription = {
 
 
 /**
- * What is told by itself, as a stream of answers: served if the gateway runs with `LIVE=on`, over server-sent events
+ * What the gateway sends by itself, as a stream of answers: served if the gateway runs with `LIVE=on`, over server-sent events
  * (`Accept: text/event-stream`) or as multipart (`Accept: multipart/mixed; subscriptionSpec="1.0"`).
  */
 export type SubscriptionEventsAddedArgs = {
@@ -380,7 +380,7 @@ export type Dashboard = Node & {
   pinned?: Maybe<Scalars['Boolean']['output']>;
   /** When the dashboard was created. */
   createdAt?: Maybe<Scalars['DateTime']['output']>;
-  /** Who created the dashboard; null if nobody did, or the user is gone. Costs no REST call. */
+  /** Who created the dashboard; null if no user did, or the user is gone. Costs no REST call. */
   createdBy?: Maybe<User>;
   /** Whether the dashboard can be seen by anybody who has its link. */
   isShared?: Maybe<Scalars['Boolean']['output']>;
@@ -515,7 +515,7 @@ export type UpdateDashboardInput = {
   pinned?: InputMaybe<Scalars['Boolean']['input']>;
   /**
    * Whether the dashboard is deleted. `deleteDashboard` sets this, and `restoreDashboard` takes it back, which the upstream
-   * accepts only where nothing else is sent.
+   * accepts only if nothing else is sent.
    */
   deleted?: InputMaybe<Scalars['Boolean']['input']>;
   /** Whether the insights on the dashboard are deleted along with it, beside `deleted`. */
@@ -648,7 +648,7 @@ export type Event = Node & {
   id: Scalars['ID']['output'];
   /** The id of this event in the REST API: a string, usually a UUID. */
   upstreamId: Scalars['ID']['output'];
-  /** The id that the app gave to whoever caused the event: any text, leading zeros and all. */
+  /** The id that the app gave to the person who caused the event: any text, leading zeros and all. */
   distinctId?: Maybe<Scalars['String']['output']>;
   /** The name of the event, for example `$pageview`. */
   event?: Maybe<Scalars['String']['output']>;
@@ -656,7 +656,7 @@ export type Event = Node & {
   timestamp?: Maybe<Scalars['DateTime']['output']>;
   /** What else was captured: usually an object from property name to value; some upstreams send it as a string. */
   properties?: Maybe<Scalars['JSON']['output']>;
-  /** Who caused the event, as the upstream tells it: an object or a string; null if no person is known. */
+  /** Who caused the event, as the upstream answers it: an object or a string; null if no person is known. */
   person?: Maybe<Scalars['JSON']['output']>;
   /** The page elements that were clicked, innermost first: usually an array; some upstreams send it as a string. */
   elements?: Maybe<Scalars['JSON']['output']>;
@@ -740,7 +740,7 @@ export type EventValue = {
   __typename?: 'EventValue';
   /** The value: usually a text, but whatever the property holds; null if the upstream does not tell it. */
   name?: Maybe<Scalars['JSON']['output']>;
-  /** The value as the upstream tells it, usually an object with a `name` and nothing else. */
+  /** The value as the upstream answers it, usually an object with a `name` and nothing else. */
   body: Scalars['JSON']['output'];
 };
 
@@ -770,7 +770,7 @@ export type EventFilter = {
 };
 
 /**
- * Events that were captured, as one message of a subscription. Each event is told once in a connection, and at least once by
+ * Events that were captured, as one message of a subscription. Each event is sent once in a connection, and at least once by
  * connections that each go on `after` the one before.
  */
 export type EventsAdded = {
@@ -801,13 +801,13 @@ export type Organization = Node & {
    */
   upstreamId: Scalars['ID']['output'];
   /**
-   * The name of the organization, which only its plugins tell: null if it has none. Costs no REST call where a plugin of
+   * The name of the organization, which only its plugins name: null if it has none. Costs no REST call if a plugin of
    * it has been read anyway, else one.
    */
   name?: Maybe<Scalars['String']['output']>;
   /**
    * The plugins of the organization, in the order of the REST API, which documents none and may change it. Costs one REST
-   * call a page (up to ten more where the upstream answers fewer than it was asked for).
+   * call a page (up to ten more if the upstream answers fewer than it was asked for).
    */
   plugins?: Maybe<PluginConnection>;
   /** One plugin of the organization; null if there is none with this id. Costs one REST call. */
@@ -959,7 +959,7 @@ export type PluginActivity = {
   hasNextPage: Scalars['Boolean']['output'];
   /** Where the log goes on, for the next page's `after`; null at its end. */
   endCursor?: Maybe<Scalars['String']['output']>;
-  /** The upstream's answer; of its links to other pages only the query is told. */
+  /** The upstream's answer; of its links to other pages only the query is answered. */
   body: Scalars['JSON']['output'];
 };
 
@@ -1008,7 +1008,7 @@ export type PluginRepositoryEntry = {
 export type PluginType =
   /** A folder on the upstream's own disk (`local`). */
   | 'LOCAL'
-  /** A repository or package that somebody named by its address (`custom`). */
+  /** A repository or package that a user named by its address (`custom`). */
   | 'CUSTOM'
   /** The upstream's official plugin repository (`repository`). */
   | 'REPOSITORY'
@@ -1184,7 +1184,7 @@ export type DeletePluginPayload = {
 export type UpdatePluginSourcePayload = {
   __typename?: 'UpdatePluginSourcePayload';
   /**
-   * The plugin. Costs no REST call where the upstream's answer (or its `plugin` member) is one, else one to read the plugin
+   * The plugin. Costs no REST call if the upstream's answer (or its `plugin` member) is one, else one to read the plugin
    * that was changed, if any field but its ids is selected.
    */
   plugin?: Maybe<Plugin>;
@@ -1198,7 +1198,7 @@ export type UpdatePluginSourcePayload = {
 export type UpgradePluginPayload = {
   __typename?: 'UpgradePluginPayload';
   /**
-   * The plugin. Costs no REST call where the upstream's answer (or its `plugin` member) is one, else one to read the plugin
+   * The plugin. Costs no REST call if the upstream's answer (or its `plugin` member) is one, else one to read the plugin
    * that was changed, if any field but its ids is selected.
    */
   plugin?: Maybe<Plugin>;
@@ -1414,14 +1414,14 @@ export type Project = Node & {
   primaryDashboard?: Maybe<Dashboard>;
   /**
    * The dashboards of the project, without the deleted ones, in the order of the REST API, which documents none. Costs one
-   * REST call a page (up to ten more where the upstream answers fewer than it was asked for).
+   * REST call a page (up to ten more if the upstream answers fewer than it was asked for).
    */
   dashboards?: Maybe<DashboardConnection>;
   /** One dashboard of the project; null if there is none with this id. Costs one REST call. */
   dashboard?: Maybe<Dashboard>;
   /**
    * The events of the project, newest first; pages go forward only, and there is no total. Costs one REST call a page
-   * (up to ten more where the upstream answers fewer than it was asked for). The upstream keeps this endpoint only for
+   * (up to ten more if the upstream answers fewer than it was asked for). The upstream keeps this endpoint only for
    * backwards compatibility: for ad-hoc listing and aggregation it advises its query endpoint, and for bulk export its
    * export products, all outside of this API. It counts against a limit of its own (240 calls a minute).
    */
