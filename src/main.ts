@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, writeSync } from 'node:fs';
-import { parseArgs, parseEnv } from 'node:util';
+import { writeSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import type { Site, Started } from './cluster/messages.ts';
 import type { Command } from './commands/command.ts';
@@ -8,6 +8,7 @@ import { fail, listening, stopOnSignal } from './exit.ts';
 import type { Task } from './serving.ts';
 import type { Config } from './settings/config.ts';
 import { readConfig, settings } from './settings/config.ts';
+import { readEnvironmentFile } from './settings/environment-file.ts';
 import { ConfigError, type Environment } from './settings/settings.ts';
 import type { Workspace } from './workspace/workspace.ts';
 
@@ -40,9 +41,6 @@ ${Object.entries(settings)
   )
   .join('\n')}
 `;
-
-/** Names in a file `.env` that are no settings, but are read: OpenTelemetry's, and proxies in lower case. */
-const foreignNames = /^OTEL_|^NODE_ENV$|^(https?|all|no)_proxy$/;
 
 /** Commands that serve nothing. Each loads what it needs: all that the gateway is made of takes most of a second. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -99,10 +97,7 @@ async function runServer(args: string[]): Promise<void> {
  * to OpenTelemetry goes into the environment: its SDK reads it there.
  */
 function environmentFile(): Record<string, string | undefined> {
-  if (!existsSync('.env')) return {};
-  const values = parseEnv(readFileSync('.env', 'utf8'));
-  const unknown = Object.keys(values).find((name) => !Object.hasOwn(settings, name) && !foreignNames.test(name));
-  if (unknown !== undefined) throw new ConfigError(`${unknown}: there is no such setting (in .env); see --help`);
+  const values = readEnvironmentFile('.env', Object.keys(settings));
   for (const [name, value] of Object.entries(values)) if (name.startsWith('OTEL_')) process.env[name] ??= value;
   return values;
 }

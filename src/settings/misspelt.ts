@@ -29,6 +29,13 @@ export function findMisspelt(
   return warnings;
 }
 
+/** The one of the names `known`, all in capitals, of which at most every fourth letter is misspelt; undefined if none is that near. */
+export function nearestOf(name: string, known: readonly string[]): string | undefined {
+  const capitals = name.toUpperCase();
+  const near = known.map((other) => [distance(capitals, other), other] as const);
+  return near.filter(([far]) => far * 4 <= name.length).toSorted(([one], [other]) => one - other)[0]?.[1];
+}
+
 /** Whether a name is known to be others', or has another word in place of one of ours: `WORKSPACE_ID`, `WORKSPACE_ROOT`. */
 function mayBeOthers(name: string, meant: string): boolean {
   if (namesOfOthers.has(name)) return true;
