@@ -119,7 +119,8 @@ async function serveTenants(command: string, environment: Environment): Promise<
 async function serve(config: Config, demo?: DemoTenants): Promise<void> {
   const { lead, serveAlone } = await import('./serving.ts');
   const workspace = config.upstreamUrl === undefined ? await startEmbedded(config) : undefined;
-  const demoKey = demo === undefined ? workspace?.demoKey : demo.tokens[0]?.token;
+  const ownKey = config.auth === undefined ? workspace?.demoKey : undefined;
+  const demoKey = demo === undefined ? ownKey : demo.tokens[0]?.token;
   const site: Site = { upstreamUrl: config.upstreamUrl ?? workspace?.url ?? '', demoKey };
   const close = async (): Promise<void> => void (await Promise.all([workspace?.close(), demo?.close()]));
   const task: Task = { config, site, environment: process.env, close };
@@ -145,17 +146,17 @@ async function startEmbedded(config: Config): Promise<Workspace> {
 
 function greeting({ url, upstream }: Started, config: Config, workspace: Workspace | undefined): string {
   const endpoint = `${url}/graphql`;
-  if (workspace === undefined) return `Gateway    ${endpoint}\nUpstream   ${config.upstreamUrl}   (${upstream})`;
+  const gateway = `Gateway    ${endpoint}${config.graphiql ? '   (GraphiQL in a browser)' : ''}`;
+  if (workspace === undefined) return `${gateway}\nUpstream   ${config.upstreamUrl}   (${upstream})`;
+  const lines = [gateway, `Workspace  ${workspace.url}`];
+  // What is printed works: a key opens nothing if tokens do, and a text does not run if listed documents alone do.
+  if (config.auth === undefined) lines.push(`Demo key   ${workspace.demoKey}`);
+  if (config.auth !== undefined || config.persisted.mode === 'only') return lines.join('\n');
   const body = JSON.stringify({
     query: '{ projects(first: 2) { nodes { name dashboards(first: 2) { nodes { name } } } } }',
   });
-  return [
-    `Gateway    ${endpoint}${config.graphiql ? '   (GraphiQL in a browser)' : ''}`,
-    `Workspace  ${workspace.url}`,
-    `Demo key   ${workspace.demoKey}`,
-    '',
-    `curl -s ${endpoint} -H 'content-type: application/json' -H 'authorization: Bearer ${workspace.demoKey}' -d '${body}'`,
-  ].join('\n');
+  const headers = `-H 'content-type: application/json' -H 'authorization: Bearer ${workspace.demoKey}'`;
+  return [...lines, '', `curl -s ${endpoint} ${headers} -d '${body}'`].join('\n');
 }
 
 function tenantsGreeting({ url }: Started, { graphiql }: Config, { tokens, tokenUrl }: DemoTenants): string {

@@ -111,6 +111,40 @@ test('a port that is taken is one clear line, and exit code 1', async () => {
   expect(workspace.output()).toMatch(/^error: WORKSPACE_PORT: expected a port that is free at 127\.0\.0\.1/);
 });
 
+test('a gateway that runs listed documents only prints a key, and no curl line that would be refused', async () => {
+  using folder = createFolder();
+  const listed = folder.write('listed.graphql', '{ __typename }');
+  const environment = {
+    ...freePorts,
+    PERSISTED_DOCUMENTS: listed,
+    PERSISTED_DOCUMENTS_MODE: 'only',
+    LOG_LEVEL: 'warn',
+  };
+  await using gateway = runMain([], environment);
+  await gateway.printed(/^Demo key +\S+\n/m);
+  expect(gateway.output()).toMatch(/^Gateway +\S+\/graphql .*\nWorkspace +\S+\nDemo key +\S+\n$/);
+});
+
+test('a gateway that takes tokens prints no key, for it would be refused', async () => {
+  using folder = createFolder();
+  const key = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', kid: '1' };
+  await using gateway = runMain([], {
+    ...freePorts,
+    ...withSecret,
+    AUTH: 'jwt',
+    JWT_JWKS: folder.write('jwks.json', { keys: [key] }),
+    JWT_ISSUER: 'https://issuer.test/',
+    JWT_AUDIENCE: 'gateway',
+    UPSTREAM_KEYS: folder.write('keys.json', { acme: { key: 'phx_acme' } }),
+    PERSISTED_DOCUMENTS: folder.write('listed.graphql', '{ __typename }'),
+    LOG_LEVEL: 'warn',
+  });
+  const [, url = ''] = await gateway.printed(/^Gateway +(\S+).*\nWorkspace +\S+\n/m);
+  expect(gateway.output()).not.toMatch(/phx_|curl/);
+  const page = await fetch(url, { headers: { accept: 'text/html' } });
+  expect(await page.text()).not.toContain('phx_demo');
+});
+
 test('a name that may be another program is known by is a warning, and it starts', async () => {
   await using gateway = runMain([], { ...freePorts, REDIS_URI: 'redis://127.0.0.1:1' });
   await gateway.printed(/^curl /m);
