@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium)('The page of examples/apollo (needs chromium)', { 
       return route.fulfill({ json: { data: { updateDashboard: null }, errors } });
     });
     await page.goto(url);
-    const pin = page.getByRole('button', { name: 'Pinned' }).first();
+    const pin = page.getByRole('button', { name: 'Pin' }).first();
     await pin.waitFor();
     const before = await pin.getAttribute('aria-pressed');
     const pinIs = (pressed: boolean): Promise<void> =>

@@ -20,7 +20,7 @@ export function DashboardItem({ id, name, pinned }: Dashboard) {
     <li>
       {name ?? 'Untitled dashboard'}{' '}
       <button type="button" aria-pressed={pinned === true} onClick={change}>
-        Pinned
+        Pin
       </button>
       {error !== undefined && <span role="alert">{error.message}</span>}
     </li>
