@@ -13,6 +13,9 @@ export interface BodyLimits {
   readonly jsonDepth: number;
 }
 
+/** So much of a content type is repeated in an error, in characters. */
+const longestShown = 100;
+
 /**
  * Why a request is refused before its body is read: its method, or a body that is not declared as plain JSON. Forms and
  * plain text could be sent across sites without a preflight.
@@ -21,7 +24,10 @@ export function refusalOf({ method = '', headers }: IncomingMessage): GraphQLErr
   if (method === 'GET') return undefined;
   if (method !== 'POST') return requestError('wrongMethod', `Expected GET or POST, but got ${method}.`);
   const { 'content-type': contentType = '', 'content-encoding': coding = 'identity' } = headers;
-  if (!isJson(contentType)) return requestError('notJson', 'Expected a body of the content type application/json.');
+  if (!isJson(contentType)) {
+    const found = contentType === '' ? 'none is declared' : `got ${contentType.slice(0, longestShown)}`;
+    return requestError('notJson', `Expected a body of the content type application/json, but ${found}.`);
+  }
   return coding === 'identity' ? undefined : requestError('encodedBody', 'Expected a body without a content coding.');
 }
 

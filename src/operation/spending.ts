@@ -132,7 +132,7 @@ function shortageIn(outlooks: Outlooks, needs: Needs, limitMs: number): Shortage
     const count = needs[surface] ?? 0;
     const tooSmall = windows.find(({ limit }) => count > limit);
     if (count === 0 || (tooSmall === undefined && turnMs < limitMs)) continue;
-    const needed = `The operation needs at least ${count} REST calls of the surface ${surface}`;
+    const needed = `The operation needs at least ${count} REST ${count === 1 ? 'call' : 'calls'} of the surface ${surface}`;
     if (tooSmall !== undefined || turnMs === Number.POSITIVE_INFINITY) {
       const { limit, ms } = tooSmall ?? windows[0] ?? { limit: 0, ms: 0 };
       const message = `${needed}, more than the ${limit} in ${ms / 1000} seconds that it may make.`;

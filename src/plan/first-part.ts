@@ -76,6 +76,8 @@ function defersAny(
   return set?.selections.some(defers) ?? false;
 }
 
+const listFormat = new Intl.ListFormat('en');
+
 /** Most places that a hint names. */
 const mostPlaces = 3;
 
@@ -85,9 +87,9 @@ function hintsOf({ calls, waves }: Plan): readonly string[] {
   const earlier = Math.max(0, ...usual.map(({ wave }) => wave).filter((wave) => wave < waves));
   if (earlier === 0) return [];
   const places = [...new Set(usual.filter(({ wave }) => wave === waves).flatMap(({ paths }: PlannedCall) => paths))];
-  const shown = places.slice(0, mostPlaces).join(', ');
-  const more = places.length > mostPlaces ? ' and others' : '';
-  return [
-    `with \`@defer\` on what ${shown}${more} needs in wave ${waves}, a first part goes out after wave ${earlier}`,
-  ];
+  const shown = places.slice(0, mostPlaces);
+  const more = places.length > mostPlaces ? ['others'] : [];
+  const names = listFormat.format([...shown, ...more]);
+  const verb = places.length === 1 ? 'needs' : 'need';
+  return [`with \`@defer\` on what ${names} ${verb} in wave ${waves}, a first part goes out after wave ${earlier}`];
 }

@@ -14,7 +14,7 @@ interface Member extends TestGateway {
   readonly logged: readonly string[];
 }
 
-const warning = 'calls cannot be counted in Redis: this gateway goes on with its part of the budget';
+const warning = 'calls cannot be counted in Redis: a window later this gateway goes on with its part of the budget';
 
 async function startMember(
   upstream: { readonly url: string },

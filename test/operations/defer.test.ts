@@ -334,15 +334,19 @@ describe('the plan of an operation', () => {
   });
 
   test('hints what to defer, unless answers do not come in parts', async () => {
-    const query = '{ project(id: "1") { dashboards { nodes { name tiles } } } }';
+    const nested = '{ project(id: "1") { dashboards { nodes { name tiles } } } }';
+    const lists = '{ projects(first: 2) { nodes { dashboards { nodes { name } } events { nodes { event } } } } }';
     await using upstream = await startUpstream(routes);
-    const hintsWith = async (incremental: boolean): Promise<string> => {
+    const hintsWith = async (incremental: boolean, query = nested): Promise<string> => {
       await using gateway = await startGateway(upstream, { explain: true, incremental });
       const { extensions } = await gateway.ask(query, { extensions: explain });
       return JSON.stringify(extensions);
     };
     const hint = 'with `@defer` on what project.dashboards.nodes needs in wave 2, a first part goes out after wave 1';
     expect(await hintsWith(true)).toContain(hint);
+    expect(await hintsWith(true, lists)).toContain(
+      'on what projects.nodes.dashboards and projects.nodes.events need in wave 2',
+    );
     expect(await hintsWith(false)).not.toContain('@defer');
   });
 });

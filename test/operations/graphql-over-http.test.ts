@@ -72,6 +72,8 @@ describe('bodies that are not JSON', () => {
     ]) {
       const response = await sendRaw(gateway.url, { headers: [...headers, 'accept', accept], body });
       expect([accept, response.status]).toEqual([accept, 415]);
+      const found = (type ?? '') === '' ? 'none is declared' : `got ${type}`;
+      expect(response.body).toContain(`Expected a body of the content type application/json, but ${found}.`);
     }
     expect(upstream.requests).toEqual([]);
   });

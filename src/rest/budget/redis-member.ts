@@ -139,7 +139,8 @@ export class RedisMember {
     this.#joinLater();
     if (this.#hasWarned || this.#isClosed) return;
     this.#hasWarned = true;
-    log('warn', 'calls cannot be counted in Redis: this gateway goes on with its part of the budget', { reason });
+    const message = 'calls cannot be counted in Redis: a window later this gateway goes on with its part of the budget';
+    log('warn', message, { reason });
   }
 
   close(): void {
