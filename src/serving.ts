@@ -43,27 +43,29 @@ export interface Task extends Orders {
 export async function serveAlone({ close, environment, ...orders }: Task): Promise<Started> {
   const { log, plainLog, end: endLog } = createLog(orders.config.logLevel, false);
   const tenants = followKeys(orders.config, environment, plainLog);
-  const { gateway, stop, ...started } = await startServing(orders, environment, { log, plainLog });
+  const starting = startServing(orders, environment, { log, plainLog });
+  // It serves before all of its start is over.
+  const end = stopOnSignal(async () => {
+    await (await starting).stop();
+    tenants?.close();
+    await close();
+    await endLog();
+  });
+  const { gateway, url, checked } = await starting;
+  handleUncaught(gateway.metrics.unexpected, log, end);
   if (tenants !== undefined) {
     gateway.takeTenants(tenants.current());
     tenants.onChange(gateway.takeTenants);
     process.on('SIGHUP', () => void tenants.reload());
   }
-  const end = stopOnSignal(async () => {
-    await stop();
-    tenants?.close();
-    await close();
-    await endLog();
-  });
-  handleUncaught(gateway.metrics.unexpected, log, end);
-  return started;
+  return { url, upstream: await checked };
 }
 
 /** Serves from processes of its own, and stops them on a signal. Resolves when they listen. */
 export async function lead({ config, site, environment, close }: Task): Promise<Started> {
   const { log, plainLog, end: endLog } = createLog(config.logLevel, true);
   const tenants = followKeys(config, environment, plainLog);
-  const group = await startWorkers({
+  const starting = startWorkers({
     workers: config.workers,
     orders: { config, site },
     store: createTextMemory(),
@@ -72,12 +74,14 @@ export async function lead({ config, site, environment, close }: Task): Promise<
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
     log: plainLog,
   });
+  // The first one serves before all have started.
   const end = stopOnSignal(async () => {
-    await group.stop();
+    await (await starting).stop();
     await close();
     await endLog();
   });
   handleUncaught(() => undefined, log, end);
+  const group = await starting;
   void group.givenUp.then((error) => {
     process.stderr.write(`error: ${error.message}\n`);
     end(error.exitCode);
@@ -93,14 +97,16 @@ export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<voi
   const orders = await link.orders;
   const { log, plainLog, end: endLog } = createLog(orders.config.logLevel, true);
   try {
-    const { gateway, stop, ...started } = await startServing(orders, environment, { log, plainLog }, link);
+    const starting = startServing(orders, environment, { log, plainLog }, link);
     const end = stopOnSignal(async () => {
-      await stop();
+      await (await starting).stop();
       await endLog();
     });
+    const { gateway, url, checked } = await starting;
     handleUncaught(gateway.metrics.unexpected, log, end);
     link.serve({
-      ...started,
+      url,
+      upstream: await checked,
       stop: () => end(0),
       reload: () => void gateway.reload(),
       snapshot: gateway.metrics.snapshot,
@@ -113,7 +119,9 @@ export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<voi
 }
 
 /** A gateway that listens. */
-interface Serving extends Started {
+interface Serving extends Pick<Started, 'url'> {
+  /** What the upstream answers, or that it has not answered within a second. */
+  readonly checked: Promise<string | undefined>;
   readonly gateway: Gateway;
   readonly stop: () => Promise<void>;
 }
@@ -149,7 +157,7 @@ async function startServing(
   return {
     gateway,
     url: server.url,
-    upstream: await Promise.race([checked, delay(checkWaitMs, 'has not answered yet', { ref: false })]),
+    checked: Promise.race([checked, delay(checkWaitMs, 'has not answered yet', { ref: false })]),
     stop: async () => {
       await server.stop();
       closeMetrics?.();

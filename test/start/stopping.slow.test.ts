@@ -1,6 +1,9 @@
+import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { inForm } from '../support/form.ts';
+import { freePort } from '../support/free-port.ts';
 import { ask } from '../support/gateway.ts';
+import { listen } from '../support/listen.ts';
 import { as, pause, together } from '../support/load.ts';
 import { accepts, askForParts, mergeParts } from '../support/parts.ts';
 import { type Running, runMain } from '../support/process.ts';
@@ -79,6 +82,40 @@ test('a termination signal while a part of an answer is pending: it comes, then 
   expect(answer).toEqual({ data: { project: { name: 'Project 1', dashboards: { totalCount: 1 } } }, errors: [] });
   expect(await gateway.exit()).toBe(0);
 });
+
+test.each(['1', '2'])(
+  'a termination signal while it starts, with WORKERS=%s: what is in flight is answered, then exit code 0',
+  async (workers) => {
+    const held: (() => void)[] = [];
+    // It leaves the question that each start asks without an answer.
+    const api = createServer(({ url }, response) => {
+      if (url === '/api/projects/1/') held.push(() => response.end(JSON.stringify(rows.project(1))));
+    });
+    const [apiPort, port] = [await listen(api), await freePort()];
+    const environment = {
+      WORKERS: workers,
+      PORT: `${port}`,
+      UPSTREAM_URL: `http://127.0.0.1:${apiPort}`,
+      STOP_DELAY_MS: '50',
+    };
+    await using gateway = runMain([], environment);
+    const url = `http://127.0.0.1:${port}/graphql`;
+    const statusOf = (path: string): Promise<number> =>
+      fetch(new URL(path, url)).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    await until(async () => (await statusOf('/readyz')) === 200);
+    const asked = ask(url, read);
+    await until(() => held.length === 1);
+    stop(gateway);
+    await until(async () => (await statusOf('/readyz')) !== 200);
+    held.forEach((answer) => answer());
+    expect((await asked).data).toEqual({ project: { name: 'Project 1' } });
+    expect(await gateway.exit()).toBe(0);
+    api.close();
+  },
+);
 
 test('it is not ready any more at once, takes requests for a while longer, and then no connection', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
