@@ -34,7 +34,7 @@ export interface AuthenticatorOptions {
   readonly rules: TokenRules;
   readonly keySet: KeySet;
   readonly tenants: Tenants;
-  /** Is told why tokens are refused, each reason once a minute at most. */
+  /** Gets a line about why tokens are refused, for each reason once a minute at most. */
   readonly log: Log;
   /** The time of day in milliseconds, as of `Date.now`. */
   readonly now?: () => number;
@@ -46,6 +46,9 @@ const bearer = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 /** Tokens that are remembered, and characters of all of them together: a token may have 8 KiB. */
 const mostTokens = 10_000;
 const mostCharacters = 2 ** 25;
+
+/** Longest name of a tenant in the log, in characters. */
+const longestLogged = 200;
 
 /** A token that was verified. */
 interface Remembered {
@@ -110,6 +113,7 @@ export class Authenticator {
       case 'verified': {
         const tenants = this.#tenants;
         const known = { token: verdict.token, tenants, answer: answerFor(verdict.token, tenants) };
+        if (known.answer === unknownTenant) this.#logUnknown(verdict.token.tenant);
         // Keys that have come meanwhile may have left out the one of this token.
         if (keySet.keys === keys) this.#known.set(value, known, { size: value.length });
         return known.answer;
@@ -121,6 +125,13 @@ export class Authenticator {
   #invalid(reason: string): Authentication {
     if (this.#throttle.takes(reason)) this.#options.log('info', 'a token was refused', { reason });
     return invalidToken;
+  }
+
+  /** The provider has signed the name, so that no client can make up others. */
+  #logUnknown(name: string): void {
+    const tenant = name.slice(0, longestLogged);
+    if (this.#throttle.takes(`tenant ${tenant}`))
+      this.#options.log('info', 'a token names a tenant that UPSTREAM_KEYS does not have', { tenant });
   }
 
   #answerOf(known: Remembered): Authentication {

@@ -177,15 +177,14 @@ describe('Refused is', () => {
     expect(Object.fromEntries(authenticator.counts)).toEqual({ 'no token': 2, 'invalid token': 6, accepted: 1 });
   });
 
-  test('a tenant that has no entry, whatever every object has', async () => {
+  test('a tenant that has no entry, whatever every object has, and the log names it', async () => {
     const key = await createSigningKey('1');
     await using provider = await startProvider(key);
     const bench = await start(provider.url);
     for (const name of ['globex', '__proto__', 'constructor', 'ACME']) {
-      expect(await ask(bench, await signToken(key, name))).toEqual({
-        kind: 'refused',
-        refusal: { kind: 'unknown tenant' },
-      });
+      const answer = await ask(bench, await signToken(key, name));
+      expect(answer).toEqual({ kind: 'refused', refusal: { kind: 'unknown tenant' } });
+      expect(bench.logged.at(-1)).toBe('info: a token names a tenant that UPSTREAM_KEYS does not have');
     }
   });
 });
