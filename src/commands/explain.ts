@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type DocumentNode, getOperationAST, getVariableValues, type OperationDefinitionNode } from 'graphql';
+import { type DocumentNode, getOperationAST, getVariableValues, Kind, type OperationDefinitionNode } from 'graphql';
 import { fragmentsOf } from '../look-ahead/selection.ts';
 import { conditionsOf, isUndecided, withoutDefer } from '../operation/defer.ts';
 import { type PlanInParts, planInParts } from '../plan/first-part.ts';
@@ -83,9 +83,13 @@ const reasons: Record<Condition, string> = {
 function operationOf(document: DocumentNode, name: string | undefined): OperationDefinitionNode {
   const operation = getOperationAST(document, name);
   if (operation !== null && operation !== undefined) return operation;
+  const names = document.definitions.flatMap((definition) =>
+    definition.kind === Kind.OPERATION_DEFINITION && definition.name !== undefined ? [definition.name.value] : [],
+  );
+  const there = names.length === 0 ? '' : `; there are ${names.join(', ')}`;
   const expected =
     name === undefined ? 'expected --operation, because the document has not exactly one' : 'there is none';
-  throw new ConfigError(`operation${name === undefined ? '' : ` ${name}`}: ${expected}`);
+  throw new ConfigError(`operation${name === undefined ? '' : ` ${name}`}: ${expected}${there}`);
 }
 
 function readVariables(file: string): JsonObject {

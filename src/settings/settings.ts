@@ -93,7 +93,8 @@ const schemes = /^(?:https?|rediss?|ftps?|wss?|socks[45]?|file|unix):$/;
 export function shownUrl(source: string): string {
   const parsed = URL.parse(source);
   // An @ in the path is the end of a password with an unencoded slash: what stands before it is no host.
-  if (parsed === null || !schemes.test(parsed.protocol) || parsed.pathname.includes('@')) return 'something else';
+  if (parsed === null || !schemes.test(parsed.protocol) || parsed.pathname.includes('@'))
+    return source.includes('://') ? 'something else' : 'something without a scheme';
   const { protocol, host, username, password, search, hash } = parsed;
   const parts = [
     ...(username === '' ? [] : ['a user']),

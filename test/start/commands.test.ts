@@ -84,10 +84,10 @@ hint: with \`@defer\` on what projects.nodes.dashboards.nodes needs in wave 3, a
       [['explain', 'none.graphql'], 'error: none.graphql: there is no such file\n', 2],
       [
         ['explain', 'two.graphql'],
-        'error: operation: expected --operation, because the document has not exactly one\n',
+        'error: operation: expected --operation, because the document has not exactly one; there are A, B\n',
         2,
       ],
-      [['explain', 'two.graphql', '--operation', 'C'], 'error: operation C: there is none\n', 2],
+      [['explain', 'two.graphql', '--operation', 'C'], 'error: operation C: there is none; there are A, B\n', 2],
       [
         ['explain', 'overview.graphql', '--variables', 'overview.graphql'],
         'error: overview.graphql: expected a JSON object, the variables\n',

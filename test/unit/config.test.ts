@@ -233,8 +233,10 @@ test.each([
   ['https://example.com/#hunter2', 'https://example.com with a fragment'],
   ['https://user:12/hunter2@example.com/?x', 'something else'],
   ['https://user:hunter2@', 'something else'],
-  ['user:hunter2@example.com', 'something else'],
-  ['hunter2', 'something else'],
+  ['user:hunter2@example.com', 'something without a scheme'],
+  ['hunter2', 'something without a scheme'],
+  ['analytics.example.com', 'something without a scheme'],
+  ['127.0.0.1:6379', 'something without a scheme'],
 ])('a refused UPSTREAM_URL %s is told as %s, without what may be secret', (value, shown) => {
   const expected = 'an absolute http or https URL without user, query or fragment';
   const message = `UPSTREAM_URL: expected ${expected}, but got ${shown}`;
