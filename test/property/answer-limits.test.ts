@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { createSchema } from '../../src/schema.ts';
-import { inForm } from '../support/form.ts';
+import { inForm, seedOf } from '../support/form.ts';
 import { type Answer, startGateway } from '../support/gateway.ts';
 import { notFound, reply } from '../support/replies.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -15,7 +15,7 @@ import { type World, worldOf } from './world.ts';
 
 /** `LIMIT_CASES=20000 LIMIT_SEED=1 npx vitest run test/property/answer-limits` for a long run. */
 const numRuns = Number(process.env['LIMIT_CASES'] ?? inForm(100, 300));
-const seed = Number(process.env['LIMIT_SEED'] ?? Date.now() % 2 ** 31);
+const seed = seedOf('LIMIT_SEED');
 
 const schema = createSchema();
 const cursorSecret = 'secret of the properties';

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { GatewayOptions } from '../../src/gateway.ts';
 import { cacheSettings } from '../support/cache.ts';
 import { at } from '../support/connections.ts';
-import { inForm, measured } from '../support/form.ts';
+import { inForm, measured, seedOf } from '../support/form.ts';
 import { ask, startGateway, type TestGateway } from '../support/gateway.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { type Entries, startTenants } from '../support/tenants.ts';
@@ -12,7 +12,7 @@ import { Random } from './random.ts';
 import { countingProjects, SwitchingWriter, type Writer } from './writers.ts';
 
 /** `WRITERS_SEED=1 npx vitest run test/property/cache-writers` for a run of before. */
-const seed = Number(process.env['WRITERS_SEED'] ?? Date.now() % 2 ** 31);
+const seed = seedOf('WRITERS_SEED');
 const numRuns = inForm(20, 20_000);
 
 const clients = 3;

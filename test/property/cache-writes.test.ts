@@ -7,7 +7,7 @@ import type { Caller } from '../../src/rest/caller.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import type { Upstream } from '../../src/rest/upstream.ts';
 import { begin, callerWith, codeOf, connectCached, nameIn } from '../support/cached-clients.ts';
-import { inForm, measured } from '../support/form.ts';
+import { inForm, measured, seedOf } from '../support/form.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import type { Handler } from '../support/routes.ts';
 import { project } from '../support/rows.ts';
@@ -15,7 +15,7 @@ import { startUpstream } from '../support/upstream.ts';
 import { Random } from './random.ts';
 
 /** `WRITES_SEED=1 npx vitest run test/property/cache-writes` for a run of before. */
-const seed = Number(process.env['WRITES_SEED'] ?? Date.now() % 2 ** 31);
+const seed = seedOf('WRITES_SEED');
 const numRuns = inForm(150, 20_000);
 
 const target = '/api/projects/1/';

@@ -5,7 +5,7 @@ import { UpstreamError } from '../../src/rest/errors.ts';
 import { isObject } from '../../src/rest/values.ts';
 import { createSchema } from '../../src/schema.ts';
 import { startCaching } from '../support/cache.ts';
-import { inForm } from '../support/form.ts';
+import { inForm, seedOf } from '../support/form.ts';
 import { type Answer, startGateway } from '../support/gateway.ts';
 import { notFound, reply } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
@@ -16,7 +16,7 @@ import { answerOf } from './upstream.ts';
 import { type World, worldOf } from './world.ts';
 
 /** `CACHE_SEED=1 npx vitest run test/property/cache` for a run of before. */
-const seed = Number(process.env['CACHE_SEED'] ?? Date.now() % 2 ** 31);
+const seed = seedOf('CACHE_SEED');
 const operationsOfCase = 20;
 
 const schema = createSchema();

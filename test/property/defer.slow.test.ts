@@ -23,7 +23,7 @@ import { createExecution } from '../../src/operation/execute.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import { createReadableSchema, createSchema, createSchemas } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';
-import { inForm } from '../support/form.ts';
+import { inForm, seedOf } from '../support/form.ts';
 import { mergeParts, type Part } from '../support/parts.ts';
 import { type FailureOf, failuresOf } from './faults.ts';
 import { comparable } from './lost.ts';
@@ -38,7 +38,7 @@ const cursors = createCursorCodec('secret of the properties');
 
 /** `DEFER_CASES=100000 DEFER_SEED=1 npx vitest run test/property/defer` for a long run. */
 const numRuns = Number(process.env['DEFER_CASES'] ?? inForm(150, 2000));
-const seed = Number(process.env['DEFER_SEED'] ?? Date.now() % 2 ** 31);
+const seed = seedOf('DEFER_SEED');
 
 interface Case {
   readonly world: World;

@@ -9,7 +9,7 @@ import { createExecution, type ExecutionOptions, type Schemas } from '../../src/
 import { ClientApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema, toCompilerSchema } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';
-import { inForm } from '../support/form.ts';
+import { inForm, seedOf } from '../support/form.ts';
 import { schemaOfDefaults } from './defaults.ts';
 import { failuresOf, spoiled } from './faults.ts';
 import { type InputCase, inputCaseOf, places } from './inputs.ts';
@@ -24,7 +24,7 @@ const maxPageSize = 10;
 
 /** `EXECUTION_CASES=100000 EXECUTION_SEED=1 npx vitest run test/property/execution` for a long run. */
 const numRuns = Number(process.env['EXECUTION_CASES'] ?? inForm(500, 2000));
-const seed = Number(process.env['EXECUTION_SEED'] ?? Date.now() % 2 ** 31);
+const seed = seedOf('EXECUTION_SEED');
 
 /** More turns of the event loop than any operation of these sizes needs. */
 const manyTurns = 2000;

@@ -12,7 +12,7 @@ import { type Plan, planOperation } from '../../src/plan/plan.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';
-import { inForm } from '../support/form.ts';
+import { inForm, seedOf } from '../support/form.ts';
 import { endlessWorld } from './endless.ts';
 import { fewestCalls } from './minimum.ts';
 import { NaiveSource } from './naive.ts';
@@ -29,7 +29,7 @@ const cursors = createCursorCodec('secret of the properties');
 
 /** `PLAN_CASES=200000 PLAN_SEED=1 npx vitest run test/property` for a long run. */
 const numRuns = Number(process.env['PLAN_CASES'] ?? inForm(500, 2000));
-const seed = Number(process.env['PLAN_SEED'] ?? Date.now() % 2 ** 31);
+const seed = seedOf('PLAN_SEED');
 
 interface Case {
   readonly world: World;

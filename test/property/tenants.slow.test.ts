@@ -6,7 +6,7 @@ import { type Reach, reachesTarget } from '../../src/rest/reach.ts';
 import { idText, isObject } from '../../src/rest/values.ts';
 import { createSchema } from '../../src/schema.ts';
 import { cacheSettings } from '../support/cache.ts';
-import { inForm, measured } from '../support/form.ts';
+import { inForm, measured, seedOf } from '../support/form.ts';
 import type { Answer } from '../support/gateway.ts';
 import { together } from '../support/load.ts';
 import { notFound, reply } from '../support/replies.ts';
@@ -20,7 +20,7 @@ import { realOrganizationIds, type World, worldOf } from './world.ts';
 
 /** `TENANT_CASES=100 TENANT_SEED=1 npx vitest run test/property/tenants` for a long run; each case is 200 operations. */
 const numRuns = Number(process.env['TENANT_CASES'] ?? inForm(2, 100));
-const seed = Number(process.env['TENANT_SEED'] ?? Date.now() % 2 ** 31);
+const seed = seedOf('TENANT_SEED');
 const operationsOfCase = 200;
 
 const schema = createSchema();

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { assert, asyncProperty } from 'fast-check';
 import { expect, test } from 'vitest';
-import { inForm } from '../support/form.ts';
+import { inForm, seedOf } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
 import { type RawRequest, sendForBytes } from '../support/raw-http.ts';
 import { refusal, reply } from '../support/replies.ts';
@@ -12,7 +12,7 @@ import { requests } from './requests.ts';
 
 /** `TRANSPORT_CASES=100000 TRANSPORT_SEED=1 npx vitest run test/property/transports` for a long run. */
 const numRuns = Number(process.env['TRANSPORT_CASES'] ?? inForm(500, 2000));
-const seed = Number(process.env['TRANSPORT_SEED'] ?? Date.now() % 2 ** 31);
+const seed = seedOf('TRANSPORT_SEED');
 
 /** Headers that describe the connection, the moment or the form of the body; every other one must be the same. */
 const incidental: ReadonlySet<string> = new Set([

@@ -22,3 +22,11 @@ export function expectWithin(tookMs: number, promisedMs: number): void {
 export function measured(what: string, facts: Readonly<Record<string, unknown>>): void {
   if (isWhole) process.stdout.write(`${what}: ${JSON.stringify(facts)}\n`);
 }
+
+/**
+ * The seed of random cases: that of a variable such as `PLAN_SEED` if it is set. Else the short form takes the same cases each
+ * time, so that no change fails by the luck of another one, and the whole form new ones.
+ */
+export function seedOf(variable: string): number {
+  return Number(process.env[variable] ?? inForm(20_261_122, Date.now() % 2 ** 31));
+}
