@@ -33,7 +33,7 @@ export type UpdateDashboardInput = {
   pinned?: boolean | null | undefined;
   /**
    * Whether the dashboard is deleted. `deleteDashboard` sets this, and `restoreDashboard` takes it back, which the upstream
-   * accepts only where nothing else is sent.
+   * accepts only if nothing else is sent.
    */
   deleted?: boolean | null | undefined;
   /** Whether the insights on the dashboard are deleted along with it, beside `deleted`. */
