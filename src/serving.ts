@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { type FollowedTenants, followTenants } from './auth/follow-tenants.ts';
 import type { Orders, Started } from './cluster/messages.ts';
 import { startWorkers } from './cluster/primary.ts';
-import { Link } from './cluster/worker.ts';
+import { PrimaryLink } from './cluster/primary-link.ts';
 import { failureOf, handleUncaught, listening, stopOnSignal } from './exit.ts';
 import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';
 import type { Log } from './log.ts';
@@ -93,7 +93,7 @@ export async function lead({ config, site, environment, close }: Task): Promise<
 
 /** Serves what the primary that started this process says. */
 export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<void> {
-  const link = new Link();
+  const link = new PrimaryLink();
   const orders = await link.orders;
   const { log, plainLog, end: endLog } = createLog(orders.config.logLevel, true);
   try {
@@ -130,7 +130,7 @@ async function startServing(
   { config, site: { upstreamUrl, demoKey } }: Orders,
   environment: NodeJS.ProcessEnv,
   { log, plainLog }: Pick<Journal, 'log' | 'plainLog'>,
-  link?: Link,
+  link?: PrimaryLink,
 ): Promise<Serving> {
   const tracing = config.traces ? await startTraces(environment, upstreamUrl, log) : undefined;
   const gateway = createGateway({
@@ -168,7 +168,7 @@ async function startServing(
 
 /** What a process has with the other workers, if there are any. */
 function sharedOver(
-  link: Link | undefined,
+  link: PrimaryLink | undefined,
   { persisted, cache, budget }: Config,
 ): Pick<GatewayOptions, 'persisted' | 'cache' | 'callBudget'> {
   return {

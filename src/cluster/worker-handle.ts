@@ -33,7 +33,7 @@ const measureTimeoutMs = 1000;
  */
 const changeTimeoutMs = 5000;
 
-/** The primary's side of one worker, from its start to its end; `Link` of worker.ts is the other side. */
+/** The primary's side of one worker, from its start to its end; `PrimaryLink` is the other side. */
 export class WorkerHandle {
   /** Once it listens; rejects with a WorkersError if it ends before, which has to be handled. */
   readonly started: Promise<Started>;

@@ -1,7 +1,7 @@
 import { type FailureReason, meaningOf, reasonOf } from './failure-reasons.ts';
 import { wantsCertificate } from './failures.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
-import { decodeBody, textOf } from './transport/decode.ts';
+import { decodeBody, textOf } from './transport/content-coding.ts';
 import type { RawResponse } from './transport/transport.ts';
 
 /** How long the upstream has to answer, in milliseconds. */

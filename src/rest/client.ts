@@ -2,7 +2,6 @@ import type { OperationCache } from './cache/operation-cache.ts';
 import type { AnswerKind } from './cache/rest-cache.ts';
 import type { CallSpans, TraceContext } from './call-spans.ts';
 import type { Caller } from './caller.ts';
-import { deletedJson, writtenJson } from './decoded-response.ts';
 import { isUnauthenticated, UpstreamError } from './errors.ts';
 import { type OnEnd, type OperationCalls, statusOf } from './operation-calls.ts';
 import type { OperationDeadline } from './operation-deadline.ts';
@@ -11,6 +10,7 @@ import { UpstreamCall } from './resilience/call.ts';
 import type { CallOwner, CallRequest } from './resilience/call-request.ts';
 import type { RejectedKeys } from './resilience/rejected-keys.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
+import { deletedJson, writtenJson } from './response-content.ts';
 import type { SingleFlight } from './single-flight.ts';
 import type { DecodedResponse } from './transport/decode-response.ts';
 

@@ -6,7 +6,6 @@ import { CachedClient } from './cached-client.ts';
 import type { Caller } from './caller.ts';
 import { checkUpstream } from './check-upstream.ts';
 import { CallerClient, type CallingOperation, type RestClient, type Shared } from './client.ts';
-import { csvOf, jsonOf } from './decoded-response.ts';
 import { UpstreamError } from './errors.ts';
 import { budgetWaitMs } from './resilience/admission.ts';
 import { RejectedKeys } from './resilience/rejected-keys.ts';
@@ -17,6 +16,7 @@ import {
   type UpstreamOptions,
   type UpstreamResources,
 } from './resilience/upstream-resources.ts';
+import { csvOf, jsonOf } from './response-content.ts';
 import { SingleFlight } from './single-flight.ts';
 import { type HeldKeyFaults, HeldKeys, keyUnavailable, TenantClient } from './tenant-client.ts';
 import type { Route } from './transport/pools.ts';

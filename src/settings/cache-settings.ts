@@ -1,4 +1,4 @@
-import { cacheNouns } from '../rest/cache/nouns.ts';
+import { cacheNouns } from '../rest/cache/cache-nouns.ts';
 import type { SettingsReader } from './reader.ts';
 import { type Setting, whole } from './settings.ts';
 

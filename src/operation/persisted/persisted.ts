@@ -1,8 +1,8 @@
 import type { Log } from '../../log.ts';
 import { createPrepareListed, type Prepare } from '../document.ts';
 import type { Schemas } from '../execute.ts';
-import { createDocumentList, type DocumentList } from './document-list.ts';
 import { noDocuments } from './document-set.ts';
+import { type FollowedManifests, followManifests } from './follow-manifests.ts';
 import { ManifestError } from './manifest.ts';
 import { createPolicy, type DocumentMode } from './policy.ts';
 import { createRedisStore } from './redis-store.ts';
@@ -73,7 +73,7 @@ export function createPersisted(options: PersistedOptions): Persisted {
   const uses = createDocumentUses();
   const list = createList(options, uses);
   const store = createStore(options, uses);
-  const documents = (): ReturnType<DocumentList['current']> => list?.current() ?? noDocuments;
+  const documents = (): ReturnType<FollowedManifests['current']> => list?.current() ?? noDocuments;
   return {
     resolve: createResolve({
       documents,
@@ -91,11 +91,10 @@ export function createPersisted(options: PersistedOptions): Persisted {
   };
 }
 
-function createList(options: PersistedOptions, uses: DocumentUses): DocumentList | undefined {
+function createList(options: PersistedOptions, uses: DocumentUses): FollowedManifests | undefined {
   const { files, mode } = options;
   if (mode === 'off') return undefined;
-  if (files !== undefined)
-    return createDocumentList({ ...options, files, uses, prepare: createPrepareListed(options) });
+  if (files !== undefined) return followManifests({ ...options, files, uses, prepare: createPrepareListed(options) });
   if (mode === 'allow') return undefined;
   throw new ManifestError(`PERSISTED_DOCUMENTS_MODE=${mode} needs a manifest: set PERSISTED_DOCUMENTS`);
 }

@@ -1,6 +1,6 @@
 import { operations } from '../generated/views.ts';
 import type { RestOperation } from '../operation-ids.ts';
-import { cacheNounOf } from './nouns.ts';
+import { cacheNounOf } from './cache-nouns.ts';
 
 /** How long the answers of one REST operation are used. Times in milliseconds. */
 export interface Freshness {

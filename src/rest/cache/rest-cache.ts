@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../caller.ts';
-import { csvOf, jsonOf } from '../decoded-response.ts';
 import type { RestOperation } from '../operation-ids.ts';
+import { csvOf, jsonOf } from '../response-content.ts';
 import { CacheCounts } from './cache-counts.ts';
 import type { CacheCommand } from './cache-redis.ts';
 import type { CacheUse } from './cache-use.ts';

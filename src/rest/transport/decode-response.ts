@@ -1,6 +1,6 @@
 import { UpstreamError } from '../errors.ts';
 import { fromTransport, toUpstreamError } from '../failures.ts';
-import { decompress, textOf } from './decode.ts';
+import { decompress, textOf } from './content-coding.ts';
 import { type RawResponse, TransportError } from './transport.ts';
 
 /** A response with a status of success, its body as text: empty if there was none. */

@@ -1,6 +1,6 @@
 import { meaningOf, reasonOf } from '../failure-reasons.ts';
 import { BodyRoom } from './body-room.ts';
-import { decodeBody, textOf } from './decode.ts';
+import { decodeBody, textOf } from './content-coding.ts';
 import type { Route } from './pools.ts';
 import { createTransport, type RawResponse, type TransportError } from './transport.ts';
 

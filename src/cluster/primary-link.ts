@@ -28,7 +28,7 @@ const totalsTimeoutMs = 3000;
 const permissionTimeoutMs = 3000;
 
 /** A worker's side of the channel to the primary. */
-export class Link {
+export class PrimaryLink {
   /** What to serve; it comes once, soon after the start. */
   readonly orders: Promise<Orders>;
   /** Texts that any worker has registered. */

@@ -3,12 +3,12 @@ import { fingerprint, followFiles } from '../../follow-files.ts';
 import type { Log } from '../../log.ts';
 import type { PrepareListed } from '../document.ts';
 import { type DocumentSet, noDocuments, prepareSet } from './document-set.ts';
-import { readFiles } from './files.ts';
 import { ManifestError, readManifest } from './manifest.ts';
+import { readFiles } from './manifest-files.ts';
 import type { DocumentUses } from './uses.ts';
 
 /** Where the listed documents come from, and what they are made with. */
-export interface DocumentListOptions {
+export interface FollowManifestsOptions {
   /** A path or a glob. */
   readonly files: string;
   /** Whether a document that is not valid makes the whole list unusable. */
@@ -21,7 +21,7 @@ export interface DocumentListOptions {
 }
 
 /** The documents of the manifests as they are now. */
-export interface DocumentList {
+export interface FollowedManifests {
   readonly current: () => DocumentSet;
   /** Reads the manifests again, and swaps the set when all of it is ready. A list that cannot be used changes nothing. */
   readonly reload: () => Promise<void>;
@@ -29,7 +29,7 @@ export interface DocumentList {
 }
 
 /** Reads and prepares every listed document, then follows the files. Throws a ManifestError if one cannot be used. */
-export function createDocumentList(options: DocumentListOptions): DocumentList {
+export function followManifests(options: FollowManifestsOptions): FollowedManifests {
   const { files, pollMs, log, uses } = options;
   const since = fingerprint([files]);
   let current = finish(steps(options, noDocuments));
@@ -50,7 +50,7 @@ export function createDocumentList(options: DocumentListOptions): DocumentList {
   return { current: () => current, reload: readAgain, close };
 }
 
-function* steps(options: DocumentListOptions, previous: DocumentSet): Generator<void, DocumentSet> {
+function* steps(options: FollowManifestsOptions, previous: DocumentSet): Generator<void, DocumentSet> {
   const entries = readFiles(options.files).flatMap(({ file, text }) => readManifest(file, text));
   const set = yield* prepareSet(entries, { ...options, previous });
   if (options.strict && set.problems.length > 0) {
@@ -75,7 +75,7 @@ async function finishInPieces(work: Generator<void, DocumentSet>): Promise<Docum
   }
 }
 
-function report({ files, log }: DocumentListOptions, { byId, problems }: DocumentSet, what: string): void {
+function report({ files, log }: FollowManifestsOptions, { byId, problems }: DocumentSet, what: string): void {
   for (const problem of problems) log('warn', `persisted document is not valid: ${problem}`);
   log('info', `persisted documents ${what}`, {
     files,
