@@ -129,7 +129,7 @@ export class CachedClient implements RestClient {
     };
     const own = operation.cache.forRefresh();
     const target = operation.cache.pages?.refreshTargetOf(read.operation, read.target) ?? read.target;
-    const client = createClient({ deadline, calls, cache: own, isModest: true });
+    const client = createClient({ deadline, calls, cache: own, isBackground: true });
     const readAnew = async (): Promise<void> => {
       const asked = own.refreshOf({ ...read, target });
       const where = asked instanceof Promise ? await asked : asked;

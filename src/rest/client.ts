@@ -21,8 +21,8 @@ export interface CallingOperation {
   readonly trace?: TraceContext;
   /** Follows its calls; undefined without tracing. */
   readonly spans?: CallSpans | undefined;
-  /** Whether nothing is late without its calls. */
-  readonly isModest?: boolean;
+  /** Whether no client waits for its calls. */
+  readonly isBackground?: boolean;
   /** What it has of the cache; undefined if nothing is cached. */
   readonly cache?: OperationCache | undefined;
 }
@@ -141,7 +141,7 @@ export class CallerClient implements RestClient, CallOwner {
       target,
       headers,
       isWrite: false,
-      isModest: this.#operation.isModest,
+      isBackground: this.#operation.isBackground,
       decode: cache === undefined ? format.decode : cache.keeping(format, operation, target),
     });
     inFlight.add(sharedBy, target, call);

@@ -25,7 +25,14 @@ class TestScheduler {
   }
 
   claim(name: string, demand: Partial<Demand> = {}): Claim {
-    const whole = { key: 'key', surface: 'rest', queueKey: 'key', subject: '', waitMs: 5000, isModest: false } as const;
+    const whole = {
+      key: 'key',
+      surface: 'rest',
+      queueKey: 'key',
+      subject: '',
+      waitMs: 5000,
+      isBackground: false,
+    } as const;
     const claim = this.scheduler.claim({ ...whole, ...demand });
     claim.permit.then(
       (permit) => {
@@ -99,7 +106,7 @@ test('a call that was not sent after all leaves its place to the next at once', 
 test('a modest call leaves the last fifth of a window to others, and does not wait', async () => {
   const scheduler = new TestScheduler(budgetOf({ rest: '5/60' }));
   await scheduler.prove();
-  for (const name of ['m2', 'm3', 'm4', 'm5']) scheduler.claim(name, { isModest: true });
+  for (const name of ['m2', 'm3', 'm4', 'm5']) scheduler.claim(name, { isBackground: true });
   scheduler.claim('last');
   await vi.advanceTimersByTimeAsync(0);
   expect(scheduler.begun).toEqual(['m2', 'm3', 'm4', 'last']);

@@ -31,7 +31,7 @@ class Worker {
 
   claim(): Claim {
     const demand: Demand = {
-      ...{ key: 'key', surface: 'rest', queueKey: 'key', subject: '', waitMs: 5000, isModest: false },
+      ...{ key: 'key', surface: 'rest', queueKey: 'key', subject: '', waitMs: 5000, isBackground: false },
     };
     const claim = this.budget.claim(demand);
     // One that is left is refused, too.

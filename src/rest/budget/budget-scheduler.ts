@@ -154,7 +154,7 @@ export class BudgetScheduler implements CallBudget {
       if (!queue.has(call)) return;
       const turnMs = verdict.kind === 'wait' ? verdict.turnMs : 0;
       const leftMs = call.until - now;
-      if (leftMs <= leastMs || turnMs >= leftMs || call.demand.isModest)
+      if (leftMs <= leastMs || turnMs >= leftMs || call.demand.isBackground)
         return this.#fail(queue, call, rateLimited(turnMs));
       if (verdict.kind === 'prove' && !this.#awaitProof(call)) return this.#fail(queue, call, crowded());
       call.hasWaited = true;

@@ -12,8 +12,8 @@ export interface Demand {
   readonly subject: string;
   /** How long it can wait, in milliseconds. */
   readonly waitMs: number;
-  /** Whether it leaves the last fifth of each window to others, and does not wait: nothing is late without it. */
-  readonly isModest: boolean;
+  /** Whether no client waits for it: it leaves the last fifth of each window to others, and does not wait itself. */
+  readonly isBackground: boolean;
 }
 
 /** How a call that was sent has ended. */

@@ -79,6 +79,6 @@ export class FairQueue {
 }
 
 /** What the ledger has to know of a call. */
-export function wantedBy({ demand: { subject, isModest } }: Waiting): WantedCall {
-  return { subject, isModest };
+export function wantedBy({ demand: { subject, isBackground } }: Waiting): WantedCall {
+  return { subject, isBackground };
 }

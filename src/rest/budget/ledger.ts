@@ -19,7 +19,7 @@ export interface WantedCall {
   /** The user of a tenant that it is for, if users have a share each; else empty. */
   readonly subject: string;
   /** Whether it leaves the last fifth of each window to others. */
-  readonly isModest: boolean;
+  readonly isBackground: boolean;
 }
 
 /** Calls of one account that want to begin now, in the order of their turns. */

@@ -75,7 +75,7 @@ export class LocalLedger implements Ledger {
   look(questions: readonly Question[]): readonly Outlook[] {
     const now = this.#options.now();
     return questions.map(({ account, subject, count }) => {
-      const states = this.#statesOf(account, { subject, isModest: false }, now);
+      const states = this.#statesOf(account, { subject, isBackground: false }, now);
       return outlookOf(states, count);
     });
   }
@@ -113,14 +113,14 @@ export class LocalLedger implements Ledger {
   /** What holds a call back: the windows of its key, and its user's share of them. */
   #statesOf(
     { key, surface }: Account,
-    { subject, isModest }: WantedCall,
+    { subject, isBackground }: WantedCall,
     now: number,
   ): Record<'all' | 'own', readonly WindowState[]> {
     const { limitsOf, windows, share } = this.#options;
     const account = this.#accountOf(key).on(surface);
     const ownLimits = (windows[surface] ?? []).map(({ limit }) => limit);
     const limits = this.isProven(key) ? (limitsOf?.(surface) ?? ownLimits) : ownLimits;
-    const least = isModest ? limits.map((limit) => limit - leftToOthers(limit)) : limits;
+    const least = isBackground ? limits.map((limit) => limit - leftToOthers(limit)) : limits;
     const all = account.all.states(now, least);
     const shares = limits.map((limit) => shareOf(limit, share));
     const own = account.of(subject)?.states(now, shares) ?? [];

@@ -62,10 +62,10 @@ for index, take in ipairs(wave.takes) do
     end
     return counts[key]
   end
-  local function fits(key, limitAt, isModest)
+  local function fits(key, limitAt, isBackground)
     for nth, window in ipairs(take.windows) do
       local limit = window[limitAt]
-      if isModest then limit = limit - math.ceil(limit / 5) end
+      if isBackground then limit = limit - math.ceil(limit / 5) end
       if countsOf(key)[nth] >= limit then return false end
     end
     return true
@@ -109,8 +109,8 @@ export interface ScriptTake {
   /** Of each window its milliseconds, the limit of all, and that of one user. */
   readonly windows: readonly (readonly [ms: number, limit: number, share: number])[];
   readonly longestMs: number;
-  /** The name of the user's set is 0 without a share; `isModest` is 0 or 1. */
-  readonly calls: readonly (readonly [id: string, user: number, isModest: number])[];
+  /** The name of the user's set is 0 without a share; `isBackground` is 0 or 1. */
+  readonly calls: readonly (readonly [id: string, user: number, isBackground: number])[];
   /** The sets of which the state is answered, and of how many of their calls at most. */
   readonly tells: readonly number[];
   readonly most: number;

@@ -74,7 +74,7 @@ export class SharedLedger implements Ledger {
     const known = questions.map(({ account }, index) => this.#outlookOf(own[index], account));
     const asked = questions
       .map(({ account, subject, count }, index) => {
-        return { want: { account, calls: [{ subject, isModest: false }] }, count, index };
+        return { want: { account, calls: [{ subject, isBackground: false }] }, count, index };
       })
       .filter(({ want }) => member.isJoined && local.isProven(want.account.key));
     if (asked.length === 0) return known;

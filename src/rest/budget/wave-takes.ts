@@ -33,7 +33,7 @@ export function takeFor({ want, verdicts, names, settings, ahead }: TakeParts): 
     longestMs: Math.max(...windows.map(({ ms }) => ms)),
     calls: verdicts.flatMap((verdict, index) => {
       if (verdict.kind !== 'begin') return [];
-      return [[verdict.call.id, userSet(verdict.call.subject), calls[index]?.isModest === true ? 1 : 0] as const];
+      return [[verdict.call.id, userSet(verdict.call.subject), calls[index]?.isBackground === true ? 1 : 0] as const];
     }),
     tells: [key, ...usersOf(want, settings).map(userSet)],
     most: ahead ?? calls.length,

@@ -8,7 +8,7 @@ import type { Deadline } from './concurrency-limiter.ts';
 import type { UpstreamResources } from './upstream-resources.ts';
 
 /** What is admitted: reads and writes differ in what they wait for. */
-type Admitted = Pick<CallRequest<unknown>, 'operation' | 'isWrite' | 'isModest'>;
+type Admitted = Pick<CallRequest<unknown>, 'operation' | 'isWrite' | 'isBackground'>;
 
 /** So many times as long as calls take lately one has enough time, most likely. */
 const usualFactor = 1.5;
@@ -144,10 +144,10 @@ export class Admission {
   async #claim(callBudget: CallBudget): Promise<Permit> {
     const { now, budgetCounts } = this.#upstream;
     const { sharingKey: key, queueKey, subject = '' } = this.#caller;
-    const { isWrite, isModest = false, operation } = this.#request;
+    const { isWrite, isBackground = false, operation } = this.#request;
     const { surface } = operation;
     const waitMs = budgetWaitMs(this.#upstream, this.#deadline.endsAt - now(), isWrite);
-    const { permit, leave } = callBudget.claim({ key, surface, queueKey, subject, waitMs, isModest });
+    const { permit, leave } = callBudget.claim({ key, surface, queueKey, subject, waitMs, isBackground });
     this.#wake = leave;
     try {
       const had = await permit;
@@ -155,7 +155,7 @@ export class Admission {
       return had;
     } catch (error) {
       // A refused refresh is not counted: no client is refused by it.
-      if (isRateLimited(error) && !isModest) budgetCounts.refused(surface);
+      if (isRateLimited(error) && !isBackground) budgetCounts.refused(surface);
       throw error;
     } finally {
       this.#wake = undefined;
