@@ -42,7 +42,7 @@ export interface BreakerRegistryOptions {
 /**
  * The breaker of the upstream and, behind it, one for each key and route in trouble. Server errors and
  * timeouts count for the upstream only when seen under two keys or two routes, so that one caller's slow query
- * closes the way for others. Any answer below 500 is a sign of life.
+ * does not stop the calls of all others. Any answer below 500 is a sign of life.
  */
 export class BreakerRegistry {
   readonly #now: () => number;

@@ -42,7 +42,7 @@ export interface BreakerOptions {
 
 /**
  * Refuses calls to something that does not answer, and finds out when it does again, with no more than one probe at a
- * time. Whether failures suffice to trip it is decided by who counts them. The first probe follows the trip at once:
+ * time. Its registry counts failures, and decides when they suffice to trip it. The first probe follows the trip at once:
  * if the trip was a mistake, the next call proves it and none is refused.
  */
 export class Breaker {
