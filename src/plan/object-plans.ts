@@ -47,11 +47,14 @@ function planRow(builder: PlanBuilder, noun: Noun, selection: SelectedObjects): 
   }
   const view = viewOf(builder, noun, selection);
   const planReferences = (stage: Stage): void => {
-    if (noun === 'Plugin') planScopeOfPlugins(builder, selection, stage);
     for (const selected of inRow) planReference(builder, type, selected, { ...objects, stage }, path);
   };
-  if (view === undefined) planReferences(objects.stage);
-  else builder.rows.want({ ...(known === 'answered' && unanswered), noun, objects, view, path, done: planReferences });
+  const done =
+    noun === 'Plugin'
+      ? (stage: Stage) => planScopeOfPlugins(builder, selection, stage, planReferences)
+      : planReferences;
+  if (view === undefined) done(objects.stage);
+  else builder.rows.want({ ...(known === 'answered' && unanswered), noun, objects, view, path, done });
   if (noun !== 'Plugin' && known !== 'listed') planScope(builder, selection);
   if (view === 'detail') addHints(builder, selection);
   if (view === undefined && known === 'unknown') planProof(builder, noun, selection);
@@ -127,8 +130,16 @@ function planScope(builder: PlanBuilder, { objects, nodes, path }: SelectedObjec
   builder.planCurrent({ stage, certain, path });
 }
 
-/** Plans the scope of the ids of plugins below `@current`, once their rows have arrived, which mostly have it. */
-function planScopeOfPlugins(builder: PlanBuilder, { objects, nodes, path }: SelectedObjects, stage: Stage): void {
-  if (!isCurrent(objects.owner) || !builder.needs(builder.type('Plugin'), nodes).globalId) return;
-  builder.planCurrent({ stage, certain: false, path });
+/**
+ * Plans the scope of the ids of plugins below `@current`, once their rows have arrived, which mostly have it. What waits for
+ * such an id comes `done`.
+ */
+function planScopeOfPlugins(
+  builder: PlanBuilder,
+  { objects, nodes, path }: SelectedObjects,
+  stage: Stage,
+  done: (arrival: Stage) => void,
+): void {
+  if (!isCurrent(objects.owner) || !builder.needs(builder.type('Plugin'), nodes).globalId) return done(stage);
+  builder.planCurrent({ stage, certain: false, path }, done);
 }

@@ -186,6 +186,22 @@ describe('below @current', () => {
     ]);
   });
 
+  test('what is read below a plugin that every organization lists waits for its id, as was planned', async () => {
+    const shared = plugin(6, { is_global: true, organization_id: otherOrganization });
+    const others = `/api/organizations/${otherOrganization}/plugins/`;
+    await using upstream = await startUpstream({
+      ...routes,
+      [`GET ${plugins}6/`]: shared,
+      [`GET ${others}`]: listOf([shared]),
+    });
+    await using gateway = await startGateway(upstream);
+    const query = '{ organization(id: "@current") { plugin(id: 6) { id organization { plugins { totalCount } } } } }';
+    const answer = await askPlanned(gateway, upstream, query);
+    expect(dig(answer.data, 'organization.plugin.organization.plugins.totalCount')).toBe(1);
+    expect(upstream.requests).toEqual([`GET ${plugins}6/`, `GET ${current}`, `GET ${others}?limit=1`]);
+    expect(planOf(query)).toMatchObject({ lower: 1, upper: 3, waves: 3 });
+  });
+
   test('ids of plugins that a report names cost one call together', async () => {
     await using upstream = await startUpstream({ ...routes, [`GET ${plugins}unused/`]: [5, 6, 7] });
     await using gateway = await startGateway(upstream);
