@@ -127,7 +127,7 @@ async function serve(config: Config, demo?: DemoTenants): Promise<void> {
   const started = await (config.workers === 1 ? serveAlone(task) : lead(task));
   // Not earlier: if it does not start, the one line that says why is all there is.
   for (const warning of config.warnings) console.error(`warning: ${warning}`);
-  // Last: who reads it may act on it. Not by console.log, see src/telemetry/log.ts.
+  // Last: a program that reads it may act on it. Not by console.log, see src/telemetry/log.ts.
   const lines = demo === undefined ? greeting(started, config, workspace) : tenantsGreeting(started, config, demo);
   writeSync(1, `${lines}\n`);
 }

@@ -121,7 +121,7 @@ export class Authenticator {
     }
   }
 
-  /** Clients do not learn the reason: who sets the provider up needs it, and who guesses tokens does not. */
+  /** The reason is for the operator who sets the provider up: a client that guesses tokens must not learn it. */
   #invalid(reason: string): Authentication {
     if (this.#throttle.takes(reason)) this.#options.log('info', 'a token was refused', { reason });
     return invalidToken;

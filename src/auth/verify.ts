@@ -35,7 +35,7 @@ const longest = 8192;
 /** How far the clocks of the provider and the gateway may be apart, in seconds. */
 const toleranceSeconds = 30;
 
-/** Of public keys only: who has the key of another kind could sign tokens, too. */
+/** Those with public keys only: a holder of the key of any other could sign tokens, too. */
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
 /**

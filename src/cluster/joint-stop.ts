@@ -9,7 +9,10 @@ interface Stopping {
   readonly untaken: number;
 }
 
-/** A moment is empty if so many looks find no new connection; it is not waited longer than this, in milliseconds. */
+/**
+ * Every connection has been accepted if so many looks in a row find no new one. So many milliseconds later it goes on in any
+ * case.
+ */
 const emptyLooks = 4;
 const longestLookMs = 1000;
 const tickMs = 5;
@@ -36,7 +39,7 @@ export class JointStop {
     this.#hasBegun = true;
   }
 
-  /** A worker lets its requests wait. One that stops alone need not wait for the others, who go on listening. */
+  /** A worker lets its requests wait. One that stops alone need not wait for the others, which go on listening. */
   holding(worker: Stopping): void {
     this.#holding.add(worker);
     if (this.#hasBegun) this.proceed();

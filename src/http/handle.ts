@@ -49,7 +49,7 @@ export interface HandleOptions extends PageOptions {
  * - a client that takes JSON is answered on the fast path, nearly all are; if its answer is a stream, or comes in parts, Yoga
  *   writes it;
  * - a client that takes only a stream is answered by Yoga;
- * - what a client takes nothing of is 406, and does not run.
+ * - a client that takes none of these gets 406, and nothing runs.
  */
 export function createHandle(options: HandleOptions): Handle {
   const { schema, run, bodyLimits, compression = false, corsOrigins: origins, corsHeaders: headers = [] } = options;

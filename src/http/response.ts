@@ -5,7 +5,7 @@ import type { MediaType } from './negotiation.ts';
 /** A complete HTTP response. */
 export interface HttpAnswer {
   readonly status: number;
-  /** Its own: who sends it may add to them. */
+  /** An object of its own, to which the sender may add. */
   readonly headers: Record<string, string>;
   readonly body: string;
 }

@@ -12,7 +12,7 @@ export interface ListenerOptions {
   readonly onEnd: () => void;
 }
 
-/** One who follows what is added to a list, each row once. It is iterated once. */
+/** One subscription that follows what is added to a list, each row once. It is iterated once. */
 export class Listener implements AsyncIterable<Added> {
   readonly #options: ListenerOptions;
   readonly #waiting: Added[] = [];

@@ -26,7 +26,7 @@ export interface PollerOptions {
   readonly now: () => string;
 }
 
-/** One who joined since the last poll, and what is known where its place is. */
+/** A listener that has joined since the last poll, and what is known at the place that it came with. */
 interface Joining {
   readonly listener: Listener;
   readonly known: KnownRows | undefined;
@@ -103,7 +103,7 @@ export class Poller {
     for (const { listener, known } of joining) if (known !== undefined) this.#sendNews(known, polled, [listener]);
     this.#known ??= this.#firstKnown(polled);
     this.#known.prune();
-    // One who came without a place while this poll was under way has nothing to wait for any more.
+    // A listener that came without a place while this poll was under way has nothing to wait for any more.
     const isServed = (one: Joining): boolean => one.known === undefined || joining.includes(one);
     for (const one of this.#joining) if (isServed(one)) this.#listeners.add(one.listener);
     this.#joining = this.#joining.filter((one) => !isServed(one));

@@ -16,7 +16,7 @@ export interface Reader {
 }
 
 /**
- * Reads `limit` rows from a position. An upstream that answers fewer than `filled` of them and names a `next` is asked
+ * Reads `limit` rows from a position. An upstream that answers fewer than `required` of them and names a `next` is asked
  * on until those are there, at most ten times; then, or when one of those calls fails, the page is what has arrived, and
  * goes on at `next`. Fails if that leads nowhere, or if nothing at all has arrived: a client could not go on.
  */

@@ -53,8 +53,8 @@ export function slicePage(page: ListPage, from: number, limit: number, isByTime 
 }
 
 /**
- * Whether a page is the end of a list without a count. It does not say how the list goes on before that; alone the part of it
- * that is wanted would, for such lists are walked by time.
+ * Whether a page is the last one of a list without a count. Such lists are walked by time, which only a `next` shows: a part
+ * of this page that was read alone would have had one.
  */
 export function endsUncounted({ next, count }: ListPage): boolean {
   return next === undefined && count === undefined;

@@ -1,4 +1,4 @@
-/** A page that was read, and whether its call is counted as the cost of one of those whom it answers. */
+/** A page that was read, and whether its call is counted as the cost of one of the fields that it answers. */
 export interface ChargedPage {
   /** Whether it was read for a count alone. */
   readonly isForCount: boolean;

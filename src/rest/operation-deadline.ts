@@ -18,7 +18,7 @@ export interface BodyExcess {
 
 /** Wants to know when an operation ends before it has what it waits for. */
 export interface EndListener {
-  /** Whether it has it: then the end is none of its business. */
+  /** Whether it has that: then it is not told. */
   readonly settled: boolean;
   readonly ended: (error: UpstreamError) => void;
 }
@@ -30,7 +30,7 @@ export interface EndListener {
 export class OperationDeadline {
   /** On the clock of `performance.now()`, in milliseconds. */
   readonly endsAt: number;
-  /** How many operations end with it: equal ones may be one. Each of them is a witness of a deadline that passes. */
+  /** How many operations end with it, for equal ones may be executed as one. Each counts as a timeout if its deadline passes. */
   operations = 1;
   /** Whether much is made of what its calls answer: each of them is told of it in a turn of the event loop of its own. */
   isLarge = false;

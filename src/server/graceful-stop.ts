@@ -23,7 +23,10 @@ export interface SharedSocket {
   readonly mayAnswer: () => Promise<void>;
 }
 
-/** A moment is empty if so many looks find no new connection; with clients that never leave one it is not waited longer. */
+/**
+ * Every connection has been accepted if so many looks in a row find no new one. So many milliseconds later it goes on in any
+ * case, for some clients never pause.
+ */
 const emptyLooks = 4;
 const longestLookMs = 1000;
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 /** Shorter secrets can be tried out. */
 const shortest = 16;
 
-/** What to say of a secret that can be guessed: who can sign cursors can ask for positions that no page gave. */
+/** What to say of a secret that can be guessed: a client that can sign cursors can ask for positions that no page gave. */
 export function weakSecretWarnings(secret: string | undefined, upstreamUrl: string | undefined): readonly string[] {
   // The embedded workspace has nothing to hide.
   if (upstreamUrl === undefined || (secret !== undefined && secret.length >= shortest)) return [];

@@ -1,7 +1,7 @@
 import { arrayOf, isObject, type JsonObject, objectOf } from './json.ts';
 
 /**
- * As whom the workspace answers: as the document, or as the known deployment did in a year. In 2024 that kept back the
+ * Whose answers the workspace gives: those of the document, or of the known deployment in a year. In 2024 that kept back the
  * write-only columns of dashboards and had a further type of plugin; in 2026 it had more columns, a
  * further level, and an envelope around the values of events.
  */

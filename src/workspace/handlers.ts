@@ -8,7 +8,7 @@ import * as plugins from './plugins/plugins.ts';
 import * as pluginSources from './plugins/sources.ts';
 import * as projects from './projects/projects.ts';
 
-/** Who carries out which operation of the document, by its operationId. */
+/** The function that carries out each operation of the document, by its operationId. */
 export const handlers: Readonly<Record<string, Handler>> = {
   listProjects: projects.listProjects,
   createProject: projects.createProject,

@@ -194,7 +194,7 @@ export class RedisEpochs implements Epochs {
     return value.length === idLength + markLength && value.endsWith(this.#markOf(sharingKey, id));
   }
 
-  /** What only those can make who have the key. */
+  /** A text that only a holder of the key can make. */
   #markOf(sharingKey: string, id: string): string {
     return hash('sha256', `${this.#upstream} ${sharingKey} ${id}`, 'base64url').slice(0, markLength);
   }

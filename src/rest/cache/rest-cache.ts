@@ -152,7 +152,7 @@ export class RestCache {
     this.epochs.refuse(sharingKey);
   }
 
-  /** An epoch that no other operation has: who has it shares nothing. */
+  /** An epoch that no other operation has: one that has it shares nothing. */
   unsharedEpoch(): Epoch {
     this.#unshared += 1;
     return `unshared ${this.#unshared}`;

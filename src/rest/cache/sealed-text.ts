@@ -4,7 +4,7 @@ const algorithm = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** The key that answers to an upstream key are encrypted with: only who has the upstream key can read them. */
+/** The key that answers to an upstream key are encrypted with: only a holder of the upstream key can read them. */
 export function sealingKeyOf(upstreamKey: string): Buffer {
   return Buffer.from(hkdfSync('sha256', upstreamKey, '', 'cached REST answers', 32));
 }

@@ -28,7 +28,7 @@ export type Fault =
   | 'invalid'
   // The process has no room for the body.
   | 'no-room'
-  // Given up by us.
+  // Given up by the gateway.
   | 'aborted';
 
 /** A request that has no response. */
