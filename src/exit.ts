@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { WorkersError } from './cluster/worker-handle.ts';
+import { codeOf, messageOf } from './error-text.ts';
 import { ManifestError } from './operation/persisted/manifest.ts';
 import { ConfigError } from './settings/settings.ts';
 
@@ -48,13 +49,13 @@ export function fail(error: unknown): never {
 
 /** What is wrong as one line; exit code 2 if the caller can mend it, 1 otherwise. */
 export function failureOf(error: unknown): { readonly message: string; readonly exitCode: number } {
-  const isForeignHost = error instanceof Error && 'code' in error && foreignHost.has(error.code);
+  const isForeignHost = foreignHost.has(codeOf(error));
   const usageError =
     isForeignHost ||
     error instanceof ConfigError ||
     error instanceof ManifestError ||
     (error instanceof TypeError && 'code' in error);
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   const message = isForeignHost ? `HOST: expected an address of this machine, but got: ${reason}` : reason;
   const exitCode = error instanceof WorkersError ? error.exitCode : usageError ? 2 : 1;
   return { message: message.replaceAll('\n', ' '), exitCode };
@@ -68,7 +69,7 @@ export async function listening<T>(
   try {
     return await start;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = codeOf(error);
     if (!(error instanceof Error) || (code !== 'EADDRINUSE' && code !== 'EACCES')) throw error;
     // A port that is taken may be free soon, one that is forbidden stays so.
     if (code === 'EACCES')

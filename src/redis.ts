@@ -1,5 +1,6 @@
 import { getCACertificates } from 'node:tls';
-import { Redis } from 'ioredis';
+import { Redis, ReplyError } from 'ioredis';
+import { messageOf } from './error-text.ts';
 import type { Log } from './log.ts';
 
 /** The way to a Redis that several gateways share. */
@@ -60,4 +61,10 @@ export function connectRedis({ url, authorities, log }: RedisOptions, timeoutMs?
 export function disconnectRedis(redis: Redis): void {
   redis.removeAllListeners('close');
   redis.disconnect();
+}
+
+/** Why a command failed: the first word of what Redis refused it with (`OOM`, `MOVED`, `NOPERM`), for the rest may hold keys. */
+export function reasonOf(error: unknown): string {
+  const message = messageOf(error);
+  return error instanceof ReplyError ? (/^[A-Z]+/.exec(message)?.[0] ?? 'ERR') : message;
 }

@@ -25,7 +25,7 @@ const layers = [
   ['follow-files.ts'],
   ['rest'],
   ['redis.ts'],
-  ['event-loop-yield.ts', 'log.ts', 'tally.ts'],
+  ['error-text.ts', 'event-loop-yield.ts', 'log.ts', 'tally.ts'],
 ];
 
 /** A service of its own beside the gateway: neither knows the other, only main.ts starts it. */

@@ -1,3 +1,4 @@
+import { messageOf } from '../error-text.ts';
 import { fingerprint, followFiles } from '../follow-files.ts';
 import type { Log } from '../log.ts';
 import type { Tenants } from '../rest/tenants.ts';
@@ -36,7 +37,7 @@ export function followTenants({ source, log, pollMs = 500 }: FollowTenantsOption
       if (changed) take(tenants);
       log('info', 'upstream keys read again', { tenants: tenants.size, changed });
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       log('error', `upstream keys stay as they were: ${reason}`);
     }
   };

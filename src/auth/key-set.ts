@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from 'jose';
+import { messageOf } from '../error-text.ts';
 import type { Log } from '../log.ts';
 import type { FetchKeySet } from './key-set-source.ts';
 
@@ -85,7 +86,7 @@ export class KeySet {
       log('info', 'keys of the identity provider read', { keys: set.keys.length });
     } catch (error) {
       this.#isFailing = true;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       const kept = this.#set === undefined ? 'no token can be verified' : 'the last ones stay in use';
       log('error', `keys of the identity provider cannot be read; ${kept}`, { reason });
     }

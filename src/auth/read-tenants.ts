@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { codeOf } from '../error-text.ts';
 import { isUpstreamId } from '../graphql/ids.ts';
 import type { Reach } from '../rest/reach.ts';
 import type { Tenant, Tenants } from '../rest/tenants.ts';
@@ -153,8 +154,7 @@ function contentOf(path: string, expected: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'an error';
-    throw new TenantsError(`${expected} (${code})`, { cause: error });
+    throw new TenantsError(`${expected} (${codeOf(error) ?? 'an error'})`, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql';
 import type { CursorCodec } from '../context.ts';
+import { codeOf } from '../error-text.ts';
 import { createCursorCodec } from '../graphql/cursors.ts';
 import { parseDocument, validationErrors } from '../operation/parse-document.ts';
 import { ManifestError, readManifest } from '../operation/persisted/manifest.ts';
@@ -14,8 +15,7 @@ export function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    throw new ConfigError(`${file}: ${code === 'ENOENT' ? 'there is no such file' : 'it cannot be read'}`);
+    throw new ConfigError(`${file}: ${codeOf(error) === 'ENOENT' ? 'there is no such file' : 'it cannot be read'}`);
   }
 }
 

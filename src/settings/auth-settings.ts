@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { toKeySet } from '../auth/key-set-source.ts';
 import { readTenants } from '../auth/read-tenants.ts';
 import type { TokenAuthOptions } from '../auth/token-auth.ts';
+import { messageOf } from '../error-text.ts';
 import { mutationNames } from '../resolvers/resolvers.ts';
 import { readRoute } from './route-settings.ts';
 import { ConfigError, type Environment, given, oneOf, required, type Setting, text } from './settings.ts';
@@ -62,7 +63,7 @@ function readTenantsOf(path: string, environment: Environment): ReturnType<typeo
   try {
     return readTenants({ path, environment, mutationNames });
   } catch (error) {
-    throw new ConfigError(`UPSTREAM_KEYS: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ConfigError(`UPSTREAM_KEYS: ${messageOf(error)}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { messageOf } from '../error-text.ts';
 import { fingerprint, followFiles } from '../follow-files.ts';
 import type { Log } from '../log.ts';
 import type { Route } from '../rest/transport/pools.ts';
@@ -40,7 +41,7 @@ export function followTls({ files, route, reroute, log }: FollowTlsOptions): Fol
       current = next;
       return true;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       log('error', `certificates for the upstream stay as they were: ${reason}`);
       return undefined;
     }

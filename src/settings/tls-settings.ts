@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import { codeOf } from '../error-text.ts';
 import type { Route } from '../rest/transport/pools.ts';
 import { ConfigError, type Environment, given, type Setting } from './settings.ts';
 
@@ -51,7 +52,7 @@ function checkPair(certificate: string, key: string): void {
   try {
     createSecureContext({ cert: certificate, key });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'an error';
+    const code = codeOf(error) ?? 'an error';
     throw new ConfigError(`UPSTREAM_CLIENT_CERT: expected a certificate that OpenSSL takes, but got ${code}`);
   }
 }

@@ -1,4 +1,5 @@
 import { globSync, readFileSync, statSync } from 'node:fs';
+import { codeOf } from '../../error-text.ts';
 import { ManifestError } from './manifest.ts';
 
 /** A file as it was read. */
@@ -13,7 +14,7 @@ export function readFiles(pattern: string): ManifestFile[] {
     try {
       return { file, text: readFileSync(file, 'utf8') };
     } catch (error) {
-      throw new ManifestError(`${file}: it cannot be read (${codeOf(error)})`, { cause: error });
+      throw new ManifestError(`${file}: it cannot be read (${codeOf(error) ?? String(error)})`, { cause: error });
     }
   });
 }
@@ -29,8 +30,4 @@ function findFiles(pattern: string): string[] {
     .toSorted();
   if (files.length > 0) return files;
   throw new ManifestError(`${pattern}: there is no such file, and as a glob it matches none`);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }

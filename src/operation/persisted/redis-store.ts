@@ -1,6 +1,6 @@
 import { type Redis, ReplyError } from 'ioredis';
 import { type Log, LogThrottle } from '../../log.ts';
-import { connectRedis, disconnectRedis, type RedisOptions } from '../../redis.ts';
+import { connectRedis, disconnectRedis, type RedisOptions, reasonOf } from '../../redis.ts';
 import { hashOf } from './ids.ts';
 import type { TextStore } from './store.ts';
 import type { RedisCommand, RedisUse } from './uses.ts';
@@ -77,11 +77,4 @@ function countFailures(command: RedisCommand, use: RedisUse, log: Log): (error: 
     if (!logged.takes(reason)) return;
     log('warn', 'Redis failed a command', { command: command.toUpperCase(), reason });
   };
-}
-
-/** The first word of what Redis refused a command with (`OOM`, `MOVED`, `NOPERM`): the rest may hold keys. */
-function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof ReplyError) return /^[A-Z]+/.exec(message)?.[0] ?? 'ERR';
-  return message;
 }

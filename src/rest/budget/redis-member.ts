@@ -1,3 +1,4 @@
+import { messageOf } from '../../error-text.ts';
 import type { Log } from '../../log.ts';
 import type { Surface } from '../operation-ids.ts';
 import type { AccountCall } from './ledger.ts';
@@ -90,7 +91,7 @@ export class RedisMember {
       } else if (membership.born === born) membership.heard(reply);
       return membership.born === born ? reply.joined : undefined;
     } catch (error) {
-      this.leave(error instanceof Error ? error.message : String(error));
+      this.leave(messageOf(error));
       return undefined;
     }
   }

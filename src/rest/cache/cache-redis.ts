@@ -1,6 +1,6 @@
 import { type Redis, ReplyError } from 'ioredis';
 import { type Log, LogThrottle } from '../../log.ts';
-import { connectRedis, disconnectRedis, type RedisOptions } from '../../redis.ts';
+import { connectRedis, disconnectRedis, type RedisOptions, reasonOf } from '../../redis.ts';
 
 /** A Redis that answers late, or not at all, is left alone that long by what can do without it, in milliseconds. */
 const restMs = 1000;
@@ -122,10 +122,4 @@ async function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** The first word of what Redis refused a command with (`OOM`, `NOPERM`): the rest may hold names. */
-function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return error instanceof ReplyError ? (/^[A-Z]+/.exec(message)?.[0] ?? 'ERR') : message;
 }
