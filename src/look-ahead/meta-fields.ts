@@ -40,6 +40,11 @@ export function typenameFields(
   return collectFields(type, nodes, scope, { isIncluded: inclusionOf(which), fieldOf });
 }
 
+/** Whether a name is that of a field that reads the schema: `__schema` or `__type`. */
+export function isIntrospection(name: string): boolean {
+  return name === SchemaMetaFieldDef.name || name === TypeMetaFieldDef.name;
+}
+
 function metaField(_type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined {
   return [SchemaMetaFieldDef, TypeMetaFieldDef].find((field) => field.name === name);
 }

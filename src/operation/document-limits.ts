@@ -5,6 +5,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { isIntrospection } from '../look-ahead/meta-fields.ts';
 import { fragmentsOf, type SelectionScope } from '../look-ahead/selection.ts';
 import { requestError } from './request-error.ts';
 
@@ -102,7 +103,7 @@ function createCounter(fragments: SelectionScope['fragments']): (node: Operation
         continue;
       }
       const below = node.selectionSet === undefined ? nothing : ofSet(node.selectionSet);
-      const introspects = node.name.value === '__schema' || node.name.value === '__type';
+      const introspects = isIntrospection(node.name.value);
       const deepest = Math.max(below.depth, below.introspectionDepth) + 1;
       add(total, {
         ...below,

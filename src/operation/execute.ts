@@ -19,6 +19,7 @@ import {
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { GatewayContext } from '../context.ts';
+import { isIntrospection } from '../look-ahead/meta-fields.ts';
 import { CompileBudget } from './compile-budget.ts';
 import { type LiftedDocument, liftedPrefix, liftLiterals } from './lift-literals.ts';
 import { spreadSize } from './spread-size.ts';
@@ -214,10 +215,6 @@ function perilousVariables(
  */
 function isReserved(name: string): boolean {
   return name === '__proto__' || isIntrospection(name) || name.startsWith(liftedPrefix);
-}
-
-function isIntrospection(name: string): boolean {
-  return name === '__schema' || name === '__type';
 }
 
 function hasName(document: DocumentNode, is: (name: string) => boolean): boolean {

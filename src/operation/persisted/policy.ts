@@ -1,4 +1,5 @@
 import type { Log } from '../../log.ts';
+import { isIntrospection } from '../../look-ahead/meta-fields.ts';
 import type { Prepare, PreparedOperation } from '../document.ts';
 import { shownName } from '../operation-report.ts';
 import type { GraphQLParams } from '../params.ts';
@@ -62,9 +63,5 @@ function asksOnlyForSchema(text: string, { operationName }: GraphQLParams, prepa
   const names = prepared.operation.selectionSet.selections.map((node) =>
     node.kind === 'Field' ? node.name.value : '',
   );
-  return names.some(readsSchema) && names.every((name) => readsSchema(name) || name === '__typename');
-}
-
-function readsSchema(name: string): boolean {
-  return name === '__schema' || name === '__type';
+  return names.some(isIntrospection) && names.every((name) => isIntrospection(name) || name === '__typename');
 }
