@@ -1,5 +1,5 @@
 import { current } from '../rest/paths.ts';
-import { isOutOfAnyReach, type Reach, type Reachable, reaches } from '../rest/reach.ts';
+import { type Reach, type Reachable, reaches } from '../rest/reach.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import { UserInputError } from './input-error.ts';
 
@@ -22,7 +22,7 @@ export function refuseOutside(reach: Reach | undefined, target: Reachable): void
 
 /** Refuses `@current` for a narrowed tenant: what it stands for is known to the user of the key alone. */
 export function refuseCurrent(reach: Reach | undefined, id: string | null | undefined, argument: string): void {
-  if (!isOutOfAnyReach(reach, id)) return;
+  if (reach === undefined || id !== current) return;
   throw new UserInputError(`Expected \`${argument}\` to be an id, but got ${current}, which this tenant may not use.`);
 }
 

@@ -1,5 +1,4 @@
 import { type NodeType, ownerTypeOf } from './nouns.ts';
-import { current } from './paths.ts';
 
 /** What a tenant may reach of what its key sees: upstream ids. What lies below one of them is reached with it. */
 export interface Reach {
@@ -23,11 +22,6 @@ export function reaches(reach: Reach | undefined, { noun, scope, id }: Reachable
   const [type, text] = owner === undefined ? [noun, id] : [owner, scope];
   if (type === 'Organization') return reach.organizations.has(text.toLowerCase());
   return type === 'Project' && reach.projects.has(text);
-}
-
-/** Whether an id is one that each key takes for another object: a narrowed tenant may not ask for it. */
-export function isOutOfAnyReach(reach: Reach | undefined, id: string | null | undefined): boolean {
-  return reach !== undefined && id === current;
 }
 
 /** The project or organization that a path of the API names. */
