@@ -30,7 +30,7 @@ export function createKeySetSource({ from, route, timeoutMs = 5000 }: KeySetSour
 }
 
 /** Whether a key set is fetched, and not read from a file. */
-function isKeySetUrl(from: string): boolean {
+export function isKeySetUrl(from: string): boolean {
   return /^https?:\/\//i.test(from);
 }
 

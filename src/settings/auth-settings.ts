@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { toKeySet } from '../auth/key-set-source.ts';
+import { isKeySetUrl, toKeySet } from '../auth/key-set-source.ts';
 import { readTenants } from '../auth/read-tenants.ts';
 import type { TokenAuthOptions } from '../auth/token-auth.ts';
 import { messageOf } from '../error-text.ts';
@@ -41,7 +41,7 @@ export function readAuth(environment: Environment): AuthConfig | undefined {
     tenantClaim: required(environment, 'JWT_TENANT_CLAIM', authSettings.JWT_TENANT_CLAIM),
   };
   neededForTokens(environment, 'CURSOR_SECRET');
-  const route = isUrl(from) ? routeTo(environment, from) : {};
+  const route = isKeySetUrl(from) ? routeTo(environment, from) : {};
   const { tenants } = readTenantsOf(tenantsPath, environment);
   return Object.freeze({ rules, keySet: from, route, tenants, tenantsPath });
 }
@@ -108,8 +108,4 @@ function keySetFile(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isUrl(source: string): boolean {
-  return URL.canParse(source);
 }
