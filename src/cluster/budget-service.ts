@@ -1,11 +1,10 @@
 import type { CallBudget, Claim, Demand, Permit } from '../rest/budget/call-budget.ts';
 import { UpstreamError } from '../rest/errors.ts';
-import type { Decision, PermitEnd, ToPrimary, ToWorker } from './messages.ts';
+import type { Decision, PermitEnd, ToPrimary } from './messages.ts';
+import type { WorkerHandle } from './worker-handle.ts';
 
-/** What the primary does to one worker. */
-interface Spending {
-  readonly send: (message: ToWorker) => void;
-}
+/** A worker that spends. */
+type Spending = Pick<WorkerHandle, 'send'>;
 
 /** The claims and permits of one worker, by their ids. */
 interface Held {

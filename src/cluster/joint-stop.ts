@@ -1,13 +1,9 @@
 import { setTimeout as delay, setImmediate as nextImmediate } from 'node:timers/promises';
 import type { ToWorker } from './messages.ts';
+import type { WorkerHandle } from './worker-handle.ts';
 
-/** What the primary does to one worker, and knows of it. */
-interface Stopping {
-  readonly send: (message: ToWorker) => void;
-  /** Connections that it was handed, and those of them that it has not taken yet. */
-  readonly handed: number;
-  readonly untaken: number;
-}
+/** A worker that stops. */
+type Stopping = Pick<WorkerHandle, 'send' | 'handed' | 'untaken'>;
 
 /**
  * Every connection has been accepted if so many looks in a row find no new one. So many milliseconds later it goes on in any
