@@ -7,7 +7,7 @@ import { PrimaryLink } from './cluster/primary-link.ts';
 import { failureOf, handleUncaught, listening, stopOnSignal } from './exit.ts';
 import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';
 import type { Log } from './log.ts';
-import { createTextMemory } from './operation/persisted/persisted.ts';
+import { createMemoryStore } from './operation/persisted/store.ts';
 import { redisOf } from './redis.ts';
 import { mutationNames } from './resolvers/resolvers.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
@@ -18,8 +18,6 @@ import type { Config } from './settings/config.ts';
 import { cursorSecretOf } from './settings/cursor-secret.ts';
 import { createLog, type Journal } from './telemetry/log.ts';
 import type { RunningTracing } from './telemetry/tracing/start.ts';
-
-const mebibyte = 2 ** 20;
 
 /** How long a start waits for what the upstream answers, in milliseconds; it serves meanwhile. */
 const checkWaitMs = 1000;
@@ -68,7 +66,7 @@ export async function lead({ config, site, environment, close }: Task): Promise<
   const starting = startWorkers({
     workers: config.workers,
     orders: { config, site },
-    store: createTextMemory(),
+    store: createMemoryStore(),
     tenants,
     budget: sharedBudget(config, site.upstreamUrl, plainLog),
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
@@ -138,7 +136,6 @@ async function startServing(
     ...sharedOver(link, config),
     upstreamUrl,
     cursorSecret: cursorSecretOf(config.cursorSecret, upstreamUrl),
-    maxResponseBytes: 8 * mebibyte,
     demoKey,
     tracing: tracing?.tracing,
     report: (error) => log.error({ err: error }, 'unexpected error'),

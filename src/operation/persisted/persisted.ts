@@ -61,11 +61,6 @@ export interface Persisted {
   readonly close: () => void;
 }
 
-/** Memory for what clients registered, as large as each process has it. */
-export function createTextMemory(): TextStore {
-  return createMemoryStore({ entries: 10_000, bytes: 32 * 2 ** 20 });
-}
-
 const weekSeconds = 7 * 24 * 3600;
 
 /** Reads the manifests and connects the store. Throws a ManifestError if a manifest cannot be used. */
@@ -102,7 +97,7 @@ function createList(options: PersistedOptions, uses: DocumentUses): FollowedMani
 function createStore(options: PersistedOptions, { redis: use }: DocumentUses): TextStore | undefined {
   const { mode, automatic = mode !== 'only', redisUrl: url, redisAuthorities: authorities, sharedStore, log } = options;
   if (!automatic) return undefined;
-  const near = createTextMemory();
+  const near = createMemoryStore();
   if (url !== undefined)
     return createLayeredStore(near, createRedisStore({ url, authorities, ttlSeconds: weekSeconds, log, use }));
   return sharedStore === undefined ? near : createLayeredStore(near, sharedStore);

@@ -8,15 +8,11 @@ export interface TextStore {
   readonly close: () => void;
 }
 
-/** Bounds of a store in memory. */
-export interface MemoryStoreOptions {
-  readonly entries: number;
-  /** Of all texts together, at two bytes a character. */
-  readonly bytes: number;
-}
+/** Most texts that one process keeps, and their bytes at two for a character. */
+const most = { entries: 10_000, bytes: 32 * 2 ** 20 };
 
-/** Keeps the texts that were asked for last. */
-export function createMemoryStore({ entries, bytes }: MemoryStoreOptions): TextStore {
+/** Keeps the texts that were asked for last in memory. */
+export function createMemoryStore({ entries, bytes } = most): TextStore {
   const texts = new LRUCache<string, string>({
     max: entries,
     maxSize: bytes,
