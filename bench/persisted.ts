@@ -107,7 +107,6 @@ const gateway = createGateway({
   persisted: { files },
   upstreamUrl: upstreamUrl ?? '',
   cursorSecret: 'secret of the benchmark',
-  maxResponseBytes: 8 * 2 ** 20,
   report: console.error,
 });
 const server = await startServer(gateway, { port: 0, host: '127.0.0.1', stopDelayMs: 0, drainMs: 100 });

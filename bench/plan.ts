@@ -43,7 +43,6 @@ async function microsecondsOfOperation(count: number): Promise<number> {
     ...config,
     upstreamUrl: upstreamUrl ?? '',
     cursorSecret: secret,
-    maxResponseBytes: 8 * 2 ** 20,
     report: console.error,
   });
   const server = await startServer(gateway, { port: 0, host: '127.0.0.1', stopDelayMs: 0, drainMs: 100 });

@@ -75,8 +75,8 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
   /** Base URL of the REST API. */
   readonly upstreamUrl: string;
   readonly cursorSecret: string;
-  /** Largest response of the upstream, decoded. */
-  readonly maxResponseBytes: number;
+  /** Largest response of the upstream, decoded; by default that of `UpstreamOptions`. */
+  readonly maxResponseBytes?: number;
   /** How requests are authenticated, if the gateway holds the keys; by default each brings its own. */
   readonly auth?: TokenAuthOptions | undefined;
   /** What is kept of REST answers; by default nothing is. */

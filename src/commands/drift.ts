@@ -52,7 +52,6 @@ function connect(config: Config): Upstream {
     route: upstreamRoute,
     connections: 1,
     maxInFlight: 1,
-    maxBodyBytes: 8 * 2 ** 20,
     bodyLimits: bodyLimitsFor(maxAnswerBytes),
     eventLoop: new EventLoopYield(),
     log: () => undefined,

@@ -1,7 +1,7 @@
 import { type FailureReason, meaningOf, reasonOf } from './failure-reasons.ts';
 import { wantsCertificate } from './failures.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
-import { decodeBody, textOf } from './transport/content-coding.ts';
+import { acceptedCodings, decodeBody, textOf } from './transport/content-coding.ts';
 import type { RawResponse } from './transport/transport.ts';
 
 /** How long the upstream has to answer, in milliseconds. */
@@ -26,7 +26,7 @@ export async function checkUpstream(upstream: UpstreamResources): Promise<string
 /** Why the API did not answer; undefined if it did. */
 function askOnce({ transport, prefix, maxBodyBytes }: UpstreamResources): Promise<FailureReason | undefined> {
   const { promise, resolve } = Promise.withResolvers<FailureReason | undefined>();
-  const headers = { accept: 'application/json', 'accept-encoding': 'gzip, deflate, br' };
+  const headers = { accept: 'application/json', 'accept-encoding': acceptedCodings };
   const sent = transport.send(
     { method: 'GET', target: `${prefix}${path}?limit=1`, headers },
     {

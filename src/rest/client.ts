@@ -12,6 +12,7 @@ import type { RejectedKeys } from './resilience/rejected-keys.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import { deletedJson, writtenJson } from './response-content.ts';
 import type { SingleFlight } from './single-flight.ts';
+import { acceptedCodings } from './transport/content-coding.ts';
 import type { DecodedResponse } from './transport/decode-response.ts';
 
 /** What REST calls have to know of the operation that makes them. */
@@ -169,7 +170,7 @@ export class CallerClient implements RestClient, CallOwner {
     return {
       ...this.#operation.trace,
       authorization: `Bearer ${this.caller.key}`,
-      'accept-encoding': 'gzip, deflate, br',
+      'accept-encoding': acceptedCodings,
       accept,
     };
   }

@@ -45,7 +45,6 @@ export interface TestGateway extends AsyncDisposable {
 const defaults = {
   upstreamConnections: 128,
   maxUpstreamInFlight: 512,
-  maxResponseBytes: 8 * 2 ** 20,
   bodyLimits: { bytes: 2 ** 20, jsonDepth: 100 },
   operationDeadlineMs: 5000,
   maxPageSize: 100,

@@ -45,7 +45,8 @@ export interface UpstreamOptions {
   readonly connections: number;
   /** Most calls in flight; those beyond it wait. */
   readonly maxInFlight: number;
-  readonly maxBodyBytes: number;
+  /** Largest response, decoded, in bytes; by default 8 MiB. */
+  readonly maxBodyBytes?: number | undefined;
   readonly bodyLimits: BodyLimits;
   readonly eventLoop: EventLoopYield;
   /** What each key may call, if that is limited. */
@@ -77,12 +78,15 @@ export interface UpstreamHealth {
   readonly budgets: Pick<BudgetCounts, 'refusals' | 'waits' | 'left'>;
 }
 
+/** Largest response unless another size is set, in bytes; the reason `BODY_TOO_LARGE` names it. */
+const largestBody = 8 * 2 ** 20;
+
 /** Connections for probes, which do not wait behind calls that are never answered. */
 const spareConnections = 8;
 
 /** Makes what calls share; nothing is sent yet. */
 export function createUpstreamResources(options: UpstreamOptions): UpstreamResources {
-  const { url, route, connections, maxInFlight, maxBodyBytes, eventLoop, log } = options;
+  const { url, route, connections, maxInFlight, maxBodyBytes = largestBody, eventLoop, log } = options;
   const { origin, pathname, host } = new URL(url);
   const now = (): number => performance.now();
   const most = Math.min(maxInFlight, connections);

@@ -13,6 +13,9 @@ const decoders = {
   br: promisify(brotliDecompress),
 };
 
+/** What responses may come in, as `Accept-Encoding` says it. */
+export const acceptedCodings = 'gzip, deflate, br';
+
 /** So many bodies are decoded at a time, as many as libuv has threads for: one that expands is as large as may be. */
 const decodedTogether = 4;
 
