@@ -9,8 +9,8 @@ const isQuick = process.env['npm_lifecycle_event'] === 'test' && process.env['TE
 /** What no run takes, and what a quick one leaves out. */
 const leftOut = [...configDefaults.exclude, ...(isQuick ? ['test/**/*.slow.test.ts'] : [])];
 
-/** Tests that replace the timers or the clock of their process. */
-const fakeClock = 'test/**/*.clock.test.ts';
+/** Tests that replace something of their whole process, as timers, or measure it, as memory. */
+const alone = 'test/**/*.alone*.test.ts';
 
 export default defineConfig({
   // Vite's own resolution would load graphql a second time, as CommonJS: two realms, and every schema check fails.
@@ -21,14 +21,14 @@ export default defineConfig({
         test: {
           name: 'tests',
           include: ['test/**/*.test.ts'],
-          exclude: [...leftOut, fakeClock],
+          exclude: [...leftOut, alone],
           // Files share the modules of their process: loading the gateway for each costs more than half a second. A test
           // file that imported another would keep that one's tests from running in the same process.
           isolate: false,
         },
       },
-      // Each file in a process of its own: what an earlier file left running would set its timers on the fake clock.
-      { test: { name: 'fake clock', include: [fakeClock], exclude: leftOut, isolate: true } },
+      // Each file in a process of its own: what an earlier one left running would set its timers on the fake clock.
+      { test: { name: 'alone', include: [alone], exclude: leftOut, isolate: true } },
     ],
     globalSetup: ['test/support/compile-cache.ts'],
     // Processes, at most as many as a small CI machine has cores: signals and child processes behave as in production.
