@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { settings } from '../../src/settings/config.ts';
 import { cacheSettings } from '../support/cache.ts';
 import { blocksOf, chapterOf, pages, textOf } from '../support/documentation.ts';
-import { startGateway } from '../support/gateway.ts';
 import { quick } from '../support/live.ts';
+import { startTenants } from '../support/tenants.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -93,7 +93,8 @@ test('every limit says what it protects', () => {
 });
 
 test('the metrics that are explained are those that the gateway has', async () => {
-  await using gateway = await startGateway({ url: 'http://127.0.0.1:9' }, { cache: cacheSettings, live: quick });
+  const upstream = { url: 'http://127.0.0.1:9' };
+  await using gateway = await startTenants(upstream, {}, { cache: cacheSettings, live: quick });
   const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
   const own = [...metrics.matchAll(/^# TYPE (gateway_\w+) /gm)].map(([, name = '']) => name);
   const table = chapterOf('docs/operations.md', '## Metrics');
