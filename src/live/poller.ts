@@ -20,8 +20,8 @@ export interface PollerOptions {
   readonly read: (since: string | undefined, signal: AbortSignal) => Promise<Polled>;
   /** How long the next poll has to wait; 0: it is counted, and may begin. */
   readonly take: () => number;
-  /** How long to wait for the next poll after one that took so many calls. Never rejects. */
-  readonly next: (calls: number) => Promise<number>;
+  /** How long to wait for the next poll after one that has ended, whether it failed or not. Never rejects. */
+  readonly next: () => Promise<number>;
   /** The time of day as a sortable moment. */
   readonly now: () => string;
 }
@@ -79,15 +79,13 @@ export class Poller {
 
   async #poll(): Promise<void> {
     const joining = this.#joining;
-    let calls = 1;
     try {
       const polled = await this.#options.read(this.#since(joining), this.#reading.signal);
-      ({ calls } = polled);
       if (this.isOpen) this.#send(polled, joining);
     } catch (error) {
       if (isFinal(error)) this.#fail(error);
     }
-    const waitMs = await this.#options.next(calls);
+    const waitMs = await this.#options.next();
     if (this.isOpen) this.#timer = setTimeout(() => this.#begin(), waitMs);
   }
 

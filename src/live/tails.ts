@@ -30,6 +30,14 @@ interface Tail {
   readonly callers: Set<Caller>;
 }
 
+/** What one poll is made with. */
+interface Poll {
+  readonly callers: Set<Caller>;
+  readonly list: ListRef;
+  /** Those that it makes. */
+  readonly calls: OperationCalls;
+}
+
 /** The tails of one process: a poller for each list with each upstream key, and none without listeners. */
 export class Tails {
   readonly #options: TailsOptions;
@@ -80,12 +88,18 @@ export class Tails {
 
   #start(name: string, { sharingKey }: Caller, list: ListRef): Tail {
     const callers = new Set<Caller>();
+    /** Those of the latest poll. */
+    let calls = new OperationCalls(mostCalls);
     const poller = new Poller({
       list,
       maxRows: this.#options.maxPageSize,
-      read: (since, signal) => this.#read(callers, list, since, signal),
+      read: (since, signal) => {
+        calls = new OperationCalls(mostCalls);
+        return this.#read({ callers, list, calls }, since, signal);
+      },
       take: () => this.#pace.take(sharingKey),
-      next: (calls) => this.#pace.next(sharingKey, calls),
+      // One that was answered without a call of its own counts as one: tails stay spread.
+      next: () => this.#pace.next(sharingKey, Math.max(calls.made, 1)),
       now,
     });
     const tail = { poller, callers };
@@ -94,7 +108,7 @@ export class Tails {
     return tail;
   }
 
-  async #read(callers: Set<Caller>, list: ListRef, since: string | undefined, signal: AbortSignal): Promise<Polled> {
+  async #read({ callers, list, calls }: Poll, since: string | undefined, signal: AbortSignal): Promise<Polled> {
     const [caller] = callers;
     if (caller === undefined) throw new Error('a list without listeners was polled');
     const { restFor, maxPageSize: maximum, deadlineMs } = this.#options;
@@ -103,7 +117,7 @@ export class Tails {
     const stop = (): void => deadline.end('left');
     signal.addEventListener('abort', stop);
     try {
-      const api = restFor(caller, deadline, new OperationCalls(mostCalls));
+      const api = restFor(caller, deadline, calls);
       const walk = await walkBack({ api, list, maximum }, since, now());
       return { ...walk, received: deadline.received };
     } finally {

@@ -12,8 +12,6 @@ export interface Walk {
   readonly rows: readonly Row[];
   /** Whether these are all rows since the moment that was asked for. */
   readonly isWhole: boolean;
-  /** How many REST calls it took. */
-  readonly calls: number;
 }
 
 /** How many REST calls one poll makes at most: the first, and ten further ones. */
@@ -34,13 +32,13 @@ export async function walkBack(reader: Reader, since: string | undefined, now: s
   let until = since;
   for (let calls = 1; ; calls += 1) {
     const further = await fetchFurther(sized, at, page !== undefined);
-    if (further === undefined) return { rows: page?.rows ?? [], isWhole: false, calls };
+    if (further === undefined) return { rows: page?.rows ?? [], isWhole: false };
     page = page === undefined ? further : joinPages(page, further);
     until ??= firstMoment(page.rows, now);
     const { next } = further;
     const isWhole = next === undefined || isBelow(further.rows.at(-1), until);
     if (next === undefined || isWhole || next.isStuck === true || calls === mostCalls)
-      return { rows: page.rows, isWhole, calls };
+      return { rows: page.rows, isWhole };
     at = next;
   }
 }
