@@ -9,6 +9,7 @@ import type { BodyClaim } from './body-budget.ts';
 import { callerOf, identifyingHeaders, traceContextOf } from './caller.ts';
 import type { Identify } from './identify.ts';
 import { negotiateMessages } from './negotiation.ts';
+import { methodOf } from './request.ts';
 import { requestIdFrom } from './request-id.ts';
 
 /** What an operation may know of a request of node's. */
@@ -38,7 +39,7 @@ export class HttpRequestContext implements RequestContext {
     parts: PartsFormat | undefined,
   ) {
     const headers = identifyingHeaders(request.rawHeaders);
-    this.method = request.method ?? '';
+    this.method = methodOf(request);
     this.requestId = requestIdFrom(headers.requestId);
     this.parts = parts;
     if (identify === undefined) this.caller = callerOf(headers);

@@ -16,14 +16,20 @@ export interface BodyLimits {
 /** So much of a content type is repeated in an error, in characters. */
 const longestShown = 100;
 
+/** The method of a request: HEAD is answered as GET is, and node sends no body then, whatever is written. */
+export function methodOf({ method = '' }: IncomingMessage): string {
+  return method === 'HEAD' ? 'GET' : method;
+}
+
 /**
  * Why a request is refused before its body is read: its method, or a body that is not declared as plain JSON. Forms and
  * plain text could be sent across sites without a preflight.
  */
-export function refusalOf({ method = '', headers }: IncomingMessage): GraphQLError | undefined {
+export function refusalOf(request: IncomingMessage): GraphQLError | undefined {
+  const method = methodOf(request);
   if (method === 'GET') return undefined;
   if (method !== 'POST') return requestError('wrongMethod', `Expected GET or POST, but got ${method}.`);
-  const { 'content-type': contentType = '', 'content-encoding': coding = 'identity' } = headers;
+  const { 'content-type': contentType = '', 'content-encoding': coding = 'identity' } = request.headers;
   if (!isJson(contentType)) {
     const found = contentType === '' ? 'none is declared' : `got ${contentType.slice(0, longestShown)}`;
     return requestError('notJson', `Expected a body of the content type application/json, but ${found}.`);
@@ -41,6 +47,6 @@ export function readParams(
   { bytes, jsonDepth }: BodyLimits,
   claim: BodyClaim,
 ): Promise<GraphQLParams | undefined> {
-  if (request.method === 'GET') return Promise.try(paramsOfUrl, request.url ?? '', jsonDepth);
+  if (methodOf(request) === 'GET') return Promise.try(paramsOfUrl, request.url ?? '', jsonDepth);
   return readBody(request, bytes, claim, (text) => paramsOfBody(text, jsonDepth));
 }

@@ -12,7 +12,7 @@ import type { Identify } from './identify.ts';
 import { toMessageStream } from './message-stream.ts';
 import { negotiateCoding, negotiateMessages, negotiateParts, negotiateStream } from './negotiation.ts';
 import { partsStream } from './parts-stream.ts';
-import { type BodyLimits, readParams } from './request.ts';
+import { type BodyLimits, methodOf, readParams } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
 import { toStream } from './result-stream.ts';
 
@@ -38,6 +38,8 @@ interface StreamedRequest {
   readonly context: RequestContext;
   /** What its body takes in memory. */
   readonly claim: BodyClaim;
+  /** Whether its client wants no body: what is sent of a stream ends with the headers. */
+  readonly isHead: boolean;
   /** What its client asks: Yoga's own parameters are less. */
   params?: GraphQLParams | undefined;
   result?: OperationResult;
@@ -86,9 +88,12 @@ export function createYogaHandler(options: YogaOptions): YogaHandler {
     known: Pick<StreamedRequest, 'context' | 'claim' | 'result'>,
   ): void => {
     yoga ??= create();
+    const isHead = request.method === 'HEAD';
+    // Yoga refuses all but GET and POST.
+    request.method = methodOf(request);
     response.setHeader('x-request-id', known.context.requestId);
     response.setHeader('vary', vary);
-    yoga.then((handle) => handle(request, response, { ...known, req: request }), report);
+    yoga.then((handle) => handle(request, response, { ...known, req: request, isHead }), report);
   };
   return {
     handle: (request, response) => {
@@ -135,10 +140,10 @@ function useStreams({ compression, report }: YogaOptions): Plugin<object, Stream
       const accept = request.headers.get('accept') ?? undefined;
       const type = negotiateStream(accept) ?? 'text/event-stream';
       payload.setResultProcessor((result, fetchAPI) => {
-        const { result: { parts, stream } = {}, context } = serverContext;
+        const { result: { parts, stream } = {}, context, isHead } = serverContext;
         if (stream !== undefined) {
           const { body, headers } = toMessageStream(stream, negotiateMessages(accept) ?? type, accept);
-          return new fetchAPI.Response(body, { headers });
+          return new fetchAPI.Response(isHead ? null : body, { headers });
         }
         if (parts !== undefined) {
           const accepted = compression ? (request.headers.get('accept-encoding') ?? '') : '';

@@ -22,8 +22,6 @@ export function route(endpoints: Endpoints, request: IncomingMessage, response: 
     response.setHeader('connection', 'close');
     return sendJson(response, status, { errors: [{ message: refusal.message, extensions: { code } }] });
   }
-  // node sends no body in answer to it, whatever is written.
-  if (request.method === 'HEAD') request.method = 'GET';
   const path = pathOf(request);
   if (path === '/graphql') endpoints.gateway.handle(request, response);
   else if (path === '/healthz') sendJson(response, 200, { status: 'alive' });

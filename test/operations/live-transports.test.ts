@@ -100,6 +100,18 @@ test('a subscription may come by GET, as a browser sends it for an EventSource',
   expect(await textUntil(response, (all) => all.includes('event: next'))).toContain('"gap":false');
 });
 
+test('HEAD gets the headers of a stream, which ends with them', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/events/': everNew() });
+  await using gateway = await startGateway(upstream, { live: quick });
+  const query = encodeURIComponent('subscription { eventsAdded(projectId: 1) { gap } }');
+  for (const accept of ['text/event-stream', multipart]) {
+    const response = await fetch(`${gateway.url}?query=${query}`, { method: 'HEAD', headers: { ...headers, accept } });
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store, no-transform']);
+    expect(response.headers.get('content-type')).toContain(accept.slice(0, 10));
+  }
+  await expect.poll(() => gateway.gateway.metrics.render()).toContain('\ngateway_streams 0\n');
+});
+
 describe('is refused without a call', () => {
   test.each([
     ['a client that takes JSON only', 'application/json', 406, 'BAD_USER_INPUT'],

@@ -90,6 +90,10 @@ describe('requests that people make by hand', () => {
     await using gateway = await startGateway(upstream);
     for (const [path, accept] of [
       [get, 'application/json'],
+      [
+        `/graphql?query=${encodeURIComponent('mutation { createProject(input: { name: "x" }) { project { id } } }')}`,
+        '*/*',
+      ],
       ['/graphql', 'text/html'],
       ['/graphql', '*/*'],
       ['/healthz', '*/*'],

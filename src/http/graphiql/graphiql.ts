@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { compressedOnce, type Variants } from '../compression.ts';
+import { methodOf } from '../request.ts';
 import { createSend, type SendOptions } from '../send.ts';
 import type { PageOptions } from './page.ts';
 
@@ -20,7 +21,7 @@ export function createGraphiql(options: GraphiqlOptions): Graphiql {
   };
   let variants: Promise<Variants> | undefined;
   return (request, response) => {
-    if (request.method !== 'GET' || request.headers.accept?.includes('text/html') !== true) return false;
+    if (methodOf(request) !== 'GET' || request.headers.accept?.includes('text/html') !== true) return false;
     variants ??= createVariants();
     variants
       .then((variantFor) => variantFor(request.headers['accept-encoding']))
