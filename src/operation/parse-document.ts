@@ -67,9 +67,19 @@ export function validationErrors(
   return validate(schema, document, rules, { hideSuggestions: !introspection, maxErrors }).map(toRequestError);
 }
 
-/** graphql stops comparing fields that share a response key when that takes too long, and says no more than that. */
 function toRequestError(error: GraphQLError): GraphQLError {
-  if (error.message !== 'Validation aborted.') return requestError('invalidDocument', error.message, { at: error });
-  const message = 'The document exceeds a limit: too many of its fields have the same name to be compared.';
-  return requestError('largeDocument', message);
+  switch (error.message) {
+    // graphql stops comparing fields that share a response key when that takes too long, and says no more than that.
+    case 'Validation aborted.':
+      return requestError('largeDocument', largeDocument);
+    // The schema always has queries and mutations. What graphql says leaves open whether another subscription is offered.
+    case 'The subscription operation is not supported by the schema.':
+      return requestError('invalidDocument', subscriptionsOff, { at: error });
+    default:
+      return requestError('invalidDocument', error.message, { at: error });
+  }
 }
+
+const largeDocument = 'The document exceeds a limit: too many of its fields have the same name to be compared.';
+
+const subscriptionsOff = 'Subscriptions are off here: the gateway offers them if its setting LIVE is on.';
