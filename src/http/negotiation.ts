@@ -75,7 +75,7 @@ const bestParts = remembering((accept) => {
 /** The stream in which a client likes the answers of a subscription best; undefined if it takes them in none. */
 export function negotiateMessages(accept = ''): StreamType | undefined {
   // Of multipart there are several forms: only a client that names the one of subscriptions can read it.
-  const items = weightedItems(accept).filter((item) => item.name === 'text/event-stream' || isOfMessages(item));
+  const items = weightedItems(accept).filter((item) => item.name.startsWith('text/') || isOfMessages(item));
   return bestOf(streamTypes, items.map(toRange));
 }
 

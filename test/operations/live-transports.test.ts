@@ -90,13 +90,17 @@ test('multipart: an error that ends the stream is one of the transport', async (
   expect(text).toMatch(/\r\n\r\n\{"payload":null,"errors":\[\{.*"code":"NOT_FOUND".*\}\]\}\r\n-----\r\n$/);
 });
 
-test('a subscription may come by GET, as a browser sends it for an EventSource', async () => {
+test.each([
+  ['a browser sends it for an EventSource', 'text/event-stream'],
+  ['a client sends it that takes any text', 'TEXT/*;q=0.1, application/json'],
+])('a subscription may come by GET, as %s', async (_client, accept) => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/events/': everNew() });
   await using gateway = await startGateway(upstream, { live: quick });
   const query = encodeURIComponent('subscription { eventsAdded(projectId: 1) { gap } }');
   const response = await fetch(`${gateway.url}?query=${query}`, {
-    headers: { ...headers, accept: 'text/event-stream' },
+    headers: { ...headers, accept },
   });
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
   expect(await textUntil(response, (all) => all.includes('event: next'))).toContain('"gap":false');
 });
 
@@ -159,14 +163,17 @@ describe('is refused without a call', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  test('any, because subscriptions are off: the schema has none', async () => {
+  test('any if subscriptions are off, which is said: the schema has none', async () => {
     await using upstream = await startUpstream({});
     await using gateway = await startGateway(upstream);
     const answer = await gateway.ask('{ __schema { subscriptionType { name } } __type(name: "EventsAdded") { name } }');
     expect(answer.data).toEqual({ __schema: { subscriptionType: null }, __type: null });
     await using heard = await subscribe(gateway.url);
     await heard.until(() => heard.ended !== undefined);
-    expect(heard.messages).toMatchObject([{ errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }] }]);
+    const message = 'Subscriptions are off here: the gateway offers them if its setting LIVE is on.';
+    expect(heard.messages).toMatchObject([
+      { errors: [{ message, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }] },
+    ]);
   });
 });
 
