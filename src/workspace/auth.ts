@@ -29,6 +29,11 @@ export function createAuthenticator(store: Store): (key: string) => User {
   };
 }
 
+/** Whether the user is an administrator of the organization, or its owner. */
+export function isAdministrator({ level }: User): boolean {
+  return level >= 8;
+}
+
 /** The organization that the path names, by UUID or as `@current`: the user's own, or the call is refused. */
 export function organizationOf({ store, user, params }: Call): User['organization'] {
   const id = String(params.parent_lookup_organization_id);

@@ -1,4 +1,4 @@
-import { arrayOf, isObject, type JsonObject, objectOf } from './json.ts';
+import { arrayOf, isObject, type JsonObject, objectOf, omit } from './json.ts';
 
 /**
  * Whose answers the workspace gives: those of the document, or of the known deployment in a year. In 2024 that kept back the
@@ -44,13 +44,8 @@ function nounOf(operation: string): Noun | undefined {
   return nouns.find((noun) => operation.includes(noun));
 }
 
-function withoutWriteOnly({
-  use_template: _a,
-  use_dashboard: _b,
-  delete_insights: _c,
-  ...row
-}: JsonObject): JsonObject {
-  return row;
+function withoutWriteOnly(row: JsonObject): JsonObject {
+  return omit(row, ['use_template', 'use_dashboard', 'delete_insights']);
 }
 
 /** Plugins that are built in. */

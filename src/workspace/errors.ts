@@ -71,6 +71,11 @@ export function invalid(attr: string | undefined, detail: string, code = 'invali
   return new ApiError(400, code, detail, { attr });
 }
 
+/** A field of the request holds none of the values that it may have. */
+export function invalidChoice(attr: string, value: unknown): ApiError {
+  return invalid(attr, `"${String(value)}" is not a valid choice.`, 'invalid_choice');
+}
+
 /** Finding the answer took longer than a request may take. */
 export function queryTooLong(): ApiError {
   return new ApiError(512, 'error', 'Query execution took too long. Ask for less at once.');

@@ -40,6 +40,11 @@ export function memberOf(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? (object[name] ?? null) : null;
 }
 
+/** The members of `body` but for those that `names` lists. */
+export function omit(body: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
+}
+
 /** The members of `body` that `names` lists. */
 export function pick(body: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => names.includes(name)));

@@ -1,7 +1,7 @@
 import { projectOf } from '../auth.ts';
 import { type Answer, type Call, created, ok } from '../call.ts';
 import { doesNotExist, invalid } from '../errors.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { isObject, type JsonObject, omit } from '../json.ts';
 import type { Stored } from '../records.ts';
 import { type DashboardTemplate, templates, toTemplate } from './templates.ts';
 import { addTiles } from './tiles.ts';
@@ -44,15 +44,10 @@ export function modelOf({ store, body }: Pick<Call, 'store' | 'body'>, projectId
   if (copied?.deleted !== false) throw doesNotExist('use_dashboard', id);
   return {
     mode: 'duplicate',
-    fields: withoutOrigin(copied.body),
+    // A copy says what it was made from itself.
+    fields: omit(copied.body, ['use_template', 'use_dashboard', 'delete_insights']),
     tiles: store.tiles.list(id).map((tile) => tile.body),
   };
-}
-
-/** A copy says what it was made from itself. */
-function withoutOrigin(body: JsonObject): JsonObject {
-  const { use_template: _template, use_dashboard: _dashboard, delete_insights: _insights, ...fields } = body;
-  return fields;
 }
 
 function fromTemplate({ tiles, ...fields }: DashboardTemplate): Model {

@@ -1,3 +1,4 @@
+import { isAdministrator } from '../auth.ts';
 import type { User } from '../call.ts';
 import { permissionDenied } from '../errors.ts';
 import { type JsonObject, objectOf } from '../json.ts';
@@ -5,9 +6,6 @@ import type { Stored } from '../records.ts';
 
 /** The values of `restriction_level` and of both effective levels. */
 export const levels = { everyone: 21, invited: 37 } as const;
-
-/** Membership level from which on a user may change every dashboard of the organization. */
-const administrator = 8;
 
 /**
  * Whether the user may change a dashboard: anyone in the project, but if it is restricted only its creator and the
@@ -26,5 +24,5 @@ export function checkChange(user: User, dashboard: Stored, request: JsonObject):
 }
 
 function mayRestrict(user: User, { body }: Stored): boolean {
-  return user.level >= administrator || objectOf(body.created_by).id === user.id;
+  return isAdministrator(user) || objectOf(body.created_by).id === user.id;
 }

@@ -1,4 +1,4 @@
-import { arrayOf, isObject, type JsonObject, objectOf } from '../json.ts';
+import { arrayOf, isObject, type JsonObject, objectOf, omit } from '../json.ts';
 import { fillVariables } from './variables.ts';
 
 /** What a dashboard can be made from. */
@@ -66,11 +66,9 @@ export function toTemplate(given: JsonObject): DashboardTemplate {
     description: typeof description === 'string' ? description : '',
     tags: arrayOf(template.tags),
     filters: objectOf(template.dashboard_filters ?? template.filters),
-    tiles: arrayOf(template.tiles).filter(isObject).map(withoutId),
+    // Tiles get ids of their own.
+    tiles: arrayOf(template.tiles)
+      .filter(isObject)
+      .map((tile) => omit(tile, ['id'])),
   };
-}
-
-/** The tile gets an id of its own. */
-function withoutId(tile: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(tile).filter(([name]) => name !== 'id'));
 }

@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts';
+import { invalid, invalidChoice } from '../errors.ts';
 import { arrayOf, type JsonObject, memberOf, objectOf, textOfJson } from '../json.ts';
 import type { EventRow } from './rows.ts';
 
@@ -17,7 +17,7 @@ export function isElement({ value, operator = 'exact' }: JsonObject, attr: strin
   };
   if (operator === 'exact' || operator === 'in') return found;
   if (operator === 'is_not' || operator === 'not_in') return (event) => !found(event);
-  throw invalid(`${attr}__operator`, `"${String(operator)}" is not a valid choice.`, 'invalid_choice');
+  throw invalidChoice(`${attr}__operator`, operator);
 }
 
 /** Tests a path of elements, the innermost first. */

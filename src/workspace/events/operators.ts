@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts';
+import { invalid, invalidChoice } from '../errors.ts';
 import { toMatcher } from '../expressions/patterns.ts';
 import { ExpressionError } from '../expressions/problem.ts';
 import { numberOf, textOf, timeOf } from '../expressions/values.ts';
@@ -13,7 +13,7 @@ export function toTest({ operator = 'exact', value }: JsonObject, attr: string):
   const make = positive.get(name);
   if (make !== undefined) return make(value, `${attr}__value`);
   const opposite = positive.get(negative.get(name) ?? '');
-  if (opposite === undefined) throw invalid(`${attr}__operator`, `"${name}" is not a valid choice.`, 'invalid_choice');
+  if (opposite === undefined) throw invalidChoice(`${attr}__operator`, name);
   const test = opposite(value, `${attr}__value`);
   return (actual) => !test(actual);
 }

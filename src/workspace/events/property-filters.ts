@@ -1,5 +1,5 @@
 import type { Call } from '../call.ts';
-import { doesNotExist, invalid } from '../errors.ts';
+import { doesNotExist, invalid, invalidChoice } from '../errors.ts';
 import { toExpression } from '../expressions/expression.ts';
 import { isTrue } from '../expressions/values.ts';
 import { arrayOf, isObject, type JsonObject, memberOf, objectOf } from '../json.ts';
@@ -50,7 +50,7 @@ function toFilter(scope: FilterScope, filter: unknown, attr: string, depth: numb
     case 'hogql':
       return toCondition(key, `${attr}__key`);
     default:
-      throw invalid(`${attr}__type`, `"${String(type)}" is not a valid choice.`, 'invalid_choice');
+      throw invalidChoice(`${attr}__type`, type);
   }
 }
 
@@ -110,7 +110,7 @@ function toCohortFilter(scope: FilterScope, filter: JsonObject, attr: string, de
   const cohort = scope.store.cohorts.find(scope.projectId, Number(value));
   if (cohort === undefined) throw doesNotExist(`${attr}__value`, value);
   if (operator !== 'in' && operator !== 'not_in' && operator !== 'exact')
-    throw invalid(`${attr}__operator`, `"${String(operator)}" is not a valid choice.`, 'invalid_choice');
+    throw invalidChoice(`${attr}__operator`, operator);
   const isMember = allOf(arrayOf(cohort.body.filters).map((one) => toFilter(scope, one, attr, depth + 1)));
   return operator === 'not_in' ? (event) => !isMember(event) : isMember;
 }

@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts';
+import { invalid, invalidChoice } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { timeZones } from './time-zones.ts';
 
@@ -12,8 +12,7 @@ export function checkSettings(settings: JsonObject): void {
     session_recording_sample_rate: rate,
     session_recording_minimum_duration_milliseconds: duration,
   } = settings;
-  if (typeof timezone === 'string' && !timeZones.has(timezone))
-    throw invalid('timezone', `"${timezone}" is not a valid choice.`, 'invalid_choice');
+  if (typeof timezone === 'string' && !timeZones.has(timezone)) throw invalidChoice('timezone', timezone);
   if (typeof rate === 'string' && !isShare(rate))
     throw invalid('session_recording_sample_rate', 'Ensure this value is a decimal number from 0 to 1.');
   if (typeof duration === 'number' && (duration < 0 || duration > maximumDuration))

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { findProject } from '../auth.ts';
+import { findProject, isAdministrator } from '../auth.ts';
 import { type Answer, type Call, created, noContent, ok, type User } from '../call.ts';
 import { doesNotExist, permissionDenied } from '../errors.ts';
 import { type JsonObject, pick } from '../json.ts';
@@ -65,7 +65,7 @@ function toRow(user: User, { id, body }: Stored): JsonObject {
   return { id, ...body, effective_membership_level: user.level };
 }
 
-/** Projects are made and deleted by administrators (8) and owners only; members change them. */
-function checkAdministrator({ level }: User): void {
-  if (level < 8) throw permissionDenied('You must be an administrator of the organization.');
+/** Projects are made and deleted by administrators and owners only; members change them. */
+function checkAdministrator(user: User): void {
+  if (!isAdministrator(user)) throw permissionDenied('You must be an administrator of the organization.');
 }

@@ -9,7 +9,7 @@ interface Member {
   readonly profile: JsonObject;
 }
 
-/** An organization of the demonstration data, and everybody in it. */
+/** An organization of the demonstration data, and its members. */
 export interface SeedOrganization {
   readonly id: string;
   readonly name: string;
@@ -64,7 +64,7 @@ function member(id: number, first: string, last: string, domain: string): Member
   return { id, profile };
 }
 
-/** Stores both organizations and everybody in them. */
+/** Stores both organizations and their members. */
 export function seedOrganizations({ database }: Store): void {
   const insertOrganization = database.prepare('INSERT INTO organizations VALUES (?, ?)');
   const insertUser = database.prepare('INSERT INTO users VALUES (?, ?, ?, ?, ?)');
