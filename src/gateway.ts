@@ -33,7 +33,7 @@ import { shareCache } from './rest/cache/shared-cache.ts';
 import { createDriftWatch, type DriftWatch } from './rest/drift/drift-watch.ts';
 import type { UpstreamHealth, UpstreamOptions } from './rest/resilience/upstream-resources.ts';
 import type { Tenants } from './rest/tenants.ts';
-import { bodyLimitsFor } from './rest/transport/body-room.ts';
+import { bodyRoomLimitsFor } from './rest/transport/body-room.ts';
 import type { Route } from './rest/transport/pools.ts';
 import { createUpstream, type Upstream } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
@@ -285,7 +285,7 @@ function upstreamOptionsOf(options: GatewayOptions): Omit<UpstreamOptions, 'even
     connections: options.upstreamConnections,
     maxInFlight: options.maxUpstreamInFlight,
     maxBodyBytes: options.maxResponseBytes,
-    bodyLimits: bodyLimitsFor(options.maxAnswerBytes),
+    bodyRoomLimits: bodyRoomLimitsFor(options.maxAnswerBytes),
     log: options.log ?? (() => undefined),
   };
 }

@@ -6,7 +6,7 @@ import type { Caller } from '../rest/caller.ts';
 import type { RestClient } from '../rest/client.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
-import { bodyLimitsFor } from '../rest/transport/body-room.ts';
+import { bodyRoomLimitsFor } from '../rest/transport/body-room.ts';
 import { createUpstream, type Upstream } from '../rest/upstream.ts';
 import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/settings.ts';
@@ -52,7 +52,7 @@ function connect(config: Config): Upstream {
     route: upstreamRoute,
     connections: 1,
     maxInFlight: 1,
-    bodyLimits: bodyLimitsFor(maxAnswerBytes),
+    bodyRoomLimits: bodyRoomLimitsFor(maxAnswerBytes),
     eventLoop: new EventLoopYield(),
     log: () => undefined,
   });

@@ -7,7 +7,7 @@ import { requestError } from './request-error.ts';
 import { coercedVariables } from './variables.ts';
 
 /** What answers are held to before their operation runs. */
-export interface AnswerLimits {
+interface ForecastOptions {
   readonly schema: GraphQLSchema;
   readonly maxPageSize: number;
   readonly maxAnswerObjects: number;
@@ -40,7 +40,7 @@ const mostIntrospectionBytes = 2 ** 19;
  * Refuses operations whose answer could have more objects than it may. Most cannot, whatever their variables are: that is
  * worked out once for an operation, and its size with its real variables only for the others.
  */
-export function createAnswerForecast(limits: AnswerLimits): ForecastAnswer {
+export function createAnswerForecast(limits: ForecastOptions): ForecastAnswer {
   const known = new WeakMap<PreparedOperation, AnswerForecast>();
   return (prepared, variables) => {
     const withAny = known.get(prepared) ?? forecastWith(undefined, prepared, limits);
@@ -57,7 +57,7 @@ const nothing: AnswerForecast = { refusal: undefined, isLarge: false };
 function forecastWith(
   variableValues: SelectionScope['variableValues'] | undefined,
   { document, operation }: PreparedOperation,
-  { schema, maxPageSize, maxAnswerObjects: limit }: AnswerLimits,
+  { schema, maxPageSize, maxAnswerObjects: limit }: ForecastOptions,
 ): AnswerForecast {
   const scope = { schema, fragments: fragmentsOf(document), operation };
   const size = answerSizeOf({ ...scope, maxPageSize, variableValues });

@@ -23,7 +23,7 @@ import { keepResult, reusedResult } from './reuse.ts';
 import type { SharedOperations, Start } from './shared-operations.ts';
 import type { Spender, Spending } from './spending.ts';
 import type { Subscribe } from './subscriptions.ts';
-import { keepDeclared, textOf } from './variables.ts';
+import { keepDeclared, variablesTextOf } from './variables.ts';
 
 /** Collaborators and settings of the operations. */
 export interface OperationsOptions {
@@ -99,7 +99,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
 
       // LIMIT_EXCEEDED
       keepDeclared(params, prepared.operation);
-      run.variablesText = textOf(params.variables);
+      run.variablesText = variablesTextOf(params.variables);
       request.onKept(params.query ?? '', run.variablesText);
       refuseArguments(prepared, params.variables, run.variablesText);
 

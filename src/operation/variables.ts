@@ -32,7 +32,7 @@ export function shortName(text: string): string {
 }
 
 /** Variables as JSON: equal for equal ones. */
-export function textOf(variables: GraphQLParams['variables']): string {
+export function variablesTextOf(variables: GraphQLParams['variables']): string {
   if (variables === undefined) return '';
   const text = JSON.stringify(variables);
   return text.includes('null') ? JSON.stringify(variables, keepInfinite) : text;

@@ -3,7 +3,7 @@ import { boundaryOfStart, type Position, positionByTime } from './positions.ts';
 import type { Row } from './values.ts';
 
 /** A page that was read, and what its list is narrowed to in time. */
-export interface Read {
+export interface PageRead {
   readonly at: Position;
   readonly filter: { readonly before?: string | undefined; readonly after?: string | undefined } | undefined;
   readonly rows: readonly Row[];
@@ -22,20 +22,20 @@ export interface Next {
  * The position that a `next` names. Only its query is read, and of that only what moves through a list. Null is the end;
  * if it does not lead on, rows are counted on as long as `count` says that there are more.
  */
-export function nextOf(next: unknown, read: Read): Next {
+export function nextOf(next: unknown, read: PageRead): Next {
   if (next === null || next === undefined) return { position: undefined, isStuck: false };
   const position = typeof next === 'string' ? positionIn(next, read) : undefined;
   return position === undefined ? { position: countedOn(read), isStuck: true } : { position, isStuck: false };
 }
 
-function countedOn({ at, rows, count }: Read): Position | undefined {
+function countedOn({ at, rows, count }: PageRead): Position | undefined {
   const offset = at.offset + rows.length;
   if (count === undefined || (rows.length === 0 && offset < count)) return { ...at, offset, isStuck: true };
   return offset < count ? { ...at, offset } : undefined;
 }
 
 /** The place that a URL names, if it lies behind the page. */
-function positionIn(next: string, read: Read): Position | undefined {
+function positionIn(next: string, read: PageRead): Position | undefined {
   const { at, filter, rows } = read;
   const plain = filter === undefined && at.before === undefined && at.after === undefined && plainOffset.exec(next);
   if (plain) return positionBehind(Number(plain[1]), read);
@@ -59,13 +59,13 @@ function positionIn(next: string, read: Read): Position | undefined {
 const plainOffset = /^[^?#]*\?(?:limit=\d{1,9}&)?offset=(\d{1,15})$/;
 
 /** Right behind the rows that have come, if any have: a longer step would skip rows, a shorter one repeat them. */
-function positionBehind(offset: number, { at, rows }: Read): Position | undefined {
+function positionBehind(offset: number, { at, rows }: PageRead): Position | undefined {
   if (offset <= at.offset) return undefined;
   return { ...at, offset: rows.length > 0 ? at.offset + rows.length : offset };
 }
 
 /** Where a list goes on that names a moment to go on before. */
-function positionBefore(named: Position, { at, filter, rows }: Read): Position {
+function positionBefore(named: Position, { at, filter, rows }: PageRead): Position {
   if (isLater(rows.at(-1)?.['timestamp'], named.before)) return named;
   const { boundary = filter?.before === undefined ? boundaryOfStart(at, rows) : undefined } = at;
   const counted = { ...at, offset: at.offset + rows.length, boundary };

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { UpstreamError } from './errors.ts';
-import { type Next, nextOf, type Read } from './next-position.ts';
+import { type Next, nextOf, type PageRead } from './next-position.ts';
 import { type Collection, collectionPath, target } from './paths.ts';
 import type { Position } from './positions.ts';
 import { isObject, naturalNumber, type Row } from './values.ts';
@@ -87,10 +87,10 @@ class LazyPage implements RestPage {
   readonly rows: readonly Row[];
   readonly count: number | undefined;
   readonly #text: unknown;
-  readonly #read: Read;
+  readonly #read: PageRead;
   #known: Next | undefined;
 
-  constructor(text: unknown, read: Read) {
+  constructor(text: unknown, read: PageRead) {
     this.rows = read.rows;
     this.count = read.count;
     this.#text = text;

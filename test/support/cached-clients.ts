@@ -12,8 +12,8 @@ import { cacheSettings } from './cache.ts';
 
 /** The REST side of a gateway that caches, without the GraphQL side. */
 export function connectCached(url: string, caching: Partial<CacheOptions> = {}): Upstream {
-  const bodyLimits = { operation: 2 ** 20, process: 2 ** 27 };
-  const options = { url, connections: 100, maxInFlight: 100, maxBodyBytes: 2 ** 20, bodyLimits };
+  const bodyRoomLimits = { operation: 2 ** 20, process: 2 ** 27 };
+  const options = { url, connections: 100, maxInFlight: 100, maxBodyBytes: 2 ** 20, bodyRoomLimits };
   const log = (): undefined => undefined;
   return createUpstream(
     { ...options, eventLoop: new EventLoopYield(), log },

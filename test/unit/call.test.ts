@@ -19,7 +19,7 @@ function createSilentUpstream(slots = 1): UpstreamResources {
     connections: slots,
     maxInFlight: slots,
     maxBodyBytes: 1000,
-    bodyLimits: { operation: 1000, process: 1000 },
+    bodyRoomLimits: { operation: 1000, process: 1000 },
     eventLoop: new EventLoopYield(),
     log: () => undefined,
   });

@@ -44,7 +44,7 @@ function createHeldUpstream(): HeldUpstream {
     connections: 10,
     maxInFlight: 10,
     maxBodyBytes: 1000,
-    bodyLimits: { operation: 1000, process: 1000 },
+    bodyRoomLimits: { operation: 1000, process: 1000 },
   };
   const upstream: UpstreamResources = {
     ...createUpstreamResources({

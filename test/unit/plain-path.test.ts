@@ -57,8 +57,8 @@ function clientOver(
   url: string,
   callBudget?: CallBudget,
 ): { readonly client: RestClient; readonly close: () => Promise<void> } {
-  const bodyLimits = { operation: 2 ** 20, process: 2 ** 27 };
-  const limits = { connections: 10, maxInFlight: 10, maxBodyBytes: 2 ** 20, bodyLimits };
+  const bodyRoomLimits = { operation: 2 ** 20, process: 2 ** 27 };
+  const limits = { connections: 10, maxInFlight: 10, maxBodyBytes: 2 ** 20, bodyRoomLimits };
   const log = (): undefined => undefined;
   const upstream = createUpstream({ url, ...limits, eventLoop: new EventLoopYield(), log, callBudget });
   const operation = { deadline: new OperationDeadline(5000), calls: new OperationCalls(10) };

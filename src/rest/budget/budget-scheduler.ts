@@ -1,7 +1,7 @@
 import { UpstreamError } from '../errors.ts';
 import type { Surface } from '../operation-ids.ts';
 import type { CallBudget, Claim, Demand, Needs, Outlooks, Permit } from './call-budget.ts';
-import { FairQueue, type Waiting, wantedBy } from './fair-queue.ts';
+import { FairQueue, type QueuedCall, wantedBy } from './fair-queue.ts';
 import type { Account, Ledger, Outlook, Verdict } from './ledger.ts';
 import { type BudgetSettings, surfaces } from './settings.ts';
 
@@ -52,7 +52,7 @@ export class BudgetScheduler implements CallBudget {
     }
     const { promise: permit, resolve: begin, reject: fail } = Promise.withResolvers<Permit>();
     const until = this.#options.now() + demand.waitMs;
-    const call: Waiting = { demand, user: demand.subject, until, hasWaited: false, awaitsProof: false, begin, fail };
+    const call: QueuedCall = { demand, user: demand.subject, until, hasWaited: false, awaitsProof: false, begin, fail };
     queue.add(call);
     this.#waiting += 1;
     this.#askFor(queue);
@@ -90,7 +90,7 @@ export class BudgetScheduler implements CallBudget {
   }
 
   /** Lets a call wait until its key is proven; false if too many do. */
-  #awaitProof(call: Waiting): boolean {
+  #awaitProof(call: QueuedCall): boolean {
     if (call.awaitsProof) return true;
     if (this.#awaitingProof >= this.#options.mostWaiting / 4) return false;
     call.awaitsProof = true;
@@ -99,7 +99,7 @@ export class BudgetScheduler implements CallBudget {
   }
 
   /** A call waits no more. */
-  #forget(call: Waiting): void {
+  #forget(call: QueuedCall): void {
     this.#waiting -= 1;
     if (call.awaitsProof) this.#awaitingProof -= 1;
   }
@@ -143,7 +143,7 @@ export class BudgetScheduler implements CallBudget {
     else hear(taken);
   }
 
-  #hear(queue: FairQueue, calls: readonly Waiting[], verdicts: readonly Verdict[]): void {
+  #hear(queue: FairQueue, calls: readonly QueuedCall[], verdicts: readonly Verdict[]): void {
     queue.isAsked = false;
     queue.waitsForProof = false;
     const now = this.#options.now();
@@ -179,7 +179,7 @@ export class BudgetScheduler implements CallBudget {
     this.#queues.delete(nameOf(queue.account));
   }
 
-  #begin(queue: FairQueue, call: Waiting, { call: counted }: Verdict & { readonly kind: 'begin' }): void {
+  #begin(queue: FairQueue, call: QueuedCall, { call: counted }: Verdict & { readonly kind: 'begin' }): void {
     const { ledger } = this.#options;
     const { account } = queue;
     // It has left while the ledger was asked.
@@ -213,7 +213,7 @@ export class BudgetScheduler implements CallBudget {
     if (queue !== undefined) this.#askFor(queue);
   }
 
-  #fail(queue: FairQueue, call: Waiting, error: UpstreamError): void {
+  #fail(queue: FairQueue, call: QueuedCall, error: UpstreamError): void {
     if (!queue.has(call)) return;
     queue.delete(call);
     this.#forget(call);

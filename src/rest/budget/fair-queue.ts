@@ -3,7 +3,7 @@ import type { Demand, Permit } from './call-budget.ts';
 import type { Account, WantedCall } from './ledger.ts';
 
 /** A call that waits for its place in the budget. */
-export interface Waiting extends WaitingCall {
+export interface QueuedCall extends WaitingCall {
   readonly demand: Demand;
   /** Until when it can wait, on the clock of the scheduler. */
   readonly until: number;
@@ -25,7 +25,7 @@ export class FairQueue {
   /** Whether calls wait for an answer that proves the key. */
   waitsForProof = false;
   timer: NodeJS.Timeout | undefined;
-  readonly #byCaller = new Map<string, WaitingCalls<Waiting>>();
+  readonly #byCaller = new Map<string, WaitingCalls<QueuedCall>>();
 
   constructor(account: Account) {
     this.account = account;
@@ -43,26 +43,26 @@ export class FairQueue {
     return (user === undefined ? calls?.size : calls?.sizeOf(user)) ?? 0;
   }
 
-  add(call: Waiting): void {
+  add(call: QueuedCall): void {
     const { queueKey } = call.demand;
-    const calls = this.#byCaller.get(queueKey) ?? new WaitingCalls<Waiting>();
+    const calls = this.#byCaller.get(queueKey) ?? new WaitingCalls<QueuedCall>();
     this.#byCaller.set(queueKey, calls);
     calls.add(call);
   }
 
-  has(call: Waiting): boolean {
+  has(call: QueuedCall): boolean {
     return this.#byCaller.get(call.demand.queueKey)?.has(call) === true;
   }
 
   /** It waits no more. */
-  delete(call: Waiting): void {
+  delete(call: QueuedCall): void {
     const calls = this.#byCaller.get(call.demand.queueKey);
     calls?.delete(call);
     if (calls?.size === 0) this.#byCaller.delete(call.demand.queueKey);
   }
 
   /** A call begins: the next turn is another caller's, and of its caller another user's. */
-  begin(call: Waiting): void {
+  begin(call: QueuedCall): void {
     const { queueKey } = call.demand;
     const calls = this.#byCaller.get(queueKey);
     calls?.passTurn(call.user);
@@ -73,12 +73,12 @@ export class FairQueue {
   }
 
   /** All that wait, in the order of their turns. */
-  inOrder(): readonly Waiting[] {
+  inOrder(): readonly QueuedCall[] {
     return alternate([...this.#byCaller.values()].map((calls) => calls.inTurns()));
   }
 }
 
 /** What the ledger has to know of a call. */
-export function wantedBy({ demand: { subject, isBackground } }: Waiting): WantedCall {
+export function wantedBy({ demand: { subject, isBackground } }: QueuedCall): WantedCall {
   return { subject, isBackground };
 }

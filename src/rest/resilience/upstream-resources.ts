@@ -6,7 +6,7 @@ import type { CallBudget } from '../budget/call-budget.ts';
 import { type CallCount, CallCounts } from '../call-counts.ts';
 import { UpstreamError } from '../errors.ts';
 import type { FailureReason } from '../failure-reasons.ts';
-import { type BodyLimits, BodyRoom } from '../transport/body-room.ts';
+import { BodyRoom, type BodyRoomLimits } from '../transport/body-room.ts';
 import type { Route } from '../transport/pools.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
 import type { BreakerState } from './breaker.ts';
@@ -47,7 +47,7 @@ export interface UpstreamOptions {
   readonly maxInFlight: number;
   /** Largest response, decoded, in bytes; by default 8 MiB. */
   readonly maxBodyBytes?: number | undefined;
-  readonly bodyLimits: BodyLimits;
+  readonly bodyRoomLimits: BodyRoomLimits;
   readonly eventLoop: EventLoopYield;
   /** What each key may call, if that is limited. */
   readonly callBudget?: CallBudget | undefined;
@@ -91,7 +91,7 @@ export function createUpstreamResources(options: UpstreamOptions): UpstreamResou
   const now = (): number => performance.now();
   const most = Math.min(maxInFlight, connections);
   const limiter = new ConcurrencyLimiter({ most, now });
-  const bodies = new BodyRoom(options.bodyLimits);
+  const bodies = new BodyRoom(options.bodyRoomLimits);
   const reachability = new Reachability({ host, log, now });
   const breakerLog = logBreaker(reachability, host, log);
   const breakers = new BreakerRegistry({

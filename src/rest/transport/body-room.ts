@@ -12,7 +12,7 @@ const littleTaken = 16 * 2 ** 20;
 const usualLength = 2 ** 18;
 
 /** Most bytes of memory for what the upstream answers. */
-export interface BodyLimits {
+export interface BodyRoomLimits {
   /** Of one operation. */
   readonly operation: number;
   /** Of the process. */
@@ -27,17 +27,17 @@ const leastKept = 16 * 2 ** 20;
 const leastBytes = 128 * 2 ** 20;
 
 /** The limits if an operation may answer so many bytes. */
-export function bodyLimitsFor(maxAnswerBytes: number): BodyLimits {
+export function bodyRoomLimitsFor(maxAnswerBytes: number): BodyRoomLimits {
   const operation = Math.max(leastKept, keptPerAnswered * maxAnswerBytes);
   return { operation, process: Math.max(leastBytes, 2 * operation) };
 }
 
 /** Memory that one process has for bodies of the upstream: those that arrive, and what operations keep of them. */
 export class BodyRoom {
-  readonly limits: BodyLimits;
+  readonly limits: BodyRoomLimits;
   #taken = 0;
 
-  constructor(limits: BodyLimits) {
+  constructor(limits: BodyRoomLimits) {
     this.limits = limits;
   }
 
