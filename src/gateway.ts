@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { AnswerRoom } from './answer/answer-room.ts';
-import { createTokenAuth, type TokenAuth, type TokenAuthOptions } from './auth/token-auth.ts';
+import { createTokenAuth, type TokenAuthOptions } from './auth/token-auth.ts';
 import type { CursorCodec } from './context.ts';
 import { EventLoopYield } from './event-loop-yield.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
@@ -117,6 +117,9 @@ export interface Gateway {
   readonly close: () => Promise<void>;
 }
 
+/** Options that say what becomes of lines, too. */
+type Options = GatewayOptions & Required<Pick<GatewayOptions, 'log'>>;
+
 /** Memory that remembered operations may take. */
 const preparedBytes = 48 * 2 ** 20;
 
@@ -124,14 +127,15 @@ const preparedBytes = 48 * 2 ** 20;
  * Composes a gateway. Opens no socket until it is asked something, but to Redis. Throws a ManifestError for persisted
  * documents that cannot be used.
  */
-export function createGateway(options: GatewayOptions): Gateway {
+export function createGateway(given: GatewayOptions): Gateway {
+  const options: Options = { log: () => undefined, ...given };
   const schema = createSchema(options.live !== undefined);
   const eventLoop = new EventLoopYield();
   const callBudget = callBudgetOf(options);
   const upstream = createUpstream({ ...upstreamOptionsOf(options), eventLoop, callBudget }, cacheOptionsOf(options));
   const cursors = createCursorCodec(options.cursorSecret);
   const persisted = createPersistedDocuments(options, createSchemas(schema, options.incremental));
-  const auth = startAuth(options);
+  const auth = options.auth && createTokenAuth(options.auth, options.log);
   const tls = followCertificates(options, (route) => {
     upstream.reroute(route);
     auth?.trust(route.authorities);
@@ -180,7 +184,7 @@ interface OperationParts extends Pick<OperationsOptions, 'shared' | 'eventLoop'>
 
 /** The way of every operation, followed by spans if it is traced, and subscriptions if there are any. */
 function createOperations(
-  options: GatewayOptions,
+  options: Options,
   parts: OperationParts,
 ): { readonly run: RunOperation; readonly live: Live | undefined } {
   const { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch } = parts;
@@ -193,7 +197,8 @@ function createOperations(
   const run = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
-    ...{ createContext, createDryContexts: createDryContexts(contexts) },
+    createContext,
+    createDryContexts: createDryContexts(contexts),
     subscribe: live?.subscribe,
     refuseArguments: createRefuseArguments(options.documentLimits.argumentBytes),
     costs: createCosts({ schema, cursors, ...options, isCaching: options.cache !== undefined }),
@@ -211,7 +216,7 @@ function createOperations(
   return { run: options.tracing === undefined ? run : traceOperations(run, options.tracing), live };
 }
 
-function callBudgetOf(options: GatewayOptions): CallBudget | undefined {
+function callBudgetOf(options: Options): CallBudget | undefined {
   const { callBudget, budget: settings, operationDeadlineMs, maxUpstreamInFlight: maxInFlight, upstreamUrl } = options;
   if (callBudget !== undefined || settings === undefined) return callBudget;
   const redis = redisOf(options.persisted, options.log);
@@ -228,31 +233,27 @@ function openCacheOf({ cache, refusalOf }: Upstream): OpenCache | undefined {
 }
 
 /** What is kept of REST answers, if anything is. A refresh may take as long as an operation. */
-function cacheOptionsOf(options: GatewayOptions): CacheOptions | undefined {
+function cacheOptionsOf(options: Options): CacheOptions | undefined {
   const { cache, persisted, log, operationDeadlineMs: refreshMs } = options;
   if (cache === undefined) return undefined;
   const redis = redisOf(persisted, log);
   return { ...cache, ...(redis && shareCache(redis, options)), refreshMs };
 }
 
-function startAuth({ auth, log = () => undefined }: GatewayOptions): TokenAuth | undefined {
-  return auth === undefined ? undefined : createTokenAuth(auth, log);
-}
-
-function followCertificates(options: GatewayOptions, reroute: (route: Route) => void): FollowedTls {
-  const { upstreamTlsFiles: files = {}, upstreamRoute: route = {}, log = () => undefined } = options;
+function followCertificates(options: Options, reroute: (route: Route) => void): FollowedTls {
+  const { upstreamTlsFiles: files = {}, upstreamRoute: route = {}, log } = options;
   return followTls({ files, route, reroute, log });
 }
 
 /** Each way to differ is logged once. */
-function watchDrift({ driftSampleRate = 0, log = () => undefined }: GatewayOptions): DriftWatch {
+function watchDrift({ driftSampleRate = 0, log }: Options): DriftWatch {
   return createDriftWatch(driftSampleRate, (series) =>
     log('warn', 'the upstream differs from the OpenAPI document', { ...series }),
   );
 }
 
-function createPersistedDocuments(options: GatewayOptions, schemas: Schemas): Persisted {
-  const { introspection, documentLimits: limits, log = () => undefined } = options;
+function createPersistedDocuments(options: Options, schemas: Schemas): Persisted {
+  const { introspection, documentLimits: limits, log } = options;
   const prepare = createPrepare({ schemas, cacheBytes: preparedBytes, limits, introspection });
   return createPersisted({ ...defaultPersistedSettings, ...options.persisted, schemas, introspection, prepare, log });
 }
@@ -260,7 +261,7 @@ function createPersistedDocuments(options: GatewayOptions, schemas: Schemas): Pe
 /** Counts and logs what happens. */
 function watchWith(
   metrics: Metrics,
-  { report, log = () => undefined }: GatewayOptions,
+  { report, log }: Options,
 ): Pick<OperationsOptions, 'onBegin' | 'onOpen' | 'onEnd' | 'onPlan' | 'report'> {
   return {
     onBegin: metrics.begin,
@@ -278,7 +279,7 @@ function watchWith(
   };
 }
 
-function upstreamOptionsOf(options: GatewayOptions): Omit<UpstreamOptions, 'eventLoop'> {
+function upstreamOptionsOf(options: Options): Omit<UpstreamOptions, 'eventLoop'> {
   return {
     url: options.upstreamUrl,
     route: options.upstreamRoute,
@@ -286,6 +287,6 @@ function upstreamOptionsOf(options: GatewayOptions): Omit<UpstreamOptions, 'even
     maxInFlight: options.maxUpstreamInFlight,
     maxBodyBytes: options.maxResponseBytes,
     bodyRoomLimits: bodyRoomLimitsFor(options.maxAnswerBytes),
-    log: options.log ?? (() => undefined),
+    log: options.log,
   };
 }

@@ -35,7 +35,7 @@ export interface HandleOptions extends PageOptions {
   readonly corsHeaders?: readonly string[];
   /** Whether answers are compressed for clients that ask for it; by default they are not. */
   readonly compression?: boolean;
-  readonly log?: Log;
+  readonly log: Log;
   /** Called with each fault of the gateway itself. */
   readonly report: (error: unknown) => void;
 }
@@ -53,7 +53,7 @@ export interface HandleOptions extends PageOptions {
  */
 export function createHandle(options: HandleOptions): Handle {
   const { schema, run, bodyLimits, compression = false, corsOrigins: origins, corsHeaders: headers = [] } = options;
-  const { log = () => undefined, report } = options;
+  const { log, report } = options;
   const vary = varyOf(origins, compression);
   const send = createSend({ compression, vary });
   const identify = options.authenticator && createIdentify(options.authenticator);
