@@ -37,6 +37,7 @@ export default defineConfig({
     // A dozen times what the longest take on a calm machine: none fails because a machine is slow.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     restoreMocks: true,
     unstubEnvs: true,
     coverage: {

@@ -39,11 +39,11 @@ test('every client gets each event once and in order, and one poll answers all o
     .poll(() => [...heard.values()].every(({ length }) => length >= 2), { timeout: 15_000, interval: 50 })
     .toBe(true);
   for (const [name, events] of heard) expect([name, ...events.slice(0, 2)]).toEqual([name, 'Event 2', 'Event 3']);
-  await expect.poll(() => curl.output(), { timeout: 15_000 }).toContain('event: next\ndata: {"data":{"eventsAdded":');
+  await expect.poll(() => curl.output()).toContain('event: next\ndata: {"data":{"eventsAdded":');
   expect(upstream.mostInFlight).toBe(1);
   // A gateway that stops breaks its streams off, so that clients come again.
   running.child.kill('SIGTERM');
-  await expect.poll(() => retries, { timeout: 15_000 }).toContain('graphql-sse');
+  await expect.poll(() => retries).toContain('graphql-sse');
   curl.child.kill();
   for (const end of ends) end();
   expect(await running.exit()).toBe(0);

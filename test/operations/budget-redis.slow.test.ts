@@ -8,6 +8,7 @@ import { runMain } from '../support/process.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { project } from '../support/rows.ts';
 import { askOne, askUntilAnswered, expectLeft, overload, rates, startThrottled } from '../support/throttled.ts';
+import { until } from '../support/until.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 interface Member extends TestGateway {
@@ -31,13 +32,6 @@ async function startMember(
     log: (_level, message) => void logged.push(message),
   });
   return { ...gateway, logged };
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let left = 1500; !(await holds()); left -= 1) {
-    if (left === 0) throw new Error(`it never held: ${String(holds)}`);
-    await delay(10);
-  }
 }
 
 /** Waits until so many gateways have told Redis their calls. */

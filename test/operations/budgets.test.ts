@@ -8,6 +8,7 @@ import { reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, event, listedDashboard, project } from '../support/rows.ts';
 import { startTenants } from '../support/tenants.ts';
+import { until } from '../support/until.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const routes: Routes = {
@@ -34,13 +35,6 @@ function several(...ids: readonly number[]): string {
 
 function repeated<T>(times: number, value: T): readonly T[] {
   return Array.from({ length: times }, () => value);
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let left = 1000; !holds(); left -= 1) {
-    if (left === 0) throw new Error(`it never held: ${String(holds)}`);
-    await delay(10);
-  }
 }
 
 const write = 'mutation { updateProject(input: { id: "1", name: "New" }) { project { name } } }';

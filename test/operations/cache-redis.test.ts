@@ -34,8 +34,8 @@ async function startSharing(
       if (level !== 'info') warned.push(JSON.stringify([message, fields]));
     },
   });
-  await vi.waitFor(() => expect(logged).toContain('Redis is up'), { timeout: 10_000, interval: 5 });
-  await vi.waitFor(async () => expect(await cachedIn(gateway, 'other')).toBe(1), { timeout: 10_000, interval: 5 });
+  await expect.poll(() => logged, { interval: 5 }).toContain('Redis is up');
+  await expect.poll(() => cachedIn(gateway, 'other'), { interval: 5 }).toBe(1);
   upstream.reset();
   return { ...gateway, warned };
 }
@@ -79,7 +79,7 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     await using one = await startSharing(upstream, redis);
     await using two = await startSharing(upstream, redis);
     expect(await cachedIn(one)).toBe(0);
-    await vi.waitFor(async () => expect(await namesIn(redis, 'cache:answer:*')).toHaveLength(2));
+    await expect.poll(() => namesIn(redis, 'cache:answer:*')).toHaveLength(2);
     expect(await cachedIn(two)).toBe(1);
     await two.ask(mutation);
     expect(await cachedIn(one)).toBe(0);
@@ -119,7 +119,7 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     await using upstream = await startApi();
     await using gateway = await startSharing(upstream, redis);
     await cachedIn(gateway);
-    await vi.waitFor(async () => expect(await namesIn(redis, 'cache:answer:*')).toHaveLength(2));
+    await expect.poll(() => namesIn(redis, 'cache:answer:*')).toHaveLength(2);
     for (const name of await namesIn(redis, '*')) {
       const value = String(await redis.ask('GET', name));
       expect(`${name} ${value}`).not.toMatch(/phx_|Bearer|projects|Project/);
@@ -133,7 +133,7 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     await using one = await startSharing(upstream, redis);
     await using two = await startSharing(upstream, redis);
     await cachedIn(one);
-    await vi.waitFor(async () => expect(await namesIn(redis, 'cache:answer:*')).toHaveLength(2));
+    await expect.poll(() => namesIn(redis, 'cache:answer:*')).toHaveLength(2);
     const [a = '', b = ''] = await namesIn(redis, 'cache:answer:*');
     await redis.ask('RENAME', a, 'kept');
     await redis.ask('COPY', b, a);
@@ -141,7 +141,7 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     expect(await cachedIn(two)).toBe(0);
     await two.ask(mutation);
     expect(await cachedIn(two)).toBe(0);
-    await vi.waitFor(async () => expect(await namesIn(redis, 'cache:answer:*')).toHaveLength(3));
+    await expect.poll(() => namesIn(redis, 'cache:answer:*')).toHaveLength(3);
     for (const name of await namesIn(redis, 'cache:answer:*')) await redis.ask('APPEND', name, 'x');
     expect(await cachedIn(one)).toBe(0);
   });
@@ -155,7 +155,7 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     await using one = await startSharing(upstream, redis, { cache: { ...cacheSettings, staleSeconds: 6000 } });
     await using two = await startSharing(upstream, redis, { cache: { ...cacheSettings, staleSeconds: 0 } });
     await cachedIn(one);
-    await vi.waitFor(async () => expect(await namesIn(redis, 'cache:answer:*')).toHaveLength(2));
+    await expect.poll(() => namesIn(redis, 'cache:answer:*')).toHaveLength(2);
     for (const name of await namesIn(redis, 'cache:answer:*')) await redis.ask('PEXPIRE', name, leftMs);
     expect(await cachedIn(two)).toBe(0);
   });
@@ -165,8 +165,8 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     await using upstream = await startApi();
     await using gateway = await startSharing(upstream, redis);
     await cachedIn(gateway);
-    await vi.waitFor(async () => expect(await cachedIn(gateway)).toBe(1));
-    await vi.waitFor(async () => expect(await namesIn(redis, 'cache:epoch:*')).toHaveLength(2));
+    await expect.poll(() => cachedIn(gateway)).toBe(1);
+    await expect.poll(() => namesIn(redis, 'cache:epoch:*')).toHaveLength(2);
     const [a = '', b = ''] = await namesIn(redis, 'cache:epoch:*');
     for (const [from, to] of [
       [a, b],
@@ -190,12 +190,12 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     expect(await failuresOf(one)).toBeGreaterThan(0);
     redis.thaw();
     await redis.kill();
-    await vi.waitFor(() => expect(one.warned.join()).toContain('Redis is down'), { timeout: 10_000 });
+    await expect.poll(() => one.warned.join()).toContain('Redis is down');
     expect(await cachedIn(one)).toBe(0);
     await one.ask(mutation);
     await redis.restart();
-    await vi.waitFor(async () => expect(await cachedIn(one)).toBe(1), { timeout: 15_000, interval: 20 });
-    await vi.waitFor(async () => expect(await cachedIn(two)).toBe(1), { timeout: 15_000, interval: 20 });
+    await expect.poll(() => cachedIn(one), { interval: 20 }).toBe(1);
+    await expect.poll(() => cachedIn(two), { interval: 20 }).toBe(1);
     expect(one.warned).toEqual([...new Set(one.warned)]);
     expect(one.reported).toEqual([]);
   });
@@ -206,11 +206,11 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     const answer = (): Json => project(1, { name });
     await using upstream = await startUpstream({ [read]: answer, [write]: answer });
     await using gateway = await startSharing(upstream, redis);
-    await vi.waitFor(async () => expect(await namesIn(redis, 'cache:epoch:*')).toHaveLength(1));
+    await expect.poll(() => namesIn(redis, 'cache:epoch:*')).toHaveLength(1);
     const [others = ''] = await namesIn(redis, 'cache:epoch:*');
     const ask = async (): Promise<unknown> => (await gateway.ask(query)).data;
     await ask();
-    await vi.waitFor(async () => expect(await namesIn(redis, 'cache:epoch:*')).toHaveLength(2));
+    await expect.poll(() => namesIn(redis, 'cache:epoch:*')).toHaveLength(2);
     const own = (await namesIn(redis, 'cache:epoch:*')).find((one) => one !== others) ?? '';
     await redis.ask('COPY', others, own, 'REPLACE');
     await ask();
@@ -226,7 +226,7 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     await using gateway = await startSharing(upstream, redis);
     redis.freeze();
     const first = gateway.ask(mutation);
-    await vi.waitFor(() => expect(upstream.requests).toContain(write), { timeout: 10_000, interval: 5 });
+    await expect.poll(() => upstream.requests, { interval: 5 }).toContain(write);
     const second = gateway.ask(mutation);
     // All of them before the second write is sent.
     for (const _ of [1, 2, 3]) expect(await cachedIn(gateway)).toBe(0);
@@ -248,7 +248,7 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
       await using upstream = await startUpstream({ [read]: answer, [write]: answer });
       await using one = await startSharing(upstream, redis);
       await using two = await startSharing(upstream, redis);
-      for (const gateway of [one, two]) await vi.waitFor(async () => expect(await cachedIn(gateway)).toBe(1));
+      for (const gateway of [one, two]) await expect.poll(() => cachedIn(gateway)).toBe(1);
       const epochs = async (): Promise<string> =>
         String(await redis.ask('MGET', ...(await namesIn(redis, 'cache:epoch:*'))));
       const before = await epochs();
@@ -257,7 +257,7 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
       await one.ask(mutation);
       expect((await two.ask(query)).data).toEqual({ project: { name } });
       await redis.ask(command, ...allow);
-      await vi.waitFor(async () => expect(await epochs()).not.toBe(before), { timeout: 5000 });
+      await expect.poll(() => epochs()).not.toBe(before);
       expect((await two.ask(query)).data).toEqual({ project: { name } });
     },
   );
@@ -280,7 +280,7 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
       persisted: { redisUrl: redis.url.replace('//', '//gateway:any@') },
       log: (_level, message, fields) => void warned.push(JSON.stringify([message, fields])),
     });
-    await vi.waitFor(() => expect(warned.join()).toContain('"it refuses INFO"'), { timeout: 10_000, interval: 5 });
+    await expect.poll(() => warned.join(), { interval: 5 }).toContain('"it refuses INFO"');
     expect([await cachedIn(gateway), await cachedIn(gateway)]).toEqual([0, 0]);
   });
 
@@ -318,11 +318,11 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
       const name = names.find((known) => known !== others) ?? '';
       expect(Number(await redis.ask('PTTL', name))).toBeGreaterThan(86_400_000);
     };
-    await vi.waitFor(isKept);
+    await vi.waitFor(isKept, { timeout: 30_000 });
     expect([await cachedIn(two), await cachedIn(two)]).toEqual([0, 1]);
     await redis.ask('FLUSHALL');
     expect([await cachedIn(two), await cachedIn(two)]).toEqual([0, 1]);
-    await vi.waitFor(isKept);
+    await vi.waitFor(isKept, { timeout: 30_000 });
     expect(await cachedIn(one)).toBe(1);
   });
 
@@ -344,7 +344,7 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     await using one = await startSharing(upstream, redis);
     await using two = await startSharing(upstream, redis);
     const reading = one.ask(query);
-    await vi.waitFor(() => expect(upstream.requests).toEqual([read]));
+    await expect.poll(() => upstream.requests).toEqual([read]);
     await two.ask(mutation);
     held.resolve();
     expect((await reading).data).toEqual({ project: { name: `Project of ${key}` } });
@@ -362,12 +362,12 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     for (const gateway of [one, two]) {
       gateway.pass(cacheSettings.ttls.projects);
       expect(await staleIn(gateway)).toBe(1);
-      await vi.waitFor(async () => expect(await staleIn(gateway)).toBe(0), { timeout: 10_000, interval: 5 });
-      await vi.waitFor(async () => {
+      await expect.poll(() => staleIn(gateway), { interval: 5 }).toBe(0);
+      const longestMs = async (): Promise<number> => {
         const names = await namesIn(redis, 'cache:answer:*');
-        const left = await Promise.all(names.map(async (name) => Number(await redis.ask('PTTL', name))));
-        expect(Math.max(...left)).toBeGreaterThan(staleMs);
-      });
+        return Math.max(...(await Promise.all(names.map(async (name) => Number(await redis.ask('PTTL', name))))));
+      };
+      await expect.poll(longestMs).toBeGreaterThan(staleMs);
     }
     expect(upstream.requests).toEqual([read, read]);
   });
@@ -390,11 +390,10 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     for (const [index, gateway] of [one, two].entries()) {
       gateway.pass(cacheSettings.ttls.projects);
       expect(await staleIn(gateway)).toBe(1);
-      await vi.waitFor(() => expect(claims()).toBe(index + 1), { timeout: 10_000, interval: 5 });
+      await expect.poll(() => claims(), { interval: 5 }).toBe(index + 1);
     }
     release(undefined);
-    for (const gateway of [one, two])
-      await vi.waitFor(async () => expect(await staleIn(gateway)).toBe(0), { timeout: 10_000, interval: 5 });
+    for (const gateway of [one, two]) await expect.poll(() => staleIn(gateway), { interval: 5 }).toBe(0);
     expect(upstream.requests).toEqual([read, read]);
   });
 });

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { cacheSettings } from '../support/cache.ts';
 import { at } from '../support/connections.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
@@ -75,7 +75,7 @@ test.skipIf(!hasRedis)(
         persisted: { redisUrl: redis.url },
         log: (_level, message) => void logged.push(message),
       });
-      await vi.waitFor(() => expect(logged).toContain('Redis is up'), { timeout: 10_000, interval: 5 });
+      await expect.poll(() => logged, { interval: 5 }).toContain('Redis is up');
       return gateway;
     };
     await using one = await started();

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { isObject } from '../../src/rest/values.ts';
 import { startCaching } from '../support/cache.ts';
 import type { Answer, Request, TestGateway } from '../support/gateway.ts';
@@ -49,7 +49,7 @@ function namedIn({ data, errors }: Answer): unknown {
 
 /** Waits until the upstream has received so many requests. */
 async function received({ requests }: Upstream, count: number): Promise<void> {
-  await vi.waitFor(() => expect(requests).toHaveLength(count), { timeout: 10_000, interval: 2 });
+  await expect.poll(() => requests, { interval: 2 }).toHaveLength(count);
 }
 
 test('a fresh answer is given without a call, and read again once it is too old', async () => {
@@ -74,7 +74,7 @@ test('a stale answer is given at once, and refreshed by one call for all who are
   const stale = await Promise.all(Array.from({ length: 20 }, () => nameOf(gateway, { extensions: { cost: true } })));
   expect(new Set(stale)).toEqual(new Set(['Change 0']));
   one.release();
-  await vi.waitFor(async () => expect(await nameOf(gateway)).toBe('Change 1'));
+  await expect.poll(() => nameOf(gateway)).toBe('Change 1');
   expect(one.upstream.requests).toEqual([read, read]);
 });
 
@@ -167,7 +167,7 @@ test('what is read while a write is under way that no operation waits for any mo
   expect(await nameOf(gateway)).toBe('Old');
   expect((await writing).errors?.[0]?.extensions['code']).toBe('UPSTREAM_TIMEOUT');
   arrived.resolve();
-  await vi.waitFor(() => expect(name).toBe('New'));
+  await expect.poll(() => name).toBe('New');
   expect(await nameOf(gateway)).toBe('New');
 });
 
@@ -213,7 +213,7 @@ test('an answer whose refresh has failed is not read anew with each request', as
   expect(upstream.requests).toEqual([read, read]);
   gateway.pass(60);
   expect(await nameOf(gateway)).toBe('Change 0');
-  await vi.waitFor(() => expect(upstream.requests).toEqual([read, read, read]));
+  await expect.poll(() => upstream.requests).toEqual([read, read, read]);
 });
 
 test('an answer is given no more once the upstream has given one with no-store in its place', async () => {
@@ -226,7 +226,7 @@ test('an answer is given no more once the upstream has given one with no-store i
   name = 'New';
   gateway.pass(60);
   expect(await nameOf(gateway)).toBe('Old');
-  await vi.waitFor(async () => expect(await nameOf(gateway)).toBe('New'));
+  await expect.poll(() => nameOf(gateway)).toBe('New');
 });
 
 test.each([
@@ -240,7 +240,7 @@ test.each([
   isGone = true;
   gateway.pass(60);
   expect(await nameOf(gateway)).toBe('Change 0');
-  await vi.waitFor(async () => expect(await nameOf(gateway)).toBe(expected));
+  await expect.poll(() => nameOf(gateway)).toBe(expected);
 });
 
 test('a request with no-cache reads past the cache and stores, one with no-store does neither', async () => {
@@ -267,7 +267,7 @@ test('the cost and the trace say what the cache answered, and the metrics count 
   gateway.pass(60);
   expect(await costOf()).toEqual({ requested: 1, actual: 0, limit, cached: 1, stale: 1 });
   await received(one.upstream, 2);
-  await vi.waitFor(async () => expect(await costOf()).toMatchObject({ stale: 0 }));
+  await expect.poll(() => costOf()).toMatchObject({ stale: 0 });
   expect(await costOf({ 'cache-control': 'no-cache' })).toMatchObject({ actual: 1, cached: 0 });
   const traced = await gateway.ask(query, { extensions: { explain: 'trace' } });
   expect(traced.extensions?.['explain']).toMatchObject({
@@ -364,10 +364,8 @@ test('a client may not cache for longer what an operation was given by the read 
   const first = ask(query);
   await received(one.upstream, 1);
   const joined = ask('{ project(id: 1) { name upstreamId } }');
-  await vi.waitFor(async () => {
-    const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
-    expect(metrics).toContain('gateway_rest_shared_reads_total 1');
-  });
+  const metrics = async (): Promise<string> => (await fetch(new URL('/metrics', gateway.url))).text();
+  await expect.poll(metrics).toContain('gateway_rest_shared_reads_total 1');
   one.release();
   expect([await first, await joined]).toEqual(['private, max-age=60', 'private, max-age=60']);
   expect(one.upstream.requests).toEqual([read]);

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { budgetOf } from '../support/budgets.ts';
 import { key, startGateway, type TestGateway } from '../support/gateway.ts';
 import { accepts, askForParts, type Merged, mergeParts, type Part } from '../support/parts.ts';
@@ -88,7 +88,7 @@ describe.each(formats)('an answer in parts of %s', (format) => {
     const first = await parts.next();
     expect(first.value).toMatchObject({ data, hasNext: true });
     // They are under way already.
-    await vi.waitFor(() => expect(requestedOf(upstream)).toEqual(expect.arrayContaining([...held])));
+    await expect.poll(() => requestedOf(upstream)).toEqual(expect.arrayContaining([...held]));
     letGo.resolve();
     const whole = await gateway.ask(query.replaceAll('@defer', ''));
     const all = [first.value, ...(await Array.fromAsync(parts))];
@@ -173,13 +173,13 @@ describe.each(formats)('an answer in parts of %s', (format) => {
 
   test('ends the calls of what is left when its client leaves', async () => {
     await using upstream = await startHolding([list], never);
-    await using gateway = await startGateway(upstream);
+    await using gateway = await startGateway(upstream, { operationDeadlineMs: 60_000 });
     const leaving = new AbortController();
     const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
     const { parts } = await askForParts(gateway.url, query, accepts[format], { signal: leaving.signal });
     expect(await parts.next()).toMatchObject({ value: { data: { project: { name: 'Project 1' } } } });
     leaving.abort();
-    await vi.waitFor(() => expect(upstream.records.map(({ cancelled }) => cancelled)).toContain(true));
+    await expect.poll(() => upstream.records.map(({ cancelled }) => cancelled)).toContain(true);
   });
 
   test('ends at the deadline, with the errors of what had not come', async () => {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { textAt } from '../support/connections.ts';
 import { type Answer, startGateway } from '../support/gateway.ts';
 import { codesOf } from '../support/outcomes.ts';
@@ -17,8 +17,11 @@ const csvRead = 'GET /api/projects/1/events/?limit=50&format=csv';
 
 /** Waits until the upstream has received so many requests. */
 async function received(upstream: Upstream, count: number): Promise<void> {
-  await vi.waitFor(() => expect(upstream.requests).toHaveLength(count), { timeout: 5000, interval: 2 });
+  await expect.poll(() => upstream.requests, { interval: 2 }).toHaveLength(count);
 }
+
+/** Deadlines that end no call of a test before it does. */
+const patient = { operationDeadlineMs: 60_000 };
 
 /** Long enough for a request that should not be there to arrive. */
 const aMoment = 60;
@@ -126,12 +129,12 @@ describe('single flight', () => {
 
   test('is cancelled when the last one leaves, and the next one gets a call of its own', async () => {
     await using upstream = await startHolding();
-    await using gateway = await startGateway(upstream);
+    await using gateway = await startGateway(upstream, patient);
     const callers = [0, 1].map(() => asking((signal) => gateway.ask(one, { signal })));
     await received(upstream, 1);
     await delay(aMoment);
     for (const caller of callers) caller.leave();
-    await vi.waitFor(() => expect(upstream.records[0]?.cancelled).toBe(true), { timeout: 1000 });
+    await expect.poll(() => upstream.records[0]?.cancelled).toBe(true);
     const next = gateway.ask(one);
     await received(upstream, 2);
     upstream.release();
@@ -144,10 +147,10 @@ describe('single flight', () => {
     const impatient = gateway.ask(one);
     await received(upstream, 1);
     await delay(600);
-    const patient = gateway.ask(one);
+    const other = gateway.ask(one);
     expect(codesOf(await impatient)).toEqual(['project UPSTREAM_TIMEOUT']);
     upstream.release();
-    expect((await patient).data).toEqual(named);
+    expect((await other).data).toEqual(named);
     expect(upstream.requests).toEqual([read]);
   });
 
@@ -211,21 +214,19 @@ describe('single flight', () => {
 });
 
 describe('a client that leaves', () => {
-  test('cancels all of its calls within a second, and no further wave starts', async () => {
+  test('cancels all of its calls, and no further wave starts', async () => {
     await using upstream = await startUpstream({
       'GET /api/projects/': { count: 3, next: null, results: [1, 2, 3].map((id) => listedProject(id)) },
       'GET /api/projects/:id/dashboards/': hang,
       'GET /api/projects/1/': hang,
     });
-    await using gateway = await startGateway(upstream);
+    await using gateway = await startGateway(upstream, patient);
     const query = `{ project(id: 1) { name primaryDashboard { name } }
       projects(first: 3) { nodes { dashboards(first: 2) { nodes { name tiles } } } } }`;
     const caller = asking((signal) => gateway.ask(query, { signal }));
     await received(upstream, 5);
     caller.leave();
-    await vi.waitFor(() => expect(upstream.records.every(({ endedAt }) => endedAt !== Infinity)).toBe(true), {
-      timeout: 1000,
-    });
+    await expect.poll(() => upstream.records.every(({ endedAt }) => endedAt !== Infinity)).toBe(true);
     expect(upstream.records.filter(({ cancelled }) => cancelled)).toHaveLength(4);
     await delay(aMoment);
     expect(upstream.requests).toHaveLength(5);
@@ -246,13 +247,13 @@ describe('a client that leaves', () => {
 
   test('has its mutation sent once, and nothing after it', async () => {
     await using upstream = await startHolding();
-    await using gateway = await startGateway(upstream);
+    await using gateway = await startGateway(upstream, patient);
     const twice = `mutation { a: updateProject(input: { id: 1, name: "A" }) { project { name } }
       b: updateProject(input: { id: 1, name: "B" }) { project { name } } }`;
     const caller = asking((signal) => gateway.ask(twice, { signal }));
     await received(upstream, 1);
     caller.leave();
-    await vi.waitFor(() => expect(upstream.records[0]?.endedAt).not.toBe(Infinity), { timeout: 1000 });
+    await expect.poll(() => upstream.records[0]?.endedAt).not.toBe(Infinity);
     upstream.release();
     await delay(aMoment);
     expect(upstream.records.map(({ method, body }) => `${method} ${body}`)).toEqual(['PATCH {"name":"A"}']);

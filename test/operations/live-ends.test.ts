@@ -220,7 +220,7 @@ test.each(inForm([], [3]))(
       expect((await gateway.weigh()).live).toBeLessThan(live + 110 * 2 ** 20);
     }
     expect(await streamsAt(gateway.url)).toBe(1);
-    await expect.poll(async () => (await gateway.weigh()).live, { timeout: 10_000 }).toBeLessThan(live + 30 * 2 ** 20);
+    await expect.poll(async () => (await gateway.weigh()).live).toBeLessThan(live + 30 * 2 ** 20);
     for (const socket of stalled) socket.destroy();
   },
   60_000,
@@ -272,12 +272,12 @@ test('connects and disconnects leave no memory, timer or socket behind', async (
   // What is made once for all of them is there after the first.
   await comeAndGo(200);
   const resources = async (): Promise<number> => (await gateway.weigh()).resources;
-  await expect.poll(() => streamsAt(gateway.url), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => streamsAt(gateway.url)).toBe(0);
   const { live, resources: atFirst } = await gateway.weigh();
   await comeAndGo(inForm(200, 10_000));
-  await expect.poll(() => streamsAt(gateway.url), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => streamsAt(gateway.url)).toBe(0);
   // The few that come and go by themselves are not counted.
-  await expect.poll(resources, { timeout: 10_000 }).toBeLessThan(atFirst + 10);
+  await expect.poll(resources).toBeLessThan(atFirst + 10);
   expect((await gateway.weigh()).live).toBeLessThan(live + 2 * 2 ** 20);
 }, 200_000);
 
@@ -323,6 +323,6 @@ test('the calls of a message that many get are counted once in the log', async (
   await Promise.all(all.map((heard) => heard.until(() => heard.ids().length === 1)));
   await Promise.all(all.map((heard) => heard[Symbol.asyncDispose]()));
   const calls = (): number[] => lines.map((line) => Number(line['calls'])).toSorted((one, other) => one - other);
-  await expect.poll(calls, { timeout: 10_000 }).toEqual([0, 0, 1]);
+  await expect.poll(calls).toEqual([0, 0, 1]);
   expect(upstream.requests.filter((request) => request === 'GET /api/projects/1/')).toHaveLength(1);
 });

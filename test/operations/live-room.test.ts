@@ -19,7 +19,7 @@ async function startEvents(): Promise<{ events: GrowingEvents; upstream: Upstrea
 
 async function untilPolled({ requests }: Upstream): Promise<void> {
   const before = requests.length;
-  await expect.poll(() => requests.length, { timeout: 10_000 }).toBeGreaterThan(before + 1);
+  await expect.poll(() => requests.length).toBeGreaterThan(before + 1);
 }
 
 test('a message takes room until its listeners have it, though none follows it', async () => {
@@ -31,7 +31,7 @@ test('a message takes room until its listeners have it, though none follows it',
   events.add(1, '2024-05-01T10:00:01Z', { properties: 'x'.repeat(300_000) });
   await Promise.all(all.map((heard) => heard.until(() => heard.ids().length === 1)));
   const ask = async (): Promise<number> => (await gateway.ask('{ project(id: 1) { name } }')).status;
-  await expect.poll(ask, { timeout: 10_000 }).toBe(200);
+  await expect.poll(ask).toBe(200);
   expect(all.map(({ ended }) => ended)).toEqual([undefined, undefined, undefined]);
   await Promise.all(all.map((heard) => heard[Symbol.asyncDispose]()));
 });
@@ -51,7 +51,7 @@ test('a message for which there is no room cuts its stream, and comes to a clien
   const large = events.add(1, '2024-05-01T10:00:02Z', { properties: 'x'.repeat(200_000) });
   await heard.until(() => heard.ended !== undefined);
   expect([heard.ended, heard.messages.length, heard.ids()]).toEqual(['cut', 1, told]);
-  await expect.poll(() => lines, { timeout: 10_000 }).toMatchObject([{ messages: 1, codes: ['OVERLOADED'] }]);
+  await expect.poll(() => lines).toMatchObject([{ messages: 1, codes: ['OVERLOADED'] }]);
   await using resumed = await subscribe(gateway.url, { variables: { after: heard.cursor() } });
   await resumed.until(() => resumed.messages.length > 0);
   expect(resumed.ids()).toEqual(large);

@@ -21,7 +21,7 @@ async function startEvents(): Promise<{ events: GrowingEvents; upstream: Upstrea
 /** Waits until the events that were there are known, so that what is added from now on is new. */
 async function begun({ requests }: Upstream, polls = 1): Promise<void> {
   const before = requests.length;
-  await expect.poll(() => requests.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(before + polls + 1);
+  await expect.poll(() => requests.length).toBeGreaterThanOrEqual(before + polls + 1);
 }
 
 /** A moment so many milliseconds after ten o'clock. */
@@ -81,7 +81,7 @@ test('two hundred listeners are one poll each interval, and all get the same', a
     expect(ids).toHaveLength(heard.messages.length);
   }
   const { metrics } = gateway.gateway;
-  await expect.poll(() => metrics.render(), { timeout: 10_000 }).toMatch(/^gateway_streams 0$/m);
+  await expect.poll(() => metrics.render()).toMatch(/^gateway_streams 0$/m);
   const polls = Number(/^gateway_stream_polls_total (\d+)$/m.exec(await metrics.render())?.[1]);
   // The last one may have been given up before it was sent.
   expect([0, 1]).toContain(polls - upstream.requests.length);

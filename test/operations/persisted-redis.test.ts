@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { hashOf } from '../../src/operation/persisted/ids.ts';
 import { expectWithin } from '../support/form.ts';
@@ -6,6 +5,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { automatic, outcomeOf, registration, send } from '../support/persisted.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { authority } from '../support/tls.ts';
+import { until } from '../support/until.ts';
 
 if (!hasRedis) console.warn('There is no redis-server on this machine: the tests of the shared store are skipped.');
 
@@ -35,14 +35,6 @@ async function startConnected(redisUrl: string, redisAuthorities?: string): Prom
   const gateway = await start(redisUrl, redisAuthorities);
   await until(() => gateway.logged.includes('Redis is up'));
   return gateway;
-}
-
-async function until(done: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 1000; tries += 1) {
-    if (await done()) return;
-    await setTimeout(10);
-  }
-  throw new Error('it never came about');
 }
 
 /** Failures by command, as the metrics tell them. */

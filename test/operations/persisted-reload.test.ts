@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { PersistedSettings } from '../../src/operation/persisted/persisted.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { countsOfDocuments, createFolder, outcomeOf, send } from '../support/persisted.ts';
+import { until } from '../support/until.ts';
 
 const upstream = { url: 'http://127.0.0.1:1' };
 const unknown = [404, 'PERSISTED_DOCUMENT_NOT_FOUND'];
@@ -26,14 +26,6 @@ async function start(persisted: Partial<PersistedSettings>): Promise<LoggingGate
 
 async function ask(gateway: TestGateway, id: string): Promise<unknown> {
   return outcomeOf(await send(gateway.url, { id }));
-}
-
-async function until(done: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500; tries += 1) {
-    if (await done()) return;
-    await setTimeout(20);
-  }
-  throw new Error('it never came about');
 }
 
 describe('At start', () => {

@@ -10,6 +10,7 @@ import { runMain } from '../support/process.ts';
 import { hang } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
 import { listedProject, project } from '../support/rows.ts';
+import { until } from '../support/until.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 function read(id: number): string {
@@ -25,14 +26,6 @@ async function startSlow(milliseconds: number): Promise<Upstream> {
   const upstream = await startUpstream(answer);
   upstream.release();
   return upstream;
-}
-
-/** In a moment of its own, so that the server has read what the client has sent. */
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; !condition(); tries += 1) {
-    if (tries === 2000) throw new Error('waited ten seconds in vain');
-    await pause(5);
-  }
 }
 
 test('1,500 at once: at most 512 calls in flight, all answered, in 512 MB, and the server stays awake', {
@@ -72,7 +65,7 @@ test('16 operations of 100 calls each from one key, all at once, wait for their 
     },
   });
   upstream.release();
-  await using gateway = await startGateway(upstream, { upstreamConnections: 512 });
+  await using gateway = await startGateway(upstream, { upstreamConnections: 512, operationDeadlineMs: 60_000 });
   const cursors: unknown[] = [null];
   const next = 'query ($after: String) { projects(first: 100, after: $after) { pageInfo { endCursor } } }';
   while (cursors.length < 16) {

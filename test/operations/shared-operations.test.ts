@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import { listedProject, project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -58,7 +58,7 @@ test('other variables, another key, another document and a request for the cost 
     gateway.ask(query, { ...ask, extensions: { cost: true } }),
   ];
   await underWay(gateway.url, 5);
-  await vi.waitFor(() => expect(upstream.requests).toHaveLength(3));
+  await expect.poll(() => upstream.requests).toHaveLength(3);
   upstream.release();
   for (const { data, errors } of await Promise.all(answers)) expect([errors, data]).toEqual([undefined, data]);
   expect(await joinedRuns(gateway.url)).toBe(0);
@@ -72,12 +72,12 @@ test.each([
   await using upstream = await startHolding();
   await using gateway = await startGateway(upstream, { ...patient, explain: true });
   const before = gateway.ask(query, ask);
-  await vi.waitFor(() => expect(upstream.requests).toHaveLength(1));
+  await expect.poll(() => upstream.requests).toHaveLength(1);
   const change = 'mutation { updateProject(input: { id: 1, name: "New" }) { project { name } } }';
   const written = gateway.ask(change, { extensions });
-  await vi.waitFor(() => expect(upstream.requests).toHaveLength(2));
+  await expect.poll(() => upstream.requests).toHaveLength(2);
   const after = gateway.ask(query, ask);
-  await vi.waitFor(() => expect(upstream.requests).toHaveLength(3));
+  await expect.poll(() => upstream.requests).toHaveLength(3);
   upstream.release();
   await Promise.all([before, written, after]);
   expect(await joinedRuns(gateway.url)).toBe(0);
@@ -88,7 +88,7 @@ test('a number that is too large for any double is not taken for null', async ()
   await using gateway = await startGateway(upstream, patient);
   const list = 'query L($first: Int) { projects(first: $first) { nodes { name } } }';
   const plain = gateway.ask(list, { variables: { first: null } });
-  await vi.waitFor(() => expect(upstream.requests).toHaveLength(1));
+  await expect.poll(() => upstream.requests).toHaveLength(1);
   const infinite = gateway.ask(list, { variables: { first: JSON.rawJSON('1e400') } });
   // It waits for nothing that is held.
   expect((await infinite).errors).toHaveLength(1);

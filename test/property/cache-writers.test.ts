@@ -61,7 +61,7 @@ async function shares({ url }: TestGateway, [writer]: readonly Writer[]): Promis
     const { extensions } = await ask(url, '{ project(id: 1) { name } }', request);
     expect(at(extensions, 'cost', 'cached')).toBe(1);
   };
-  await vi.waitFor(use, { timeout: 10_000, interval: 20 });
+  await vi.waitFor(use, { timeout: 30_000, interval: 20 });
 }
 
 const hit = /^gateway_cache_reads_total\{.*result="(?:hit|stale)"\} (\d+)$/gm;

@@ -4,11 +4,12 @@ import { inForm } from '../support/form.ts';
 import { freePort } from '../support/free-port.ts';
 import { ask } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
-import { as, pause, together } from '../support/load.ts';
+import { as, together } from '../support/load.ts';
 import { accepts, askForParts, mergeParts } from '../support/parts.ts';
 import { type Running, runMain } from '../support/process.ts';
 import { hang } from '../support/replies.ts';
 import * as rows from '../support/rows.ts';
+import { until } from '../support/until.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const read = '{ project(id: 1) { name } }';
@@ -23,13 +24,6 @@ async function startOver(upstream: Upstream, environment: Readonly<Record<string
 async function metric(url: string, name: string): Promise<number> {
   const text = await (await fetch(new URL('/metrics', url))).text();
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await condition()); tries += 1) {
-    if (tries === 400) throw new Error('waited in vain');
-    await pause(25);
-  }
 }
 
 function stop({ child }: Running): void {

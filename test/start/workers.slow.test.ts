@@ -7,6 +7,7 @@ import { automatic, createFolder, registration } from '../support/persisted.ts';
 import { type Running, runMain } from '../support/process.ts';
 import { type RawResponse, sendRaw } from '../support/raw-http.ts';
 import * as rows from '../support/rows.ts';
+import { until } from '../support/until.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const query = '{ project(id: 1) { name } }';
@@ -64,13 +65,6 @@ async function kill({ running }: Group, pid: number, times: number): Promise<voi
   await until(() => running.output().split('"how":"signal SIGKILL"').length > times);
 }
 
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let left = 200; !(await holds()); left -= 1) {
-    if (left === 0) throw new Error(`it never held: ${String(holds)}`);
-    await pause(50);
-  }
-}
-
 function repeated<T>(times: number, value: T): T[] {
   return Array.from({ length: times }, () => value);
 }
@@ -102,7 +96,7 @@ test('what a client registers with one worker is known to both, and to one that 
   expect(await ask(group.url, registration(query))).toEqual(answered);
   // A worker that is busy with its own start may miss the time that a request waits for the text; clients ask again then.
   const hits = (): Promise<unknown[]> => Promise.all(Array.from({ length: 10 }, () => ask(group.url, automatic(hash))));
-  await expect.poll(hits, { timeout: 10_000 }).toEqual(repeated(10, answered));
+  await expect.poll(hits).toEqual(repeated(10, answered));
   for (const [index, pid] of (await pidsThatLogged(group, /"msg":"operation"/, 2)).entries()) {
     await kill(group, pid, index + 1);
     await until(async () => {
@@ -110,7 +104,7 @@ test('what a client registers with one worker is known to both, and to one that 
       return metrics.get('gateway_workers') === 2 && metrics.get('gateway_worker_restarts_total') === index + 1;
     });
   }
-  await expect.poll(hits, { timeout: 10_000 }).toEqual(repeated(10, answered));
+  await expect.poll(hits).toEqual(repeated(10, answered));
 });
 
 test('a worker that is killed is replaced, the other one serves meanwhile, and no counter goes back', async () => {

@@ -67,7 +67,7 @@ export interface Subscribed extends AsyncDisposable {
   readonly messages: readonly Heard[];
   /** How it ended; undefined while it goes on. */
   readonly ended: 'complete' | 'cut' | undefined;
-  /** Resolves once it holds; fails after ten seconds. */
+  /** Resolves once it holds; fails after half a minute. */
   until(holds: () => boolean): Promise<void>;
   /** The upstream ids that have come so far. */
   ids(): string[];
@@ -141,7 +141,7 @@ class ReceivedEvents {
   until(holds: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const shown = (): string => JSON.stringify(this.messages).slice(0, 2000);
-      const late = setTimeout(() => reject(new Error(`only this has come: ${shown()}`)), 10_000);
+      const late = setTimeout(() => reject(new Error(`only this has come: ${shown()}`)), 30_000);
       const look = (): void => {
         if (!holds()) return;
         clearTimeout(late);

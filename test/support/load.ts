@@ -54,14 +54,14 @@ export function pause(milliseconds: number): Promise<void> {
   });
 }
 
-/** Asks until it works; how long that took, in milliseconds. Throws after ten seconds. */
+/** Asks until it works; how long that took, in milliseconds. Throws after half a minute. */
 export async function untilHealthy(question: () => Promise<Answer>): Promise<number> {
   const startedAt = performance.now();
-  while (performance.now() - startedAt < 10_000) {
+  while (performance.now() - startedAt < 30_000) {
     if ((await question()).errors === undefined) return performance.now() - startedAt;
     await pause(20);
   }
-  throw new Error('not healthy after ten seconds');
+  throw new Error('not healthy after half a minute');
 }
 
 /** The codes of an answer's errors. */

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Epochs, LocalEpochs } from '../../src/rest/cache/epochs.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import type { Upstream } from '../../src/rest/upstream.ts';
@@ -20,7 +20,7 @@ test('a thousand simultaneous misses of one page are one call', async () => {
   await using api = await startUpstream({ [`GET ${one}`]: project(1) }, { hold: 1000 });
   const upstream = connectCached(api.url);
   const reads = Array.from({ length: 1000 }, () => read(upstream, one));
-  await vi.waitFor(() => expect(api.requests).toHaveLength(1));
+  await expect.poll(() => api.requests).toHaveLength(1);
   api.release();
   expect(new Set(await Promise.all(reads))).toEqual(new Set(['Project 1']));
   expect(await read(upstream, one)).toBe('Project 1');
@@ -71,7 +71,7 @@ test('a write that a proxy has given up may arrive after that: it is read then',
   await (await begin(upstream, caller)).write(operations.updateProject, one, {}).catch(codeOf);
   expect(await read(upstream, one)).toBe('Old');
   name = 'New';
-  await vi.waitFor(async () => expect(await read(upstream, one)).toBe('New'), { timeout: 5000 });
+  await expect.poll(() => read(upstream, one)).toBe('New');
   await upstream.close();
 });
 
@@ -140,7 +140,7 @@ test('a write that is given up while its epoch is being made is not sent, and em
   const writer = await begin(upstream, caller);
   const before = local.current(caller.sharingKey);
   const written = writer.write(operations.updateProject, one, {}).catch(codeOf);
-  await vi.waitFor(() => expect(local.current(caller.sharingKey)).not.toBe(before));
+  await expect.poll(() => local.current(caller.sharingKey)).not.toBe(before);
   writer.deadline.end('deadline');
   made.resolve();
   expect(await written).toBe('UPSTREAM_TIMEOUT');

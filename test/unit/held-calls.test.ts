@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import type { CallBudget, Demand, Permit } from '../../src/rest/budget/call-budget.ts';
 import { operations } from '../../src/rest/generated/views.ts';
@@ -85,10 +85,10 @@ test.each([
   const { upstream, demands, sent, begin, pass } = createHeldUpstream();
   for (let round = 1; round <= 3; round += 1) {
     const deadline = startRead(upstream, 60_000);
-    await vi.waitFor(() => expect(demands).toHaveLength(round));
+    await expect.poll(() => demands).toHaveLength(round);
     pass(heldMs);
     begin();
-    await vi.waitFor(() => expect(sent()).toBe(round));
+    await expect.poll(() => sent()).toBe(round);
     pass(flightMs);
     deadline.end('deadline');
   }
@@ -105,7 +105,7 @@ test('a read waits for its place in the budget as long as enough time is left fo
     }
     const before = demands.length;
     const deadline = startRead(upstream, 1_000_000);
-    await vi.waitFor(() => expect(demands).toHaveLength(before + 1));
+    await expect.poll(() => demands).toHaveLength(before + 1);
     deadline.end('left');
     return demands.at(-1);
   };

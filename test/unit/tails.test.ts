@@ -6,8 +6,6 @@ import type { Caller } from '../../src/rest/caller.ts';
 
 const list = { noun: 'Event', scope: '1' } as const;
 
-const patient = { timeout: 10_000 };
-
 /** One of the users of a tenant. */
 function user(subject: string): Caller {
   return { key: 'phx_acme', hash: subject, sharingKey: 'acme', queueKey: 'acme', subject };
@@ -38,7 +36,7 @@ function startTails() {
 test('those who follow the same list take turns: each poll is made in the name of another', async () => {
   const { polledFor, follow } = startTails();
   const listeners = ['one', 'two', 'three'].map(follow);
-  await expect.poll(() => polledFor.length, patient).toBeGreaterThanOrEqual(6);
+  await expect.poll(() => polledFor.length).toBeGreaterThanOrEqual(6);
   expect(polledFor.slice(0, 6)).toEqual(['one', 'two', 'three', 'one', 'two', 'three']);
   for (const listener of listeners) listener.end();
 });
@@ -46,10 +44,10 @@ test('those who follow the same list take turns: each poll is made in the name o
 test('no poll is made in the name of one who has left', async () => {
   const { polledFor, follow } = startTails();
   const [leaving, staying] = ['one', 'two'].map(follow);
-  await expect.poll(() => polledFor, patient).toContain('two');
+  await expect.poll(() => polledFor).toContain('two');
   leaving?.end();
   const { length } = polledFor;
-  await expect.poll(() => polledFor.length, patient).toBeGreaterThanOrEqual(length + 3);
+  await expect.poll(() => polledFor.length).toBeGreaterThanOrEqual(length + 3);
   expect(new Set(polledFor.slice(length))).toEqual(new Set(['two']));
   staying?.end();
 });

@@ -1,9 +1,9 @@
-import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { followTenants } from '../../src/auth/follow-tenants.ts';
 import { readTenants } from '../../src/auth/read-tenants.ts';
 import type { Tenants } from '../../src/rest/tenants.ts';
 import { createFolder, type Folder } from '../support/persisted.ts';
+import { until } from '../support/until.ts';
 
 const mutationNames = ['createProject', 'createDashboard', 'updateDashboard'];
 const environment = { ACME_KEY: 'phx_of_environment', EMPTY: '' };
@@ -11,11 +11,6 @@ const organization = '0188f3c5-7a31-7c11-9d2b-0e5a4c1f6b77';
 
 function read(folder: Folder, content: unknown): Tenants {
   return readTenants({ path: folder.write('keys.json', content), environment, mutationNames }).tenants;
-}
-
-async function until(done: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 500 && !done(); tries += 1) await setTimeout(10);
-  expect(done()).toBe(true);
 }
 
 test('an entry says a key, what it reaches and which mutations it runs', () => {
