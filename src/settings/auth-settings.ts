@@ -5,7 +5,7 @@ import type { TokenAuthOptions } from '../auth/token-auth.ts';
 import { messageOf } from '../error-text.ts';
 import { mutationNames } from '../resolvers/resolvers.ts';
 import { readRoute } from './route-settings.ts';
-import { ConfigError, type Environment, given, oneOf, required, type Setting, text } from './settings.ts';
+import { ConfigError, type Environment, given, isSet, oneOf, required, type Setting, text } from './settings.ts';
 
 /** How requests are authenticated. */
 export const authSettings = {
@@ -50,7 +50,7 @@ export function readAuth(environment: Environment): AuthConfig | undefined {
 export function authWarnings(environment: Environment): readonly string[] {
   const names = ['JWT_JWKS', 'JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_TENANT_CLAIM', 'UPSTREAM_KEYS'] as const;
   if (environment['AUTH'] !== 'jwt') {
-    const idle = names.filter((name) => (environment[name] ?? '') !== '');
+    const idle = names.filter((name) => isSet(environment, name));
     return idle.map((name) => `${name}: it is ignored, because AUTH is not jwt`);
   }
   const mode = environment['PERSISTED_DOCUMENTS_MODE'] ?? '';

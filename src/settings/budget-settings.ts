@@ -1,6 +1,6 @@
 import { type BudgetSettings, type BudgetWindow, type BudgetWindows, surfaces } from '../rest/budget/settings.ts';
 import type { Surface } from '../rest/operation-ids.ts';
-import { ConfigError, type Environment, given, oneOf, required, type Setting, whole } from './settings.ts';
+import { ConfigError, type Environment, given, isSet, oneOf, required, type Setting, whole } from './settings.ts';
 
 /** What each upstream key may call. */
 export const budgetSettings = {
@@ -37,12 +37,14 @@ export function budgetWarnings(environment: Environment): readonly string[] {
     const idle = names.filter((name) => isSet(environment, name));
     return idle.map((name) => `${name}: it is ignored, because UPSTREAM_BUDGET is not set`);
   }
-  if (!isSet(environment, 'UPSTREAM_BUDGET_SHARE') || environment['AUTH'] === 'jwt') return [];
-  return ['UPSTREAM_BUDGET_SHARE: it is ignored, because AUTH is not jwt: users are not known'];
-}
-
-function isSet(environment: Environment, name: string): boolean {
-  return (environment[name] ?? '') !== '';
+  const warnings: string[] = [];
+  if (isSet(environment, 'UPSTREAM_BUDGET_SHARE') && environment['AUTH'] !== 'jwt')
+    warnings.push('UPSTREAM_BUDGET_SHARE: it is ignored, because AUTH is not jwt: users are not known');
+  if (isSet(environment, 'UPSTREAM_BUDGET_REPLICAS') && !isSet(environment, 'REDIS_URL'))
+    warnings.push(
+      'UPSTREAM_BUDGET_REPLICAS: it is ignored, because REDIS_URL is not set: each gateway has all of the budget',
+    );
+  return warnings;
 }
 
 /** Most calls and seconds of a window. */

@@ -1,6 +1,6 @@
 import { cacheNouns } from '../rest/cache/cache-nouns.ts';
 import type { SettingsReader } from './reader.ts';
-import { type Setting, whole } from './settings.ts';
+import { type Environment, isSet, type Setting, whole } from './settings.ts';
 
 /** What is kept of REST answers. */
 export interface CacheConfig {
@@ -27,6 +27,13 @@ export function declareCache({ required, optional }: SettingsReader): CacheConfi
   return ttls && Object.freeze({ ttls, staleSeconds, maxBytes: mebibytes * 2 ** 20 });
 }
 
+/** What to say of settings that mean nothing without a cache. */
+export function cacheWarnings(environment: Environment): readonly string[] {
+  if (isSet(environment, 'CACHE_TTL')) return [];
+  const idle = ['CACHE_STALE', 'CACHE_MAX_MB'].filter((name) => isSet(environment, name));
+  return idle.map((name) => `${name}: it is ignored, because CACHE_TTL is not set`);
+}
+
 /** Longest time that an answer is fresh, in seconds: a day. */
 const longest = 86_400;
 
@@ -37,15 +44,28 @@ function secondsByNoun(meaning: string): Setting<Readonly<Record<string, number>
     meaning,
     expected: `nouns (${nouns}), each once and with seconds from 1 to ${longest}, such as projects=60 events=5`,
     read: (source) => {
-      const ttls: Record<string, number> = {};
-      for (const item of source.trim().split(/\s+/)) {
-        const { noun = '', digits = '' } = /^(?<noun>[a-z]+)=(?<digits>\d{1,6})$/.exec(item)?.groups ?? {};
-        const seconds = Number(digits);
-        const isKnown = cacheNouns.includes(noun) && !Object.hasOwn(ttls, noun);
-        if (!isKnown || seconds < 1 || seconds > longest) return undefined;
-        ttls[noun] = seconds;
-      }
-      return Object.freeze(ttls);
+      const parsed = parse(source);
+      return typeof parsed === 'string' ? undefined : parsed;
+    },
+    fault: (source) => {
+      const parsed = parse(source);
+      return typeof parsed === 'string' ? parsed : undefined;
     },
   };
+}
+
+/** The seconds of each noun, or what is wrong with the text. */
+function parse(source: string): Readonly<Record<string, number>> | string {
+  const ttls: Record<string, number> = {};
+  for (const item of source.trim().split(/\s+/)) {
+    const { noun = '', given } = /^(?<noun>[^=]*)(?:=(?<given>.*))?$/.exec(item)?.groups ?? {};
+    if (!cacheNouns.includes(noun)) return `there is no noun ${JSON.stringify(noun)}`;
+    if (Object.hasOwn(ttls, noun)) return `${noun} is there twice`;
+    if (given === undefined) return `${noun} needs = and seconds behind it`;
+    const seconds = /^\d{1,6}$/.test(given) ? Number(given) : Number.NaN;
+    if (!(seconds >= 1 && seconds <= longest))
+      return `${noun} has ${JSON.stringify(given)}, which is not seconds from 1 to ${longest}`;
+    ttls[noun] = seconds;
+  }
+  return Object.freeze(ttls);
 }

@@ -2,10 +2,12 @@ import type { BudgetSettings } from '../rest/budget/settings.ts';
 import type { Route } from '../rest/transport/pools.ts';
 import { type AuthConfig, authWarnings, readAuth } from './auth-settings.ts';
 import { budgetWarnings, readBudget } from './budget-settings.ts';
+import { cacheWarnings } from './cache-settings.ts';
 import { weakSecretWarnings } from './cursor-secret.ts';
 import { declare } from './declaration.ts';
 import { findMisspelt } from './misspelt.ts';
 import { createSettingsReader } from './reader.ts';
+import { redisWarnings } from './redis-settings.ts';
 import { readRoute } from './route-settings.ts';
 import { asksForTraces, type Environment, type Setting } from './settings.ts';
 import type { TlsFiles } from './tls-settings.ts';
@@ -65,6 +67,8 @@ export function readConfig(environment: Environment): Config {
       ...findMisspelt(environment, settings),
       ...authWarnings(environment),
       ...budgetWarnings(environment),
+      ...cacheWarnings(environment),
+      ...redisWarnings(environment),
       ...weakSecretWarnings(cursorSecret, upstreamUrl),
     ],
   });

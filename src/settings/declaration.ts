@@ -3,8 +3,9 @@ import { authSettings } from './auth-settings.ts';
 import { budgetSettings, windows } from './budget-settings.ts';
 import { declareCache } from './cache-settings.ts';
 import type { SettingsReader } from './reader.ts';
+import { redisUrl } from './redis-settings.ts';
 import { routeSettings } from './route-settings.ts';
-import { fraction, headerNames, oneOf, onOff, origins, redisUrl, text, url, whole, workerCount } from './settings.ts';
+import { fraction, headerNames, oneOf, onOff, origins, text, url, whole, workerCount } from './settings.ts';
 import { pemFile } from './tls-settings.ts';
 
 /**

@@ -92,8 +92,7 @@ const schemes = /^(?:https?|rediss?|ftps?|wss?|socks[45]?|file|unix):$/;
 /** What of a URL may be shown: its host and which parts it has, but no user, password or query, which may hold a key. */
 export function shownUrl(source: string): string {
   const parsed = URL.parse(source);
-  // An @ in the path is the end of a password with an unencoded slash: what stands before it is no host.
-  if (parsed === null || !schemes.test(parsed.protocol) || parsed.pathname.includes('@'))
+  if (parsed === null || !schemes.test(parsed.protocol) || isCutPassword(parsed))
     return source.includes('://') ? 'something else' : 'something without a scheme';
   const { protocol, host, username, password, search, hash } = parsed;
   const parts = [
@@ -103,6 +102,11 @@ export function shownUrl(source: string): string {
     ...(hash === '' ? [] : ['a fragment']),
   ];
   return `${protocol}//${host}${parts.length === 0 ? '' : ` with ${parts.join(', ')}`}`;
+}
+
+/** An @ behind the host is the end of a password with an unencoded character such as a slash: what stands before is no host. */
+function isCutPassword({ pathname, search, hash }: URL): boolean {
+  return `${pathname}${search}${hash}`.includes('@');
 }
 
 /** A switch. */
@@ -145,19 +149,13 @@ function itemsOf(source: string): readonly string[] {
   return source.split(',').map((item) => item.trim());
 }
 
-/** The address of a Redis, which may hold a password. */
-export function redisUrl(meaning: string): Setting<string> {
-  return {
-    fallback: undefined,
-    meaning,
-    expected: 'a URL such as redis://127.0.0.1:6379 or rediss://user:password@host:6380/0',
-    shown: shownUrl,
-    read: (source) => (/^rediss?:$/.test(URL.parse(source)?.protocol ?? '') ? source : undefined),
-  };
-}
-
 /** Where settings come from: the environment, or a file of the same form. */
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Whether an environment has a value of this name: an empty one is none. */
+export function isSet(environment: Environment, name: string): boolean {
+  return (environment[name] ?? '') !== '';
+}
 
 /** The value of a setting, its fallback if it is not set; undefined if it has none. */
 export function given<T>(environment: Environment, name: string, setting: Setting<T>): T | undefined {

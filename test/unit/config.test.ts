@@ -44,10 +44,65 @@ test('the seconds that answers are kept are read by noun, and only once for each
     staleSeconds: 600,
     maxBytes: 2 ** 20,
   });
-  for (const wrong of ['projects', 'projects=0', 'projects=1.5', 'teams=60', 'projects=1 projects=2', 'events=86401']) {
-    const message = `CACHE_TTL: expected nouns (projects, dashboards, events, plugins, values), each once and with seconds from 1 to 86400, such as projects=60 events=5, but got "${wrong}"`;
-    expect(() => readConfig({ CACHE_TTL: wrong })).toThrow(new ConfigError(message));
-  }
+});
+
+test.each([
+  ['projects', 'projects needs = and seconds behind it'],
+  ['projects=', 'projects has "", which is not seconds from 1 to 86400'],
+  ['projects=0', 'projects has "0", which is not seconds from 1 to 86400'],
+  ['projects=1.5', 'projects has "1.5", which is not seconds from 1 to 86400'],
+  ['projects=60,events=5', 'projects has "60,events=5", which is not seconds from 1 to 86400'],
+  ['events=86401', 'events has "86401", which is not seconds from 1 to 86400'],
+  ['project=60 events=5', 'there is no noun "project"'],
+  ['projects = 60', 'projects needs = and seconds behind it'],
+  ['projects=1 projects=2', 'projects is there twice'],
+  [' ', 'there is no noun ""'],
+])('the lifetimes %j are refused with a message that says what is wrong', (value, fault) => {
+  const { expected } = settings['CACHE_TTL'] ?? {};
+  expect(() => readConfig({ CACHE_TTL: value })).toThrow(
+    new ConfigError(`CACHE_TTL: expected ${expected}, but got ${JSON.stringify(value)}: ${fault}`),
+  );
+});
+
+test('settings of a cache that mean nothing are warned of', () => {
+  expect(readConfig({ CACHE_STALE: '5', CACHE_MAX_MB: '1' }).warnings).toEqual([
+    'CACHE_STALE: it is ignored, because CACHE_TTL is not set',
+    'CACHE_MAX_MB: it is ignored, because CACHE_TTL is not set',
+  ]);
+  expect(readConfig({ CACHE_TTL: 'events=5', CACHE_STALE: '5' }).warnings).toEqual([]);
+});
+
+test.each([
+  ['redis://', 'redis://', 'it names no host'],
+  ['redis:host', 'redis://', 'it names no host'],
+  ['redis://host/main', 'redis://host', 'what stands behind the host is not the number of a database'],
+  ['redis://host:6379/-1', 'redis://host:6379', 'what stands behind the host is not the number of a database'],
+  ['redis://:100%hunter2@host', 'redis://host with a password', 'a % in a user or a password is written %25'],
+  ['redis://host/#hunter2', 'redis://host with a fragment', 'it has a fragment; a # in a password is written %23'],
+  ['redis://hunter2#4711@host', 'something else', 'it has a fragment; a # in a password is written %23'],
+])(
+  'the Redis %s is refused with a message that says what is wrong, without what may be secret',
+  (value, shown, fault) => {
+    const { expected } = settings['REDIS_URL'] ?? {};
+    expect(() => readConfig({ REDIS_URL: value })).toThrow(
+      new ConfigError(`REDIS_URL: expected ${expected}, but got ${shown}: ${fault}`),
+    );
+  },
+);
+
+test.each([
+  'redis://127.0.0.1',
+  'redis://host:6379/',
+  'redis://host/15',
+  'rediss://user:p%23%25@host:6380/0',
+  'redis://[::1]:6379/2?family=6',
+])('the Redis %s is taken', (url) => expect(readConfig({ REDIS_URL: url }).persisted.redisUrl).toBe(url));
+
+test('authorities for a Redis without TLS are warned of', () => {
+  const warningsFor = (url: string): unknown => readConfig({ REDIS_CA: authorityPath, REDIS_URL: url }).warnings;
+  expect(warningsFor('rediss://host')).toEqual([]);
+  expect(warningsFor('redis://host')).toEqual(['REDIS_CA: it is ignored, because REDIS_URL is not a rediss URL']);
+  expect(warningsFor('')).toEqual(['REDIS_CA: it is ignored, because REDIS_URL is not set']);
 });
 
 test('settings are read from their text', () => {
@@ -316,5 +371,8 @@ test('settings of a budget that mean nothing are warned of', () => {
   ]);
   expect(readConfig({ UPSTREAM_BUDGET: 'rest=1/1', UPSTREAM_BUDGET_SHARE: '50' }).warnings).toEqual([
     'UPSTREAM_BUDGET_SHARE: it is ignored, because AUTH is not jwt: users are not known',
+  ]);
+  expect(readConfig({ UPSTREAM_BUDGET: 'rest=1/1', UPSTREAM_BUDGET_REPLICAS: '3' }).warnings).toEqual([
+    'UPSTREAM_BUDGET_REPLICAS: it is ignored, because REDIS_URL is not set: each gateway has all of the budget',
   ]);
 });
