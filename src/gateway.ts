@@ -24,7 +24,7 @@ import { createRunOperation, type OpenCache, type OperationsOptions, type RunOpe
 import { Results } from './operation/results.ts';
 import { SharedOperations, type SharingOptions } from './operation/shared-operations.ts';
 import { Spending } from './operation/spending.ts';
-import { redisOf } from './redis.ts';
+import { type RedisOptions, redisOf } from './redis.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
 import { createCallBudget } from './rest/budget/create-budget.ts';
 import { cacheUseOf } from './rest/cache/cache-use.ts';
@@ -131,10 +131,12 @@ export function createGateway(given: GatewayOptions): Gateway {
   const options: Options = { log: () => undefined, ...given };
   const schema = createSchema(options.live !== undefined);
   const eventLoop = new EventLoopYield();
-  const callBudget = callBudgetOf(options);
-  const upstream = createUpstream({ ...upstreamOptionsOf(options), eventLoop, callBudget }, cacheOptionsOf(options));
+  const redis = redisOf(options.persisted, options.log);
+  const callBudget = callBudgetOf(options, redis);
+  const caching = cacheOptionsOf(options, redis);
+  const upstream = createUpstream({ ...upstreamOptionsOf(options), eventLoop, callBudget }, caching);
   const cursors = createCursorCodec(options.cursorSecret);
-  const persisted = createPersistedDocuments(options, createSchemas(schema, options.incremental));
+  const persisted = createPersistedDocuments(options, createSchemas(schema, options.incremental), redis);
   const auth = options.auth && createTokenAuth(options.auth, options.log);
   const tls = followCertificates(options, (route) => {
     upstream.reroute(route);
@@ -216,10 +218,9 @@ function createOperations(
   return { run: options.tracing === undefined ? run : traceOperations(run, options.tracing), live };
 }
 
-function callBudgetOf(options: Options): CallBudget | undefined {
+function callBudgetOf(options: Options, redis: RedisOptions | undefined): CallBudget | undefined {
   const { callBudget, budget: settings, operationDeadlineMs, maxUpstreamInFlight: maxInFlight, upstreamUrl } = options;
   if (callBudget !== undefined || settings === undefined) return callBudget;
-  const redis = redisOf(options.persisted, options.log);
   return createCallBudget({ settings, operationDeadlineMs, maxInFlight, upstreamUrl, redis });
 }
 
@@ -233,10 +234,9 @@ function openCacheOf({ cache, refusalOf }: Upstream): OpenCache | undefined {
 }
 
 /** What is kept of REST answers, if anything is. A refresh may take as long as an operation. */
-function cacheOptionsOf(options: Options): CacheOptions | undefined {
-  const { cache, persisted, log, operationDeadlineMs: refreshMs } = options;
+function cacheOptionsOf(options: Options, redis: RedisOptions | undefined): CacheOptions | undefined {
+  const { cache, operationDeadlineMs: refreshMs } = options;
   if (cache === undefined) return undefined;
-  const redis = redisOf(persisted, log);
   return { ...cache, ...(redis && shareCache(redis, options)), refreshMs };
 }
 
@@ -252,10 +252,11 @@ function watchDrift({ driftSampleRate = 0, log }: Options): DriftWatch {
   );
 }
 
-function createPersistedDocuments(options: Options, schemas: Schemas): Persisted {
+function createPersistedDocuments(options: Options, schemas: Schemas, redis: RedisOptions | undefined): Persisted {
   const { introspection, documentLimits: limits, log } = options;
+  const settings = { ...defaultPersistedSettings, ...options.persisted };
   const prepare = createPrepare({ schemas, cacheBytes: preparedBytes, limits, introspection });
-  return createPersisted({ ...defaultPersistedSettings, ...options.persisted, schemas, introspection, prepare, log });
+  return createPersisted({ ...settings, schemas, introspection, prepare, redis, log });
 }
 
 /** Counts and logs what happens. */

@@ -7,17 +7,19 @@ import type { Log } from './log.ts';
 export interface RedisOptions {
   /** `redis://` or `rediss://`, with user and password if it needs them. */
   readonly url: string;
-  /** Certificates, in PEM form, of authorities that are trusted beside those that Node trusts. */
+  /** Certificates, in PEM form, of authorities that are trusted for a `rediss://` beside those that Node trusts. */
   readonly authorities: string | undefined;
   readonly log: Log;
+  /** Logs whether it can be reached; all connections of a process share it. */
+  readonly reachability: RedisReachability;
 }
 
-/** The Redis that settings name, and where its states are logged; undefined if they name none. */
+/** The Redis that settings name, and where its states are logged; undefined if they name none. Once for a process. */
 export function redisOf(
   { redisUrl: url, redisAuthorities: authorities }: RedisSettings = {},
   log: Log = () => undefined,
 ): RedisOptions | undefined {
-  return url === undefined ? undefined : { url, authorities, log };
+  return url === undefined ? undefined : { url, authorities, log, reachability: new RedisReachability(log) };
 }
 
 /** How settings name a Redis: its URL, and certificates in PEM form. */
@@ -26,16 +28,48 @@ interface RedisSettings {
   readonly redisAuthorities?: string | undefined;
 }
 
+type State = 'up' | 'down';
+
+/**
+ * Logs whether a Redis can be reached: that it is down once one of the connections to it is lost, and that it is up once all
+ * of them are back. So an outage is two lines, however many connections there are.
+ */
+export class RedisReachability {
+  readonly #log: Log;
+  /** Of each connection; undefined until it has one. */
+  readonly #states = new Map<object, State | undefined>();
+  #logged: State | undefined;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** A connection is being made. */
+  add(connection: object): void {
+    this.#states.set(connection, undefined);
+  }
+
+  /** A connection is there, or is not. */
+  note(connection: object, state: State, reason: string): void {
+    this.#states.set(connection, state);
+    const states = [...this.#states.values()];
+    if (state === this.#logged || (state === 'up' && states.some((one) => one !== 'up'))) return;
+    this.#logged = state;
+    this.#log(state === 'up' ? 'info' : 'warn', `Redis is ${state}`, { reason });
+  }
+}
+
 /** The longest time until a lost connection is tried again, in milliseconds. */
 export const longestReconnectMs = 2000;
 
 /**
- * Connects, and connects again when the connection is lost; each change is logged once. Commands fail at once without a
- * connection. With `timeoutMs` they fail after that.
+ * Connects, and connects again when the connection is lost. Commands fail at once without a connection. With `timeoutMs` they
+ * fail after that.
  */
-export function connectRedis({ url, authorities, log }: RedisOptions, timeoutMs?: number): Redis {
+export function connectRedis({ url, authorities, reachability }: RedisOptions, timeoutMs?: number): Redis {
+  const isSecure = URL.parse(url)?.protocol === 'rediss:';
   const redis = new Redis(url, {
-    ...(authorities !== undefined && { tls: { ca: [...getCACertificates('default'), authorities] } }),
+    ...(isSecure && authorities !== undefined && { tls: { ca: [...getCACertificates('default'), authorities] } }),
     ...(timeoutMs !== undefined && { commandTimeout: timeoutMs }),
     // Without a connection commands fail at once instead of queueing.
     enableOfflineQueue: false,
@@ -46,15 +80,22 @@ export function connectRedis({ url, authorities, log }: RedisOptions, timeoutMs?
     socketTimeout: 5000,
     retryStrategy: (attempt) => Math.min(attempt * 100, longestReconnectMs),
   });
-  let state: 'up' | 'down' | undefined;
-  const enter = (next: 'up' | 'down', reason: string): void => {
-    if (state !== next) log(next === 'up' ? 'info' : 'warn', `Redis is ${next}`, { reason });
-    state = next;
-  };
-  redis.on('ready', () => enter('up', 'connected'));
-  redis.on('error', (error: Error) => enter('down', error.message));
-  redis.on('close', () => enter('down', 'connection closed'));
+  reachability.add(redis);
+  redis.on('ready', () => reachability.note(redis, 'up', 'connected'));
+  redis.on('close', () => reachability.note(redis, 'down', 'connection closed'));
+  redis.on('error', (error: Error) => {
+    reachability.note(redis, 'down', error.message);
+    // The connection would go on with database 0, which may be that of others.
+    if (isOfSelect(error)) redis.disconnect(true);
+  });
   return redis;
+}
+
+/** Whether a database could not be chosen: there is no such one, or the user may not. */
+function isOfSelect(error: Error): boolean {
+  const isReply = error instanceof ReplyError;
+  const command = isReply && 'command' in error ? error.command : undefined;
+  return typeof command === 'object' && command !== null && 'name' in command && command.name === 'select';
 }
 
 /** Ends a connection for good; that is not logged. */

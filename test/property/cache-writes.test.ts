@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert, asyncProperty, gen } from 'fast-check';
 import { expect, test } from 'vitest';
-import type { RedisOptions } from '../../src/redis.ts';
+import { type RedisOptions, redisOf } from '../../src/redis.ts';
 import { shareCache } from '../../src/rest/cache/shared-cache.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import { operations } from '../../src/rest/generated/views.ts';
@@ -143,7 +143,7 @@ test.skipIf(!hasRedis)(
   `over two gateways and a Redis no client reads what is older than its own last write (seed ${seed})`,
   async () => {
     await using redis = await startRedis();
-    const shared = { url: redis.url, authorities: undefined, log: () => undefined };
+    const shared = redisOf({ redisUrl: redis.url });
     expect(await staleReads(shared, 2)).toEqual([]);
   },
   3_600_000,

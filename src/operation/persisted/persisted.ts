@@ -1,4 +1,5 @@
 import type { Log } from '../../log.ts';
+import type { RedisOptions } from '../../redis.ts';
 import { createPrepareListed, type Prepare } from '../document.ts';
 import type { Schemas } from '../execute.ts';
 import { noDocuments } from './document-set.ts';
@@ -49,6 +50,8 @@ export interface PersistedOptions extends PersistedSettings {
   readonly schemas: Schemas;
   readonly introspection: boolean;
   readonly prepare: Prepare;
+  /** The way to the Redis that the settings name; undefined if they name none. */
+  readonly redis?: RedisOptions | undefined;
   readonly log: Log;
 }
 
@@ -95,10 +98,10 @@ function createList(options: PersistedOptions, uses: DocumentUses): FollowedMani
 }
 
 function createStore(options: PersistedOptions, { redis: use }: DocumentUses): TextStore | undefined {
-  const { mode, automatic = mode !== 'only', redisUrl: url, redisAuthorities: authorities, sharedStore, log } = options;
+  const { mode, automatic = mode !== 'only', redis, sharedStore } = options;
   if (!automatic) return undefined;
   const near = createMemoryStore();
-  if (url !== undefined)
-    return createLayeredStore(near, createRedisStore({ url, authorities, ttlSeconds: weekSeconds, log, use }));
+  if (redis !== undefined)
+    return createLayeredStore(near, createRedisStore({ ...redis, ttlSeconds: weekSeconds, use }));
   return sharedStore === undefined ? near : createLayeredStore(near, sharedStore);
 }

@@ -39,7 +39,7 @@ export class CacheRedis {
   constructor(options: RedisOptions) {
     // Others have connections of their own to the same Redis.
     this.#log = (level, message, fields) => options.log(level, message, { of: 'cache', ...fields });
-    this.#redis = connectRedis({ ...options, log: this.#log });
+    this.#redis = connectRedis(options);
     this.#redis.on('ready', () => void this.#meet());
     this.#redis.on('close', () => {
       this.#server = undefined;
