@@ -1,5 +1,5 @@
-import { messageOf } from '../../error-text.ts';
 import type { Log } from '../../log.ts';
+import { reasonOf } from '../../redis.ts';
 import type { Surface } from '../operation-ids.ts';
 import type { AccountCall } from './ledger.ts';
 import { type Membership, othersBackMs } from './membership.ts';
@@ -91,7 +91,7 @@ export class RedisMember {
       } else if (membership.born === born) membership.heard(reply);
       return membership.born === born ? reply.joined : undefined;
     } catch (error) {
-      this.leave(messageOf(error));
+      this.leave(reasonOf(error));
       return undefined;
     }
   }
@@ -123,7 +123,8 @@ export class RedisMember {
       this.#hasWarned = false;
       this.onJoined();
       setTimeout(() => this.onJoined(), othersBackMs).unref();
-    } catch {
+    } catch (error) {
+      if (!(error instanceof StateLost)) this.#warn(reasonOf(error));
       this.#joinLater();
     } finally {
       this.#joining = undefined;
@@ -133,20 +134,26 @@ export class RedisMember {
 
   /** Redis cannot be reached, or knows nothing of what it was sent. */
   leave(reason: string): void {
-    const { membership, log } = this.#options;
-    membership.leave();
+    this.#warn(reason);
+    this.#options.membership.leave();
     this.#ended = [];
     this.#drops = [];
     this.#joinLater();
-    if (this.#hasWarned || this.#isClosed) return;
-    this.#hasWarned = true;
-    const message = 'calls cannot be counted in Redis: a window later this gateway goes on with its part of the budget';
-    log('warn', message, { reason });
   }
 
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+  }
+
+  /** Says once that this gateway is on its own. */
+  #warn(reason: string): void {
+    if (this.#hasWarned || this.#isClosed) return;
+    this.#hasWarned = true;
+    const consequence = this.isJoined
+      ? 'a window later this gateway goes on with its part of the budget'
+      : 'this gateway has its part of the budget';
+    this.#options.log('warn', `calls cannot be counted in Redis: ${consequence}`, { reason });
   }
 
   #warnOfProcess(): void {
@@ -171,8 +178,13 @@ export class RedisMember {
   }
 }
 
+/** Redis has forgotten what it was sent by the waves before. */
+class StateLost extends Error {
+  override readonly name = 'StateLost';
+}
+
 /** What Redis answers to a wave that it has taken. Throws if its state is not the one that got the waves before. */
 function taken({ born, joined }: ScriptReply): ScriptReply & { readonly joined: object } {
-  if (joined === undefined) throw new Error('expected the state that was told the first calls');
+  if (joined === undefined) throw new StateLost('expected the state that was told the first calls');
   return { born, joined };
 }
