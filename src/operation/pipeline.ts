@@ -240,7 +240,8 @@ function execute(
   const start = deferred === undefined ? whole : () => executeInParts({ run, deferred, whole }, deadline, options);
   if (spending === undefined || caller === undefined || refusalOf(caller) !== undefined) return start();
   const isMutation = document.prepared.operation.operation === 'mutation';
-  const name = `${caller.sharingKey} ${nameOf(run)}`;
+  // Tenants that share a key may read other things by the same operation.
+  const name = `${callerNameOf(caller)} ${nameOf(run)}`;
   const spender: Spender = {
     ...{ caller, cost, isMutation },
     answered: () => knownReads.answered(name, cache),

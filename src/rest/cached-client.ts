@@ -59,7 +59,7 @@ export class CachedClient implements RestClient {
 
   write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
-    own.cache.noteCall();
+    own.cache.noteWrite();
     const renewal = new WriteRenewal(cache, caller.sharingKey, own.cache);
     return renewal.endWith(this.#watched(this.#client.write(operation, target, body, renewal), target));
   }

@@ -32,6 +32,7 @@ export class OperationCache {
   #use: CacheUse;
   #freshUntil = Number.POSITIVE_INFINITY;
   readonly #reads: CachedRead[] = [];
+  #hasWritten = false;
   readonly #given = new GivenAnswers();
   #pages: OperationPages | undefined;
 
@@ -56,7 +57,7 @@ export class OperationCache {
     return this.#freshUntil - this.#cache.now();
   }
 
-  /** What the operation has read so far of what is kept. */
+  /** What the operation has read so far of what is kept; after a write none of it is there for an equal one. */
   get reads(): readonly CachedRead[] {
     return this.#reads;
   }
@@ -79,9 +80,15 @@ export class OperationCache {
     this.#cache.texts.keep(name, text, this.#given);
   }
 
-  /** The operation is about to call or to write: what it makes is made of more than answers of the cache. */
+  /** The operation is about to call: what it makes is made of more than answers of the cache. */
   noteCall(): void {
     this.#given.addOther();
+  }
+
+  /** The operation is about to write. */
+  noteWrite(): void {
+    this.#hasWritten = true;
+    this.noteCall();
   }
 
   /** How many of these reads can be answered without a call by what this process has, stale answers too, by surface. */
@@ -132,7 +139,7 @@ export class OperationCache {
       if (this.#use === 'reload') this.#noteRead(freshness);
       return undefined;
     }
-    this.#reads.push({ operation, kind, target });
+    if (!this.#hasWritten) this.#reads.push({ operation, kind, target });
     const found = this.#cache.find(this.#placeOf(kind, target), freshness);
     return found instanceof Promise
       ? found.then((answer) => this.#counted(answer, freshness))

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { budgetOf } from '../support/budgets.ts';
+import { cacheSettings, startCaching } from '../support/cache.ts';
+import { dashboard, project } from '../support/rows.ts';
+import { startTenants } from '../support/tenants.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const readProject = 'GET /api/projects/:id/';
+
+test('what the cache has for one tenant spares no call of another one that reaches other things with the same key', async () => {
+  await using upstream = await startUpstream({ [readProject]: ({ params }) => project(Number(params['id'])) });
+  const entries = { north: { key: 'phx_shared', projects: ['1', '2'] }, south: { key: 'phx_shared', projects: ['3'] } };
+  const options = { cache: cacheSettings, budget: budgetOf({ rest: '2/600' }) };
+  await using gateway = await startTenants(upstream, entries, options);
+  const query = '{ projects(first: 2) { nodes { updatedAt } } }';
+  const statusFor = async (tenant: string): Promise<number> => (await gateway.askAs(tenant, query)).status;
+  expect([await statusFor('north'), await statusFor('south'), await statusFor('north')]).toEqual([200, 429, 200]);
+  expect(upstream.requests).toEqual(['GET /api/projects/1/', 'GET /api/projects/2/']);
+});
+
+test('what a mutation has read after its write spares no call of an equal one, which has to read it anew', async () => {
+  const write = 'PATCH /api/projects/1/dashboards/2/';
+  await using upstream = await startUpstream({ [write]: dashboard(2), [readProject]: project(1) });
+  await using gateway = await startCaching(upstream, { budget: budgetOf({ rest: '3/600' }) });
+  const mutation =
+    'mutation { updateDashboard(input: { projectId: 1, id: 2, name: "New" }) { dashboard { project { updatedAt } } } }';
+  expect((await gateway.ask(mutation)).errors).toBeUndefined();
+  expect((await gateway.ask(mutation)).status).toBe(429);
+  expect(upstream.requests).toEqual([write, 'GET /api/projects/1/']);
+});
+
+test('what a mutation has read before its write spares a call of an equal one if it is still there', async () => {
+  const [current, write] = ['GET /api/projects/@current/', 'PATCH /api/projects/1/dashboards/2/'];
+  await using upstream = await startUpstream({ [current]: project(1), [write]: dashboard(2) });
+  await using gateway = await startCaching(upstream, { budget: budgetOf({ rest: '4/600' }) });
+  const mutation = 'mutation { updateDashboard(input: { projectId: "@current", id: 2 }) { dashboard { id } } }';
+  for (const operation of [mutation, '{ project(id: "@current") { name } }', mutation])
+    expect((await gateway.ask(operation)).errors).toBeUndefined();
+  expect(upstream.requests).toEqual([current, write, current, write]);
+});
