@@ -25,7 +25,7 @@ export function refusalOfHead({ rawHeaders, headers }: IncomingMessage): HeadRef
   if (countOf('host', rawHeaders) > 1) return badRequest('Expected one `Host` header, but got several.');
   const coding = headers['transfer-encoding'];
   if (coding === undefined || coding.toLowerCase() === 'chunked') return undefined;
-  return badRequest('Expected `Transfer-Encoding` to be chunked, where there is one.');
+  return badRequest('Expected `Transfer-Encoding` to be chunked, but got another coding.');
 }
 
 /** How often a header of this name, in lower case, stands among names and values in turn: node keeps the first only. */

@@ -21,7 +21,7 @@ export function findMisspelt(
     const meant = own.find((known) => Math.abs(name.length - known.length) <= 2 && distance(name, known) <= 2);
     if (meant === undefined) continue;
     if (environment[meant] === undefined && !mayBeOthers(name, meant)) {
-      const way = `set ${meant}, too, where the name is another program's`;
+      const way = `set ${meant}, too, if the name is another program's`;
       throw new ConfigError(`${name}: there is no such setting; expected ${meant} (${way})`);
     }
     warnings.push(`${name}: there is no such setting, and it is ignored; the gateway's own is ${meant}`);

@@ -203,7 +203,7 @@ test('what is read again counts again, and what is shared counts once', async ()
   expect(extensions).toMatchObject({ cost: { budget: [{ remaining: 6 }] } });
 });
 
-test('the cost of an operation says what is left of the windows of the surfaces that it calls', async () => {
+test('the cost of an operation says what is left of the windows of the surfaces in its plan', async () => {
   await using upstream = await startOpen();
   const budget = budgetOf({ rest: '10/60,100/3600', events: '5/60', values: '5/60' });
   await using gateway = await startGateway(upstream, { budget });

@@ -68,7 +68,7 @@ test('the calls that are left go to callers in turn, and to the users of each in
   expect(scheduler.failed.toSorted()).toEqual(['a3 RATE_LIMITED 60', 'b2 RATE_LIMITED 60']);
 });
 
-test('who had a turn comes behind the others when calls wait', async () => {
+test('a caller that had a turn comes behind the others when calls wait', async () => {
   const scheduler = new TestScheduler(budgetOf({ rest: '1/1' }));
   await scheduler.prove();
   for (const name of ['a1', 'a2']) scheduler.claim(name, { queueKey: 'a' });
@@ -103,7 +103,7 @@ test('a call that was not sent after all leaves its place to the next at once', 
   expect(scheduler.begun).toEqual(['unsent', 'next']);
 });
 
-test('a modest call leaves the last fifth of a window to others, and does not wait', async () => {
+test('a background call leaves the last fifth of a window to others, and does not wait', async () => {
   const scheduler = new TestScheduler(budgetOf({ rest: '5/60' }));
   await scheduler.prove();
   for (const name of ['m2', 'm3', 'm4', 'm5']) scheduler.claim(name, { isBackground: true });

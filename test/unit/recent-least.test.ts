@@ -18,7 +18,7 @@ test('a value counts for half a minute at least and for a minute at most', () =>
   expect(least.value).toBeUndefined();
 });
 
-test('nothing is left of long ago', () => {
+test('a value that was added long ago counts no more', () => {
   let seconds = 0;
   const least = new RecentLeast(() => seconds * 1000);
   least.add(0.1);

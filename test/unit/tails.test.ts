@@ -41,7 +41,7 @@ test('those who follow the same list take turns: each poll is made in the name o
   for (const listener of listeners) listener.end();
 });
 
-test('no poll is made in the name of one who has left', async () => {
+test('no poll is made in the name of a listener that has left', async () => {
   const { polledFor, follow } = startTails();
   const [leaving, staying] = ['one', 'two'].map(follow);
   await expect.poll(() => polledFor).toContain('two');
