@@ -72,16 +72,16 @@ export class Spending {
     return left instanceof Promise ? left.then(judge) : judge(left);
   }
 
-  /** The result of an operation, with what is left of the surfaces that it calls. */
+  /** The result of an operation, with what is left of the surfaces in its plan, whether they were called or not. */
   async withStatus(
     caller: Caller,
     cost: Cost,
     made: Promise<OperationResult> | OperationResult,
   ): Promise<OperationResult> {
     const result = await made;
-    const touched = new Set(cost.plan()?.calls.map(({ operation }) => operations[operation].surface));
-    if (touched.size > 0) {
-      const zeros = Object.fromEntries([...touched].map((surface) => [surface, 0]));
+    const planned = new Set(cost.plan()?.calls.map(({ operation }) => operations[operation].surface));
+    if (planned.size > 0) {
+      const zeros = Object.fromEntries([...planned].map((surface) => [surface, 0]));
       cost.budget = statusesOf(await this.#look(caller, zeros));
     }
     return { ...result, extensions: cost.extensions() };

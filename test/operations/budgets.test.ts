@@ -223,6 +223,22 @@ test('the cost of an operation says what is left of the windows of the surfaces 
   });
 });
 
+test('the cost of an operation names a surface of its plan that was not called in the end', async () => {
+  await using upstream = await startOpen({ 'GET /api/projects/': listOf([]) });
+  await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '10/60', events: '5/60' }) });
+  const query = '{ projects { nodes { events(first: 1) { nodes { upstreamId } } } } }';
+  const { extensions } = await gateway.ask(query, { extensions: { cost: true } });
+  expect(extensions).toMatchObject({
+    cost: {
+      actual: 1,
+      budget: [
+        { surface: 'events', remaining: 5 },
+        { surface: 'rest', remaining: 9 },
+      ],
+    },
+  });
+});
+
 test('a refusal says what is left to a client that asks', async () => {
   await using upstream = await startOpen();
   await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '1/60' }) });
