@@ -1,8 +1,8 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /**
- * Whether the tests are those that everyone runs before a change, as `npm test` does. The slow ones are left out: attacks,
- * loads, processes and browsers. CI sets TEST_FORM and runs them all, and so does who names a file to `npx vitest run`.
+ * Whether the tests are those of `npm test`, which are for every change. The slow ones are left out: attacks, loads, processes
+ * and browsers. CI sets TEST_FORM and runs them all, and so does `npx vitest run`.
  */
 const isQuick = process.env['npm_lifecycle_event'] === 'test' && process.env['TEST_FORM'] === undefined;
 
@@ -49,7 +49,7 @@ export default defineConfig({
         'src/main.ts',
         'src/serving.ts',
         'src/exit.ts',
-        'src/cluster/{primary,worker,worker-handle}.ts',
+        'src/cluster/{primary,primary-link,worker-handle}.ts',
         'src/commands/**',
         'src/telemetry/tracing/**',
       ],
