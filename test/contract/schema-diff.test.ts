@@ -16,7 +16,7 @@ describe('a change of the schema', () => {
     expect(invalid).toEqual([]);
   });
 
-  test.each(table)('%s by %j fails for documents that use it only, and for all without documents if it breaks', (...row) => {
+  test.each(table)('%s by %j fails for documents that use it, and without documents if it breaks', (...row) => {
     const [, edits, broken] = row;
     const after = buildSchema(changed(edits));
     const breaking = findingsOf(before, after, undefined).changes.some(({ severity }) => severity === 'breaking');
