@@ -46,7 +46,7 @@ const defaults = {
   upstreamConnections: 128,
   maxUpstreamInFlight: 512,
   bodyLimits: { bytes: 2 ** 20, jsonDepth: 100 },
-  operationDeadlineMs: 5000,
+  operationDeadlineMs: 20_000,
   maxPageSize: 100,
   maxUpstreamCalls: 150,
   maxUpstreamRows: 10_000,
