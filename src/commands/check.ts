@@ -3,8 +3,9 @@ import { createReadableSchema } from '../schema.ts';
 import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
+import { costText, limitsFor } from './cost.ts';
 import { documentsIn } from './documents.ts';
-import { counted, range } from './table.ts';
+import { counted } from './table.ts';
 import { tenantCalled } from './tenant-verdicts.ts';
 import { judge, type Verdict } from './verdicts.ts';
 
@@ -53,9 +54,9 @@ function sumsOf(verdicts: readonly Verdict[]): Sums {
   return { operations: verdicts.length, invalid, overBudget, ...(asked.length > 0 && { runnable }) };
 }
 
-function describe(files: readonly CheckedFile[], sums: Sums, limits: Config): string {
+function describe(files: readonly CheckedFile[], sums: Sums, config: Config): string {
   const blocks = files.map(({ file, operations }) =>
-    [file, ...operations.map((verdict) => `  ${lineOf(verdict, limits)}`)].join('\n'),
+    [file, ...operations.map((verdict) => `  ${lineOf(verdict, config)}`)].join('\n'),
   );
   const { operations, invalid, overBudget, runnable } = sums;
   const ofTenant = runnable === undefined ? '' : `, ${runnable} for this tenant`;
@@ -63,17 +64,14 @@ function describe(files: readonly CheckedFile[], sums: Sums, limits: Config): st
   return [...blocks, '', summary].join('\n');
 }
 
-function lineOf({ name, errors, deprecated, cost, overBudget, refused = [] }: Verdict, limits: Config): string {
+/** `150 calls, 10000 rows and 50000 objects`. */
+const listFormat = new Intl.ListFormat('en-GB');
+
+function lineOf({ name, errors, deprecated, cost, overBudget, refused = [] }: Verdict, config: Config): string {
   if (cost === undefined) return `${name}: invalid, ${errors.join('\n    ')}`;
-  const { lower, upper, waves, rows, objects } = cost;
-  const sums = [
-    counted(range(lower, upper), 'call'),
-    counted(waves, 'wave'),
-    `at most ${counted(rows, 'row')} and ${counted(objects, 'object')}`,
-  ].join(', ');
-  const { maxUpstreamCalls, maxUpstreamRows, maxAnswerObjects } = limits;
-  const budget = `${counted(maxUpstreamCalls, 'call')}, ${counted(maxUpstreamRows, 'row')} and ${counted(maxAnswerObjects, 'object')}`;
-  const line = `${name}: ${overBudget ? 'over budget' : 'ok'}, ${sums}${overBudget ? ` (the limits are ${budget})` : ''}`;
+  const limits = listFormat.format(limitsFor(cost, config).map(({ text }) => text));
+  const sums = costText(cost);
+  const line = overBudget ? `${name}: over budget, ${sums} (the limits are ${limits})` : `${name}: ok, ${sums}`;
   const further = [...deprecated.map((use) => `deprecated, ${use}`), ...refused.map((why) => `refused: ${why}`)];
   return [line, ...further.map((one) => `  ${one}`)].join('\n  ');
 }

@@ -10,8 +10,9 @@ import { createReadableSchema } from '../schema.ts';
 import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
+import { costText, limitsFor } from './cost.ts';
 import { checkDocument, cursorsOf, lineOf, readText } from './documents.ts';
-import { counted, range, table } from './table.ts';
+import { range, table } from './table.ts';
 
 /** `explain FILE [--variables FILE] [--operation NAME] [--json]`: which REST calls an operation makes. */
 export function explain(args: string[], config: Config): Outcome {
@@ -42,20 +43,14 @@ export function explain(args: string[], config: Config): Outcome {
 }
 
 /** A plan as people read it. */
-function describe(
-  plan: PlanInParts,
-  limits: Pick<Config, 'maxUpstreamCalls' | 'maxUpstreamRows' | 'maxAnswerObjects'>,
-): string {
-  const { calls, lower, upper, rows, objects, waves, hints, firstPartAfter } = plan;
-  const most = `at most ${counted(rows, 'row')} and ${counted(objects, 'object')}`;
-  const sums = [counted(range(lower, upper), 'call'), counted(waves, 'wave'), most];
+function describe(plan: PlanInParts, config: Config): string {
+  const { calls, waves, hints, firstPartAfter } = plan;
+  const exceeded = limitsFor(plan, config).filter(({ isExceeded }) => isExceeded);
   return [
     ...(calls.length === 0 ? [] : [callTable(calls), '']),
-    sums.join(', '),
+    costText(plan),
     ...(firstPartAfter === undefined ? [] : [`first part after wave ${firstPartAfter} of ${waves}`]),
-    ...(upper > limits.maxUpstreamCalls ? [`over the limit of ${counted(limits.maxUpstreamCalls, 'call')}`] : []),
-    ...(rows > limits.maxUpstreamRows ? [`over the limit of ${counted(limits.maxUpstreamRows, 'row')}`] : []),
-    ...(objects > limits.maxAnswerObjects ? [`over the limit of ${counted(limits.maxAnswerObjects, 'object')}`] : []),
+    ...exceeded.map(({ text }) => `over the limit of ${text}`),
     ...hints.map((hint) => `hint: ${hint}`),
   ].join('\n');
 }

@@ -10,19 +10,10 @@ import {
 import { fragmentsOf } from '../look-ahead/selection.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import type { Config } from '../settings/config.ts';
+import { type Cost, limitsFor } from './cost.ts';
 import { checkDocument, lineOf } from './documents.ts';
 import { refusalsFor } from './tenant-verdicts.ts';
 import { worstPlan } from './worst-case.ts';
-
-/** What an operation costs: calls, and rows and waves of the plan with the most calls. */
-interface Cost {
-  readonly lower: number;
-  readonly upper: number;
-  readonly rows: number;
-  readonly waves: number;
-  /** Of any plan. */
-  readonly objects: number;
-}
 
 /** What is said of one operation, or of a document that cannot be read. */
 export interface Verdict {
@@ -66,12 +57,12 @@ function priced(
   operation: OperationDefinitionNode,
   name: string,
   deprecated: readonly string[],
-  { maxPageSize, maxUpstreamCalls, maxUpstreamRows, maxAnswerObjects }: Config,
+  config: Config,
 ): Verdict {
-  const plan = worstPlan({ schema, fragments: fragmentsOf(document), operation, maxPageSize });
+  const plan = worstPlan({ schema, fragments: fragmentsOf(document), operation, maxPageSize: config.maxPageSize });
   if (plan === undefined) return invalid(name, ['no variables fit it']);
   const { lower, upper, rows, waves, objects } = plan;
-  const overBudget = upper > maxUpstreamCalls || rows > maxUpstreamRows || objects > maxAnswerObjects;
+  const overBudget = limitsFor(plan, config).some(({ isExceeded }) => isExceeded);
   return { name, errors: [], deprecated, cost: { lower, upper, rows, waves, objects }, overBudget };
 }
 
