@@ -8,7 +8,7 @@ const unfit: Readonly<Record<string, string>> = {
   nbf: '`nbf` is still to come',
 };
 
-/** Why a token is not valid, from what its verification threw; for the log, so it has nothing of the token but names of claims. */
+/** Why a token is not valid, from what its verification threw; for the log: of the token it has names of claims only. */
 export function faultOf(error: unknown): string {
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
     const { claim, reason } = error;

@@ -15,8 +15,8 @@ export interface Handovers {
 }
 
 /**
- * Counts the connections that a worker is handed, and closes those that it had not taken when it ended, as the system closes those that it had.
- * Node's cluster waits for the dead worker's word for ever, and the clients with it: in `handoff` of
+ * Counts the connections that a worker is handed, and closes those that it had not taken when it ended, as the system closes
+ * those that it had. Node's cluster waits for the dead worker's word for ever, and the clients with it: in `handoff` of
  * lib/internal/cluster/round_robin_handle.js a message `newconn` with a number goes out, and an `ack` of that number comes
  * back before anything is read from the connection.
  */

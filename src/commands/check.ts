@@ -25,8 +25,8 @@ interface Sums {
 }
 
 /**
- * `check FILE… [--tenant NAME] [--json]`: whether operations are valid, and within the limits with their defaults and with any other
- * variables.
+ * `check FILE… [--tenant NAME] [--json]`: whether operations are valid, and within the limits with their defaults and with
+ * any other variables.
  */
 export function check(args: string[], config: Config): Outcome {
   const { values, positionals } = parseArgs({

@@ -19,7 +19,10 @@ const forms: Readonly<Record<IdForm, { readonly accepts: (text: string) => boole
   text: { accepts: isTextId, words: 'a text without slashes, control characters and percent-escapes' },
 };
 
-/** Whether a text is an upstream id of a type, as the gateway writes it: `@current` is not one, and neither is a UUID in capital letters. */
+/**
+ * Whether a text is an upstream id of a type, as the gateway writes it: `@current` is not one, and neither is a UUID in
+ * capital letters.
+ */
 export function isUpstreamId(type: NodeType, text: string): boolean {
   return formOf(type).accepts(text) && canonical(type, text) === text;
 }

@@ -71,8 +71,8 @@ export class Pace {
   }
 
   /**
-   * A poll with a key has ended, and took so many calls. Resolves to the time until the next one of the same tail, in milliseconds. Never
-   * rejects.
+   * A poll with a key has ended, and took so many calls. Resolves to the time until the next one of the same tail, in
+   * milliseconds. Never rejects.
    */
   async next(key: string, calls: number): Promise<number> {
     const { pollMs, slownessOf, now } = this.#options;

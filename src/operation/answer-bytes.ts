@@ -20,7 +20,10 @@ interface Part {
 /** Most objects and lists of an answer, those inside JSON values included: each takes far longer to write than its text. */
 export const mostValues = 500_000;
 
-/** Measures the JSON text of a value without making it, and stops at the limit, and at that of objects and lists. Does not recurse: upstreams nest deeply. */
+/**
+ * Measures the JSON text of a value without making it, and stops at the limit, and at that of objects and lists. Does not
+ * recurse: upstreams nest deeply.
+ */
 export function measureJson(value: unknown, limit: number): MeasuredJson {
   const parts: Part[] = [];
   const texts = new Map<string, number>();

@@ -72,8 +72,8 @@ const longestQuote = 10_000;
 
 /**
  * What runs an operation of a valid document: graphql's own executor, and code compiled for it once it has answered data,
- * or at once. What cannot be compiled stays with graphql's executor. `onCompile` is called once there is code, which takes several
- * times the memory of the document.
+ * or at once. What cannot be compiled stays with graphql's executor. `onCompile` is called once there is code, which takes
+ * several times the memory of the document.
  */
 export function createExecution(
   options: ExecutionOptions,

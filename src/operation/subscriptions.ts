@@ -40,7 +40,7 @@ export interface StreamEnd {
   readonly errors: OperationResult['errors'];
 }
 
-/** Begins a subscription: its result has a stream. `onEnd` is called with how that ended. Throws what refuses the subscription. */
+/** Begins a subscription: its result has a stream. `onEnd` gets how that ended. Throws what refuses the subscription. */
 export type Subscribe = (run: PlannedRun, caller: Caller, onEnd: (end: StreamEnd) => void) => Promise<OperationResult>;
 
 /** Makes the function that begins subscriptions. */

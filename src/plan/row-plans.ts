@@ -96,7 +96,10 @@ export class RowPlans {
     }
   }
 
-  /** Rows for which a page of their list would do: it is read first from `pageFirstThreshold` rows on, and fewer rows wait for one that is in flight. */
+  /**
+   * Rows for which a page of their list would do: it is read first from `pageFirstThreshold` rows on, and fewer rows wait
+   * for one that is in flight.
+   */
   #readInLists(rows: readonly WantedRow[]): void {
     const [first] = rows;
     if (first === undefined) return;

@@ -116,7 +116,10 @@ export class CachedClient implements RestClient {
     return deadline.ended;
   }
 
-  /** Reads an answer anew, unless that is under way, here or elsewhere, or another gateway has. The operation does not wait for it, and may end before. */
+  /**
+   * Reads an answer anew, unless that is under way, here or elsewhere, or another gateway has. The operation does not wait
+   * for it, and may end before.
+   */
   #refresh(answer: CachedAnswer, read: CachedRead, call: Refreshing): void {
     const { cache, operation, createClient } = this.#options;
     if (answer.isRefreshing || cache.now() < answer.refreshFrom) return;

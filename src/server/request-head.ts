@@ -39,7 +39,10 @@ function countOf(name: string, rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** The host that was last found to be one: most requests name the same. Hosts have at most so many characters (RFC 1035 §2.3.4). */
+/**
+ * The host that was last found to be one: most requests name the same. Hosts have at most so many characters (RFC 1035
+ * §2.3.4).
+ */
 let lastHost = '';
 const longestHost = 260;
 

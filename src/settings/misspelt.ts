@@ -29,7 +29,7 @@ export function findMisspelt(
   return warnings;
 }
 
-/** The one of the names `known`, all in capitals, of which at most every fourth letter is misspelt; undefined if none is that near. */
+/** The one of `known`, all in capitals, of which at most every fourth letter is misspelt; undefined if none is that near. */
 export function nearestOf(name: string, known: readonly string[]): string | undefined {
   const capitals = name.toUpperCase();
   const near = known.map((other) => [distance(capitals, other), other] as const);

@@ -41,8 +41,9 @@ export interface Journal {
 }
 
 /**
- * JSON lines on standard output, written in batches; at a terminal lines for people (see terminal.ts). If other processes write to the
- * same output batches are so small that no line gets into another, unless it is longer than a pipe takes in one piece.
+ * JSON lines on standard output, written in batches; at a terminal lines for people (see terminal.ts). If other processes
+ * write to the same output batches are so small that no line gets into another, unless it is longer than a pipe takes in one
+ * piece.
  */
 export function createLog(level: string, isShared: boolean): Journal {
   if (isatty(standardOutput)) {

@@ -42,7 +42,10 @@ export function hashOf(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-/** `extensions.persistedQuery` of automatic persisted queries (https://www.apollographql.com/docs/apollo-server/performance/apq). */
+/**
+ * `extensions.persistedQuery` of automatic persisted queries
+ * (https://www.apollographql.com/docs/apollo-server/performance/apq).
+ */
 function automaticId(persistedQuery: unknown): string {
   if (!isObject(persistedQuery)) throw malformed('Expected `extensions.persistedQuery` to be an object.');
   const { version, sha256Hash } = persistedQuery;

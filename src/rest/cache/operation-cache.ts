@@ -52,7 +52,10 @@ export class OperationCache {
     return this.#epoch;
   }
 
-  /** For how long all answers stay fresh that the operation was given, in milliseconds; those of nouns that are not kept do for ever. */
+  /**
+   * For how long all answers stay fresh that the operation was given, in milliseconds; those of nouns that are not kept do
+   * for ever.
+   */
   get freshMs(): number {
     return this.#freshUntil - this.#cache.now();
   }

@@ -67,7 +67,7 @@ const mostWrittenNames = 1000;
 /** Compares what passes, and counts differences. */
 class Observer {
   readonly counts: DriftCounts;
-  /** Columns that clients have set without the document's having them: the upstream may answer them, but clients chose the names. */
+  /** Columns beside the document's that clients have set: the upstream may answer them, but clients chose their names. */
   readonly #written = new Set<string>();
 
   constructor(onFirstSight: OnFirstSight) {

@@ -29,7 +29,7 @@ const probeMs = 1000;
 /** How long the caller of a probe, and those that wait for it, are kept waiting: less than a second. */
 export const probeWaitMs = 750;
 
-/** A write probes only if no read has for so long, in milliseconds: of a write without an answer it is not known whether it was made. */
+/** A write probes only if no read has for so long, in milliseconds: one that is not answered may still have been made. */
 const writesLaterMs = 1000;
 
 /** Settings of a breaker. */
