@@ -1,4 +1,4 @@
-import type { OperationRun } from './operation-run.ts';
+import type { OperationRun, RequestContext } from './operation-run.ts';
 import type { OperationResult } from './result.ts';
 import type { StreamEnd } from './subscriptions.ts';
 
@@ -57,7 +57,7 @@ export function reportOf(
     durationMs: performance.now() - startedAt,
     calls: cost?.calls.made ?? 0,
     plannedCalls: cost?.plannedCalls,
-    codes: request.hasLeft() ? clientLeft : codesOf(errors),
+    codes: codesOf(request, errors),
     caller: tenant === undefined ? caller?.hash.slice(0, shownHash) : undefined,
     tenant: tenant?.name,
     subject: caller?.subject?.slice(0, shownHash),
@@ -66,7 +66,7 @@ export function reportOf(
 
 /** The report of a subscription whose stream has ended. That its client leaves is no failure. */
 export function streamReportOf(run: OperationRun, { messages, calls, errors = [] }: StreamEnd): OperationReport {
-  return { ...reportOf(run, { errors }), calls, messages, codes: codesOf(errors) };
+  return { ...reportOf(run, { errors }), calls, messages, codes: distinctCodes(errors) };
 }
 
 const noCodes: readonly string[] = [];
@@ -74,6 +74,14 @@ const noCodes: readonly string[] = [];
 /** Its calls were given up, which says nothing of the upstream. */
 const clientLeft: readonly string[] = ['CLIENT_LEFT'];
 
-function codesOf(errors: NonNullable<OperationResult['errors']>): readonly string[] {
+/** The codes of the errors of an operation, each once; `CLIENT_LEFT` alone if its client had left before it was answered. */
+export function codesOf(
+  request: Pick<RequestContext, 'hasLeft'>,
+  errors: OperationResult['errors'] = [],
+): readonly string[] {
+  return request.hasLeft() ? clientLeft : distinctCodes(errors);
+}
+
+function distinctCodes(errors: NonNullable<OperationResult['errors']>): readonly string[] {
   return errors.length === 0 ? noCodes : [...new Set(errors.map(({ extensions }) => String(extensions['code'])))];
 }

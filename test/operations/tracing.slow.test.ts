@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { hashOf } from '../../src/operation/persisted/ids.ts';
 import { ask } from '../support/gateway.ts';
 import { type Collector, type ReceivedSpan, startCollector } from '../support/otlp.ts';
+import { accepts, askForParts } from '../support/parts.ts';
 import { createFolder } from '../support/persisted.ts';
 import { type Running, runMain } from '../support/process.ts';
 import { disconnect, reply } from '../support/replies.ts';
@@ -128,6 +129,31 @@ test('what fails has the status of an error, with its code, and a call that is s
   expect(new Set(spans.map((span) => span.traceId)).size).toBe(3);
   expect(collector.bodies.join('')).not.toMatch(/phx_secret|secret of/);
 });
+
+test.each(['application/json', accepts['v0.2']])(
+  'a client of %s that leaves is the reason of the error',
+  async (accept) => {
+    await using upstream = await startUpstream({
+      'GET /api/projects/1/': rows.project(1),
+      'GET /api/projects/1/dashboards/': () => new Promise(() => undefined),
+    });
+    await using collector = await startCollector();
+    const { url, gateway, stop } = await startTraced(upstream, collector);
+    await using _ = gateway;
+    const query = '{ project(id: 1) { name ... @defer { dashboards { totalCount } } } }';
+    const leaving = new AbortController();
+    const asked = askForParts(url, query, accept, { headers: secret, signal: leaving.signal }).catch(() => undefined);
+    await expect.poll(() => upstream.requests).toContain('GET /api/projects/1/dashboards/?limit=1');
+    leaving.abort();
+    await asked;
+    await gateway.printed(/"codes":\["CLIENT_LEFT"\]/);
+    expect(await stop()).toBe(0);
+    expect(byName(collector.spans, 'query')).toMatchObject({
+      status: { code: 2 },
+      attributes: { 'error.type': 'CLIENT_LEFT' },
+    });
+  },
+);
 
 test('what the sampler leaves out is not sent, and goes upstream as such', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });

@@ -1,4 +1,5 @@
 import { getOperationAST } from 'graphql';
+import { codesOf } from '../../operation/operation-report.ts';
 import { asksForPlan } from '../../operation/params.ts';
 import type { RunOperation } from '../../operation/pipeline.ts';
 import type { OperationResult } from '../../operation/result.ts';
@@ -23,7 +24,7 @@ interface TracedOutcome {
   readonly name: string | undefined;
   /** Whether its document is listed: then there are few such names. */
   readonly listed: boolean;
-  /** The code of its first error. */
+  /** The code of its first error, or `CLIENT_LEFT`. */
   readonly code: string | undefined;
 }
 
@@ -36,7 +37,7 @@ export function traceOperations(run: RunOperation, tracing: Tracing): RunOperati
     request.spans = span;
     const result = await run(params, request);
     const end = (errors: OperationResult['errors']): void =>
-      span.end(outcomeOf({ ...result, errors }, params.operationName));
+      span.end(outcomeOf(result, params.operationName, codesOf(request, errors)));
     if (result.parts === undefined) end(result.errors);
     else void result.parts.over.then(({ errors }) => end(errors));
     return result;
@@ -44,15 +45,10 @@ export function traceOperations(run: RunOperation, tracing: Tracing): RunOperati
 }
 
 function outcomeOf(
-  { document, listed = false, errors }: OperationResult,
+  { document, listed = false }: OperationResult,
   operationName: string | undefined,
+  [code]: readonly string[],
 ): TracedOutcome {
   const operation = document === undefined ? undefined : getOperationAST(document, operationName);
-  const code = errors?.[0]?.extensions['code'];
-  return {
-    type: operation?.operation,
-    name: operation?.name?.value,
-    listed,
-    code: typeof code === 'string' ? code : undefined,
-  };
+  return { type: operation?.operation, name: operation?.name?.value, listed, code };
 }
