@@ -87,6 +87,25 @@ test('two hundred listeners are one poll each interval, and all get the same', a
   expect([0, 1]).toContain(polls - upstream.requests.length);
 });
 
+test('without a budget a key is polled once a second, whatever it follows and however many listen', async () => {
+  const polls: { readonly event: string | null; readonly at: number }[] = [];
+  const answer: GrowingEvents['list'] = ({ query }) => {
+    polls.push({ event: query.get('event'), at: performance.now() });
+    return { next: null, results: [] };
+  };
+  // The first polls are answered once there are two: then both lists are followed.
+  await using upstream = await startUpstream({ 'GET /api/projects/1/events/': answer }, { hold: 2 });
+  await using gateway = await startGateway(upstream, { live: { ...quick, pollMs: 1, slownessOf: undefined } });
+  const followed = ['signed up', 'signed out', 'signed up', 'signed out'];
+  const all = await Promise.all(followed.map((event) => subscribe(gateway.url, { variables: { filter: { event } } })));
+  await expect.poll(() => polls.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(4);
+  await Promise.all(all.map((heard) => heard[Symbol.asyncDispose]()));
+  const [first, second, third] = polls;
+  expect(new Set([first?.event, second?.event])).toEqual(new Set(followed));
+  // Each of the two every two seconds. Timers may be late, but are a millisecond early at most.
+  expect((third?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(1990);
+});
+
 test('what an event refers to is read once for a message, however many get it', async () => {
   const { events, upstream: started } = await startEvents();
   await using upstream = started;
