@@ -166,7 +166,7 @@ test('of a very wide plan so much is shown as a page draws at once, and how much
 test.each([
   [{ isRunning: true, messages: 0 }, 'Running…'],
   [{ isRunning: true, messages: 1, calls: [] }, '1 message so far; the calls are those of the last one, polls apart.'],
-  [{ messages: 2, calls: [] }, '2 messages so far; the calls are those of the last one, polls apart.'],
+  [{ messages: 2, calls: [], isStopped: true }, '2 messages; the calls are those of the last one, polls apart.'],
   [{ messages: 0, isStopped: true }, 'Stopped.'],
   [{ messages: 0 }, 'The run did not tell its calls: its answer says why.'],
 ])('the run %j is told as one sentence', (run, ran) => {

@@ -59,7 +59,7 @@ function ranOf(run) {
   if (run === undefined) return undefined;
   const { isRunning, isStopped, milliseconds, firstPartMs, calls } = run;
   if (isStream(run))
-    return `${counted(run.messages, 'message')} so far; the calls are those of the last one, polls apart.`;
+    return `${counted(run.messages, 'message')}${isRunning ? ' so far' : ''}; the calls are those of the last one, polls apart.`;
   if (isRunning) return firstPartMs === undefined ? 'Running…' : `First part in ${number(firstPartMs)} ms…`;
   if (calls === undefined) return isStopped ? 'Stopped.' : 'The run did not tell its calls: its answer says why.';
   const cached = calls.filter(({ cache }) => cache !== undefined).length;
