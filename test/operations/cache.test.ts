@@ -355,6 +355,17 @@ test('a client may cache the answer of a GET by id for as long as all that it wa
   expect(await age()).toBe('private, max-age=0');
 });
 
+test.each([
+  ['a request with no-store', {}, { cacheControl: 'no-store' }],
+  ['a gateway that cannot reach its Redis', { redisUrl: 'redis://127.0.0.1:1' }, {}],
+])('a client may not cache for longer what %s reads past the cache', async (_what, persisted, wire) => {
+  await using one = await startProject();
+  const settings = { getMaxAge: 600, automatic: true, ...persisted };
+  await using gateway = await startCaching(one.upstream, { persisted: settings });
+  const { headers } = await send(gateway.url, registration(query), { method: 'GET', ...wire });
+  expect(headers.get('cache-control')).toBe('private, max-age=60');
+});
+
 test('a client may not cache for longer what an operation was given by the read of another one', async () => {
   await using one = await startProject();
   await using gateway = await startCaching(one.upstream, { persisted: { getMaxAge: 600, automatic: true } });

@@ -58,13 +58,19 @@ export async function countsOfDocuments({ metrics }: Gateway): Promise<readonly 
 export interface Wire {
   readonly method?: 'GET' | 'POST';
   readonly accept?: string;
+  readonly cacheControl?: string;
 }
 
 type Params = Readonly<Record<string, unknown>>;
 
 /** Sends any parameters, as a client library does; strings are encoded in a URL as they are, all else as JSON. */
-export async function send(url: string, params: Params, { method = 'POST', accept }: Wire = {}): Promise<Answer> {
-  const headers = { authorization: `Bearer ${key}`, ...(accept !== undefined && { accept }) };
+export async function send(url: string, params: Params, wire: Wire = {}): Promise<Answer> {
+  const { method = 'POST', accept, cacheControl } = wire;
+  const headers = {
+    authorization: `Bearer ${key}`,
+    ...(accept !== undefined && { accept }),
+    ...(cacheControl !== undefined && { 'cache-control': cacheControl }),
+  };
   const response =
     method === 'POST'
       ? await fetch(url, {

@@ -139,7 +139,7 @@ export class OperationCache {
     const { counts } = this.#cache;
     if (this.#use !== 'normal') {
       counts.add(freshness.noun, 'bypass');
-      if (this.#use === 'reload') this.#noteRead(freshness);
+      this.#noteRead(freshness);
       return undefined;
     }
     if (!this.#hasWritten) this.#reads.push({ operation, kind, target });
