@@ -4,6 +4,8 @@ import { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { CreateDryContexts } from './contexts.ts';
 import type { PlannedRun } from './operation-run.ts';
+import { overload } from './request-error.ts';
+import type { OperationResult } from './result.ts';
 
 /** What the cache has of what an operation reads. */
 export interface Spared {
@@ -39,6 +41,21 @@ export async function tryCache(
     deadline.finish();
     context.answer.finish();
   }
+}
+
+/**
+ * Executes an operation for whose calls there is no room if the cache has all that it reads: then it needs none. Throws the
+ * refusal of an overload if not.
+ */
+export async function executeIfSpared(
+  run: PlannedRun,
+  deadline: Pick<OperationDeadline, 'endsAt'>,
+  createContexts: CreateDryContexts,
+  execute: () => Promise<OperationResult> | OperationResult,
+): Promise<OperationResult> {
+  const { isAll } = await tryCache(run, deadline, createContexts);
+  if (!isAll) throw overload();
+  return execute();
 }
 
 const nothing: Spared = { isAll: false, answered: {} };

@@ -7,7 +7,7 @@ import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { RefuseArguments } from './argument-sizes.ts';
 import type { CreateContext, CreateDryContexts } from './contexts.ts';
 import type { Costs } from './cost.ts';
-import { tryCache } from './dry-run.ts';
+import { executeIfSpared, tryCache } from './dry-run.ts';
 import { toPublicErrors } from './errors.ts';
 import { deferredOf, executeInParts } from './execute-in-parts.ts';
 import type { KnownReads } from './known-reads.ts';
@@ -74,7 +74,7 @@ export type RunOperation = (params: GraphQLParams, request: RequestContext) => P
  * further one that is awaited costs a small operation a percent.
  */
 export function createRunOperation(options: OperationsOptions): RunOperation {
-  const { resolve, refuseArguments, costs, refusalOf, isOverloaded, results, eventLoop } = options;
+  const { resolve, refuseArguments, costs, refusalOf, results, eventLoop } = options;
   return async (params, request) => {
     const run = new OperationRun(params, request);
     if (!asksForPlan(params)) options.onBegin();
@@ -111,9 +111,9 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       if (cost.planOnly) result = { data: null, extensions: cost.extensions() };
       else {
         // OVERLOADED
-        if (isOverloaded(caller) || results.isFull || (cost.isLarge && eventLoop.isCrowded)) throw overload();
+        if (results.isFull || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
-        // RATE_LIMITED; the errors of resolvers are in the result
+        // OVERLOADED for want of room for its calls, RATE_LIMITED; the errors of resolvers are in the result
         const running = runWithCache(planned, options);
         const made = running instanceof Promise ? await running : running;
         if (results.isLarge(made)) await eventLoop.takeLast();
@@ -151,9 +151,10 @@ function reportEnd(run: OperationRun, result: OperationResult, { onEnd, onPlan, 
 /** Begins a subscription. */
 async function beginStream(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> {
   const { caller, takesMessages } = run.request;
-  const { subscribe, refusalOf, onOpen, onEnd } = options;
+  const { subscribe, refusalOf, isOverloaded, onOpen, onEnd } = options;
   const refusal = refusalOf(caller);
   if (refusal !== undefined) throw refusal;
+  if (isOverloaded(caller)) throw overload();
   if (subscribe === undefined || caller === undefined)
     throw new Error('expected a schema with subscriptions, and a key');
   if (!takesMessages) throw requestError('onlyStreamed', streamed);
@@ -202,10 +203,13 @@ function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<Op
     cost,
     cache,
   } = run;
-  const { shared } = options;
+  const { shared, isOverloaded, createDryContexts } = options;
   if (prepared.operation.operation === 'subscription') return beginStream(run, options);
-  const start: Start = (deadline) => execute(run, deadline, options);
   const { caller } = request;
+  const start: Start = (deadline) => {
+    const proceed = (): ReturnType<Start> => execute(run, deadline, options);
+    return isOverloaded(caller) ? executeIfSpared(run, deadline, createDryContexts, proceed) : proceed();
+  };
   if (caller === undefined || deferredOf(run) !== undefined) return shared.startUnshared(request, start);
   const callerName = callerNameOf(caller);
   if (prepared.operation.operation === 'query') {

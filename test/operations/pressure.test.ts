@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { startCaching } from '../support/cache.ts';
 import { at, rowsOf } from '../support/connections.ts';
 import { expectWithin, measured } from '../support/form.ts';
 import { ask, startGateway } from '../support/gateway.ts';
@@ -98,6 +99,29 @@ test('what finds no place is refused before it runs, with 503 and Retry-After, o
   expect(codes.every((code) => code === 'OVERLOADED')).toBe(true);
   expect(upstream.mostInFlight).toBeLessThanOrEqual(4);
   expect(codesOf(await gateway.ask(read(1)))).toEqual([]);
+});
+
+test('what the cache has is answered though no call would find a place, what is too old by a little, too', async () => {
+  let isHeld = false;
+  const held = Promise.withResolvers<undefined>();
+  await using upstream = await startUpstream(async () => {
+    if (isHeld) await held.promise;
+    return project(1);
+  });
+  upstream.release();
+  await using gateway = await startCaching(upstream, { maxUpstreamInFlight: 1 });
+  expect(codesOf(await gateway.ask(read(1)))).toEqual([]);
+  isHeld = true;
+  const others = together(5, 5, (index) => gateway.ask(read(index + 2)));
+  // One is in flight, and of the eight places of the queue one key has half.
+  await until(() => gateway.gateway.upstreamHealth().queued === 4);
+  const statusOf = async (query: string): Promise<number> => (await gateway.ask(query)).status;
+  const inAnotherWay = '{ project(id: 1) { upstreamId name } }';
+  expect([await statusOf(read(1)), await statusOf(inAnotherWay), await statusOf(read(7))]).toEqual([200, 200, 503]);
+  gateway.pass(60);
+  expect([await statusOf(read(1)), await statusOf(inAnotherWay), await statusOf(read(7))]).toEqual([200, 200, 503]);
+  held.resolve(undefined);
+  expect((await others).flatMap(codesOf)).toEqual([]);
 });
 
 test('a call that is shed during execution is an error of its field, siblings keep their data', async () => {
