@@ -8,6 +8,7 @@ import { isObject } from '../../src/rest/values.ts';
 import { ask } from '../support/gateway.ts';
 import { runMain } from '../support/process.ts';
 import * as rows from '../support/rows.ts';
+import { startTenants } from '../support/tenants.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -86,8 +87,11 @@ test('every metric that a rule or a panel names is one that gateways have', { ti
   await using gateway = runMain([], settings);
   const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
   expect((await ask(url, '{ project(id: 1) { name } }')).errors).toBeUndefined();
-  const text = await (await fetch(new URL('/metrics', url))).text();
-  const told = new Set([...text.matchAll(/^(\w+)(?:\{.*\})? \S+$/gm)].map(([, name]) => name));
+  await using holdsKeys = await startTenants(upstream, {});
+  const texts = await Promise.all(
+    [url, holdsKeys.url].map(async (each) => (await fetch(new URL('/metrics', each))).text()),
+  );
+  const told = new Set([...texts.join('').matchAll(/^(\w+)(?:\{.*\})? \S+$/gm)].map(([, name]) => name));
   const queries = [...panelQueries, ...rules.map(({ expr }) => String(expr))];
   const named = queries.flatMap((query) => query.match(/\b(?:gateway|nodejs|process)_\w+/g) ?? []);
   expect(new Set(named).size).toBeGreaterThan(15);
