@@ -124,7 +124,7 @@ type Options = GatewayOptions & Required<Pick<GatewayOptions, 'log'>>;
 const preparedBytes = 48 * 2 ** 20;
 
 /**
- * Composes a gateway. Opens no socket until it is asked something, but to Redis. Throws a ManifestError for persisted
+ * Composes a gateway. Opens no socket until it is asked something, except to Redis. Throws a ManifestError for persisted
  * documents that cannot be used.
  */
 export function createGateway(given: GatewayOptions): Gateway {

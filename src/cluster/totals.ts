@@ -28,7 +28,10 @@ export function retire(retired: Snapshot, last: Snapshot): Promise<Snapshot> {
   return AggregatorRegistry.aggregate(foldDrift([retired, lasting])).getMetricsAsJSON();
 }
 
-/** Each worker counts the first differences that it sees as series of their own; all workers together have no more. */
+/**
+ * Each worker counts the first differences that it sees as series of their own; all workers together have no
+ * more series than one.
+ */
 function foldDrift(snapshots: readonly Snapshot[]): Snapshot[] {
   const counted = new Set<string>();
   const labelsOf = (labels: Labels): Labels => {

@@ -48,8 +48,8 @@ const partsFormats: readonly { readonly format: PartsFormat; readonly parameter:
 ];
 
 /**
- * The format of answers in parts that a client likes best; undefined if it takes none, or likes JSON better. Liked as much,
- * parts win. `multipart/mixed` without a format says nothing of parts.
+ * The format of answers in parts that a client likes best; undefined if it takes none, or likes JSON better. With equal
+ * weights parts win. `multipart/mixed` without a format says nothing of parts.
  */
 export function negotiateParts(accept: string | undefined): PartsFormat | undefined {
   return accept !== undefined && /multipart\/mixed/i.test(accept) ? bestParts(accept) : undefined;

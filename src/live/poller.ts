@@ -41,7 +41,7 @@ export class Poller {
   readonly #listeners = new Set<Listener>();
   readonly #reading = new AbortController();
   #joining: readonly Joining[] = [];
-  /** What all listeners know that have not just joined; undefined until the first poll has been answered. */
+  /** What all listeners know but those that have just joined; undefined until the first poll has been answered. */
   #known: KnownRows | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -132,7 +132,7 @@ export class Poller {
   }
 }
 
-/** Whether further polls would fail as well. All that is not about what was asked for, or with which key, may pass. */
+/** Whether further polls would fail as well. Only errors about what was asked for, or about the key, do not pass. */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return true;
   return finalCodes.has(error.code) || (error.cause instanceof UpstreamError && finalCodes.has(error.cause.code));

@@ -17,9 +17,9 @@ import { type SelectionScope, scopeOf, selectedFields } from './selection.ts';
 type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * Lets every root field that would make REST calls fail at once if the context says why none can succeed: one error
- * for each, before its resolver does any work. Root fields that need no call answer as usual. So fails a mutation that the
- * tenant's entry does not allow.
+ * Lets every root field that would make REST calls fail at once if the context says why none can succeed: one error for
+ * each, before its resolver does any work. Root fields that need no call answer as usual. A mutation that the tenant's entry
+ * does not allow fails in the same way.
  */
 export function attachRefusals(schema: GraphQLSchema): void {
   for (const type of [schema.getQueryType(), schema.getMutationType()]) {

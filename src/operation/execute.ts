@@ -190,8 +190,8 @@ function compiled(
 }
 
 /**
- * Variables that may be null or not given where no null may stand, which a default allows: graphql-jit words the errors
- * of such arguments in its own way, forgets their defaults, and never ends a mutation whose second field has one.
+ * Variables that may be null or missing although their place takes no null, as a default allows: graphql-jit words the
+ * errors of such arguments in its own way, forgets their defaults, and never ends a mutation whose second field has one.
  */
 function perilousVariables(
   schema: GraphQLSchema,

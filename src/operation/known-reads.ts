@@ -6,7 +6,7 @@ import type { CachedRead, OperationCache } from '../rest/cache/operation-cache.t
 const mostBytes = 4 * 2 ** 20;
 const bytesOfRead = 100;
 
-/** What an operation has answered: one in parts goes on until the last of them. */
+/** An answer, as far as its end matters: one in parts ends with its last part. */
 interface Made {
   readonly parts?: { readonly over: Promise<unknown> } | undefined;
 }

@@ -103,7 +103,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       request.onKept(params.query ?? '', run.variablesText);
       refuseArguments(prepared, params.variables, run.variablesText);
 
-      // COST_LIMIT_EXCEEDED, and BAD_USER_INPUT for an explanation that there is none of
+      // COST_LIMIT_EXCEEDED, and BAD_USER_INPUT for an `explain` of an unknown kind
       const cost = costs(prepared, params, refusalOf(caller) === undefined, caller?.tenant);
       const planned: PlannedRun = Object.assign(run, { document, cost });
       if (cost.refusal !== undefined) throw cost.refusal;

@@ -148,7 +148,7 @@ function shortageIn(outlooks: Outlooks, needs: Needs, limitMs: number): Shortage
 
 /** What an operation surely has to call. */
 function needsOf(plan: Plan | undefined, answered: () => Needs): Needs {
-  // Without a certain call a field that is refused may keep all others from running.
+  // If no call is certain, one field that is refused may keep all others from running.
   if (plan === undefined || plan.lower === 0) return {};
   const known = answered();
   const needs: Partial<Record<Surface, number>> = {};
@@ -182,7 +182,7 @@ function statusesOf(outlooks: Outlooks): readonly BudgetStatus[] {
 /** Asks what is left of every surface. */
 const everySurface: Needs = Object.fromEntries(surfaces.map((surface) => [surface, 0]));
 
-/** Whether an operation with at most so many calls finds as many on every surface: then its plan says nothing more. */
+/** Whether an operation with at most so many calls finds as many on every surface: then its plan is not needed. */
 function isPlenty(outlooks: Outlooks, mostCalls: number): boolean {
   for (const { windows } of outlooks.values()) {
     if (windows.some(({ remaining }) => remaining < mostCalls)) return false;

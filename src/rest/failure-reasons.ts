@@ -116,7 +116,7 @@ const byCode: Readonly<Record<string, FailureReason>> = {
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'CLIENT_CERTIFICATE_REFUSED',
 };
 
-/** That a proxy opens no tunnel, with its status, and that a body was cut short, undici says in its messages only. */
+/** undici says in its messages only that a proxy opened no tunnel (with its status), or that a body was cut short. */
 function reasonInMessage({ message }: Error): FailureReason | undefined {
   if (message.endsWith('(Invalid EOF state)')) return 'CONNECTION_CLOSED';
   if (message.includes('(407)')) return 'PROXY_AUTHENTICATION_REQUIRED';

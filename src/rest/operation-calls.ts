@@ -39,7 +39,7 @@ export class OperationCalls {
     this.#isTraced = isTraced;
   }
 
-  /** None yet, of which there may be as many as of these, and which are traced if these are. */
+  /** Calls with the same limit, traced if these are, of which none is made yet. */
   again(): OperationCalls {
     return new OperationCalls(this.#maximum, this.#isTraced);
   }

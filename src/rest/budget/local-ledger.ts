@@ -6,7 +6,10 @@ import type { Account, AccountCall, End, Ledger, Outlook, Question, Verdict, Wan
 import { outlookOf, roomIn, type WindowState, waitMs } from './outlook.ts';
 import { type BudgetSettings, leftToOthers, shareOf } from './settings.ts';
 
-/** Keys whose calls are remembered; those that are not proven apart, so that invented ones drive out none of the others. */
+/**
+ * Most keys whose calls are remembered, and most that are not proven beside them: invented ones drive out none of the
+ * others.
+ */
 const mostKeys = 10_000;
 
 /** Settings of the ledger. */

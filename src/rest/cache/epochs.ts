@@ -23,8 +23,8 @@ export interface Epochs {
 }
 
 /**
- * More keys than are used within a short time, those that are not proven apart, so that invented ones drive out none of the
- * others. One that is forgotten gets a new epoch: its answers are read again.
+ * More keys than are used within a short time. As many more that are not proven are kept apart from them: invented ones
+ * drive out none of the others. One that is forgotten gets a new epoch: its answers are read again.
  */
 const mostKeys = 10_000;
 

@@ -60,7 +60,7 @@ export class OperationCache {
     return this.#freshUntil - this.#cache.now();
   }
 
-  /** What the operation has read so far of what is kept; after a write none of it is there for an equal one. */
+  /** What the operation has read so far of what is kept; after a write an equal operation finds none of it. */
   get reads(): readonly CachedRead[] {
     return this.#reads;
   }
@@ -73,7 +73,7 @@ export class OperationCache {
     return known;
   }
 
-  /** Whether what the operation has made can be given to equal ones: it has had nothing but answers of the cache, in time. */
+  /** Whether what the operation has made can be given to equal ones: it was given fresh answers of the cache alone. */
   get isReusable(): boolean {
     return this.#given.isAll;
   }

@@ -166,7 +166,7 @@ export class RedisEpochs implements Epochs {
     return typeof value === 'string' ? value : null;
   }
 
-  /** Redis could not be told that a key has been written with: what others read before is in use until it is. */
+  /** Redis could not be told of a write with a key: until it is, others go on with what they read before. */
   #rememberUntold(sharingKey: string): void {
     this.#untold.set(sharingKey, true);
     if (this.#isTelling) return;

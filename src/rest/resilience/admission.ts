@@ -10,7 +10,7 @@ import type { UpstreamResources } from './upstream-resources.ts';
 /** What is admitted: reads and writes differ in what they wait for. */
 type Admitted = Pick<CallRequest<unknown>, 'operation' | 'isWrite' | 'isBackground'>;
 
-/** So many times as long as calls take lately one has enough time, most likely. */
+/** A call has enough time, most likely, if so many times as much is left as calls take lately. */
 const usualFactor = 1.5;
 
 /**

@@ -101,7 +101,7 @@ class Waiter<T> implements EndListener {
     this.#reject(error);
   }
 
-  /** Its operation ends first. One that stands for several counts as as many timeouts. */
+  /** Its operation ends first. One that answers several requests counts as that many timeouts. */
   ended(error: UpstreamError): void {
     const isLate = isOverdue(error);
     this.reject(isLate && this.#call.hasArrived ? readTooLate : error);

@@ -34,9 +34,9 @@ export interface Call {
 }
 
 /**
- * The connections of one route. Certificates belong to connections, so another route needs others: the old ones are
- * closed when their last call has ended. That undici's `close` waits for calls does not do: its ProxyAgent opens no
- * tunnel any more for those that it still holds.
+ * The connections of one route. Certificates belong to connections, so another route needs others: the old ones are closed
+ * when their last call has ended. undici's own `close` waits for calls, too, but its ProxyAgent opens no tunnel any more for
+ * those that it still holds.
  */
 export class Pools {
   readonly #options: PoolOptions;

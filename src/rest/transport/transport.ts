@@ -86,7 +86,7 @@ export function createTransport(options: TransportOptions): Transport {
 const noHeaders: IncomingHttpHeaders = {};
 const emptyBody: Buffer = Buffer.alloc(0);
 
-/** Collects one response, and is it once it is complete; undici calls its methods. */
+/** Collects one response, and stands for it once it is complete; undici calls its methods. */
 class ResponseReader implements Dispatcher.DispatchHandler, SentRequest, RawResponse {
   status = 0;
   headers = noHeaders;
