@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import type { CallBudget } from '../../src/rest/budget/call-budget.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
@@ -285,4 +286,35 @@ test('one user of a tenant has a share of each window, and the tenant has all of
   for (const sub of ['cleo', 'cleo', 'cleo', 'dora']) expect([sub, await askAs(sub)]).toEqual([sub, []]);
   expect(await askAs('dora')).toEqual(['RATE_LIMITED']);
   expect(upstream.requests).toHaveLength(10);
+});
+
+test('an operation is refused in advance if its turn leaves it less time than calls take lately', async () => {
+  let turnMs = 0;
+  // Says when the next call can be had, and counts nothing.
+  const callBudget: CallBudget = {
+    claim: () => ({
+      permit: Promise.resolve({ waited: false, end: () => undefined, giveBack: () => undefined }),
+      leave: () => undefined,
+    }),
+    look: () =>
+      new Map([['rest', { turnMs, windows: [{ ms: 60_000, limit: 100, remaining: 0, resetsInMs: 60_000 }] }]]),
+    covers: (surface) => surface === 'rest',
+    close: () => undefined,
+  };
+  await using upstream = await startOpen({
+    'GET /api/projects/:id/': async ({ params }) => {
+      await delay(200);
+      return project(Number(params['id']));
+    },
+  });
+  await using gateway = await startGateway(upstream, { callBudget, operationDeadlineMs: 60_000 });
+  // Of 16 calls the mean is at least 128 milliseconds, of which a read leaves itself one and a half.
+  const answers = await Promise.all(Array.from({ length: 16 }, (_, index) => gateway.ask(one(index + 1))));
+  expect(answers.flatMap(codesOf)).toEqual([]);
+  turnMs = 59_850;
+  const refused = await gateway.ask(one(17));
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+  turnMs = 20_000;
+  expect(codesOf(await gateway.ask(one(18)))).toEqual([]);
+  expect(upstream.requests.slice(16)).toEqual(['GET /api/projects/18/']);
 });
