@@ -1,5 +1,6 @@
 /** Client libraries as they are follow events of a running gateway, all at once. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runMain } from '../support/process.ts';
@@ -27,12 +28,12 @@ test('every client gets each event once and in order, and one poll answers all o
   const [, url = ''] = await running.printed(/^Gateway +(\S+)/m);
   const gateway = { url, key: 'phx_clients' };
   const heard = new Map(followers.map(({ name }) => [name, [] as (string | null)[]]));
-  const retries: string[] = [];
+  const losses = new Set<string>();
   const ends = followers.map(({ name, follow }) => {
     const tell = ({ eventsAdded }: Tail): void => {
       heard.get(name)?.push(...eventsAdded.nodes.map(({ event }) => event));
     };
-    return follow(gateway, tell, () => retries.push(name));
+    return follow(gateway, tell, () => losses.add(name));
   });
   const curl = followWithCurl(gateway);
   await expect
@@ -41,10 +42,11 @@ test('every client gets each event once and in order, and one poll answers all o
   for (const [name, events] of heard) expect([name, ...events.slice(0, 2)]).toEqual([name, 'Event 2', 'Event 3']);
   await expect.poll(() => curl.output()).toContain('event: next\ndata: {"data":{"eventsAdded":');
   expect(upstream.mostInFlight).toBe(1);
-  // A gateway that stops breaks its streams off, so that clients come again.
+  // A gateway that stops breaks its streams off, so that clients, or who uses them, come again.
+  const curlEnded = once(curl.child, 'exit');
   running.child.kill('SIGTERM');
-  await expect.poll(() => retries).toContain('graphql-sse');
-  curl.child.kill();
+  await expect.poll(() => losses).toEqual(new Set(followers.map(({ name }) => name)));
+  expect(await curlEnded).toEqual([18, null]);
   for (const end of ends) end();
   expect(await running.exit()).toBe(0);
 }, 60_000);

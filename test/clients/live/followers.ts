@@ -1,6 +1,6 @@
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client/core';
 import { fetchExchange, subscriptionExchange, Client as UrqlClient } from '@urql/core';
-import { createClient } from 'graphql-sse';
+import { type Client, createClient } from 'graphql-sse';
 import type { RunningGateway } from '../support/gateways.ts';
 
 /** What every client follows. */
@@ -17,23 +17,31 @@ export interface Tail {
 export interface Follower {
   /** Its name, as docs/incremental.md has it. */
   readonly name: string;
-  /** Begins to follow, and tells each message; what is returned ends it. */
-  readonly follow: (gateway: RunningGateway, tell: (data: Tail) => void, onRetry: () => void) => () => void;
+  /**
+   * Begins to follow, and tells each message; what is returned ends it. `onLoss` is called if the connection is lost: when
+   * the client is about to connect again, or with the error that it ends with.
+   */
+  readonly follow: (gateway: RunningGateway, tell: (data: Tail) => void, onLoss: () => void) => () => void;
+}
+
+/** graphql-sse's own client, which connects again by itself. */
+function createSseClient({ url, key }: RunningGateway, onLoss: () => void): Client {
+  return createClient({
+    url,
+    headers: { authorization: `Bearer ${key}` },
+    retryAttempts: 1,
+    retry: () => {
+      onLoss();
+      return Promise.resolve();
+    },
+  });
 }
 
 /** graphql-sse's own client, in distinct connections mode. */
 const graphqlSse: Follower = {
   name: 'graphql-sse',
-  follow: ({ url, key }, tell, onRetry) => {
-    const client = createClient({
-      url,
-      headers: { authorization: `Bearer ${key}` },
-      retryAttempts: 1,
-      retry: () => {
-        onRetry();
-        return Promise.resolve();
-      },
-    });
+  follow: (gateway, tell, onLoss) => {
+    const client = createSseClient(gateway, onLoss);
     const next = ({ data }: { data?: Tail | null }): void => {
       if (data) tell(data);
     };
@@ -46,12 +54,14 @@ const graphqlSse: Follower = {
 /** Apollo Client, over multipart. */
 const apollo: Follower = {
   name: 'Apollo Client',
-  follow: ({ url, key }, tell) => {
+  follow: ({ url, key }, tell, onLoss) => {
     const link = new HttpLink({ uri: url, headers: { authorization: `Bearer ${key}` } });
     const client = new ApolloClient({ link, cache: new InMemoryCache() });
     const query = gql(followed);
-    const subscription = client.subscribe<Tail>({ query, variables, fetchPolicy: 'no-cache' }).subscribe(({ data }) => {
+    const messages = client.subscribe<Tail>({ query, variables, fetchPolicy: 'no-cache' });
+    const subscription = messages.subscribe(({ data, error }) => {
       if (data) tell(data);
+      if (error) onLoss();
     });
     return () => subscription.unsubscribe();
   },
@@ -60,25 +70,25 @@ const apollo: Follower = {
 /** urql with nothing beside it: its own exchange speaks server-sent events. */
 const urql: Follower = {
   name: 'urql',
-  follow: ({ url, key }, tell) => {
+  follow: ({ url, key }, tell, onLoss) => {
     const fetchOptions = { headers: { authorization: `Bearer ${key}` } };
     const client = new UrqlClient({ url, fetchOptions, fetchSubscriptions: true, exchanges: [fetchExchange] });
-    return followWith(client, tell);
+    return followWith(client, tell, onLoss);
   },
 };
 
 /** urql with graphql-sse's client for its subscriptions. */
 const urqlWithSse: Follower = {
   name: 'urql with graphql-sse',
-  follow: ({ url, key }, tell) => {
-    const sse = createClient({ url, headers: { authorization: `Bearer ${key}` }, retryAttempts: 0 });
+  follow: (gateway, tell, onLoss) => {
+    const sse = createSseClient(gateway, onLoss);
     const forward = subscriptionExchange({
       forwardSubscription: ({ query = '', variables: given }) => ({
         subscribe: (sink) => ({ unsubscribe: sse.subscribe({ query, ...(given && { variables: given }) }, sink) }),
       }),
     });
-    const client = new UrqlClient({ url, exchanges: [forward] });
-    const leave = followWith(client, tell);
+    const client = new UrqlClient({ url: gateway.url, exchanges: [forward] });
+    const leave = followWith(client, tell, () => undefined);
     return () => {
       leave();
       sse.dispose();
@@ -86,9 +96,10 @@ const urqlWithSse: Follower = {
   },
 };
 
-function followWith(client: UrqlClient, tell: (data: Tail) => void): () => void {
-  const subscription = client.subscription<Tail>(followed, variables).subscribe(({ data }) => {
+function followWith(client: UrqlClient, tell: (data: Tail) => void, onLoss: () => void): () => void {
+  const subscription = client.subscription<Tail>(followed, variables).subscribe(({ data, error }) => {
     if (data) tell(data);
+    if (error) onLoss();
   });
   return () => subscription.unsubscribe();
 }
