@@ -238,7 +238,8 @@ test('a span has the name of its operation if it is in a listed document, and it
 test('an operation that another one answers links to its span, and one that shares a call to that of the call', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) }, { hold: 2 });
   await using collector = await startCollector();
-  const { url, gateway, stop } = await startTraced(upstream, collector);
+  // The call is held back until the others share it, on a slow machine for long.
+  const { url, gateway, stop } = await startTraced(upstream, collector, { OPERATION_DEADLINE_MS: '60000' });
   await using _ = gateway;
   const first = ask(url, 'query First { project(id: 1) { name } }', { headers: secret });
   await expect.poll(() => upstream.requests).toHaveLength(1);
