@@ -16,6 +16,14 @@ export interface OpenStream {
   readonly cut: () => void;
 }
 
+/** What became of a stream that was to be opened. */
+type Opening =
+  | 'open'
+  // Its caller has as many as it may.
+  | 'too many of its caller'
+  // There are as many as there may be, or none may begin any more.
+  | 'too many';
+
 /** The streams of one process, for which their clients stay connected. */
 export class Streams {
   readonly #limits: StreamLimits;
@@ -36,17 +44,18 @@ export class Streams {
     return this.#open.size;
   }
 
-  /** Opens a stream; false if there are as many as there may be, or none may begin any more. */
-  open(stream: OpenStream): boolean {
+  /** Opens a stream if it may be. */
+  open(stream: OpenStream): Opening {
     const { maxStreams, maxStreamsPerCaller } = this.#limits;
     const name = nameOf(stream.caller);
     const own = this.#byCaller.get(name) ?? 0;
-    if (this.#isClosed || this.#open.size >= maxStreams || own >= maxStreamsPerCaller) return false;
+    if (this.#isClosed || this.#open.size >= maxStreams) return 'too many';
+    if (own >= maxStreamsPerCaller) return 'too many of its caller';
     this.#open.add(stream);
     this.#byCaller.set(name, own + 1);
     // They may have changed since its caller was authenticated.
     if (this.#tenants !== undefined && hasChanged(stream, this.#tenants)) stream.onTenantChange();
-    return true;
+    return 'open';
   }
 
   /** A stream has ended. */

@@ -48,7 +48,9 @@ export function createSubscribe(options: SubscriptionsOptions): Subscribe {
   const answers = new MessageAnswers(options);
   return async (run, caller, onEnd) => {
     const subscription = new Subscription(run, caller, options, answers);
-    if (!options.streams.open(subscription)) throw overload();
+    const opening = options.streams.open(subscription);
+    if (opening === 'too many of its caller') throw requestError('overloaded', tooManyOfCaller);
+    if (opening === 'too many') throw overload();
     try {
       const source = await subscription.begin();
       run.request.onClose(() => {
@@ -63,6 +65,8 @@ export function createSubscribe(options: SubscriptionsOptions): Subscribe {
     }
   };
 }
+
+const tooManyOfCaller = 'As many streams are open for this caller as may be: close one, or try again later.';
 
 /** Where the messages of a subscription come from, and what executes them. */
 interface Source {

@@ -158,7 +158,7 @@ test('a gateway that stops cuts its streams without an end, so that clients conn
   expect([heard.ended, heard.messages]).toEqual(['cut', []]);
 });
 
-test('more streams than a caller, or a process, may have are refused at once', async () => {
+test('more streams than a caller, or a process, may have are refused at once, and it is said which', async () => {
   const { upstream: started } = await startEvents();
   await using upstream = started;
   await using gateway = await startGateway(upstream, { live: { ...quick, maxStreams: 3, maxStreamsPerCaller: 2 } });
@@ -171,7 +171,11 @@ test('more streams than a caller, or a process, may have are refused at once', a
   expect([one, two, refused, other, full].map(({ status }) => status)).toEqual([200, 200, 503, 200, 503]);
   await refused.until(() => refused.ended === 'complete');
   expect(refused.headers.get('retry-after')).toBe('1');
-  expect(refused.messages).toMatchObject([{ errors: [{ extensions: { code: 'OVERLOADED' } }] }]);
+  const message = 'As many streams are open for this caller as may be: close one, or try again later.';
+  expect(refused.messages).toMatchObject([{ errors: [{ message, extensions: { code: 'OVERLOADED' } }] }]);
+  await full.until(() => full.ended === 'complete');
+  const general = 'The gateway has too much to do at the moment; try again later.';
+  expect(full.messages).toMatchObject([{ errors: [{ message: general, extensions: { code: 'OVERLOADED' } }] }]);
   two.leave();
   await expect.poll(() => streamsOf(gateway)).toBe(2);
   await using again = await subscribe(gateway.url);
