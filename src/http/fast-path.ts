@@ -1,27 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toPublicError } from '../operation/errors.ts';
-import type { RunOperation } from '../operation/pipeline.ts';
-import type { BodyBudget } from './body-budget.ts';
-import type { Identify } from './identify.ts';
 import { type MediaType, negotiateParts } from './negotiation.ts';
-import { type BodyLimits, readParams } from './request.ts';
+import { readParams } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
 import { type HttpAnswer, toAnswer } from './response.ts';
 import type { Send } from './send.ts';
-import type { Stream } from './yoga.ts';
+import type { Stream, YogaOptions } from './yoga.ts';
 
 /** Collaborators and settings of the fast path. */
-export interface FastPathOptions {
-  readonly run: RunOperation;
-  readonly bodyLimits: BodyLimits;
-  readonly bodyBudget: BodyBudget;
+export interface FastPathOptions extends Omit<YogaOptions, 'schema' | 'compression' | 'vary'> {
   readonly send: Send;
   /** Answers with a result that is a stream, or comes in parts. */
   readonly stream: Stream;
-  /** Tells who sends a request; undefined: its key does. */
-  readonly identify: Identify | undefined;
-  /** Called with each fault of the gateway itself. */
-  readonly report: (error: unknown) => void;
 }
 
 /** Answers a request whose client takes one JSON document. */

@@ -44,6 +44,14 @@ function toPublicDetails({ errors, ...details }: UpstreamErrorDetails): Upstream
   return { ...details, errors: named };
 }
 
+/** How errors of answers are told. */
+export interface ErrorReporting {
+  /** Most errors that an answer reports. */
+  readonly maxErrors: number;
+  /** Called with each fault of the gateway itself. */
+  readonly report: (error: unknown) => void;
+}
+
 /** Most characters of the paths of all reported errors: an alias may be nearly as long as a document. */
 const maximumPaths = 131_072;
 
@@ -53,13 +61,12 @@ const maximumPaths = 131_072;
  */
 export function toPublicErrors(
   errors: readonly unknown[],
-  most: number,
-  report: (error: unknown) => void,
+  { maxErrors, report }: ErrorReporting,
 ): readonly PublicError[] {
   const reported: PublicError[] = [];
   let paths = 0;
   for (const error of errors) {
-    if (reported.length === most || paths > maximumPaths) break;
+    if (reported.length === maxErrors || paths > maximumPaths) break;
     const shown = toPublicError(error, report);
     paths += charactersOf(shown);
     reported.push(shown);

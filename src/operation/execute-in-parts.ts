@@ -92,15 +92,13 @@ async function answerOf(
 }
 
 /** What happens beside the writing of parts. */
-interface Accompanying {
+interface Accompanying extends Pick<OperationsOptions, 'report'> {
   /** Waits for a turn of the event loop for a large part. */
   readonly takeTurn: () => Promise<void>;
   /** Finds out what the last part says of the cost. */
   readonly beforeLast: () => Promise<void>;
   /** Ends the operation. */
   readonly finish: () => void;
-  /** Called with each fault of the gateway itself. */
-  readonly report: (error: unknown) => void;
 }
 
 /** The texts of all parts, made as soon as the executor has them. */

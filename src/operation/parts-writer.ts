@@ -6,14 +6,14 @@ import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { Cost } from './cost.ts';
 import type { ExecutedEntry, ExecutedPart } from './defer.ts';
 import type { PreparedOperation } from './document.ts';
-import { type PublicError, toPublicErrors } from './errors.ts';
+import { type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
 import type { RequestContext } from './operation-run.ts';
 import { overload } from './request-error.ts';
 import type { Results } from './results.ts';
 import { formatted, stringifyResult } from './serialize.ts';
 
 /** What an answer in parts is made with. */
-export interface PartsOptions {
+export interface PartsOptions extends ErrorReporting {
   readonly format: PartsFormat;
   readonly prepared: PreparedOperation;
   readonly request: Pick<RequestContext, 'onClose'>;
@@ -21,10 +21,6 @@ export interface PartsOptions {
   readonly answer: AnswerBudget;
   readonly deadline: OperationDeadline;
   readonly results: Results;
-  /** Most errors that the answer reports. */
-  readonly maxErrors: number;
-  /** Called with each fault of the gateway itself. */
-  readonly report: (error: unknown) => void;
 }
 
 /**
@@ -58,8 +54,8 @@ export class PartsWriter {
   /** The JSON text of the first part, which must be within the limits. Throws if there is no room for it. */
   first({ data, errors = [], pending = [] }: ExecutedPart): string {
     for (const entry of pending) this.#pending.add(idOf(entry));
-    const { format, prepared, maxErrors, report } = this.#options;
-    const reported = errors.length === 0 ? undefined : toPublicErrors(errors, maxErrors, report);
+    const { format, prepared } = this.#options;
+    const reported = errors.length === 0 ? undefined : toPublicErrors(errors, this.#options);
     this.#reported.push(...(reported ?? []));
     const result = stringifyResult({ data, errors: reported, document: prepared.document });
     const rest = JSON.stringify({ pending: format === 'v0.2' ? pending : undefined, hasNext: true });
@@ -87,7 +83,7 @@ export class PartsWriter {
   /** The JSON text of a last part that gives up all that is still to come. */
   fail(why: unknown): string {
     const { format, cost, report } = this.#options;
-    const reported = toPublicErrors([why], 1, report);
+    const reported = toPublicErrors([why], { maxErrors: 1, report });
     this.#reported.push(...reported);
     this.#isOver = true;
     const errors = reported.map(formatted);
@@ -129,7 +125,10 @@ export class PartsWriter {
   /** What a client may see of errors. Beyond the limit of the whole answer, each place says how many are left out there. */
   #publicErrors(errors: readonly GraphQLError[]): readonly object[] {
     const { maxErrors, report } = this.#options;
-    const reported = toPublicErrors(errors, Math.max(maxErrors - this.#reported.length, 0), report);
+    const reported = toPublicErrors(errors, {
+      maxErrors: Math.max(maxErrors - this.#reported.length, 0),
+      report,
+    });
     this.#reported.push(...reported);
     return reported.map(formatted);
   }

@@ -8,7 +8,7 @@ import type { RefuseArguments } from './argument-sizes.ts';
 import type { CreateContext, CreateDryContexts } from './contexts.ts';
 import type { Costs } from './cost.ts';
 import { executeIfSpared, tryCache } from './dry-run.ts';
-import { toPublicErrors } from './errors.ts';
+import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import { deferredOf, executeInParts } from './execute-in-parts.ts';
 import type { KnownReads } from './known-reads.ts';
 import { withMaxAge } from './max-age.ts';
@@ -26,7 +26,7 @@ import type { Subscribe } from './subscriptions.ts';
 import { keepDeclared, variablesTextOf } from './variables.ts';
 
 /** Collaborators and settings of the operations. */
-export interface OperationsOptions {
+export interface OperationsOptions extends ErrorReporting {
   readonly resolve: ResolveDocument;
   readonly createContext: CreateContext;
   /** Begins subscriptions; undefined if the schema has none. */
@@ -48,8 +48,6 @@ export interface OperationsOptions {
   readonly knownReads: KnownReads;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
-  /** Most errors that an answer reports. */
-  readonly maxErrors: number;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
   readonly getMaxAge: number;
   readonly onBegin: () => void;
@@ -58,8 +56,6 @@ export interface OperationsOptions {
   readonly onEnd: OnOperation;
   /** A client got the plan of an operation, or why there is none. It is not counted as an operation: nothing is executed. */
   readonly onPlan: () => void;
-  /** Called with each fault of the gateway itself. */
-  readonly report: (error: unknown) => void;
 }
 
 /** Opens the cache for the operation of a request; undefined if its caller has no key. */
@@ -170,9 +166,9 @@ const streamed =
   'A subscription is answered as a stream: accept `text/event-stream`, or `multipart/mixed; subscriptionSpec="1.0"`.';
 
 /** What is answered in place of an operation that was refused, or that failed as a whole. */
-function failureOf(error: unknown, { cost }: OperationRun, { maxErrors, report }: OperationsOptions): OperationResult {
+function failureOf(error: unknown, { cost }: OperationRun, options: OperationsOptions): OperationResult {
   const errors = error instanceof RefusedDocument ? error.errors : [error];
-  return { errors: toPublicErrors(errors, maxErrors, report), extensions: cost?.extensions() };
+  return { errors: toPublicErrors(errors, options), extensions: cost?.extensions() };
 }
 
 function mutationByGet(): GraphQLError {

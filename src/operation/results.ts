@@ -9,23 +9,19 @@ import { measureJson } from './answer-bytes.ts';
 import { bodyExcessError, effectOf, excessError, weigh } from './answer-limits.ts';
 import type { Cost } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
-import { causeOf, type PublicError, toPublicErrors } from './errors.ts';
+import { causeOf, type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
 import type { RequestContext } from './operation-run.ts';
 import { overload } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 import { stringifyResult } from './serialize.ts';
 
 /** What results are made with. */
-export interface ResultsOptions {
+export interface ResultsOptions extends ErrorReporting {
   readonly schema: GraphQLSchema;
   /** Memory for answers that are being made or not yet taken. */
   readonly room: AnswerRoom;
   /** Most bytes of the data of an answer. */
   readonly maxAnswerBytes: number;
-  /** Most errors that an answer reports. */
-  readonly maxErrors: number;
-  /** Called with each fault of the gateway itself. */
-  readonly report: (error: unknown) => void;
 }
 
 /** Data of an answer that has been executed. */
@@ -67,17 +63,16 @@ export class Results {
   /** The result of an execution. One that exceeds a limit loses its data, and one error says why. */
   of(execution: Execution): OperationResult {
     const { data, errors, prepared, cost, freshMs } = execution;
-    const { maxErrors, report } = this.#options;
     const { document, listed } = prepared;
     const extensions = cost.extensions();
     const { why, mostBytes } = this.weigh(execution);
     if (why === undefined) {
-      const publicErrors = errors && toPublicErrors(errors, maxErrors, report);
+      const publicErrors = errors && toPublicErrors(errors, this.#options);
       return { document, listed, data, errors: publicErrors, extensions, text: undefined, mostBytes, freshMs };
     }
     // Below them everything is dropped, the errors too.
     const ofRoot = errors?.filter((error) => error.path?.length === 1 && !(causeOf(error) instanceof AnswerLimitError));
-    const ofMutations = toPublicErrors(ofRoot ?? [], maxErrors, report);
+    const ofMutations = toPublicErrors(ofRoot ?? [], this.#options);
     return this.#dropped({ data, errors: ofMutations, extensions }, prepared, why);
   }
 
@@ -142,8 +137,7 @@ export class Results {
     { operation }: PreparedOperation,
     why: ReturnType<typeof overload>,
   ): OperationResult {
-    const { maxErrors, report } = this.#options;
-    const whys = toPublicErrors([why], maxErrors, report);
+    const whys = toPublicErrors([why], this.#options);
     if (operation.operation !== 'mutation') {
       // Without data, the status is that of the error.
       const isRefused = whys.some(({ http }) => http !== undefined);

@@ -11,23 +11,19 @@ import type { OpenStream, Streams } from '../live/streams.ts';
 import type { Tails } from '../live/tails.ts';
 import type { Caller } from '../rest/caller.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
-import { toPublicErrors } from './errors.ts';
+import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import { MessageAnswers, type MessageAnswersOptions } from './message-answers.ts';
 import type { PlannedRun } from './operation-run.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
 import type { OperationResult, StreamMessage } from './result.ts';
 
 /** What subscriptions are run with. */
-export interface SubscriptionsOptions extends MessageAnswersOptions {
+export interface SubscriptionsOptions extends MessageAnswersOptions, ErrorReporting {
   readonly schema: GraphQLSchema;
   readonly streams: Streams;
   readonly tails: Tails;
   /** Whether clients may read the schema. */
   readonly introspection: boolean;
-  /** Most errors that an answer reports. */
-  readonly maxErrors: number;
-  /** Called with each fault of the gateway itself. */
-  readonly report: (error: unknown) => void;
 }
 
 /** How a stream was, once it has ended. */
@@ -140,7 +136,7 @@ class Subscription implements OpenStream {
    * for which the process has no room breaks the stream off.
    */
   async *messages({ args, payloads }: Source): AsyncGenerator<StreamMessage, void, void> {
-    const { streams, maxErrors, report } = this.#options;
+    const { streams } = this.#options;
     try {
       for await (const payload of payloads) {
         const { result: answered, calls } = await this.#answers.of(this.#run, args, payload);
@@ -156,7 +152,7 @@ class Subscription implements OpenStream {
         this.#release?.();
       }
     } catch (error) {
-      this.#errors = toPublicErrors([error], maxErrors, report);
+      this.#errors = toPublicErrors([error], this.#options);
       yield { result: { errors: this.#errors }, isLast: true };
     }
   }
