@@ -1,36 +1,42 @@
 import { globSync, type Stats, statSync } from 'node:fs';
 import { glob, stat } from 'node:fs/promises';
+import type { Log } from './log.ts';
 
 /** What to follow. */
 export interface FollowOptions {
+  /** What the log calls the files. */
+  readonly name: string;
   /** Paths or globs. */
   readonly patterns: readonly string[];
   /** The fingerprint of the files from before they were first read. */
   readonly since: string;
-  /** How often the files are looked at, in milliseconds. A change is read when it has stood that long. */
-  readonly pollMs: number;
+  /** How often the files are looked at, in milliseconds, by default 500. A change is read when it has stood that long. */
+  readonly pollMs?: number | undefined;
   /** Reads the files again; it deals with what is wrong with them. */
   readonly read: () => void | Promise<void>;
-  /** Called with the error if files cannot be looked at. */
-  readonly onError: (error: unknown) => void;
+  readonly log: Log;
 }
 
-/** Files that are read again when they change. */
-export interface FollowedFiles {
+/** What is read again when its files change. */
+export interface Followed {
   /** Reads the files now, whether they have changed or not. Resolves when they have been read. */
-  readonly readAgain: () => Promise<void>;
-  /** Follows these files from now on, as they are when they are looked at next: what was read may name others. */
-  readonly follow: (patterns: readonly string[]) => void;
+  readonly reload: () => Promise<void>;
   readonly close: () => void;
 }
 
+/** Files that are followed. */
+export interface FollowedFiles extends Followed {
+  /** Follows these files from now on, as they are when they are looked at next: what was read may name others. */
+  readonly follow: (patterns: readonly string[]) => void;
+}
+
 /** Follows files by looking at them, because changes of mounted folders and of links are not announced everywhere. */
-export function followFiles({ since, pollMs, read, onError, ...options }: FollowOptions): FollowedFiles {
+export function followFiles({ name, since, pollMs = 500, read, log, ...options }: FollowOptions): FollowedFiles {
   let { patterns } = options;
   let known = since;
   let last: Promise<void> = Promise.resolve();
   // One after the other: an older reading must not overtake a newer one.
-  const readAgain = (): Promise<void> =>
+  const reload = (): Promise<void> =>
     (last = last.then(() => {
       known = fingerprint(patterns);
       return read();
@@ -38,9 +44,10 @@ export function followFiles({ since, pollMs, read, onError, ...options }: Follow
   let seen: string | undefined;
   const look = async (): Promise<void> => {
     const state = await fingerprintLater(patterns);
-    if (state === seen && state !== known) await readAgain();
+    if (state === seen && state !== known) await reload();
     seen = state;
   };
+  const onError = (error: unknown): void => log('error', `${name} cannot be followed: ${String(error)}`);
   const timer = setInterval(() => void look().catch(onError), pollMs);
   timer.unref();
   const follow = (others: readonly string[]): void => {
@@ -49,7 +56,7 @@ export function followFiles({ since, pollMs, read, onError, ...options }: Follow
     // Of the new ones nothing is known: they are read once more, for one may have changed since it was read.
     known = '';
   };
-  return { readAgain, follow, close: () => clearInterval(timer) };
+  return { reload, follow, close: () => clearInterval(timer) };
 }
 
 /** A text that changes if any of the files does, by inode, time and size: no contents are read. */

@@ -3,6 +3,7 @@ import { AnswerRoom } from './answer/answer-room.ts';
 import { createTokenAuth, type TokenAuthOptions } from './auth/token-auth.ts';
 import type { CursorCodec } from './context.ts';
 import { EventLoopYield } from './event-loop-yield.ts';
+import type { Followed } from './follow-files.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { createHandle, type Handle } from './http/handle.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
@@ -38,7 +39,7 @@ import type { Route } from './rest/transport/pools.ts';
 import { createUpstream, type Upstream } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
 import type { Config } from './settings/config.ts';
-import { type FollowedTls, followTls } from './settings/follow-tls.ts';
+import { followTls } from './settings/follow-tls.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { type Tracing, traceOperations } from './telemetry/tracing/operations.ts';
 
@@ -240,7 +241,7 @@ function cacheOptionsOf(options: Options, redis: RedisOptions | undefined): Cach
   return { ...cache, ...(redis && shareCache(redis, options)), refreshMs };
 }
 
-function followCertificates(options: Options, reroute: (route: Route) => void): FollowedTls {
+function followCertificates(options: Options, reroute: (route: Route) => void): Followed {
   const { upstreamTlsFiles: files = {}, upstreamRoute: route = {}, log } = options;
   return followTls({ files, route, reroute, log });
 }

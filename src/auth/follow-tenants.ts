@@ -1,5 +1,5 @@
 import { messageOf } from '../error-text.ts';
-import { fingerprint, followFiles } from '../follow-files.ts';
+import { type Followed, fingerprint, followFiles } from '../follow-files.ts';
 import type { Log } from '../log.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import { readTenants, type TenantsRead, type TenantsSource } from './read-tenants.ts';
@@ -13,18 +13,18 @@ export interface FollowTenantsOptions {
 }
 
 /** Tenants that are read again when their file, or one with a key, changes. */
-export interface FollowedTenants {
+export interface FollowedTenants extends Followed {
   /** As they were read last. */
   readonly current: () => Tenants;
   /** Calls back with all tenants at once whenever they are others than before. */
   readonly onChange: (listener: (tenants: Tenants) => void) => void;
-  /** Reads the files now. What is wrong with them is logged, and changes nothing. */
-  readonly reload: () => Promise<void>;
-  readonly close: () => void;
 }
 
-/** Reads the tenants and follows their files. Throws a TenantsError if the file cannot be used at the start. */
-export function followTenants({ source, log, pollMs = 500 }: FollowTenantsOptions): FollowedTenants {
+/**
+ * Reads the tenants and follows their files. Throws a TenantsError if the file cannot be used at the start; what is wrong
+ * with it later is logged, and changes nothing.
+ */
+export function followTenants({ source, log, pollMs }: FollowTenantsOptions): FollowedTenants {
   const first = readWithFingerprint(source);
   let { tenants } = first;
   let take: (tenants: Tenants) => void = () => undefined;
@@ -33,7 +33,7 @@ export function followTenants({ source, log, pollMs = 500 }: FollowTenantsOption
       const next = readTenants(source);
       const changed = contentsOf(next.tenants) !== contentsOf(tenants);
       ({ tenants } = next);
-      followed.follow(next.files);
+      follow(next.files);
       if (changed) take(tenants);
       log('info', 'upstream keys read again', { tenants: tenants.size, changed });
     } catch (error) {
@@ -41,15 +41,15 @@ export function followTenants({ source, log, pollMs = 500 }: FollowTenantsOption
       log('error', `upstream keys stay as they were: ${reason}`);
     }
   };
-  const onError = (error: unknown): void => log('error', `upstream keys cannot be followed: ${String(error)}`);
-  const followed = followFiles({ patterns: first.files, since: first.since, pollMs, read, onError });
+  const { files: patterns, since } = first;
+  const { follow, reload, close } = followFiles({ name: 'upstream keys', patterns, since, pollMs, read, log });
   return {
     current: () => tenants,
     onChange: (listener) => {
       take = listener;
     },
-    reload: followed.readAgain,
-    close: followed.close,
+    reload,
+    close,
   };
 }
 

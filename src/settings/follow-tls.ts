@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../error-text.ts';
-import { fingerprint, followFiles } from '../follow-files.ts';
+import { type Followed, fingerprint, followFiles } from '../follow-files.ts';
 import type { Log } from '../log.ts';
 import type { Route } from '../rest/transport/pools.ts';
 import { readTls, type TlsFiles } from './tls-settings.ts';
@@ -15,20 +15,11 @@ export interface FollowTlsOptions {
   readonly log: Log;
 }
 
-/** How often the files are looked at, in milliseconds. */
-const pollMs = 500;
-
-/** Certificates that are read again when their files change. */
-export interface FollowedTls {
-  readonly reload: () => Promise<void>;
-  readonly close: () => void;
-}
-
 /**
  * Follows the files of certificates and keys. They are read here once more, for a worker may start long after the settings
  * were read. Files that cannot be used, or do not fit each other, are logged and change nothing.
  */
-export function followTls({ files, route, reroute, log }: FollowTlsOptions): FollowedTls {
+export function followTls({ files, route, reroute, log }: FollowTlsOptions): Followed {
   const patterns = Object.values(files);
   if (patterns.length === 0) return { reload: () => Promise.resolve(), close: () => undefined };
   const since = fingerprint(patterns);
@@ -51,7 +42,5 @@ export function followTls({ files, route, reroute, log }: FollowTlsOptions): Fol
     if (changed !== undefined) log('info', 'certificates for the upstream read again', { changed });
   };
   read();
-  const onError = (error: unknown): void => log('error', `certificates cannot be followed: ${String(error)}`);
-  const followed = followFiles({ patterns, since, pollMs, read: readAgain, onError });
-  return { reload: followed.readAgain, close: followed.close };
+  return followFiles({ name: 'certificates', patterns, since, read: readAgain, log });
 }

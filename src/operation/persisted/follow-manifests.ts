@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { fingerprint, followFiles } from '../../follow-files.ts';
+import { type Followed, fingerprint, followFiles } from '../../follow-files.ts';
 import type { Log } from '../../log.ts';
 import type { PrepareListed } from '../document.ts';
 import { type DocumentSet, noDocuments, prepareSet } from './document-set.ts';
@@ -13,22 +13,21 @@ export interface FollowManifestsOptions {
   readonly files: string;
   /** Whether a document that is not valid makes the whole list unusable. */
   readonly strict: boolean;
-  /** How often the files are looked at, in milliseconds. A change is read when it has stood that long. */
-  readonly pollMs: number;
+  readonly pollMs?: number | undefined;
   readonly prepare: PrepareListed;
   readonly uses: DocumentUses;
   readonly log: Log;
 }
 
 /** The documents of the manifests as they are now. */
-export interface FollowedManifests {
+export interface FollowedManifests extends Followed {
   readonly current: () => DocumentSet;
-  /** Reads the manifests again, and swaps the set when all of it is ready. A list that cannot be used changes nothing. */
-  readonly reload: () => Promise<void>;
-  readonly close: () => void;
 }
 
-/** Reads and prepares every listed document, then follows the files. Throws a ManifestError if one cannot be used. */
+/**
+ * Reads and prepares every listed document, then follows the files. Throws a ManifestError if one cannot be used at the
+ * start. Later the set is swapped when all of the new one is ready, and a list that cannot be used changes nothing.
+ */
 export function followManifests(options: FollowManifestsOptions): FollowedManifests {
   const { files, pollMs, log, uses } = options;
   const since = fingerprint([files]);
@@ -45,9 +44,8 @@ export function followManifests(options: FollowManifestsOptions): FollowedManife
       uses.keep(new Set([...current.byId.values()].map(({ id }) => id)));
     }
   };
-  const onError = (error: unknown): void => log('error', `persisted documents cannot be followed: ${String(error)}`);
-  const { readAgain, close } = followFiles({ patterns: [files], since, pollMs, read, onError });
-  return { current: () => current, reload: readAgain, close };
+  const { reload, close } = followFiles({ name: 'persisted documents', patterns: [files], since, pollMs, read, log });
+  return { current: () => current, reload, close };
 }
 
 function* steps(options: FollowManifestsOptions, previous: DocumentSet): Generator<void, DocumentSet> {

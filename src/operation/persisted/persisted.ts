@@ -1,3 +1,4 @@
+import type { Followed } from '../../follow-files.ts';
 import type { Log } from '../../log.ts';
 import type { RedisOptions } from '../../redis.ts';
 import { createPrepareListed, type Prepare } from '../document.ts';
@@ -28,8 +29,8 @@ export interface PersistedSettings {
   readonly sharedStore: TextStore | undefined;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
   readonly getMaxAge: number;
-  /** How often manifests are looked at, in milliseconds. */
-  readonly pollMs: number;
+  /** How often manifests are looked at, in milliseconds; by default that of `FollowOptions`. */
+  readonly pollMs?: number | undefined;
 }
 
 /** What is used if nothing is set. */
@@ -42,7 +43,6 @@ export const defaultPersistedSettings: PersistedSettings = {
   redisAuthorities: undefined,
   sharedStore: undefined,
   getMaxAge: 0,
-  pollMs: 500,
 };
 
 /** Collaborators of persisted documents. */
@@ -56,12 +56,9 @@ export interface PersistedOptions extends PersistedSettings {
 }
 
 /** Persisted documents of one gateway. */
-export interface Persisted {
+export interface Persisted extends Followed {
   readonly resolve: ResolveDocument;
   readonly uses: DocumentUses;
-  /** Reads the manifests again; what is wrong with them is logged. */
-  readonly reload: () => Promise<void>;
-  readonly close: () => void;
 }
 
 const weekSeconds = 7 * 24 * 3600;
