@@ -1,15 +1,9 @@
+import type { Plan } from '../plan/plan.ts';
 import type { Config } from '../settings/config.ts';
 import { counted, range } from './table.ts';
 
-/** What an operation costs: calls, and rows and waves of the plan with the most calls. */
-export interface Cost {
-  readonly lower: number;
-  readonly upper: number;
-  readonly rows: number;
-  readonly waves: number;
-  /** Of any plan. */
-  readonly objects: number;
-}
+/** What an operation costs, by its plan or by the worst of its plans. */
+export type Cost = Pick<Plan, 'lower' | 'upper' | 'rows' | 'waves' | 'objects'>;
 
 /** A cost as `1–3 calls, 2 waves, at most 30 rows and 22 objects`. */
 export function costText({ lower, upper, waves, rows, objects }: Cost): string {

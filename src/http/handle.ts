@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { GraphQLSchema } from 'graphql';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Log } from '../log.ts';
 import { toPublicError } from '../operation/errors.ts';
-import type { RunOperation } from '../operation/pipeline.ts';
 import { BodyBudget } from './body-budget.ts';
 import { createCors } from './cors.ts';
 import { createFastPath } from './fast-path.ts';
@@ -11,22 +9,19 @@ import { createGraphiql } from './graphiql/graphiql.ts';
 import type { PageOptions } from './graphiql/page.ts';
 import { createIdentify } from './identify.ts';
 import { negotiate, negotiateStream } from './negotiation.ts';
-import { type BodyLimits, refusalOf } from './request.ts';
+import { refusalOf } from './request.ts';
 import { requestIdOf } from './request-id.ts';
 import { answerHeaders, toAnswer } from './response.ts';
 import { createSend } from './send.ts';
-import { createYogaHandler } from './yoga.ts';
+import { createYogaHandler, type YogaOptions } from './yoga.ts';
 
 /** Answers `/graphql`, for `node:http`. */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Collaborators and settings of the edge. */
-export interface HandleOptions extends PageOptions {
-  readonly schema: GraphQLSchema;
-  readonly run: RunOperation;
+export interface HandleOptions extends PageOptions, Pick<YogaOptions, 'schema' | 'run' | 'bodyLimits' | 'report'> {
   /** Tells who asks from tokens; undefined: keys do. */
   readonly authenticator: Authenticator | undefined;
-  readonly bodyLimits: BodyLimits;
   /** Whether browsers get GraphiQL. */
   readonly graphiql: boolean;
   /** Origins whose pages may call. */
@@ -36,8 +31,6 @@ export interface HandleOptions extends PageOptions {
   /** Whether answers are compressed for clients that ask for it; by default they are not. */
   readonly compression?: boolean;
   readonly log: Log;
-  /** Called with each fault of the gateway itself. */
-  readonly report: (error: unknown) => void;
 }
 
 /**
