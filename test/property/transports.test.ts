@@ -6,8 +6,8 @@ import { startGateway } from '../support/gateway.ts';
 import { type RawRequest, sendForBytes } from '../support/raw-http.ts';
 import { refusal, reply } from '../support/replies.ts';
 import * as rows from '../support/rows.ts';
+import { type Accepted, resultIn } from '../support/transports.ts';
 import { startUpstream } from '../support/upstream.ts';
-import { type Accepted, resultIn } from '../support/ways.ts';
 import { requests } from './requests.ts';
 
 /** `TRANSPORT_CASES=100000 TRANSPORT_SEED=1 npx vitest run test/property/transports` for a long run. */

@@ -4,8 +4,8 @@ import { createFolder } from '../support/persisted.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { refusal } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
+import { type Accepted, resultIn } from '../support/transports.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
-import { type Accepted, resultIn } from '../support/ways.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 

@@ -5,8 +5,8 @@ import { automatic, createFolder, registration } from '../support/persisted.ts';
 import { type RawRequest, type RawResponse, sendRaw } from '../support/raw-http.ts';
 import { project } from '../support/rows.ts';
 import { type Entries, startTenants, type TenantGateway } from '../support/tenants.ts';
+import { type Accepted, resultIn } from '../support/transports.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
-import { type Accepted, resultIn } from '../support/ways.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 
