@@ -3,6 +3,7 @@ import type { Bound } from '../plan/bound.ts';
 import type { Plan } from '../plan/plan.ts';
 import { PlanLimitError } from '../plan/plan-builder.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
+import type { Surface } from '../rest/operation-ids.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import { createAnswerForecast } from './answer-forecast.ts';
 import { expenseRefusal, isExpensive } from './cost-limits.ts';
@@ -10,7 +11,6 @@ import type { PreparedOperation } from './document.ts';
 import type { GraphQLParams } from './params.ts';
 import { type Asked, Planner, type PlannerOptions } from './planner.ts';
 import { requestError } from './request-error.ts';
-import type { BudgetStatus } from './spending.ts';
 
 /** What plans are made with, and what an operation may cost. */
 export interface CostsOptions extends PlannerOptions {
@@ -21,6 +21,16 @@ export interface CostsOptions extends PlannerOptions {
   readonly explain: boolean;
   /** Whether REST answers are cached: then the cost that clients ask for says how many reads were no calls. */
   readonly isCaching?: boolean;
+}
+
+/** One window of a surface, as clients see it: `window` and `resetsIn` in seconds. */
+export interface BudgetStatus {
+  readonly surface: Surface;
+  readonly window: number;
+  readonly limit: number;
+  readonly remaining: number;
+  /** When all of `limit` can be called, if nothing is called before. */
+  readonly resetsIn: number;
 }
 
 /** What is found out about an operation before it runs. */

@@ -1,11 +1,24 @@
 import type { GatewayContext, PartsFormat } from '../context.ts';
+import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
+import type { CreateContext } from './contexts.ts';
 import { type ExecutedInParts, type ExecutedPart, isUndecided } from './defer.ts';
 import type { DeferredOperation } from './document.ts';
+import type { ErrorReporting } from './errors.ts';
 import type { PlannedRun } from './operation-run.ts';
 import { PartsWriter } from './parts-writer.ts';
-import type { OperationsOptions } from './pipeline.ts';
 import type { AnswerParts, OperationResult } from './result.ts';
+import type { Results } from './results.ts';
+import type { Spending } from './spending.ts';
+
+/** What operations are executed in parts with. */
+interface InPartsOptions extends ErrorReporting {
+  readonly createContext: CreateContext;
+  readonly results: Results;
+  readonly eventLoop: EventLoopYield;
+  /** Holds operations to the budgets of their keys; undefined: there are none. */
+  readonly spending?: Spending | undefined;
+}
 
 /** What an operation defers whose client takes parts. */
 interface DeferredRun {
@@ -34,7 +47,7 @@ export function deferredOf({
 export async function executeInParts(
   { run, deferred, whole }: DeferredRun,
   deadline: OperationDeadline,
-  options: OperationsOptions,
+  options: InPartsOptions,
 ): Promise<OperationResult> {
   const { cost, request, params } = run;
   const { format } = deferred;
@@ -67,7 +80,7 @@ async function answerOf(
   executed: ExecutedInParts,
   { cost, request, cache, document: { prepared } }: PlannedRun,
   { context: { answer }, format, deadline, finish }: Executing,
-  { results, eventLoop, spending, maxErrors, report }: OperationsOptions,
+  { results, eventLoop, spending, maxErrors, report }: InPartsOptions,
 ): Promise<OperationResult> {
   const takeTurn = async (): Promise<void> => {
     if (cost.isLarge) await eventLoop.takeLast();
@@ -92,7 +105,7 @@ async function answerOf(
 }
 
 /** What happens beside the writing of parts. */
-interface Accompanying extends Pick<OperationsOptions, 'report'> {
+interface Accompanying extends Pick<ErrorReporting, 'report'> {
   /** Waits for a turn of the event loop for a large part. */
   readonly takeTurn: () => Promise<void>;
   /** Finds out what the last part says of the cost. */

@@ -7,20 +7,10 @@ import type { Caller } from '../rest/caller.ts';
 import { operations } from '../rest/generated/views.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { Surface } from '../rest/operation-ids.ts';
-import type { Cost } from './cost.ts';
+import type { BudgetStatus, Cost } from './cost.ts';
 import type { Spared } from './dry-run.ts';
 import { requestError } from './request-error.ts';
 import type { OperationResult } from './result.ts';
-
-/** One window of a surface, as clients see it: `window` and `resetsIn` in seconds. */
-export interface BudgetStatus {
-  readonly surface: Surface;
-  readonly window: number;
-  readonly limit: number;
-  readonly remaining: number;
-  /** When all of `limit` can be called, if nothing is called before. */
-  readonly resetsIn: number;
-}
 
 /** Settings of the spending. */
 export interface SpendingOptions {

@@ -1,6 +1,7 @@
 import { array, assert, integer, nat, option, property, record } from 'fast-check';
 import { expect, test } from 'vitest';
-import { CallWindows, type CountedCall } from '../../src/rest/budget/call-windows.ts';
+import { CallWindows } from '../../src/rest/budget/call-windows.ts';
+import type { CountedCall } from '../../src/rest/budget/ledger.ts';
 import { roomIn, waitMs } from '../../src/rest/budget/outlook.ts';
 import type { BudgetWindow } from '../../src/rest/budget/settings.ts';
 

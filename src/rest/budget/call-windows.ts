@@ -1,17 +1,6 @@
+import type { CountedCall } from './ledger.ts';
 import type { WindowState } from './outlook.ts';
 import type { BudgetWindow } from './settings.ts';
-
-/** A call that counts. All logs that count it hold the same object. */
-export interface CountedCall {
-  /** Unlike that of any other call of any gateway. */
-  readonly id: string;
-  /** The user of a tenant that it is for; empty without one. */
-  readonly subject: string;
-  /** In milliseconds, as `endedAt`. */
-  readonly beganAt: number;
-  /** Infinite while it is in flight. */
-  endedAt: number;
-}
 
 /** Answered calls that count no more are dropped so many at a time. */
 const dropped = 64;

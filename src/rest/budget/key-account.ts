@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Surface } from '../operation-ids.ts';
-import { CallWindows, type CountedCall } from './call-windows.ts';
+import { CallWindows } from './call-windows.ts';
+import type { CountedCall } from './ledger.ts';
 import type { BudgetSettings, BudgetWindow } from './settings.ts';
 
 /** Until its first success a key has so many calls: an invented key, or one whose calls only another gateway knows. */

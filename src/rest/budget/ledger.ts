@@ -1,11 +1,22 @@
 import type { Surface } from '../operation-ids.ts';
-import type { CountedCall } from './call-windows.ts';
 
 /** Whose budget a call is taken from. */
 export interface Account {
   /** Stands for the upstream key; the same for all if they share one budget. */
   readonly key: string;
   readonly surface: Surface;
+}
+
+/** A call that counts. All logs that count it hold the same object. */
+export interface CountedCall {
+  /** Unlike that of any other call of any gateway. */
+  readonly id: string;
+  /** The user of a tenant that it is for; empty without one. */
+  readonly subject: string;
+  /** In milliseconds, as `endedAt`. */
+  readonly beganAt: number;
+  /** Infinite while it is in flight. */
+  endedAt: number;
 }
 
 /** A call that counts, and whose it is. */

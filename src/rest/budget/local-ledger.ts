@@ -1,8 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import type { Surface } from '../operation-ids.ts';
-import type { CallWindows, CountedCall } from './call-windows.ts';
+import type { CallWindows } from './call-windows.ts';
 import { type AccountOptions, KeyAccount } from './key-account.ts';
-import type { Account, AccountCall, End, Ledger, Outlook, Question, Verdict, Want, WantedCall } from './ledger.ts';
+import type {
+  Account,
+  AccountCall,
+  CountedCall,
+  End,
+  Ledger,
+  Outlook,
+  Question,
+  Verdict,
+  Want,
+  WantedCall,
+} from './ledger.ts';
 import { outlookOf, roomIn, type WindowState, waitMs } from './outlook.ts';
 import { type BudgetSettings, leftToOthers, shareOf } from './settings.ts';
 

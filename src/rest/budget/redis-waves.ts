@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { CountedCall } from './call-windows.ts';
-import type { AccountCall } from './ledger.ts';
+import type { AccountCall, CountedCall } from './ledger.ts';
 import { hashOf, WaveNames } from './redis-names.ts';
 import { type ScriptReply, type ScriptTake, type ScriptWave, script, scriptHash, toReply } from './redis-script.ts';
 

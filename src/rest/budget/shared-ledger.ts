@@ -1,5 +1,4 @@
-import type { CountedCall } from './call-windows.ts';
-import type { Account, End, Ledger, Outlook, Question, Verdict, Want } from './ledger.ts';
+import type { Account, CountedCall, End, Ledger, Outlook, Question, Verdict, Want } from './ledger.ts';
 import type { LocalLedger } from './local-ledger.ts';
 import type { RedisMember } from './redis-member.ts';
 import type { BudgetSettings } from './settings.ts';

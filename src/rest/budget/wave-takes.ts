@@ -1,5 +1,4 @@
-import type { CountedCall } from './call-windows.ts';
-import type { Outlook, Verdict, Want } from './ledger.ts';
+import type { CountedCall, Outlook, Verdict, Want } from './ledger.ts';
 import { outlookOf, type WindowState, waitMs } from './outlook.ts';
 import type { WaveNames } from './redis-names.ts';
 import type { ScriptReply, ScriptTake } from './redis-script.ts';
