@@ -129,7 +129,7 @@ export class CallerClient implements RestClient, CallOwner {
     target: string,
     headers: Readonly<Record<string, string>>,
   ): Promise<T> {
-    const { deadline, cache } = this.#operation;
+    const { deadline, cache, isBackground } = this.#operation;
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
     const { inFlight } = format;
     const sharedBy = cache === undefined ? this.caller.sharingKey : cache.epoch;
@@ -142,18 +142,17 @@ export class CallerClient implements RestClient, CallOwner {
       target,
       headers,
       isWrite: false,
-      isBackground: this.#operation.isBackground,
       decode: cache === undefined ? format.decode : cache.keeping(format, operation, target),
     });
     inFlight.add(sharedBy, target, call);
-    const answer = call.join(deadline);
+    const answer = call.join(deadline, isBackground);
     call.start();
     return answer;
   }
 
   #join<T>(running: UpstreamCall<T>, target: string): Promise<T> {
-    const { deadline, calls, spans } = this.#operation;
-    const answer = running.join(deadline);
+    const { deadline, calls, spans, isBackground } = this.#operation;
+    const answer = running.join(deadline, isBackground);
     reportEnd(answer, calls.share(target));
     if (spans !== undefined && running.trace !== undefined) spans.share(running.trace);
     return answer;

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import type { CallBudget, Permit } from '../../src/rest/budget/call-budget.ts';
+import { UpstreamError } from '../../src/rest/errors.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { cacheSettings, startCaching } from '../support/cache.ts';
 import { dashboard, project } from '../support/rows.ts';
@@ -37,4 +39,35 @@ test('what a mutation has read before its write spares a call of an equal one if
   for (const operation of [mutation, '{ project(id: "@current") { name } }', mutation])
     expect((await gateway.ask(operation)).errors).toBeUndefined();
   expect(upstream.requests).toEqual([current, write, current, write]);
+});
+
+test('a client that joins a refresh has the calls that are left for clients', async () => {
+  const read = 'GET /api/projects/1/';
+  await using upstream = await startUpstream({ [read]: project(1) }, { hold: 1 });
+  const refreshes: ((refusal: UpstreamError) => void)[] = [];
+  const permit: Permit = { waited: false, end: () => undefined, giveBack: () => undefined };
+  // Only clients may call; what a refresh may is decided later.
+  const callBudget: CallBudget = {
+    claim: ({ isBackground }) => {
+      const { promise, reject } = Promise.withResolvers<Permit>();
+      if (isBackground) refreshes.push(reject);
+      return { permit: isBackground ? promise : Promise.resolve(permit), leave: () => undefined };
+    },
+    look: () => new Map(),
+    covers: () => true,
+    close: () => undefined,
+  };
+  await using gateway = await startCaching(upstream, { callBudget });
+  const query = '{ project(id: 1) { name } }';
+  await gateway.ask(query);
+  gateway.pass(60);
+  expect((await gateway.ask(query)).errors).toBeUndefined();
+  const anew = gateway.ask(query, { headers: { 'cache-control': 'no-cache' } });
+  const metrics = async (): Promise<string> => (await fetch(new URL('/metrics', gateway.url))).text();
+  await expect.poll(metrics).toContain('gateway_rest_shared_reads_total 1\n');
+  expect(refreshes).toHaveLength(1);
+  refreshes[0]?.(new UpstreamError('RATE_LIMITED', { retryAfter: 600 }));
+  expect((await anew).errors).toBeUndefined();
+  expect(upstream.requests).toEqual([read, read]);
+  expect(await metrics()).toContain('gateway_budget_refusals_total{surface="rest"} 0\n');
 });

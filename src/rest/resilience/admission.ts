@@ -8,7 +8,13 @@ import type { Deadline } from './concurrency-limiter.ts';
 import type { UpstreamResources } from './upstream-resources.ts';
 
 /** What is admitted: reads and writes differ in what they wait for. */
-type Admitted = Pick<CallRequest<unknown>, 'operation' | 'isWrite' | 'isBackground'>;
+type Admitted = Pick<CallRequest<unknown>, 'operation' | 'isWrite'>;
+
+/** What those who wait for a call want of it; that changes as others join. */
+interface Awaited extends Deadline {
+  /** Whether no client waits for it: then it takes no call that others may need. */
+  readonly isBackground: boolean;
+}
 
 /** A call has enough time, most likely, if so many times as much is left as calls take lately. */
 const usualFactor = 1.5;
@@ -31,7 +37,7 @@ export class Admission {
   readonly #upstream: UpstreamResources;
   readonly #caller: Caller;
   readonly #request: Admitted;
-  readonly #deadline: Deadline;
+  readonly #awaited: Awaited;
   #isCancelled = false;
   /** Its place in the budget of calls, from the moment it has one until it is given back. */
   #permit: Permit | undefined;
@@ -41,12 +47,11 @@ export class Admission {
   /** For how long the attempt in flight was kept back before it was sent, in milliseconds. */
   heldMs = 0;
 
-  /** The deadline may grow while the call waits. */
-  constructor(upstream: UpstreamResources, caller: Caller, request: Admitted, deadline: Deadline) {
+  constructor(upstream: UpstreamResources, caller: Caller, request: Admitted, awaited: Awaited) {
     this.#upstream = upstream;
     this.#caller = caller;
     this.#request = request;
-    this.#deadline = deadline;
+    this.#awaited = awaited;
   }
 
   /**
@@ -135,7 +140,7 @@ export class Admission {
     for (;;) {
       const remaining = pauses.remaining(sharingKey, operation);
       if (remaining === 0) return;
-      const delayMs = isWrite ? undefined : pauses.reserveDelay(sharingKey, operation, this.#deadline.endsAt - now());
+      const delayMs = isWrite ? undefined : pauses.reserveDelay(sharingKey, operation, this.#awaited.endsAt - now());
       if (delayMs === undefined) throw new UpstreamError('RATE_LIMITED', { retryAfter: Math.ceil(remaining / 1000) });
       await this.sleep(delayMs);
     }
@@ -144,9 +149,10 @@ export class Admission {
   async #claim(callBudget: CallBudget): Promise<Permit> {
     const { now, budgetCounts } = this.#upstream;
     const { sharingKey: key, queueKey, subject = '' } = this.#caller;
-    const { isWrite, isBackground = false, operation } = this.#request;
+    const { isWrite, operation } = this.#request;
+    const { isBackground } = this.#awaited;
     const { surface } = operation;
-    const waitMs = budgetWaitMs(this.#upstream, this.#deadline.endsAt - now(), isWrite);
+    const waitMs = budgetWaitMs(this.#upstream, this.#awaited.endsAt - now(), isWrite);
     const { permit, leave } = callBudget.claim({ key, surface, queueKey, subject, waitMs, isBackground });
     this.#wake = leave;
     try {
@@ -154,8 +160,11 @@ export class Admission {
       if (had.waited) budgetCounts.waited(surface);
       return had;
     } catch (error) {
+      if (!isRateLimited(error)) throw error;
+      // A client has joined it meanwhile, which may have the calls that are left for others.
+      if (isBackground && !this.#awaited.isBackground) return await this.#claim(callBudget);
       // A refused refresh is not counted: no client is refused by it.
-      if (isRateLimited(error) && !isBackground) budgetCounts.refused(surface);
+      if (!isBackground) budgetCounts.refused(surface);
       throw error;
     } finally {
       this.#wake = undefined;
@@ -164,7 +173,7 @@ export class Admission {
 
   async #queue(): Promise<void> {
     const { queueKey, subject } = this.#caller;
-    const { started, leave } = this.#upstream.limiter.queue(queueKey, this.#deadline, subject);
+    const { started, leave } = this.#upstream.limiter.queue(queueKey, this.#awaited, subject);
     this.#wake = leave;
     await started;
     this.#wake = undefined;

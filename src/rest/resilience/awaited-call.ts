@@ -7,14 +7,24 @@ import type { KeptBody } from '../transport/body-room.ts';
 /** The side of a call that operations see: they wait for it, and leave when they end. */
 export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
   #endsAt = Number.NEGATIVE_INFINITY;
+  #isBackground = true;
 
   /** When the last operation that waits for it ends, on the clock of `performance.now()`. Grows as others join. */
   get endsAt(): number {
     return this.#endsAt;
   }
 
-  /** An operation waits for it. Rejects with an UpstreamError; with that of the deadline if the operation ends first. */
-  join(deadline: OperationDeadline): Promise<T> {
+  /** Whether no client has ever waited for it: then it takes no call that others may need. */
+  get isBackground(): boolean {
+    return this.#isBackground;
+  }
+
+  /**
+   * An operation waits for it, in the background if no client waits for that. Rejects with an UpstreamError; with that of the
+   * deadline if the operation ends first.
+   */
+  join(deadline: OperationDeadline, isBackground = false): Promise<T> {
+    this.#isBackground &&= isBackground;
     if (deadline.endsAt > this.#endsAt) this.#endsAt = deadline.endsAt;
     return new Promise((resolve, reject) => {
       const waiter = new Waiter(this, deadline, resolve, reject);

@@ -23,8 +23,6 @@ export interface CallRequest<T> {
   readonly body?: string | undefined;
   /** Whether it has an effect: then it is sent once, whatever becomes of it, and its answer is read even without room. */
   readonly isWrite: boolean;
-  /** Whether no client waits for it: then it takes no call that others may need. */
-  readonly isBackground?: boolean | undefined;
   /** Done once it may be sent, and before it is. */
   readonly beforeSend?: (() => Promise<void>) | undefined;
   /** Called when it is being sent. */
