@@ -70,7 +70,7 @@ test.each(bursts)(
   async (...burst) => {
     const [, queryOf, keyOf] = burst;
     await using upstream = await startUpstream(routes);
-    await using gateway = await startSmallGateway(upstream);
+    await using gateway = await startSmallGateway(upstream, { OPERATION_DEADLINE_MS: '60000' });
     expect((await gateway.ask(honest)).body).toBe(whole);
     // What is compiled, and what is loaded late, is none of the burst's.
     await gateway.ask(queryOf(0), as('phx_first'));

@@ -42,9 +42,11 @@ describe.skipIf(!hasNginx)('With nginx before the upstream', () => {
     end.abort();
     await Promise.all(clients);
     expect(failed).toEqual([]);
-    const writes = (await nginx.accessLog()).filter((line) => line.startsWith('PATCH'));
-    expect(new Set(writes)).toEqual(new Set(['PATCH /api/projects/1/ 200']));
-    expect(writes).toHaveLength(answered.writes);
+    // nginx logs a request once it has answered it.
+    const logged = async (): Promise<readonly string[]> =>
+      (await nginx.accessLog()).filter((line) => line.startsWith('PATCH'));
+    await expect.poll(logged).toHaveLength(answered.writes);
+    expect(new Set(await logged())).toEqual(new Set(['PATCH /api/projects/1/ 200']));
     expect(upstream.requests.filter((line) => line.startsWith('PATCH'))).toHaveLength(answered.writes);
     measured('reloads of nginx', { ...answered, failed: failed.length });
   });
