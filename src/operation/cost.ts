@@ -63,6 +63,7 @@ export class Cost {
   readonly #findings: Findings;
   readonly #planner: Planner;
   readonly #isCaching: boolean;
+  #mayDefer: boolean | undefined;
 
   constructor(asked: Asked, findings: Findings, planner: Planner, isCaching: boolean) {
     const { explain, wantsCost } = asked;
@@ -88,6 +89,12 @@ export class Cost {
   mostCalls(): number {
     const { calls } = this.#findings.bound ?? this.#planner.boundOf(this.#asked);
     return Math.min(calls, this.#planner.maxUpstreamCalls);
+  }
+
+  /** Whether it may be answered in parts (see `Planner`). */
+  get mayDefer(): boolean {
+    this.#mayDefer ??= this.#planner.mayDefer(this.#asked);
+    return this.#mayDefer;
   }
 
   /** What it will call, planned now if it is not yet; undefined if its variables do not fit, or that takes too many steps. */

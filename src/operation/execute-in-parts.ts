@@ -2,7 +2,7 @@ import type { GatewayContext, PartsFormat } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { CreateContext } from './contexts.ts';
-import { type ExecutedInParts, type ExecutedPart, isUndecided } from './defer.ts';
+import type { ExecutedInParts, ExecutedPart } from './defer.ts';
 import type { DeferredOperation } from './document.ts';
 import type { ErrorReporting } from './errors.ts';
 import type { PlannedRun } from './operation-run.ts';
@@ -29,14 +29,9 @@ interface DeferredRun {
 }
 
 /** What an operation defers, and in which format its client takes parts; undefined if it is answered as a whole. */
-export function deferredOf({
-  document: { prepared },
-  params,
-  request,
-}: PlannedRun): DeferredRun['deferred'] | undefined {
+export function deferredOf({ document: { prepared }, cost, request }: PlannedRun): DeferredRun['deferred'] | undefined {
   const { deferred } = prepared;
-  if (deferred === undefined || request.parts === undefined) return undefined;
-  if (isUndecided(deferred.conditions, params.variables)) return undefined;
+  if (deferred === undefined || request.parts === undefined || !cost.mayDefer) return undefined;
   return { ...deferred, format: request.parts };
 }
 

@@ -1,7 +1,8 @@
-import { type GraphQLSchema, getVariableValues } from 'graphql';
+import { type GraphQLSchema, getOperationAST, getVariableValues, type VariableValues } from 'graphql';
 import type { CursorCodec } from '../context.ts';
 import { fragmentsOf } from '../look-ahead/selection.ts';
 import { type Bound, boundOf } from '../plan/bound.ts';
+import { deferredPlacesOf, mostDeferredPlaces } from '../plan/deferred-places.ts';
 import { planInParts } from '../plan/first-part.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
@@ -34,12 +35,16 @@ export interface Asked {
   readonly wantsCost: boolean;
 }
 
+const tooMuchDeferred = `it may defer more than ${mostDeferredPlaces} fragments, so it is answered as one document`;
+
 /** Tells what operations will call. */
 export class Planner {
   readonly #options: PlannerOptions;
   /** Bounds hold for any variables: they are worked out once for an operation, and for those of narrowed tenants apart. */
   readonly #boundsOfAll = new WeakMap<PreparedOperation, Bound>();
   readonly #boundsOfNarrowed = new WeakMap<PreparedOperation, Bound>();
+  /** Whether operations defer few fragments whatever their variables are. */
+  readonly #defersFew = new WeakMap<PreparedOperation, boolean>();
 
   constructor(options: PlannerOptions) {
     this.#options = options;
@@ -61,8 +66,33 @@ export class Planner {
     return bound;
   }
 
+  /**
+   * Whether an operation may be answered in parts: it defers something, its variables say what, and there are not too many
+   * places for it. A server may always ignore `@defer`.
+   */
+  mayDefer({ prepared, params: { variables = {} } }: Asked): boolean {
+    const { deferred, operation } = prepared;
+    if (deferred === undefined || isUndecided(deferred.conditions, variables)) return false;
+    const defersFew = this.#defersFew.get(prepared) ?? this.#placesOf(prepared, undefined) <= mostDeferredPlaces;
+    this.#defersFew.set(prepared, defersFew);
+    if (defersFew) return true;
+    const variableValues = coercedVariables(this.#options.schema, operation, variables);
+    return variableValues !== undefined && this.#placesOf(prepared, variableValues) <= mostDeferredPlaces;
+  }
+
+  /** How many deferred fragments the answer has at most, with these variables or with any. */
+  #placesOf({ deferred, operation: whole }: PreparedOperation, variableValues: VariableValues | undefined): number {
+    const { schema, maxPageSize } = this.#options;
+    const document = deferred?.document;
+    const operation = document && getOperationAST(document, whole.name?.value);
+    if (document === undefined || !operation) return 0;
+    const fragments = fragmentsOf(document);
+    return deferredPlacesOf({ schema, maxPageSize, document, fragments, operation, variableValues });
+  }
+
   /** The plan of an operation, or why it has none; undefined if the variables do not fit, and nothing will be executed. */
-  plan({ prepared, params, tenant, explain }: Asked): Plan | PlanLimitError | undefined {
+  plan(asked: Asked): Plan | PlanLimitError | undefined {
+    const { prepared, params, tenant, explain } = asked;
     const { document, operation, deferred } = prepared;
     const { schema, cursors, maxPageSize, maxUpstreamCalls, incremental = false } = this.#options;
     const { variables = {} } = params;
@@ -74,8 +104,10 @@ export class Planner {
       const request = { schema, fragments, variableValues, operation, cursors, maxPageSize, maxSteps, tenant };
       const plan = planOperation(request);
       if (explain !== 'plan' || !incremental) return plan;
-      const isWhole = deferred === undefined || isUndecided(deferred.conditions, variables);
-      return planInParts(plan, request, isWhole ? undefined : deferred.document);
+      if (deferred === undefined || isUndecided(deferred.conditions, variables))
+        return planInParts(plan, request, undefined);
+      if (this.mayDefer(asked)) return planInParts(plan, request, deferred.document);
+      return { ...plan, hints: [...plan.hints, tooMuchDeferred] };
     } catch (error) {
       if (error instanceof PlanLimitError) return error;
       throw error;

@@ -45,9 +45,23 @@ export interface AnswerSizeRequest extends Pick<SelectionScope, 'schema' | 'frag
 export function answerSizeOf(request: AnswerSizeRequest): AnswerSize {
   const type = request.schema.getRootType(request.operation.operation);
   if (!isObjectType(type)) return { objects: 0, path: '', objectsThere: 0 };
-  const walk = new Walk(request);
+  const walk = new Walk(request, () => 1);
   return { objects: walk.below(type, [request.operation], undefined), ...walk.fullestPlace(type, request.operation) };
 }
+
+/**
+ * The sum of what is counted at each object of an answer, its root included, with every record distinct and every page full.
+ * `countAt` counts at one object what its nodes select. Introspection is apart.
+ */
+export function sumOverObjects(request: AnswerSizeRequest, countAt: CountAt): number {
+  const type = request.schema.getRootType(request.operation.operation);
+  if (!isObjectType(type)) return 0;
+  const nodes = [request.operation];
+  return atMost(countAt(nodes) + new Walk(request, countAt).below(type, nodes, undefined));
+}
+
+/** Counts something at one object, by the nodes that select on it. */
+export type CountAt = (nodes: readonly Selecting[]) => number;
 
 /** Larger numbers would not be exact. */
 const largest = Number.MAX_SAFE_INTEGER;
@@ -64,15 +78,17 @@ interface Answered extends Pick<SelectedField, 'responseKey' | 'nodes'> {
 /** A walk over one operation. It counts each field once, so that fragments that spread fragments cannot multiply it. */
 class Walk {
   readonly #request: AnswerSizeRequest;
+  readonly #countAt: CountAt;
   /** By the number of rows in the page that an object is; undefined if it is no page. */
   readonly #known = new Map<number | undefined, Remembered<number>>();
   readonly #fields = new Remembered<readonly SelectedField[]>();
 
-  constructor(request: AnswerSizeRequest) {
+  constructor(request: AnswerSizeRequest, countAt: CountAt) {
     this.#request = request;
+    this.#countAt = countAt;
   }
 
-  /** How many objects are below one object of a type; `page` is its number of rows, if it is a connection. */
+  /** The sum over all objects below one object of a type; `page` is its number of rows, if it is a connection. */
   below(type: GraphQLObjectType, nodes: readonly Selecting[], page: number | undefined): number {
     const counts = this.#known.get(page) ?? new Remembered<number>();
     this.#known.set(page, counts);
@@ -98,7 +114,7 @@ class Walk {
   }
 
   #countOf({ types, nodes, items, page }: Answered): number {
-    return atMost(items * (1 + Math.max(...types.map((type) => this.below(type, nodes, page)))));
+    return atMost(items * (this.#countAt(nodes) + Math.max(...types.map((type) => this.below(type, nodes, page)))));
   }
 
   #fullestOf(all: readonly Answered[]): Answered | undefined {

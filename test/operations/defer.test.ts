@@ -348,5 +348,9 @@ describe('the plan of an operation', () => {
       'on what projects.nodes.dashboards and projects.nodes.events need in wave 2',
     );
     expect(await hintsWith(false)).not.toContain('@defer');
+    const many = '{ projects(first: 51) { nodes { events(first: 100) { nodes { ... @defer { event } } } } } }';
+    const tooMany = await hintsWith(true, many);
+    expect(tooMany).toContain('it may defer more than 5000 fragments, so it is answered as one document');
+    expect(tooMany).not.toContain('firstPartAfter');
   });
 });

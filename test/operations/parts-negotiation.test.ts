@@ -11,6 +11,8 @@ const routes = {
   'GET /api/projects/1/dashboards/': { count: 2, next: null, previous: null, results: [] },
 };
 
+const noProjects = { count: 0, next: null, previous: null, results: [] };
+
 test.each([
   [
     'multipart/mixed;deferSpec=20220824, multipart/mixed;incrementalSpec=v0.2, application/json',
@@ -62,9 +64,17 @@ describe('an answer is one document', () => {
       'query ($no: Boolean = false) { project(id: "1") { ... @defer(if: $no) { name } } }',
     ],
     ['that changes something', 'mutation { deleteProject(input: { id: "1" }) { ... @defer { deletedId } } }'],
+    [
+      'that defers up to 5,100 fragments, which would keep other requests waiting',
+      '{ projects(first: 51) { nodes { events(first: 100) { nodes { ... @defer { event } } } } } }',
+    ],
     ['that is refused', '{ project(id: "1") { unknown ... @defer { name } } }'],
   ])('to an operation %s', async (_name, asked) => {
-    await using upstream = await startUpstream({ ...routes, 'DELETE /api/projects/1/': {} });
+    await using upstream = await startUpstream({
+      ...routes,
+      'GET /api/projects/': noProjects,
+      'DELETE /api/projects/1/': {},
+    });
     await using gateway = await startGateway(upstream);
     const { headers } = await askForParts(gateway.url, asked, accepts['v0.2']);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');

@@ -1,0 +1,57 @@
+import { type DocumentNode, GraphQLDeferDirective, type SelectionSetNode, visit } from 'graphql';
+import { isDeferred } from '../look-ahead/deferral.ts';
+import type { Selecting, SelectionScope } from '../look-ahead/selection.ts';
+import { type AnswerSizeRequest, sumOverObjects } from './answer-size.ts';
+import { introspectionSize } from './introspection-size.ts';
+
+/**
+ * So many deferred fragments an answer in parts has at most: ten thousand of them hold the event loop for most of a second,
+ * and a hundred thousand for half a minute.
+ */
+export const mostDeferredPlaces = 5000;
+
+/** What is looked at: an operation of a valid document. */
+export interface DeferredPlacesRequest extends AnswerSizeRequest {
+  /** With `@defer`. */
+  readonly document: DocumentNode;
+}
+
+/**
+ * How many deferred fragments an answer has at most, each as often as there are objects with it. graphql's executors, and the
+ * answer, take more time and memory for each of them than for an object.
+ */
+export function deferredPlacesOf(request: DeferredPlacesRequest): number {
+  const { fragments, variableValues = { sources: {}, coerced: {} } } = request;
+  const scope = { schema: request.schema, fragments, variableValues };
+  const inFragments = new Map<string, number>();
+  const countAt = (nodes: readonly Selecting[]): number =>
+    nodes.reduce((sum, { selectionSet }) => sum + countIn(selectionSet, scope, inFragments), 0);
+  return sumOverObjects(request, countAt) + introspectionSize(request).objects * usesIn(request.document);
+}
+
+/** The deferred fragments of a selection, those within other fragments included. Each named fragment is looked into once. */
+function countIn(set: SelectionSetNode | undefined, scope: SelectionScope, inFragments: Map<string, number>): number {
+  let count = 0;
+  for (const node of set?.selections ?? []) {
+    if (node.kind === 'Field') continue;
+    if (isDeferred(node, scope)) count += 1;
+    count +=
+      node.kind === 'InlineFragment'
+        ? countIn(node.selectionSet, scope, inFragments)
+        : countInFragment(node.name.value, scope, inFragments);
+  }
+  return count;
+}
+
+function countInFragment(name: string, scope: SelectionScope, inFragments: Map<string, number>): number {
+  const known = inFragments.get(name) ?? countIn(scope.fragments[name]?.selectionSet, scope, inFragments);
+  inFragments.set(name, known);
+  return known;
+}
+
+/** How often `@defer` stands in a document. */
+function usesIn(document: DocumentNode): number {
+  let uses = 0;
+  visit(document, { Directive: ({ name }) => void (uses += name.value === GraphQLDeferDirective.name ? 1 : 0) });
+  return uses;
+}

@@ -1,0 +1,52 @@
+import { getOperationAST, parse } from 'graphql';
+import { expect, test } from 'vitest';
+import { fragmentsOf } from '../../src/look-ahead/selection.ts';
+import { deferredPlacesOf } from '../../src/plan/deferred-places.ts';
+import { createSchema } from '../../src/schema.ts';
+
+const schema = createSchema();
+
+function placesOf(query: string, coerced?: Record<string, unknown>): number {
+  const document = parse(query);
+  const operation = getOperationAST(document);
+  if (!operation) throw new Error('no operation');
+  const variableValues = coerced && { sources: {}, coerced };
+  return deferredPlacesOf({
+    ...{ schema, document, operation, variableValues },
+    fragments: fragmentsOf(document),
+    maxPageSize: 100,
+  });
+}
+
+test.each([
+  ['none', '{ project(id: 1) { name } }', 0],
+  ['one at the root', '{ ... @defer { project(id: 1) { name } } }', 1],
+  ['one on a record', '{ project(id: 1) { ... @defer { name } } }', 1],
+  ['none on an empty page', '{ projects(first: 0) { nodes { ... @defer { name } } } }', 0],
+  ['one for each row', '{ projects(first: 20) { nodes { ... @defer { name } } } }', 20],
+  ['one within another', '{ projects(first: 20) { nodes { ... @defer { name ... @defer { id } } } } }', 40],
+  [
+    'those of lists of lists, in fragments that spread fragments',
+    `{ projects(first: 10) { nodes { ...P } } }
+    fragment P on Project { dashboards(first: 30) { nodes { ...D @defer(label: "a") ...D @defer(label: "b") } } }
+    fragment D on Dashboard { name ... @defer { tiles } }`,
+    1200,
+  ],
+  ['none that is switched off', '{ projects(first: 20) { nodes { ... @defer(if: false) { name } } } }', 0],
+])('an answer has so many deferred fragments: %s', (_which, query, places) => {
+  expect(placesOf(query)).toBe(places);
+});
+
+test('variables decide how many deferred fragments there are', () => {
+  const query = `query ($first: Int!, $defers: Boolean!) {
+    projects(first: $first) { nodes { ... @defer(if: $defers) { name } } }
+  }`;
+  expect(placesOf(query)).toBe(100);
+  expect(placesOf(query, { first: 7, defers: true })).toBe(7);
+  expect(placesOf(query, { first: 7, defers: false })).toBe(0);
+});
+
+test('deferred fragments of introspection are counted for each object of the schema', () => {
+  const query = '{ __schema { types { fields { ... @defer { name } } } } }';
+  expect(placesOf(query)).toBeGreaterThan(100);
+});
