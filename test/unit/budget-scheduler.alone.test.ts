@@ -80,6 +80,14 @@ test('a caller that had a turn comes behind the others when calls wait', async (
   expect(scheduler.begun).toEqual(['a1', 'b1', 'a2', 'b2']);
 });
 
+test('a call that has to wait for more than an hour is told for how long', async () => {
+  const scheduler = new TestScheduler(budgetOf({ rest: '2/86400' }));
+  await scheduler.prove();
+  for (const name of ['second', 'third']) scheduler.claim(name);
+  await vi.advanceTimersByTimeAsync(0);
+  expect([scheduler.begun, scheduler.failed]).toEqual([['second'], ['third RATE_LIMITED 86400']]);
+});
+
 test('a call that has left takes nothing from those behind it', async () => {
   const scheduler = new TestScheduler(budgetOf({ rest: '1/1' }));
   await scheduler.prove();

@@ -21,6 +21,9 @@ export interface SchedulerOptions extends Pick<BudgetSettings, 'windows' | 'scop
 /** A call that cannot wait longer than this is not let wait, in milliseconds: its deadline would pass first. */
 const leastMs = 60;
 
+/** When to come back for a call of which it is not known when it can be had, in milliseconds. */
+const unknownTurnMs = 3_600_000;
+
 /** Longest time until a queue is looked at again, in milliseconds. */
 const longestTimerMs = 60_000;
 
@@ -229,9 +232,10 @@ function crowded(): UpstreamError {
   return new UpstreamError('OVERLOADED', { retryAfter: 1 });
 }
 
-/** No call can be had in time; `turnMs` is when one could be. */
+/** No call can be had in time; `turnMs` is when one could be, infinite if that is not known. */
 function rateLimited(turnMs: number): UpstreamError {
-  return new UpstreamError('RATE_LIMITED', { retryAfter: Math.max(1, Math.ceil(Math.min(turnMs, 3_600_000) / 1000)) });
+  const laterMs = Number.isFinite(turnMs) ? turnMs : unknownTurnMs;
+  return new UpstreamError('RATE_LIMITED', { retryAfter: Math.max(1, Math.ceil(laterMs / 1000)) });
 }
 
 function nameOf({ key, surface }: Account): string {
