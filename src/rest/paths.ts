@@ -20,6 +20,11 @@ export interface Collection {
 /** The project or organization that the key's user has open; the REST API resolves it. Each key may mean another by it. */
 export const current = '@current';
 
+/** Whether a path of the API names what `@current` stands for, or something below it. */
+export function namesCurrent(path: string): boolean {
+  return path.includes(`/${current}/`);
+}
+
 /** `Key` as text, to compare and look up. */
 export function keyText(key: Key): string {
   return `${key.noun}:${key.scope}:${key.id}`;

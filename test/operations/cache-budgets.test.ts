@@ -31,16 +31,6 @@ test('what a mutation has read after its write spares no call of an equal one, w
   expect(upstream.requests).toEqual([write, 'GET /api/projects/1/']);
 });
 
-test('what a mutation has read before its write spares a call of an equal one if it is still there', async () => {
-  const [current, write] = ['GET /api/projects/@current/', 'PATCH /api/projects/1/dashboards/2/'];
-  await using upstream = await startUpstream({ [current]: project(1), [write]: dashboard(2) });
-  await using gateway = await startCaching(upstream, { budget: budgetOf({ rest: '4/600' }) });
-  const mutation = 'mutation { updateDashboard(input: { projectId: "@current", id: 2 }) { dashboard { id } } }';
-  for (const operation of [mutation, '{ project(id: "@current") { name } }', mutation])
-    expect((await gateway.ask(operation)).errors).toBeUndefined();
-  expect(upstream.requests).toEqual([current, write, current, write]);
-});
-
 test('a client that joins a refresh has the calls that are left for clients', async () => {
   const read = 'GET /api/projects/1/';
   await using upstream = await startUpstream({ [read]: project(1) }, { hold: 1 });

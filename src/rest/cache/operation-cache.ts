@@ -1,5 +1,6 @@
 import type { Caller } from '../caller.ts';
 import type { RestOperation, Surface } from '../operation-ids.ts';
+import { namesCurrent } from '../paths.ts';
 import type { DecodedResponse } from '../transport/decode-response.ts';
 import { type CacheUse, forbidsKeeping } from './cache-use.ts';
 import type { CachedAnswer } from './cached-answers.ts';
@@ -134,7 +135,7 @@ export class OperationCache {
     kind: AnswerKind,
     target: string,
   ): CachedAnswer | undefined | Promise<CachedAnswer | undefined> {
-    const freshness = this.#cache.freshnessOf(operation);
+    const freshness = this.#freshnessOf(operation, target);
     if (freshness === undefined) return undefined;
     const { counts } = this.#cache;
     if (this.#use !== 'normal') {
@@ -151,19 +152,19 @@ export class OperationCache {
 
   /** The answer to a read, if there is one that may be given without a call, stale or not. Neither counts nor notes it. */
   peek({ operation, kind, target }: CachedRead): ReturnType<OperationCache['find']> {
-    const freshness = this.#use === 'normal' ? this.#cache.freshnessOf(operation) : undefined;
+    const freshness = this.#use === 'normal' ? this.#freshnessOf(operation, target) : undefined;
     return freshness && this.#cache.find(this.#placeOf(kind, target), freshness);
   }
 
   /** Where an answer that is too old is read anew. If another gateway has done that, its answer is given from now on. */
   refreshOf({ operation, kind, target }: CachedRead): Promise<Refresh> | Refresh {
-    const freshness = this.#cache.freshnessOf(operation);
+    const freshness = this.#freshnessOf(operation, target);
     return freshness === undefined ? 'here' : this.#cache.refreshOf(this.#placeOf(kind, target), freshness);
   }
 
   /** How a read is understood whose answer is kept, under the epoch from before it. */
   keeping<T>({ kind, decode }: Format<T>, operation: RestOperation, target: string): Format<T>['decode'] {
-    const freshness = this.#cache.freshnessOf(operation);
+    const freshness = this.#freshnessOf(operation, target);
     if (freshness === undefined || this.use === 'none') return decode;
     const place = this.#placeOf(kind, target);
     return (response) => {
@@ -188,10 +189,18 @@ export class OperationCache {
 
   /** Whether this process has what a read asks for, or a larger page that holds it. */
   #isKnown({ operation, kind, target }: CachedRead): boolean {
-    const freshness = this.#cache.freshnessOf(operation);
+    const freshness = this.#freshnessOf(operation, target);
     if (freshness === undefined) return false;
     const isHere = (one: string): boolean => this.#cache.findHere(this.#placeOf(kind, one), freshness) !== undefined;
     return isHere(target) || this.#cache.sizes.larger(target).some(isHere);
+  }
+
+  /**
+   * How long the answer of a read is used; undefined if it is not kept. What `@current` stands for changes without a write: two
+   * answers below it, kept at different times, may be about different projects.
+   */
+  #freshnessOf(operation: RestOperation, target: string): Freshness | undefined {
+    return namesCurrent(target) ? undefined : this.#cache.freshnessOf(operation);
   }
 
   #counted(answer: CachedAnswer | undefined, freshness: Freshness): CachedAnswer | undefined {
