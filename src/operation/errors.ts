@@ -53,7 +53,7 @@ export interface ErrorReporting {
 }
 
 /** Most characters of the paths of all reported errors: an alias may be nearly as long as a document. */
-const maximumPaths = 131_072;
+export const maximumPaths = 131_072;
 
 /**
  * What a client may see of all errors of an answer: the first ones, and how many there are beyond. A list whose every row
@@ -77,7 +77,8 @@ export function toPublicErrors(
   return [...reported, publicError(undefined, message, { code: 'LIMIT_EXCEEDED' })];
 }
 
-function charactersOf({ path = [] }: PublicError): number {
+/** Characters of the path of an error. */
+export function charactersOf({ path = [] }: PublicError): number {
   return path.reduce((sum: number, step) => sum + (typeof step === 'string' ? step.length : 1), 0);
 }
 

@@ -6,7 +6,7 @@ import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { Cost } from './cost.ts';
 import type { ExecutedEntry, ExecutedPart } from './defer.ts';
 import type { PreparedOperation } from './document.ts';
-import { type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
+import { charactersOf, type ErrorReporting, maximumPaths, type PublicError, toPublicErrors } from './errors.ts';
 import type { RequestContext } from './operation-run.ts';
 import { overload } from './request-error.ts';
 import type { Results } from './results.ts';
@@ -33,6 +33,8 @@ export class PartsWriter {
   /** The ids of what was announced to the client and is still to come. */
   readonly #pending = new Set<unknown>();
   readonly #reported: PublicError[] = [];
+  /** Characters of their paths. */
+  #paths = 0;
   #written = 0;
   #isOver = false;
 
@@ -56,7 +58,7 @@ export class PartsWriter {
     for (const entry of pending) this.#pending.add(idOf(entry));
     const { format, prepared } = this.#options;
     const reported = errors.length === 0 ? undefined : toPublicErrors(errors, this.#options);
-    this.#reported.push(...(reported ?? []));
+    this.#note(reported ?? []);
     const result = stringifyResult({ data, errors: reported, document: prepared.document });
     const rest = JSON.stringify({ pending: format === 'v0.2' ? pending : undefined, hasNext: true });
     const text = `${result.slice(0, -1)},${rest.slice(1)}`;
@@ -122,15 +124,20 @@ export class PartsWriter {
     return entry.errors === undefined ? entry : { ...entry, errors: this.#publicErrors(entry.errors) };
   }
 
-  /** What a client may see of errors. Beyond the limit of the whole answer, each place says how many are left out there. */
+  /** What a client may see of errors. Beyond the limits of the whole answer, each place says how many are left out there. */
   #publicErrors(errors: readonly GraphQLError[]): readonly object[] {
     const { maxErrors, report } = this.#options;
     const reported = toPublicErrors(errors, {
-      maxErrors: Math.max(maxErrors - this.#reported.length, 0),
+      maxErrors: this.#paths > maximumPaths ? 0 : Math.max(maxErrors - this.#reported.length, 0),
       report,
     });
-    this.#reported.push(...reported);
+    this.#note(reported);
     return reported.map(formatted);
+  }
+
+  #note(reported: readonly PublicError[]): void {
+    this.#reported.push(...reported);
+    for (const error of reported) this.#paths += charactersOf(error);
   }
 }
 

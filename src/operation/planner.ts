@@ -2,7 +2,7 @@ import { type GraphQLSchema, getOperationAST, getVariableValues, type VariableVa
 import type { CursorCodec } from '../context.ts';
 import { fragmentsOf } from '../look-ahead/selection.ts';
 import { type Bound, boundOf } from '../plan/bound.ts';
-import { deferredPlacesOf, mostDeferredPlaces } from '../plan/deferred-places.ts';
+import { defersLittle, mostDeferredPlaces, mostNameBytes } from '../plan/deferred-places.ts';
 import { planInParts } from '../plan/first-part.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
@@ -35,7 +35,7 @@ export interface Asked {
   readonly wantsCost: boolean;
 }
 
-const tooMuchDeferred = `it may defer more than ${mostDeferredPlaces} fragments, so it is answered as one document`;
+const tooMuchDeferred = `it may defer more than ${mostDeferredPlaces} fragments or ${mostNameBytes} bytes of labels and paths, so it is answered as one document`;
 
 /** Tells what operations will call. */
 export class Planner {
@@ -43,8 +43,8 @@ export class Planner {
   /** Bounds hold for any variables: they are worked out once for an operation, and for those of narrowed tenants apart. */
   readonly #boundsOfAll = new WeakMap<PreparedOperation, Bound>();
   readonly #boundsOfNarrowed = new WeakMap<PreparedOperation, Bound>();
-  /** Whether operations defer few fragments whatever their variables are. */
-  readonly #defersFew = new WeakMap<PreparedOperation, boolean>();
+  /** Whether operations defer little whatever their variables are. */
+  readonly #defersLittle = new WeakMap<PreparedOperation, boolean>();
 
   constructor(options: PlannerOptions) {
     this.#options = options;
@@ -67,27 +67,27 @@ export class Planner {
   }
 
   /**
-   * Whether an operation may be answered in parts: it defers something, its variables say what, and there are not too many
-   * places for it. A server may always ignore `@defer`.
+   * Whether an operation may be answered in parts: it defers something, its variables say what, and that is not too much
+   * (see `defersLittle`). A server may always ignore `@defer`.
    */
   mayDefer({ prepared, params: { variables = {} } }: Asked): boolean {
     const { deferred, operation } = prepared;
     if (deferred === undefined || isUndecided(deferred.conditions, variables)) return false;
-    const defersFew = this.#defersFew.get(prepared) ?? this.#placesOf(prepared, undefined) <= mostDeferredPlaces;
-    this.#defersFew.set(prepared, defersFew);
-    if (defersFew) return true;
+    const always = this.#defersLittle.get(prepared) ?? this.#isLittle(prepared, undefined);
+    this.#defersLittle.set(prepared, always);
+    if (always) return true;
     const variableValues = coercedVariables(this.#options.schema, operation, variables);
-    return variableValues !== undefined && this.#placesOf(prepared, variableValues) <= mostDeferredPlaces;
+    return variableValues !== undefined && this.#isLittle(prepared, variableValues);
   }
 
-  /** How many deferred fragments the answer has at most, with these variables or with any. */
-  #placesOf({ deferred, operation: whole }: PreparedOperation, variableValues: VariableValues | undefined): number {
+  /** Whether the answer defers little, with these variables or with any. */
+  #isLittle({ deferred, operation: whole }: PreparedOperation, variableValues: VariableValues | undefined): boolean {
     const { schema, maxPageSize } = this.#options;
     const document = deferred?.document;
     const operation = document && getOperationAST(document, whole.name?.value);
-    if (document === undefined || !operation) return 0;
+    if (document === undefined || !operation) return true;
     const fragments = fragmentsOf(document);
-    return deferredPlacesOf({ schema, maxPageSize, document, fragments, operation, variableValues });
+    return defersLittle({ schema, maxPageSize, document, fragments, operation, variableValues });
   }
 
   /** The plan of an operation, or why it has none; undefined if the variables do not fit, and nothing will be executed. */

@@ -2,6 +2,7 @@ import { type DocumentNode, GraphQLDeferDirective, type SelectionSetNode, visit 
 import { isDeferred } from '../look-ahead/deferral.ts';
 import type { Selecting, SelectionScope } from '../look-ahead/selection.ts';
 import { type AnswerSizeRequest, sumOverObjects } from './answer-size.ts';
+import { longestNameOf } from './deferred-names.ts';
 import { introspectionSize } from './introspection-size.ts';
 
 /**
@@ -10,10 +11,19 @@ import { introspectionSize } from './introspection-size.ts';
  */
 export const mostDeferredPlaces = 5000;
 
+/** So many bytes their labels and paths have at most, which are written for each of them; an answer as a whole has none. */
+export const mostNameBytes = 4 * 2 ** 20;
+
 /** What is looked at: an operation of a valid document. */
 export interface DeferredPlacesRequest extends AnswerSizeRequest {
   /** With `@defer`. */
   readonly document: DocumentNode;
+}
+
+/** Whether an answer in parts stays within what its deferred fragments may take. */
+export function defersLittle(request: DeferredPlacesRequest): boolean {
+  const places = deferredPlacesOf(request);
+  return places <= mostDeferredPlaces && places * longestNameOf(request) <= mostNameBytes;
 }
 
 /**

@@ -193,15 +193,18 @@ describe.each(formats)('an answer in parts of %s', (format) => {
     });
   });
 
-  test('tells no more errors than an answer may, and how many it leaves out', async () => {
+  test.each([
+    ['errors than an answer may', { maxErrors: 2 }, 'project'],
+    ['paths of errors than an answer may', {}, `${'a'.repeat(100_000)}: project`],
+  ])('tells no more %s, and how many it leaves out', async (_what, limit, field) => {
     const results = Array.from({ length: 5 }, (_, id) => listedDashboard(id + 1));
     await using upstream = await startUpstream({
       [row]: project(1),
       [list]: { count: 5, next: null, previous: null, results },
       'GET /api/projects/1/dashboards/:id/': refusal(403, 'permission_denied', 'Missing scope.'),
     });
-    await using gateway = await startGateway(upstream, { maxErrors: 2 });
-    const query = '{ project(id: "1") { dashboards { nodes { name ... @defer { tiles } } } } }';
+    await using gateway = await startGateway(upstream, limit);
+    const query = `{ ${field}(id: "1") { dashboards(first: 5) { nodes { name ... @defer { tiles } } } } }`;
     const { parts } = await partsOf(gateway, query, format);
     const codes = codesOf(mergeParts(parts).errors);
     expect(codes).toEqual(['FORBIDDEN', 'FORBIDDEN', 'LIMIT_EXCEEDED', 'LIMIT_EXCEEDED', 'LIMIT_EXCEEDED']);
@@ -350,7 +353,9 @@ describe('the plan of an operation', () => {
     expect(await hintsWith(false)).not.toContain('@defer');
     const many = '{ projects(first: 51) { nodes { events(first: 100) { nodes { ... @defer { event } } } } } }';
     const tooMany = await hintsWith(true, many);
-    expect(tooMany).toContain('it may defer more than 5000 fragments, so it is answered as one document');
+    expect(tooMany).toContain(
+      'it may defer more than 5000 fragments or 4194304 bytes of labels and paths, so it is answered as one document',
+    );
     expect(tooMany).not.toContain('firstPartAfter');
   });
 });

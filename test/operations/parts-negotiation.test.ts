@@ -3,7 +3,7 @@ import { budgetOf } from '../support/budgets.ts';
 import { key, startGateway } from '../support/gateway.ts';
 import { accepts, askForParts, type Part } from '../support/parts.ts';
 import { createFolder } from '../support/persisted.ts';
-import { project } from '../support/rows.ts';
+import { event, listedProject, project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const routes = {
@@ -11,7 +11,7 @@ const routes = {
   'GET /api/projects/1/dashboards/': { count: 2, next: null, previous: null, results: [] },
 };
 
-const noProjects = { count: 0, next: null, previous: null, results: [] };
+const projects = { count: 1, next: null, previous: null, results: [listedProject(1)] };
 
 test.each([
   [
@@ -68,11 +68,20 @@ describe('an answer is one document', () => {
       'that defers up to 5,100 fragments, which would keep other requests waiting',
       '{ projects(first: 51) { nodes { events(first: 100) { nodes { ... @defer { event } } } } } }',
     ],
+    [
+      'whose label would be written a hundred times',
+      `{ projects(first: 100) { nodes { ... @defer(label: "${'x'.repeat(50_000)}") { name } } } }`,
+    ],
+    [
+      'whose alias would be in a hundred paths',
+      `{ ${'x'.repeat(50_000)}: projects(first: 100) { nodes { ... @defer { name } } } }`,
+    ],
     ['that is refused', '{ project(id: "1") { unknown ... @defer { name } } }'],
   ])('to an operation %s', async (_name, asked) => {
     await using upstream = await startUpstream({
       ...routes,
-      'GET /api/projects/': noProjects,
+      'GET /api/projects/': projects,
+      'GET /api/projects/1/events/': { next: null, results: [event(1)] },
       'DELETE /api/projects/1/': {},
     });
     await using gateway = await startGateway(upstream);
