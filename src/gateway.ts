@@ -21,7 +21,7 @@ import {
   type Persisted,
   type PersistedSettings,
 } from './operation/persisted/persisted.ts';
-import { createRunOperation, type OpenCache, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
+import { createRunOperation, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
 import { Results } from './operation/results.ts';
 import { SharedOperations, type SharingOptions } from './operation/shared-operations.ts';
 import { Spending } from './operation/spending.ts';
@@ -29,8 +29,9 @@ import { type RedisOptions, redisOf } from './redis.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
 import { createCallBudget } from './rest/budget/create-budget.ts';
 import { cacheUseOf } from './rest/cache/cache-use.ts';
-import type { CacheOptions } from './rest/cache/rest-cache.ts';
+import type { CacheOptions, RestCache } from './rest/cache/rest-cache.ts';
 import { shareCache } from './rest/cache/shared-cache.ts';
+import type { Caller } from './rest/caller.ts';
 import { createDriftWatch, type DriftWatch } from './rest/drift/drift-watch.ts';
 import type { UpstreamHealth, UpstreamOptions } from './rest/resilience/upstream-resources.ts';
 import type { Tenants } from './rest/tenants.ts';
@@ -195,7 +196,9 @@ function createOperations(
   const contexts = { ...options, cursors, upstream, room, saved, drift };
   const createContext = createContexts(contexts);
   const results = new Results({ schema, room, ...options, ...watch });
-  const made = { schema, createContext, results, eventLoop, callBudget: upstream.budget?.budget };
+  const open = openCacheOf(upstream);
+  const openCache = open && ((caller: Caller) => open(caller, 'apart'));
+  const made = { schema, createContext, results, eventLoop, openCache, callBudget: upstream.budget?.budget };
   const live = options.live && createLive(options.live, { ...options, ...watch, ...made });
   const run = createRunOperation({
     resolve: persisted.resolve,
@@ -207,7 +210,7 @@ function createOperations(
     costs: createCosts({ schema, cursors, ...options, isCaching: options.cache !== undefined }),
     refusalOf: upstream.refusalOf,
     isOverloaded: upstream.overloaded,
-    openCache: openCacheOf(upstream),
+    openCache: open && (({ caller, cacheControl }) => caller && open(caller, cacheUseOf(cacheControl))),
     shared,
     spending: upstream.budget && new Spending(upstream.budget),
     knownReads: new KnownReads(),
@@ -225,13 +228,10 @@ function callBudgetOf(options: Options, redis: RedisOptions | undefined): CallBu
   return createCallBudget({ settings, operationDeadlineMs, maxInFlight, upstreamUrl, redis });
 }
 
-function openCacheOf({ cache, refusalOf }: Upstream): OpenCache | undefined {
+/** Opens the cache for an operation of a caller, or for what a stream of one reads; undefined if nothing is cached. */
+function openCacheOf({ cache, refusalOf }: Upstream): RestCache['open'] | undefined {
   if (cache === undefined) return undefined;
-  return ({ caller, cacheControl }) => {
-    if (caller === undefined) return undefined;
-    if (refusalOf(caller) !== undefined) return cache.openUnshared(caller);
-    return cache.open(caller, cacheUseOf(cacheControl));
-  };
+  return (caller, use) => (refusalOf(caller) === undefined ? cache.open(caller, use) : cache.openUnshared(caller));
 }
 
 /** What is kept of REST answers, if anything is. A refresh may take as long as an operation. */

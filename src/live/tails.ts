@@ -14,7 +14,7 @@ import { mostCalls, walkBack } from './walk.ts';
 /** What tails are read with. Times in milliseconds. */
 export interface TailsOptions extends Omit<PaceOptions, 'now'> {
   /** The REST API in the name of a caller, for one poll. */
-  readonly restFor: (caller: Caller, deadline: OperationDeadline, calls: OperationCalls) => RestApi;
+  readonly restFor: (caller: Caller, deadline: OperationDeadline, calls: OperationCalls) => Promise<RestApi> | RestApi;
   /** The most rows that one REST call asks for, and that a message has. */
   readonly maxPageSize: number;
   /** How long one poll may take. */
@@ -117,7 +117,7 @@ export class Tails {
     const stop = (): void => deadline.end('left');
     signal.addEventListener('abort', stop);
     try {
-      const api = restFor(caller, deadline, calls);
+      const api = await restFor(caller, deadline, calls);
       const walk = await walkBack({ api, list, maximum }, since, now());
       return { ...walk, received: deadline.received };
     } finally {

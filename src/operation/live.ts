@@ -2,6 +2,10 @@ import { slownessBy } from '../live/slowness.ts';
 import { type StreamLimits, Streams } from '../live/streams.ts';
 import { Tails } from '../live/tails.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
+import type { OperationCache } from '../rest/cache/operation-cache.ts';
+import type { Caller } from '../rest/caller.ts';
+import type { CreateContext } from './contexts.ts';
+import type { CreateStreamContext } from './message-answers.ts';
 import { createSubscribe, type Subscribe, type SubscriptionsOptions } from './subscriptions.ts';
 
 /** Settings of subscriptions. */
@@ -22,7 +26,13 @@ export interface Live {
 }
 
 /** What subscriptions are made of, beside their settings. */
-interface LiveParts extends Omit<SubscriptionsOptions, 'streams' | 'tails'> {
+interface LiveParts extends Omit<SubscriptionsOptions, 'streams' | 'tails' | 'createContext'> {
+  readonly createContext: CreateContext;
+  /**
+   * Opens the cache for what a stream of this caller reads: nothing comes from it, and what the upstream says of the key or
+   * of what was asked for is known to it. Undefined if nothing is cached.
+   */
+  readonly openCache: ((caller: Caller) => Promise<OperationCache> | OperationCache) | undefined;
   /** The most rows that one REST call asks for. */
   readonly maxPageSize: number;
   /** The budget of REST calls, if there is one. */
@@ -31,7 +41,8 @@ interface LiveParts extends Omit<SubscriptionsOptions, 'streams' | 'tails'> {
 
 /** Makes the subscriptions of one process. */
 export function createLive(settings: LiveSettings, parts: LiveParts): Live {
-  const { createContext, maxPageSize, operationDeadlineMs: deadlineMs, callBudget } = parts;
+  const { maxPageSize, operationDeadlineMs: deadlineMs, callBudget } = parts;
+  const createContext = createStreamContexts(parts);
   const streams = new Streams(settings);
   const tails = new Tails({
     pollMs: settings.pollMs,
@@ -39,7 +50,16 @@ export function createLive(settings: LiveSettings, parts: LiveParts): Live {
     slownessOf: settings.slownessOf ?? (callBudget && slownessBy(callBudget)),
     maxPageSize,
     deadlineMs,
-    restFor: (caller, deadline, calls) => createContext({ caller, trace: {}, spans: undefined }, deadline, calls).rest,
+    restFor: async (caller, deadline, calls) =>
+      (await createContext({ caller, trace: {}, spans: undefined }, deadline, calls)).rest,
   });
-  return { streams, tails, subscribe: createSubscribe({ ...parts, streams, tails }) };
+  return { streams, tails, subscribe: createSubscribe({ ...parts, createContext, streams, tails }) };
+}
+
+function createStreamContexts({ createContext, openCache }: LiveParts): CreateStreamContext {
+  return async (request, deadline, calls) => {
+    const { caller } = request;
+    const cache = caller === undefined ? undefined : await openCache?.(caller);
+    return createContext(request, deadline, calls, cache);
+  };
 }

@@ -1,15 +1,23 @@
 import { type ExecutionResult, executeSubscriptionEvent, type ValidatedSubscriptionArgs } from 'graphql';
+import type { GatewayContext } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
+import type { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
 import { isObject } from '../rest/values.ts';
-import type { CreateContext } from './contexts.ts';
-import { callerNameOf, nameOf, type PlannedRun } from './operation-run.ts';
+import { callerNameOf, nameOf, type PlannedRun, type RequestContext } from './operation-run.ts';
 import type { OperationResult } from './result.ts';
 import type { Results } from './results.ts';
 
+/** Makes the context of the beginning of a stream, of one of its messages, or of a poll. */
+export type CreateStreamContext = (
+  request: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
+  deadline: OperationDeadline,
+  calls: OperationCalls,
+) => Promise<GatewayContext>;
+
 /** What messages are answered with. */
 export interface MessageAnswersOptions {
-  readonly createContext: CreateContext;
+  readonly createContext: CreateStreamContext;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
   /** Longest time that one message may take to be answered, in milliseconds. */
@@ -58,7 +66,7 @@ export class MessageAnswers {
     const cost = { extensions: () => run.cost.extensions(calls) };
     const deadline = new OperationDeadline(operationDeadlineMs);
     const { caller, trace } = run.request;
-    const context = createContext({ caller, trace, spans: undefined }, deadline, calls);
+    const context = await createContext({ caller, trace, spans: undefined }, deadline, calls);
     const { answer } = context;
     let executed: ExecutionResult;
     try {

@@ -113,12 +113,13 @@ class Subscription implements OpenStream {
     const deadline = new OperationDeadline(operationDeadlineMs);
     request.onLeave(() => deadline.end('left'));
     try {
+      const context = await createContext(request, deadline, cost.calls);
       const args = validateSubscriptionArgs({
         schema,
         document: prepared.document,
         operationName: prepared.operation.name?.value,
         variableValues: params.variables,
-        contextValue: { ...createContext(request, deadline, cost.calls), follow: this.#follow },
+        contextValue: { ...context, follow: this.#follow },
         hideSuggestions: !introspection,
       });
       if (!('schema' in args)) throw new RefusedDocument(args);

@@ -5,7 +5,9 @@ export type CacheUse =
   // Everything is read anew, and kept: `Cache-Control: no-cache`.
   | 'reload'
   // Everything is read anew, and nothing kept: `Cache-Control: no-store`.
-  | 'none';
+  | 'none'
+  // The same, and not counted either: what the gateway reads by itself for its streams.
+  | 'apart';
 
 /** What the `Cache-Control` of a request says (RFC 9111 §5.2.1); its other directives change nothing here. */
 export function cacheUseOf(cacheControl: string | undefined): CacheUse {

@@ -139,7 +139,7 @@ export class OperationCache {
     if (freshness === undefined) return undefined;
     const { counts } = this.#cache;
     if (this.#use !== 'normal') {
-      counts.add(freshness.noun, 'bypass');
+      if (this.#use !== 'apart') counts.add(freshness.noun, 'bypass');
       this.#noteRead(freshness);
       return undefined;
     }
@@ -165,7 +165,7 @@ export class OperationCache {
   /** How a read is understood whose answer is kept, under the epoch from before it. */
   keeping<T>({ kind, decode }: Format<T>, operation: RestOperation, target: string): Format<T>['decode'] {
     const freshness = this.#freshnessOf(operation, target);
-    if (freshness === undefined || this.use === 'none') return decode;
+    if (freshness === undefined || this.#use === 'none' || this.#use === 'apart') return decode;
     const place = this.#placeOf(kind, target);
     return (response) => {
       const value = decode(response);
