@@ -26,10 +26,14 @@ export interface PollerOptions {
   readonly now: () => string;
 }
 
-/** A listener that has joined since the last poll, and what is known at the place that it came with. */
+/**
+ * Those who have joined since the last poll at one place, or without one, and what is known there. They get the same messages: if
+ * the connections of many break, they come back at the place of the last message all at once.
+ */
 interface Joining {
-  readonly listener: Listener;
+  readonly place: string;
   readonly known: KnownRows | undefined;
+  readonly listeners: Set<Listener>;
 }
 
 /**
@@ -58,17 +62,28 @@ export class Poller {
   join(listener: Listener, after: Position | undefined): void {
     const isFirst = this.#listeners.size === 0 && this.#joining.length === 0;
     if (after === undefined && this.#known !== undefined) this.#listeners.add(listener);
-    else this.#joining = [...this.#joining, { listener, known: after && KnownRows.at(after) }];
+    else this.#joiningAt(after).listeners.add(listener);
     if (isFirst) this.#begin();
   }
 
   /** One less listens. The last one ends the polling, and a poll under way. */
   leave(listener: Listener): void {
     this.#listeners.delete(listener);
-    this.#joining = this.#joining.filter((one) => one.listener !== listener);
+    for (const { listeners } of this.#joining) listeners.delete(listener);
+    this.#joining = this.#joining.filter(({ listeners }) => listeners.size > 0);
     if (this.#listeners.size > 0 || this.#joining.length > 0) return;
     clearTimeout(this.#timer);
     this.#reading.abort();
+  }
+
+  /** Those who join at a place, or without one, while no poll has been answered that serves them. */
+  #joiningAt(after: Position | undefined): Joining {
+    const place = after === undefined ? '' : JSON.stringify(after);
+    const found = this.#joining.find((one) => one.place === place);
+    if (found !== undefined) return found;
+    const joining = { place, known: after && KnownRows.at(after), listeners: new Set<Listener>() };
+    this.#joining = [...this.#joining, joining];
+    return joining;
   }
 
   #begin(): void {
@@ -98,12 +113,13 @@ export class Poller {
 
   #send(polled: Polled, joining: readonly Joining[]): void {
     if (this.#known !== undefined) this.#sendNews(this.#known, polled, [...this.#listeners]);
-    for (const { listener, known } of joining) if (known !== undefined) this.#sendNews(known, polled, [listener]);
+    for (const { known, listeners } of joining) if (known !== undefined) this.#sendNews(known, polled, [...listeners]);
     this.#known ??= this.#firstKnown(polled);
     this.#known.prune();
     // A listener that came without a place while this poll was under way has nothing to wait for any more.
     const isServed = (one: Joining): boolean => one.known === undefined || joining.includes(one);
-    for (const one of this.#joining) if (isServed(one)) this.#listeners.add(one.listener);
+    for (const one of this.#joining)
+      if (isServed(one)) for (const listener of one.listeners) this.#listeners.add(listener);
     this.#joining = this.#joining.filter((one) => !isServed(one));
   }
 
@@ -128,7 +144,8 @@ export class Poller {
   }
 
   #fail(error: unknown): void {
-    for (const listener of [...this.#listeners, ...this.#joining.map((one) => one.listener)]) listener.end(error);
+    for (const listener of [...this.#listeners, ...this.#joining.flatMap((one) => [...one.listeners])])
+      listener.end(error);
   }
 }
 

@@ -3,6 +3,7 @@ import type { Listener } from '../../src/live/listener.ts';
 import { Tails } from '../../src/live/tails.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import type { Caller } from '../../src/rest/caller.ts';
+import type { Position } from '../../src/rest/positions.ts';
 
 const list = { noun: 'Event', scope: '1' } as const;
 
@@ -11,15 +12,15 @@ function user(subject: string): Caller {
   return { key: 'phx_acme', hash: subject, sharingKey: 'acme', queueKey: 'acme', subject };
 }
 
-/** Tails of a list without rows, and in whose name they were polled. */
-function startTails() {
+/** Tails of a list with these rows, by default none, and in whose name they were polled. */
+function startTails(results: readonly object[] = []) {
   const polledFor: (string | undefined)[] = [];
   const refuse = () => Promise.reject(new Error('only pages are read'));
   const tails = new Tails({
     restFor: ({ subject }) => {
       polledFor.push(subject);
       return new ClientApi({
-        getJson: () => Promise.resolve({ next: null, results: [] }),
+        getJson: () => Promise.resolve({ next: null, results }),
         getCsv: refuse,
         write: refuse,
       });
@@ -29,13 +30,14 @@ function startTails() {
     maxPageSize: 100,
     deadlineMs: 1000,
   });
-  const follow = (subject: string): Listener => tails.follow(user(subject), list, undefined, () => undefined);
+  const follow = (subject: string, after?: Position): Listener =>
+    tails.follow(user(subject), list, after, () => undefined);
   return { polledFor, follow };
 }
 
 test('those who follow the same list take turns: each poll is made in the name of another', async () => {
   const { polledFor, follow } = startTails();
-  const listeners = ['one', 'two', 'three'].map(follow);
+  const listeners = ['one', 'two', 'three'].map((subject) => follow(subject));
   await expect.poll(() => polledFor.length).toBeGreaterThanOrEqual(6);
   expect(polledFor.slice(0, 6)).toEqual(['one', 'two', 'three', 'one', 'two', 'three']);
   for (const listener of listeners) listener.end();
@@ -43,11 +45,28 @@ test('those who follow the same list take turns: each poll is made in the name o
 
 test('no poll is made in the name of a listener that has left', async () => {
   const { polledFor, follow } = startTails();
-  const [leaving, staying] = ['one', 'two'].map(follow);
+  const [leaving, staying] = ['one', 'two'].map((subject) => follow(subject));
   await expect.poll(() => polledFor).toContain('two');
   leaving?.end();
   const { length } = polledFor;
   await expect.poll(() => polledFor.length).toBeGreaterThanOrEqual(length + 3);
   expect(new Set(polledFor.slice(length))).toEqual(new Set(['two']));
   staying?.end();
+});
+
+test('those who come back at one place share each message, and take its room once', async () => {
+  const { follow } = startTails([
+    { id: 'late', timestamp: '2024-05-01T10:00:02Z' },
+    { id: 'early', timestamp: '2024-05-01T10:00:01Z' },
+  ]);
+  const placeAt = (time: string): Position => ({ offset: 0, boundary: { time, ids: [''] } });
+  const early = '2024-05-01T10:00:00Z';
+  const later = '2024-05-01T10:01:01.500Z';
+  const listeners = [early, later, early].map((time, index) => follow(`user ${index}`, placeAt(time)));
+  const firsts = await Promise.all(listeners.map((listener) => listener[Symbol.asyncIterator]().next()));
+  const [one, other, same] = firsts.map(({ value }) => value ?? undefined);
+  expect(one?.rows.map(({ id }) => id)).toEqual(['early', 'late']);
+  expect(other?.rows.map(({ id }) => id)).toEqual(['late']);
+  expect(same).toBe(one);
+  for (const listener of listeners) listener.end();
 });
