@@ -92,9 +92,12 @@ async function answerOf(
     await beforeLast();
     return results.of({ ...execution, freshMs: cache?.freshMs });
   }
-  const writer = new PartsWriter({ format, prepared, request, cost, answer, deadline, results, maxErrors, report });
+  const writer = new PartsWriter({
+    ...{ format, prepared, request, cost, answer, deadline, results, maxErrors, report },
+    beforeLast,
+  });
   const first = writer.first(executed.initialResult);
-  const parts = writeParts(writer, first, executed.subsequentResults, { takeTurn, beforeLast, finish, report });
+  const parts = writeParts(writer, first, executed.subsequentResults, { takeTurn, finish, report });
   const { document, listed } = prepared;
   return { document, listed, data, errors: writer.errors, parts: { format, ...parts } };
 }
@@ -103,8 +106,6 @@ async function answerOf(
 interface Accompanying extends Pick<ErrorReporting, 'report'> {
   /** Waits for a turn of the event loop for a large part. */
   readonly takeTurn: () => Promise<void>;
-  /** Finds out what the last part says of the cost. */
-  readonly beforeLast: () => Promise<void>;
   /** Ends the operation. */
   readonly finish: () => void;
 }
@@ -114,7 +115,7 @@ function writeParts(
   writer: PartsWriter,
   first: string,
   further: AsyncIterable<ExecutedPart>,
-  { takeTurn, beforeLast, finish, report }: Accompanying,
+  { takeTurn, finish, report }: Accompanying,
 ): Omit<AnswerParts, 'format'> {
   let controller: ReadableStreamDefaultController<string> | undefined;
   const texts = new ReadableStream<string>({
@@ -130,13 +131,16 @@ function writeParts(
   const write = async (): Promise<void> => {
     for await (const part of further) {
       await takeTurn();
-      if (!part.hasNext) await beforeLast();
-      controller?.enqueue(writer.next(part));
+      const text = await writer.next(part);
+      controller?.enqueue(text);
       if (writer.isOver) break;
     }
   };
   const over = write()
-    .catch((error: unknown) => controller?.enqueue(writer.fail(error)))
+    .catch(async (error: unknown) => {
+      const text = await writer.fail(error);
+      controller?.enqueue(text);
+    })
     .then(() => {
       finish();
       controller?.close();

@@ -21,6 +21,8 @@ export interface PartsOptions extends ErrorReporting {
   readonly answer: AnswerBudget;
   readonly deadline: OperationDeadline;
   readonly results: Results;
+  /** Finds out what the last part says of the cost. */
+  readonly beforeLast: () => Promise<void>;
 }
 
 /**
@@ -68,9 +70,10 @@ export class PartsWriter {
   }
 
   /** The JSON text of a further part. */
-  next(part: ExecutedPart): string {
+  async next(part: ExecutedPart): Promise<string> {
     const why = this.#whyNot(part);
     if (why !== undefined) return this.fail(why);
+    if (!part.hasNext) await this.#options.beforeLast();
     const text = this.#textOf(part);
     if (text === undefined) return this.fail(new UpstreamError('UPSTREAM_INVALID_RESPONSE'));
     const bytes = Buffer.byteLength(text);
@@ -83,8 +86,10 @@ export class PartsWriter {
   }
 
   /** The JSON text of a last part that gives up all that is still to come. */
-  fail(why: unknown): string {
-    const { format, cost, report } = this.#options;
+  async fail(why: unknown): Promise<string> {
+    const { format, cost, report, beforeLast } = this.#options;
+    // What is left of a budget is told if that can be known.
+    await beforeLast().catch(report);
     const reported = toPublicErrors([why], { maxErrors: 1, report });
     this.#reported.push(...reported);
     this.#isOver = true;

@@ -234,6 +234,25 @@ describe.each(formats)('an answer in parts of %s', (format) => {
     expect(all.map(({ hasNext }: Part) => hasNext)).toEqual([true, false]);
   });
 
+  test('says what is left of the budget also if it ends early', async () => {
+    const large = dashboard(1, { tiles: [{ text: 'x'.repeat(3000) }] });
+    const letGo = Promise.withResolvers<void>();
+    await using upstream = await startUpstream({
+      ...routes,
+      [details]: large,
+      'GET /api/projects/2/': () => letGo.promise.then(() => project(2)),
+    });
+    await using gateway = await startGateway(upstream, { maxAnswerBytes: 2000, budget: budgetOf({ rest: '9/60' }) });
+    const query = `{ ... @defer { project(id: "1") { ${tiles} } } ... @defer { late: project(id: "2") { name } } }`;
+    const { parts } = await partsOf(gateway, query, format, { cost: true });
+    letGo.resolve();
+    expect(codesOf(mergeParts(parts).errors)).toContain('COST_LIMIT_EXCEEDED');
+    expect(parts.at(-1)).toMatchObject({
+      hasNext: false,
+      extensions: { cost: { actual: 2, budget: [{ surface: 'rest', limit: 9, remaining: 7 }] } },
+    });
+  });
+
   test('is not stored if it comes by GET and by id, as one document may be', async () => {
     using folder = createFolder();
     const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
