@@ -21,8 +21,11 @@ export class SurfaceAccount {
   readonly all: CallWindows;
   readonly #windows: readonly BudgetWindow[];
   readonly #options: AccountOptions;
-  /** Empty if users have no share of their own. */
-  readonly #bySubject = new LRUCache<string, CallWindows>({ max: mostSubjects });
+  /**
+   * Empty if users have no share of their own. Bounded by size, which counts each of them once: for a `max` places would be
+   * taken up at once, and callers invent keys.
+   */
+  readonly #bySubject = new LRUCache<string, CallWindows>({ maxSize: mostSubjects, sizeCalculation: () => 1 });
 
   constructor(windows: readonly BudgetWindow[], options: AccountOptions) {
     this.all = new CallWindows(windows, options.longestCallMs);
