@@ -9,7 +9,7 @@ import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 /** Clients at a time. */
-const clientCount = inForm(20, 50);
+const clientCount = inForm(8, 50);
 
 const quiet = { LOG_LEVEL: 'warn' };
 const body = JSON.stringify({ query: '{ project(id: 1) { name } }' });
@@ -54,7 +54,7 @@ test.each(['1', '2'])(
     await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
     upstream.release();
     let answered = 0;
-    for (let stops = 0; stops < inForm(2, 20); stops += 1) {
+    for (let stops = 0; stops < inForm(1, 20); stops += 1) {
       const settings = { PORT: '0', UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '200', WORKERS };
       await using gateway = runMain([], { ...quiet, ...settings });
       const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
