@@ -35,6 +35,8 @@ export interface AnswerSizeRequest extends Pick<SelectionScope, 'schema' | 'frag
   readonly maxPageSize: number;
   /** The coerced variables; undefined: the size holds for any. */
   readonly variableValues: SelectionScope['variableValues'] | undefined;
+  /** How many items a list has whose length only the upstream's answer says; by default as many as the largest page. */
+  readonly openListLength?: number;
 }
 
 /**
@@ -134,8 +136,9 @@ class Walk {
       if (types.length === 0) return [];
       const role = roleOf(type, selected.field).kind;
       const isList = isListType(getNullableType(selected.field.type));
-      // How many items a report lists, only the upstream's answer says: a page of them is assumed.
-      const length = role === 'node' ? this.#idsOf(selected) : (page ?? this.#request.maxPageSize);
+      // How many items a report lists, only the upstream's answer says.
+      const { maxPageSize, openListLength = maxPageSize } = this.#request;
+      const length = role === 'node' ? this.#idsOf(selected) : (page ?? openListLength);
       const items = isList ? length : 1;
       const { responseKey, nodes: own } = selected;
       return [{ responseKey, nodes: own, types, items, page: role === 'list' ? this.#pageOf(selected) : undefined }];

@@ -28,7 +28,8 @@ export function defersLittle(request: DeferredPlacesRequest): boolean {
 
 /**
  * How many deferred fragments an answer has at most, each as often as there are objects with it. graphql's executors, and the
- * answer, take more time and memory for each of them than for an object.
+ * answer, take more time and memory for each of them than for an object. A list whose length only the upstream's answer says
+ * counts as one that is too long.
  */
 export function deferredPlacesOf(request: DeferredPlacesRequest): number {
   const { fragments, variableValues = { sources: {}, coerced: {} } } = request;
@@ -36,7 +37,8 @@ export function deferredPlacesOf(request: DeferredPlacesRequest): number {
   const inFragments = new Map<string, number>();
   const countAt = (nodes: readonly Selecting[]): number =>
     nodes.reduce((sum, { selectionSet }) => sum + countIn(selectionSet, scope, inFragments), 0);
-  return sumOverObjects(request, countAt) + introspectionSize(request).objects * usesIn(request.document);
+  const sized = { ...request, openListLength: mostDeferredPlaces + 1 };
+  return sumOverObjects(sized, countAt) + introspectionSize(request).objects * usesIn(request.document);
 }
 
 /** The deferred fragments of a selection, those within other fragments included. Each named fragment is looked into once. */

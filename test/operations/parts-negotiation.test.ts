@@ -69,6 +69,10 @@ describe('an answer is one document', () => {
       '{ projects(first: 51) { nodes { events(first: 100) { nodes { ... @defer { event } } } } } }',
     ],
     [
+      'that defers in a list as long as the upstream likes',
+      '{ project(id: "1") { eventValues(key: "a") { values { ... @defer { name } } } } }',
+    ],
+    [
       'whose label would be written a hundred times',
       `{ projects(first: 100) { nodes { ... @defer(label: "${'x'.repeat(50_000)}") { name } } } }`,
     ],
@@ -81,6 +85,7 @@ describe('an answer is one document', () => {
     await using upstream = await startUpstream({
       ...routes,
       'GET /api/projects/': projects,
+      'GET /api/projects/1/events/values/': [{ name: 'One' }],
       'GET /api/projects/1/events/': { next: null, results: [event(1)] },
       'DELETE /api/projects/1/': {},
     });

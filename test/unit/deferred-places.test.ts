@@ -32,6 +32,12 @@ test.each([
     fragment D on Dashboard { name ... @defer { tiles } }`,
     1200,
   ],
+  [
+    'too many in a list as long as the upstream likes',
+    '{ project(id: 1) { eventValues(key: "a") { values { ... @defer { name } } } } }',
+    5001,
+  ],
+  ['one around such a list', '{ project(id: 1) { ... @defer { eventValues(key: "a") { values { name } } } } }', 1],
   ['none that is switched off', '{ projects(first: 20) { nodes { ... @defer(if: false) { name } } } }', 0],
 ])('an answer has so many deferred fragments: %s', (_which, query, places) => {
   expect(placesOf(query)).toBe(places);
