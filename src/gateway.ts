@@ -29,6 +29,7 @@ import { type RedisOptions, redisOf } from './redis.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
 import { createCallBudget } from './rest/budget/create-budget.ts';
 import { cacheUseOf } from './rest/cache/cache-use.ts';
+import type { Epochs } from './rest/cache/epochs.ts';
 import type { CacheOptions, RestCache } from './rest/cache/rest-cache.ts';
 import { shareCache } from './rest/cache/shared-cache.ts';
 import type { Caller } from './rest/caller.ts';
@@ -83,6 +84,8 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
   readonly auth?: TokenAuthOptions | undefined;
   /** What is kept of REST answers; by default nothing is. */
   readonly cache?: Omit<CacheOptions, 'refreshMs'> | undefined;
+  /** If nothing is cached: epochs that other processes renew, too, so that what is under way is shared with none after a write. */
+  readonly sharedBy?: Epochs | undefined;
   /** Memory for answers that are being made or not yet taken, in bytes; by default that of `AnswerRoom`. */
   readonly answerRoomBytes?: number | undefined;
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
@@ -147,7 +150,8 @@ export function createGateway(given: GatewayOptions): Gateway {
   const shared = new SharedOperations(options);
   const saved = new SavedCalls();
   const drift = watchDrift(options);
-  const sources = { upstream: upstream.health, documents: persisted.uses, shared, saved, drift, cache: upstream.cache };
+  const cache = options.cache && upstream.cache;
+  const sources = { upstream: upstream.health, documents: persisted.uses, shared, saved, drift, cache };
   const metrics = createMetrics(sources, options);
   if (auth !== undefined) metrics.measureAuth(auth.authenticator.counts, upstream.heldKeyFaults);
   const watch = watchWith(metrics, options);
@@ -236,8 +240,8 @@ function openCacheOf({ cache, refusalOf }: Upstream): RestCache['open'] | undefi
 
 /** What is kept of REST answers, if anything is. A refresh may take as long as an operation. */
 function cacheOptionsOf(options: Options, redis: RedisOptions | undefined): CacheOptions | undefined {
-  const { cache, operationDeadlineMs: refreshMs } = options;
-  if (cache === undefined) return undefined;
+  const { cache, sharedBy: epochs, operationDeadlineMs: refreshMs } = options;
+  if (cache === undefined) return epochs && { ttls: {}, staleSeconds: 0, maxBytes: 1024, epochs, refreshMs };
   return { ...cache, ...(redis && shareCache(redis, options)), refreshMs };
 }
 

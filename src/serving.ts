@@ -167,10 +167,11 @@ async function startServing(
 function sharedOver(
   link: PrimaryLink | undefined,
   { persisted, cache, budget }: Config,
-): Pick<GatewayOptions, 'persisted' | 'cache' | 'callBudget'> {
+): Pick<GatewayOptions, 'persisted' | 'cache' | 'sharedBy' | 'callBudget'> {
   return {
     persisted: { ...persisted, sharedStore: link?.store },
     cache: cache && { ...cache, epochs: link?.epochs, onKept: new HeapGrowth(cache.maxBytes).kept },
+    sharedBy: cache === undefined ? link?.epochs : undefined,
     callBudget: link?.budgetOf(budget),
   };
 }

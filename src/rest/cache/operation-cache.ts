@@ -48,6 +48,11 @@ export class OperationCache {
     return this.#use;
   }
 
+  /** Whether answers are kept at all. */
+  get keepsAny(): boolean {
+    return this.#cache.keepsAny;
+  }
+
   /** Reads in flight are shared under it, too. */
   get epoch(): Epoch {
     return this.#epoch;

@@ -90,6 +90,11 @@ export class RestCache {
     return this.#remote?.failures ?? {};
   }
 
+  /** Whether answers are kept at all: without that it only tells what is under way from what was before a write. */
+  get keepsAny(): boolean {
+    return this.#freshness.size > 0;
+  }
+
   /** How long the answers of a REST operation are used; undefined if they are not kept. */
   freshnessOf(operation: RestOperation): Freshness | undefined {
     return this.#freshness.get(operation);
