@@ -25,8 +25,7 @@ export async function tryCache(
   { endsAt }: Pick<OperationDeadline, 'endsAt'>,
   createContexts: CreateDryContexts,
 ): Promise<Spared> {
-  if (cache?.use !== 'normal' || !cache.keepsAny) return nothing;
-  if (prepared.operation.operation !== 'query' || cost.isLarge) return nothing;
+  if (cache?.use !== 'normal' || prepared.operation.operation !== 'query' || cost.isLarge) return nothing;
   const deadline = new OperationDeadline(endsAt - performance.now());
   const reads = new TriedReads();
   const context = createContexts(reads)(

@@ -209,8 +209,7 @@ function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<Op
   if (caller === undefined || deferredOf(run) !== undefined) return shared.startUnshared(request, start);
   const callerName = callerNameOf(caller);
   if (prepared.operation.operation === 'query') {
-    if (cost.wantsExtensions || (cache !== undefined && cache.use !== 'normal'))
-      return shared.startUnshared(request, start);
+    if (cost.wantsExtensions || cache?.isBypassed === true) return shared.startUnshared(request, start);
     let name = nameOf(run);
     if (cache !== undefined) {
       // Not with one from before a write that another process has sent.

@@ -39,19 +39,23 @@ const untilReadMs = 100;
 export class CachedClient implements RestClient {
   readonly #options: CachedClientOptions;
   readonly #client: CallerClient;
+  readonly #keepsAny: boolean;
 
   constructor(options: CachedClientOptions) {
     this.#options = options;
     this.#client = options.createClient(options.operation);
+    this.#keepsAny = options.cache.keepsAny;
   }
 
   getJson(operation: RestOperation, target: string): Promise<unknown> {
+    if (!this.#keepsAny) return this.#client.getJson(operation, target);
     const found = this.#find(operation, 'json', target);
     if (found instanceof Promise) return found.then((answer) => this.#json(answer, operation, target));
     return this.#json(found, operation, target);
   }
 
   getCsv(operation: RestOperation, target: string): Promise<string> {
+    if (!this.#keepsAny) return this.#client.getCsv(operation, target);
     const found = this.#find(operation, 'csv', target);
     if (found instanceof Promise) return found.then((answer) => this.#csv(answer, operation, target));
     return this.#csv(found, operation, target);

@@ -6,7 +6,7 @@ export type CacheUse =
   | 'reload'
   // Everything is read anew, and nothing kept: `Cache-Control: no-store`.
   | 'none'
-  // The same, and not counted either: what the gateway reads by itself for its streams.
+  // The same, and not counted either: what the gateway reads by itself for its streams, and all reads if nothing is kept.
   | 'apart';
 
 /** What the `Cache-Control` of a request says (RFC 9111 §5.2.1); its other directives change nothing here. */

@@ -48,9 +48,9 @@ export class OperationCache {
     return this.#use;
   }
 
-  /** Whether answers are kept at all. */
-  get keepsAny(): boolean {
-    return this.#cache.keepsAny;
+  /** Whether the request wants that nothing is used that was read before it. */
+  get isBypassed(): boolean {
+    return this.#use === 'reload' || this.#use === 'none';
   }
 
   /** Reads in flight are shared under it, too. */

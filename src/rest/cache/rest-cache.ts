@@ -168,7 +168,7 @@ export class RestCache {
   }
 
   #openAt(caller: Caller, epoch: Epoch | undefined, use: CacheUse): OperationCache {
-    if (epoch !== undefined) return new OperationCache(this, caller, epoch, use);
+    if (epoch !== undefined) return new OperationCache(this, caller, epoch, this.keepsAny ? use : 'apart');
     return new OperationCache(this, caller, this.unsharedEpoch(), 'none');
   }
 
