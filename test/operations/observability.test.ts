@@ -13,9 +13,13 @@ async function read(url: string): Promise<{ status: number; text: string }> {
 }
 
 test('metrics count operations, REST calls by route and what was shared, and name no key', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
-  await Promise.all([gateway.ask(byName), gateway.ask(byName), gateway.ask('{ again: project(id: 1) { timezone } }')]);
+  await using upstream = await startUpstream(routes, { hold: 1000 });
+  await using gateway = await startGateway(upstream, { joinWindowMs: 60_000 });
+  const metrics = async (): Promise<string> => (await read(new URL('/metrics', gateway.url).href)).text;
+  const together = [byName, byName, '{ again: project(id: 1) { timezone } }'].map((query) => gateway.ask(query));
+  await expect.poll(metrics).toContain('gateway_operations_in_flight 3');
+  upstream.release();
+  await Promise.all(together);
   await gateway.ask('{ project(id: 2) { name dashboards { nodes { name } } } }');
   await gateway.ask('{ nothing }');
   const { status, text } = await read(new URL('/metrics', gateway.url).href);
