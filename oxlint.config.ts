@@ -66,8 +66,8 @@ export default defineConfig({
     {
       files: ['src/**'],
       rules: {
-        'max-lines': ['error', { max: 300 }],
-        'max-lines-per-function': ['error', { max: 40, skipBlankLines: true, skipComments: true }],
+        'max-lines': ['error', { max: 500 }],
+        'max-lines-per-function': ['error', { max: 80, skipBlankLines: true, skipComments: true }],
         'no-console': 'error',
         'no-restricted-globals': ['error', { name: 'fetch', message: 'Calls go through src/rest.' }],
         'import/no-default-export': 'error',
@@ -94,7 +94,7 @@ export default defineConfig({
     {
       // A table, the type of which is what it returns.
       files: ['src/settings/declaration.ts'],
-      rules: { 'max-lines': ['error', { max: 320 }], 'typescript/explicit-module-boundary-types': 'off' },
+      rules: { 'typescript/explicit-module-boundary-types': 'off' },
     },
     { files: ['src/main.ts'], rules: { 'no-console': 'off', 'node/no-process-env': 'off' } },
     ...importLayers(new URL('src/', import.meta.url)),
