@@ -7,7 +7,8 @@ ENV NODE_ENV=production HOST=0.0.0.0
 WORKDIR /gateway
 
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --omit=optional --workspaces=false --ignore-scripts && npm cache clean --force
+COPY workspace workspace
+RUN npm ci --omit=dev --omit=optional --workspace=workspace --include-workspace-root --ignore-scripts && npm cache clean --force
 COPY schema schema
 COPY src src
 

@@ -64,7 +64,7 @@ export default defineConfig({
   },
   overrides: [
     {
-      files: ['src/**'],
+      files: ['src/**', 'workspace/**'],
       rules: {
         'max-lines': ['error', { max: 500 }],
         'max-lines-per-function': ['error', { max: 80, skipBlankLines: true, skipComments: true }],

@@ -42,7 +42,7 @@ export default defineConfig({
     unstubEnvs: true,
     coverage: {
       provider: 'v8',
-      include: ['src/**/*.ts'],
+      include: ['{src,workspace}/**/*.ts'],
       // They run in processes of their own, which are not counted: see test/start and operations/tracing.
       exclude: [
         'src/**/generated/**',

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
+import type { Workspace } from 'embedded-workspace';
 import type { Site, Started } from './cluster/messages.ts';
 import type { Command } from './commands/command.ts';
 import type { DemoTenants } from './demo/demo-tenants.ts';
@@ -10,7 +11,6 @@ import type { Config } from './settings/config.ts';
 import { readConfig, settings } from './settings/config.ts';
 import { readEnvironmentFile } from './settings/environment-file.ts';
 import { ConfigError, type Environment } from './settings/settings.ts';
-import type { Workspace } from './workspace/workspace.ts';
 
 const usage = `Usage: node src/main.ts [command]
 
@@ -110,7 +110,7 @@ async function serveTenants(command: string, environment: Environment): Promise<
   }
   const [{ startDemoTenants }, { demoKeys }] = await Promise.all([
     import('./demo/demo-tenants.ts'),
-    import('./workspace/workspace.ts'),
+    import('embedded-workspace'),
   ]);
   const demo = await startDemoTenants(demoKeys[0]);
   await serve(readConfig({ ...environment, ...demo.settings }), demo);
@@ -140,7 +140,7 @@ async function serveWorkspace(config: Config): Promise<void> {
 
 /** On this machine only, whatever HOST says: its data and its keys are known to all. */
 async function startEmbedded(config: Config): Promise<Workspace> {
-  const { startWorkspace } = await import('./workspace/workspace.ts');
+  const { startWorkspace } = await import('embedded-workspace');
   return listening('WORKSPACE_PORT', startWorkspace({ host: '127.0.0.1', ...config.workspace }));
 }
 

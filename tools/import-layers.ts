@@ -28,8 +28,8 @@ const layers = [
   ['error-text.ts', 'event-loop-yield.ts', 'log.ts', 'tally.ts'],
 ];
 
-/** A service of its own beside the gateway: neither knows the other, only main.ts starts it. */
-const service = 'workspace';
+/** The embedded upstream, a package of its own in workspace/: neither it nor the gateway knows the other, only main.ts starts it. */
+const service = 'embedded-workspace';
 
 /** A module that only some may import. */
 interface Restriction {
@@ -50,25 +50,34 @@ const graphql: Restriction = {
   message: 'Rows and calls know nothing of GraphQL.',
 };
 
+const outside: Restriction = {
+  regex: `^(${service}$|(\\.\\./)+workspace/)`,
+  message: 'Only src/main.ts starts the embedded workspace.',
+};
+const gateway: Restriction = {
+  regex: '^(\\.\\./)+src/',
+  message: 'The embedded workspace knows nothing of the gateway.',
+};
+
 /**
  * The rules that keep the imports of `source`, the folder src/, pointing down. Throws for an entry that has no layer;
  * ambient declarations are imported by nothing and need none.
  */
 export function importLayers(source: URL): OxlintOverride[] {
-  const known = new Set([...layers.flat(), service]);
+  const known = new Set(layers.flat());
   const stray = readdirSync(source).find((entry) => !known.has(entry) && !entry.endsWith('.d.ts'));
   if (stray !== undefined) throw new Error(`src/${stray} has no layer: give it one in tools/import-layers.ts`);
   return [
     ...layers.flatMap((layer, height) => layer.map((entry) => rulesOf(entry, layers.slice(0, height + 1).flat()))),
-    restrict('src/rest/transport/**', [above('rest', layers.flat()), outside('rest'), process, graphql]),
-    restrict(`src/${service}/**`, [above(service, [...layers.flat(), service]), undici, process, graphql]),
+    restrict('src/rest/transport/**', [above('rest', layers.flat()), outside, process, graphql]),
+    restrict('workspace/**', [gateway, undici, process, graphql]),
   ];
 }
 
 function rulesOf(entry: string, higher: readonly string[]): OxlintOverride {
   const files = entry.endsWith('.ts') ? `src/${entry}` : `src/${entry}/**`;
   const restrictions = [above(entry, higher), undici];
-  if (entry !== 'main.ts') restrictions.push(outside(entry), process);
+  if (entry !== 'main.ts') restrictions.push(outside, process);
   if (entry === 'live' || entry === 'loaders' || entry === 'rest') restrictions.push(graphql);
   return restrict(files, restrictions);
 }
@@ -83,10 +92,6 @@ function above(entry: string, entries: readonly string[]): Restriction {
     regex: importsOf(entry, entries),
     message: `Imports point down only; src/${entry} is not above ${entries.join(', ')}.`,
   };
-}
-
-function outside(entry: string): Restriction {
-  return { regex: importsOf(entry, [service]), message: 'Only src/main.ts starts the embedded workspace.' };
 }
 
 /** A pattern of the specifiers by which a file of `entry` names `entries`. */

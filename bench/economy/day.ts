@@ -1,7 +1,7 @@
 /** What a team does in a day: the same for whatever stands between it and the service. */
-import { dashboardsPerProject } from '../../src/workspace/seed/dashboards.ts';
-import { travel } from '../../src/workspace/seed/organizations.ts';
-import { createRandom, type Random } from '../../src/workspace/seed/random.ts';
+import { dashboardsPerProject } from '../../workspace/seed/dashboards.ts';
+import { travel } from '../../workspace/seed/organizations.ts';
+import { createRandom, type Random } from '../../workspace/seed/random.ts';
 import { type PageName, type Place, pageNames } from './pages.ts';
 
 /** A page that is open for a while. Times in minutes of the day. */

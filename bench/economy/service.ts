@@ -1,5 +1,5 @@
 /** The keys of the service, and what its process tells. */
-import { demoKeys, memberKeys } from '../../src/workspace/seed/organizations.ts';
+import { demoKeys, memberKeys } from '../../workspace/seed/organizations.ts';
 
 /** The key that the whole team shares. */
 export const teamKey = memberKeys[0];

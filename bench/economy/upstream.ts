@@ -3,7 +3,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { isObject } from '../../src/rest/values.ts';
 import { windows } from '../../src/settings/budget-settings.ts';
-import { startWorkspace } from '../../src/workspace/workspace.ts';
+import { startWorkspace } from '../../workspace/workspace.ts';
 import { compressed, compressedRates, latencyMs } from './scale.ts';
 import { type ServiceReport, teamKey } from './service.ts';
 

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { startWorkspace, type WorkspaceOptions } from '../../src/workspace/workspace.ts';
+import { startWorkspace, type WorkspaceOptions } from '../../workspace/workspace.ts';
 import { freePort } from '../support/free-port.ts';
 import { runScript } from '../support/process.ts';
 

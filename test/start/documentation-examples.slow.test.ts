@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startWorkspace, type Workspace } from '../../src/workspace/workspace.ts';
+import { startWorkspace, type Workspace } from '../../workspace/workspace.ts';
 import { blocksOf, chapterOf, pages, textOf } from '../support/documentation.ts';
 import { DocumentationReader, demoKey } from '../support/documentation-reader.ts';
 import { startGateway } from '../support/gateway.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { demoKeys, startWorkspace } from '../../src/workspace/workspace.ts';
+import { demoKeys, startWorkspace } from '../../workspace/workspace.ts';
 import { budgetOf } from './budgets.ts';
 import { inForm } from './form.ts';
 import { type Answer, ask, type Request } from './gateway.ts';

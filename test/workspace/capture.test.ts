@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createCapture, keptEvents } from '../../src/workspace/capture.ts';
-import { seedOnce } from '../../src/workspace/seed/seed.ts';
-import { openStore, type Store } from '../../src/workspace/store.ts';
+import { createCapture, keptEvents } from '../../workspace/capture.ts';
+import { seedOnce } from '../../workspace/seed/seed.ts';
+import { openStore, type Store } from '../../workspace/store.ts';
 import { resultsOf, startClient } from './client.ts';
 
 const seeds = Date.parse('2026-11-20T12:00:00Z');

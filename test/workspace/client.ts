@@ -1,4 +1,4 @@
-import { startWorkspace, type WorkspaceOptions } from '../../src/workspace/workspace.ts';
+import { startWorkspace, type WorkspaceOptions } from '../../workspace/workspace.ts';
 
 /** Members of a JSON object. */
 export type Members = Readonly<Record<string, unknown>>;

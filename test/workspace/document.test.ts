@@ -1,8 +1,8 @@
-import fastify from 'fastify';
 import { afterAll, expect, test } from 'vitest';
-import { readDocument } from '../../src/workspace/document.ts';
-import { addRoutes } from '../../src/workspace/routes.ts';
-import { openStore } from '../../src/workspace/store.ts';
+import { readDocument } from '../../workspace/document.ts';
+import { addRoutes } from '../../workspace/routes.ts';
+import { openStore } from '../../workspace/store.ts';
+import { createApp } from '../../workspace/workspace.ts';
 import { type Members, membersOf, resultsOf, startClient } from './client.ts';
 import { samples, targetIn } from './samples.ts';
 
@@ -35,7 +35,7 @@ test.each(samples)('$method $path$sent answers as the document says', async (sam
 async function errorsOf(content: unknown, contentType: string | null, body: unknown): Promise<unknown> {
   if (content === undefined) return body === '' ? null : 'expected no body';
   const { schema } = membersOf(membersOf(content)[String(contentType?.split(';')[0])]);
-  const app = fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false, strict: false } } });
+  const app = createApp();
   app.addSchema({ $id: 'rest', ...document });
   app.get('/', (request) => {
     const validate = request.compileValidationSchema(absolute(schema));
@@ -53,5 +53,5 @@ function absolute(schema: unknown): Members {
 
 test('an operation without a handler fails the start', () => {
   const unknown = { paths: { '/api/insights/': { get: { operationId: 'listInsights' } } } };
-  expect(() => addRoutes(fastify(), unknown, openStore(':memory:'), {})).toThrow('listInsights has no handler');
+  expect(() => addRoutes(createApp(), unknown, openStore(':memory:'), {})).toThrow('listInsights has no handler');
 });

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { arrayOf } from '../../src/workspace/json.ts';
+import { arrayOf } from '../../workspace/json.ts';
 import { membersOf, resultsOf, startClient } from './client.ts';
 
 // Nothing here writes, so that one workspace serves all. No search is given up on a slow machine.

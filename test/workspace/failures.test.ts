@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { demoKeys } from '../../src/workspace/workspace.ts';
+import { demoKeys } from '../../workspace/workspace.ts';
 import { membersOf, refusal, startClient } from './client.ts';
 
 // Nothing here writes, so that one workspace serves all.

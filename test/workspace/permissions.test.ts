@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { memberKeys } from '../../src/workspace/workspace.ts';
+import { memberKeys } from '../../workspace/workspace.ts';
 import { type Client, membersOf, type Reply, startClient } from './client.ts';
 
 const base = '/api/projects/1/dashboards/';

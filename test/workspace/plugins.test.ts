@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { views } from '../../src/rest/generated/views.ts';
-import { demoKeys } from '../../src/workspace/workspace.ts';
+import { demoKeys } from '../../workspace/workspace.ts';
 import { membersOf, resultsOf, rowsOf, startClient, targetOf } from './client.ts';
 
 const base = '/api/organizations/@current/plugins/';

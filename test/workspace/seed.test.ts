@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { seedOnce } from '../../src/workspace/seed/seed.ts';
-import { openStore } from '../../src/workspace/store.ts';
-import { demoKeys, memberKeys, startWorkspace } from '../../src/workspace/workspace.ts';
+import { seedOnce } from '../../workspace/seed/seed.ts';
+import { openStore } from '../../workspace/store.ts';
+import { demoKeys, memberKeys, startWorkspace } from '../../workspace/workspace.ts';
 import { inForm } from '../support/form.ts';
 import { membersOf, resultsOf, startClient } from './client.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../../src/workspace/errors.ts';
-import { createThrottle } from '../../src/workspace/throttle.ts';
-import { demoKeys } from '../../src/workspace/workspace.ts';
+import { ApiError } from '../../workspace/errors.ts';
+import { createThrottle } from '../../workspace/throttle.ts';
+import { demoKeys } from '../../workspace/workspace.ts';
 import { membersOf, refusal, resultsOf, startClient } from './client.ts';
 
 test('latency makes every answer late', async () => {

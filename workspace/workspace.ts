@@ -50,7 +50,8 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
   return { url, demoKey: demoKeys[0], close: () => app.close() };
 }
 
-function createApp(): FastifyInstance {
+/** A server without routes. */
+export function createApp(): FastifyInstance {
   const app = fastify({
     logger: { level: 'error', stream: process.stderr },
     // Bodies are taken as they are; parameters are decoded as the document says, not guessed.

@@ -25,7 +25,7 @@ export interface Operation {
 
 /** Reads the OpenAPI document of this service. */
 export function readDocument(): JsonObject {
-  const text = readFileSync(new URL('../../schema/rest.openapi.yaml', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('../schema/rest.openapi.yaml', import.meta.url), 'utf8');
   const document: unknown = parse(text);
   return objectOf(document);
 }
