@@ -1,7 +1,7 @@
 import { type GraphQLInputField, getNamedType, isEnumType } from 'graphql';
 import { exactNumber } from '../rest/json.ts';
 import { ownerTypeOf } from '../rest/nouns.ts';
-import type { Key } from '../rest/paths.ts';
+import { type Key, keyText } from '../rest/paths.ts';
 import type { Reach } from '../rest/reach.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { enumRestValue } from './enums.ts';
@@ -19,6 +19,11 @@ const notInBody: ReadonlySet<string> = new Set(['id', 'projectId', 'organization
 export interface CheckedWrite {
   readonly key: Key;
   readonly body: JsonObject;
+  /**
+   * What has to be read before the write is sent, each once; empty if the tenant is not narrowed. Global ids are not signed,
+   * so only the upstream can show that an object is in the project that its id names.
+   */
+  readonly toShow: readonly Key[];
 }
 
 /**
@@ -33,9 +38,20 @@ export function checkedWrite(
 ): CheckedWrite {
   refuseCurrent(reach, owner, ownerArgumentOf(target.noun));
   const key = targetKey(target, owner);
-  const body = toRequestBody(target.input, info, { projectId: projectIdOf(key), reach });
+  const named: Key[] = [];
+  const body = toRequestBody(target.input, info, { projectId: projectIdOf(key), reach, named });
   refuseOutside(reach, key);
-  return { key, body };
+  return { key, body, toShow: reach === undefined ? [] : toShow(key, named) };
+}
+
+/**
+ * The keys of what the body names, and of the object that is changed if it names others: the known deployment looks for both
+ * dashboards of a moved tile by their ids alone. Projects are within reach by their ids.
+ */
+function toShow(key: Key, named: readonly Key[]): readonly Key[] {
+  const isShown = named.length === 0 || key.id === '' || ownerTypeOf(key.noun) === undefined;
+  const keys = isShown ? named : [key, ...named];
+  return [...new Map(keys.map((one) => [keyText(one), one])).values()];
 }
 
 /** The project of an object, if it has one and it is known. */
@@ -50,6 +66,8 @@ interface BodyScope {
   readonly projectId?: string | undefined;
   /** What the tenant is narrowed to, if it is. */
   readonly reach: Reach | undefined;
+  /** Takes every key that a tenant's body names. */
+  readonly named: Key[];
 }
 
 /**
@@ -77,7 +95,7 @@ function entryOf(restName: string, value: unknown): [string, unknown] {
   return [name, inner === undefined ? value : { [inner]: value }];
 }
 
-function toRestValue(field: GraphQLInputField, value: unknown, { projectId, reach }: BodyScope): unknown {
+function toRestValue(field: GraphQLInputField, value: unknown, scope: BodyScope): unknown {
   if (value === null) return null;
   const type = getNamedType(field.type);
   if (type.name !== 'ID' && !isEnumType(type)) return value;
@@ -85,9 +103,19 @@ function toRestValue(field: GraphQLInputField, value: unknown, { projectId, reac
   if (isEnumType(type)) return enumRestValue(type.name, text) ?? refuseUnknown(field.name);
   // The upstream looks for it in the dashboard that the path names.
   if (field.name === 'tileId') return exactNumber(checkedTileId(text));
-  if (!isGlobalId(text)) refuseUnknownOwner(reach, field.name, ' but with a global id, which names its project');
-  if (projectId === undefined) return exactNumber(parseReference('Dashboard', text, field.name));
-  return exactNumber(parseIdWithin({ noun: 'Dashboard', scope: projectId }, text, field.name).id);
+  return exactNumber(referredId(field, text, scope));
+}
+
+/** The upstream id of a dashboard that a body names. */
+function referredId({ name }: GraphQLInputField, text: string, { projectId, reach, named }: BodyScope): string {
+  if (!isGlobalId(text)) refuseUnknownOwner(reach, name, ' but with a global id, which names its project');
+  if (projectId === undefined) {
+    refuseUnknownOwner(reach, name, '');
+    return parseReference('Dashboard', text, name);
+  }
+  const key = parseIdWithin({ noun: 'Dashboard', scope: projectId }, text, name);
+  named.push(key);
+  return key.id;
 }
 
 function refuseUnknown(name: string): never {

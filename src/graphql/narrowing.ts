@@ -17,7 +17,12 @@ export function refuseMutation(tenant: Tenant | undefined, name: string): void {
 
 /** Refuses a mutation that is aimed at an object outside of what the tenant may reach. */
 export function refuseOutside(reach: Reach | undefined, target: Reachable): void {
-  if (!reaches(reach, target)) throw new ForbiddenError('The tenant may not reach what the mutation is about.');
+  if (!reaches(reach, target)) throw outside();
+}
+
+/** The refusal of what is out of reach; the same for what does not exist. */
+export function outside(): ForbiddenError {
+  return new ForbiddenError('The tenant may not reach what the mutation is about.');
 }
 
 /** Refuses `@current` for a narrowed tenant: what it stands for is known to the user of the key alone. */

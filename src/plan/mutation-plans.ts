@@ -6,6 +6,7 @@ import { refuseMutation } from '../graphql/narrowing.ts';
 import { roleOf } from '../look-ahead/roles.ts';
 import type { SelectedField } from '../look-ahead/selection.ts';
 import { type Endpoint, rowEndpoint } from '../rest/endpoints.ts';
+import type { Noun } from '../rest/nouns.ts';
 import { current, type Key } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
 import { keyed, type Objects, type Stage, toObjects } from './objects.ts';
@@ -39,11 +40,11 @@ function planWrite(
   const wave = Math.max(0, ...builder.calls.all.map((call) => call.wave));
   const path = selected.responseKey;
   const one = { upper: 1, rows: 1, paths: [path] };
-  if (target.owner === 'read') {
-    builder.calls.add({ ...one, endpoint: rowEndpoint('Project'), stage: { wave, earlier: undefined }, lower: 1 });
+  for (const noun of target.reads) {
+    builder.calls.add({ ...one, endpoint: rowEndpoint(noun), stage: { wave, earlier: undefined }, lower: 1 });
   }
-  const asked = target.owner === 'read' ? wave + 1 : wave;
-  const lower = target.isCompared ? 0 : 1;
+  const asked = target.reads.length === 0 ? wave : wave + 1;
+  const lower = target.mayBeRefused ? 0 : 1;
   builder.calls.add({ ...one, endpoint, stage: { wave: asked, earlier: undefined }, lower });
   const stage: Stage = { wave: asked + 1, earlier: undefined };
   const isAnything = payload.getFields()['body'] !== undefined;
@@ -59,10 +60,12 @@ function planWrite(
 interface Target {
   /** Its id is empty for objects that are made. */
   readonly key: Key;
-  /** Whether what `@current` stands for is read before the write. */
-  readonly owner: 'given' | 'read';
-  /** Whether the write is refused if that is another than a global id of the input names. */
-  readonly isCompared: boolean;
+  /** The project or organization is what `@current` turns out to be, and not the one of the key. */
+  readonly isOwnerRead: boolean;
+  /** What is read before the write: what `@current` stands for, or what a narrowed tenant names. */
+  readonly reads: readonly Noun[];
+  /** True if the write is not sent unless these reads show that its input names nothing of another. */
+  readonly mayBeRefused: boolean;
 }
 
 /** Throws if the resolver would refuse the input, before any call. */
@@ -77,26 +80,27 @@ function targetOf(
   const input = isObject(given) ? given : {};
   const owner = textIn(input, ownerArgumentOf(noun));
   const info = { parentType: type, fieldName: selected.field.name };
-  const { key } = checkedWrite({ noun, isNew: !isRow, input }, owner, info, builder.options.tenant?.reach);
+  const { key, toShow } = checkedWrite({ noun, isNew: !isRow, input }, owner, info, builder.options.tenant?.reach);
   const payload = builder.answerOf(selected);
   const answersIds = payload !== undefined && builder.answersScopes(payload, selected.nodes);
   const isCompared = owner === current && namesGlobally(input);
-  const isRead = owner === current && (answersIds || isCompared);
-  return { key, owner: isRead ? 'read' : 'given', isCompared };
+  const isOwnerRead = owner === current && (answersIds || isCompared);
+  const shown = toShow.map((one) => one.noun);
+  const reads = isOwnerRead ? (['Project', ...shown] as const) : shown;
+  return { key, isOwnerRead, reads, mayBeRefused: isCompared || shown.length > 0 };
 }
 
 /** The object that a write answers, with all its columns unless the answer may be anything. */
 function writtenObjects(
   { noun, method }: Endpoint,
-  { key, owner: from, isCompared }: Target,
+  { key, isOwnerRead, mayBeRefused }: Target,
   stage: Stage,
   isAnything: boolean,
 ): Objects {
   // Plans take it that writes succeed. Most upstreams do not answer what was deleted.
-  const certain = method !== 'DELETE' && !isCompared;
+  const certain = method !== 'DELETE' && !mayBeRefused;
   const { owner } = keyed(key, stage, certain);
-  const real =
-    from === 'read' && owner !== undefined ? toObjects({ type: owner.type, group: realOwner, stage }) : owner;
+  const real = isOwnerRead && owner !== undefined ? toObjects({ type: owner.type, group: realOwner, stage }) : owner;
   const view = isAnything ? undefined : 'detail';
   return toObjects({ type: noun, group: `the ${noun} that was written`, owner: real, view, stage, certain });
 }

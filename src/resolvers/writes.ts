@@ -3,9 +3,12 @@ import type { GatewayContext } from '../context.ts';
 import { namesGlobally, toGlobalId } from '../graphql/ids.ts';
 import { type CheckedWrite, checkedWrite } from '../graphql/mutation-body.ts';
 import { ownerArgumentOf, textIn, type WriteTarget } from '../graphql/mutation-inputs.ts';
+import { outside } from '../graphql/narrowing.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
 import { answersScopes } from '../look-ahead/needs.ts';
 import { scopeOf } from '../look-ahead/selection.ts';
+import type { RestApi } from '../rest/api.ts';
+import { isNotFound } from '../rest/errors.ts';
 import { type Noun, ownerTypeOf } from '../rest/nouns.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
 import { idText, type Row } from '../rest/values.ts';
@@ -34,21 +37,32 @@ export async function writeRow(
 /**
  * The write that an input asks for. If its project or organization is `@current`, and the payload answers global ids or
  * a global id is given beside it, what `@current` stands for is read first, and the write goes to just that: by the time
- * it has been made, the user may have opened another project. `plan/mutation-plans.ts` says beforehand what this reads.
+ * it has been made, the user may have opened another project. What a narrowed tenant names is read below the project that
+ * its id says, so that no forged id reaches the body. `plan/mutation-plans.ts` says beforehand what this reads.
  */
 async function prepare(
   target: WriteTarget,
-  { loaders, tenant }: GatewayContext,
+  { loaders, rest, tenant }: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<CheckedWrite> {
   const owner = textIn(target.input, ownerArgumentOf(target.noun));
   const checked = checkedWrite(target, owner, info, tenant?.reach);
+  await Promise.all(checked.toShow.map((key) => show(key, rest)));
   if (owner !== current) return checked;
   const payload = getNamedType(info.returnType);
   const answersIds = isObjectType(payload) && answersScopes(payload, info.fieldNodes, scopeOf(info));
   if (!answersIds && !namesGlobally(target.input)) return checked;
   const real = await loaders.fetchCurrentId(ownerTypeOf(target.noun) ?? 'Project');
   return checkedWrite(target, real, info, tenant?.reach);
+}
+
+/** Refuses what the upstream does not show below its owner, whether it is elsewhere or nowhere. */
+async function show(key: Key, rest: RestApi): Promise<void> {
+  try {
+    await rest.fetchRow(key);
+  } catch (error) {
+    throw isNotFound(error) ? outside() : error;
+  }
 }
 
 /** The change of an object that an input asks for, before it is sent. */

@@ -15,6 +15,9 @@ export type Decision =
   | { readonly kind: 'cursor' }
   // A subscription with an id of another's ends with this code without a call.
   | { readonly kind: 'followed'; readonly query: string; readonly outcome: 'NOT_FOUND' }
+  // The body names it: only the upstream can tell whose it is. With a forged id, which says that another's object is in the
+  // tenant's own project, the mutation makes these reads and is `FORBIDDEN`; with an upstream id it is so without a call.
+  | { readonly kind: 'shown'; readonly forged: string; readonly raw: string; readonly calls: readonly string[] }
   // The upstream looks for it in the object that the path names.
   | { readonly kind: 'inPath' };
 
@@ -28,6 +31,8 @@ export const entry: Entry = { key: 'phx_narrow', projects: ['1'], organizations:
 
 const dashboard = globalId('Dashboard:2:7');
 const ownDashboard = globalId('Dashboard:1:7');
+/** The dashboard of another, as if it were in the tenant's own project. */
+const forged = globalId('Dashboard:1:203');
 const plugin = globalId(`Plugin:${other}:3`);
 const ownPlugin = globalId(`Plugin:${own}:3`);
 
@@ -45,10 +50,20 @@ function refused(query: string): Decision {
 
 /** A mutation with this input. */
 function forbidden(mutation: string, fields: string): Decision {
+  return { kind: 'checked', query: mutationOf(mutation, fields), outcome: 'FORBIDDEN' };
+}
+
+function mutationOf(mutation: string, fields: string): string {
+  return `mutation { ${mutation}(input: { ${fields} }) { __typename } }`;
+}
+
+/** A mutation whose body names a dashboard; `others` is what else it reads. */
+function shown(mutation: string, fields: string, name: string, others: readonly string[] = []): Decision {
   return {
-    kind: 'checked',
-    query: `mutation { ${mutation}(input: { ${fields} }) { __typename } }`,
-    outcome: 'FORBIDDEN',
+    kind: 'shown',
+    forged: mutationOf(mutation, `${fields}, ${name}: "${forged}"`),
+    raw: mutationOf(mutation, `${fields}, ${name}: 7`),
+    calls: [...others, 'GET /api/projects/1/dashboards/203/'],
   };
 }
 
@@ -163,13 +178,13 @@ export const decisions: Readonly<Record<string, Decision>> = {
   }),
   ...input('UpdateProjectInput', {
     id: forbidden('updateProject', 'id: 2'),
-    primaryDashboardId: forbidden('updateProject', 'id: 1, primaryDashboardId: 7'),
+    primaryDashboardId: shown('updateProject', 'id: 1', 'primaryDashboardId'),
     extra: forbidden('updateProject', `id: 1, ${extra}`),
   }),
   ...input('DeleteProjectInput', { id: forbidden('deleteProject', 'id: 2') }),
   ...input('CreateDashboardInput', {
     projectId: forbidden('createDashboard', 'projectId: 2'),
-    useDashboardId: forbidden('createDashboard', 'projectId: 1, useDashboardId: 7'),
+    useDashboardId: shown('createDashboard', 'projectId: 1', 'useDashboardId'),
     extra: forbidden('createDashboard', `projectId: 1, ${extra}`),
   }),
   ...input('CreateDashboardFromTemplateInput', {
@@ -184,8 +199,11 @@ export const decisions: Readonly<Record<string, Decision>> = {
   ...input('RestoreDashboardInput', dashboardInput('restoreDashboard')),
   ...input('MoveDashboardTileInput', {
     ...dashboardInput('moveDashboardTile', `tileId: 1, toDashboardId: "${globalId('Dashboard:2:8')}"`),
+    // Both dashboards are read first.
     tileId: { kind: 'inPath' },
-    toDashboardId: forbidden('moveDashboardTile', `id: "${ownDashboard}", tileId: 1, toDashboardId: 7`),
+    toDashboardId: shown('moveDashboardTile', `id: "${ownDashboard}", tileId: 1`, 'toDashboardId', [
+      'GET /api/projects/1/dashboards/7/',
+    ]),
     extra: forbidden('moveDashboardTile', `id: "${ownDashboard}", ${tile}, ${extra}`),
   }),
   ...input('CreatePluginInput', {

@@ -15,7 +15,7 @@ import { createSchema } from '../../src/schema.ts';
 import { listOf } from '../support/lists.ts';
 import { quick, subscribe } from '../support/live.ts';
 import { codesOf } from '../support/load.ts';
-import { plugin, project } from '../support/rows.ts';
+import { dashboard, plugin, project } from '../support/rows.ts';
 import { startTenants } from '../support/tenants.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { decisions, entry, other, own } from './narrowing-table.ts';
@@ -128,4 +128,41 @@ describe('Out of reach', () => {
       expect(gateway.reported).toEqual([]);
     },
   );
+});
+
+describe('Named by a body', () => {
+  const shown = all.flatMap(([place, decision]) => (decision.kind === 'shown' ? [{ place, ...decision }] : []));
+  const others = { 'GET /api/projects/1/dashboards/7/': dashboard(7) };
+
+  test('is every id of an input beside its own, that of its owner, and that of a tile', () => {
+    const addresses = /\.(?:id|projectId|organizationId|tileId)$|^CreateProjectInput\./;
+    const ids = Object.values(schema.getTypeMap()).flatMap((type) =>
+      isInputObjectType(type)
+        ? Object.values(type.getFields())
+            .filter((field) => getNamedType(field.type).name === 'ID')
+            .map(({ name }) => `${type.name}.${name}`)
+        : [],
+    );
+    expect(shown.map(({ place }) => place).toSorted()).toEqual(
+      ids.filter((place) => !addresses.test(place)).toSorted(),
+    );
+  });
+
+  test.each(shown)('$place with a forged global id is FORBIDDEN once the upstream has not shown it', async (row) => {
+    await using upstream = await startUpstream(others);
+    await using gateway = await startTenants(upstream, { acme: entry }, { explain: true });
+    const { extensions } = await gateway.askAs('acme', row.forged, { extensions: { explain: 'plan' } });
+    const planned = { lower: row.calls.length, upper: row.calls.length + 1, waves: 2 };
+    expect(extensions).toMatchObject({ explain: planned });
+    expect(codesOf(await gateway.askAs('acme', row.forged))).toEqual(['FORBIDDEN']);
+    expect(upstream.requests.toSorted()).toEqual(row.calls.toSorted());
+    expect(gateway.reported).toEqual([]);
+  });
+
+  test.each(shown)('$place with an upstream id is FORBIDDEN without a call', async ({ raw }) => {
+    await using upstream = await startUpstream({});
+    await using gateway = await startTenants(upstream, { acme: entry });
+    expect(codesOf(await gateway.askAs('acme', raw))).toEqual(['FORBIDDEN']);
+    expect(upstream.requests).toEqual([]);
+  });
 });

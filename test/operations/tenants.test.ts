@@ -252,8 +252,37 @@ describe('Forbidden is', () => {
         )
       ).errors,
     ).toBe(undefined);
-    expect(upstream.requests).toHaveLength(5);
+    expect(upstream.requests).toEqual([
+      'GET /api/projects/2/dashboards/8/',
+      'POST /api/projects/2/dashboards/',
+      'PATCH /api/projects/2/',
+      'POST /api/projects/4/dashboards/',
+      'GET /api/projects/2/dashboards/7/',
+      'GET /api/projects/2/dashboards/8/',
+      'PATCH /api/projects/2/dashboards/7/move_tile/',
+      'PATCH /api/projects/1/',
+    ]);
   });
+
+  test('nothing of a tenant that is not narrowed, which makes no call to find out', async () => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startTenants(upstream, { wide: { key: 'phx_wide', mutations: true } });
+    expect((await gateway.askAs('wide', use(globalId('Dashboard:2:8')))).errors).toBe(undefined);
+    expect((await gateway.askAs('wide', use('8'))).errors).toBe(undefined);
+    expect(upstream.requests).toEqual(Array.from({ length: 2 }, () => 'POST /api/projects/2/dashboards/'));
+  });
+
+  test.each([500, 403])(
+    'not what the upstream fails to show (%i): nothing is written, and the failure is told',
+    async (status) => {
+      const failing = { ...routes, 'GET /api/projects/:id/dashboards/:dashboard/': reply({ status, body: '{}' }) };
+      await using upstream = await startUpstream(failing);
+      await using gateway = await startTenants(upstream, entries);
+      const answer = await gateway.askAs('acme', use(globalId('Dashboard:2:8')));
+      expect(codesOf(answer)).toEqual([status === 403 ? 'FORBIDDEN' : 'UPSTREAM_UNAVAILABLE']);
+      expect(upstream.requests.filter((line) => !line.startsWith('GET'))).toEqual([]);
+    },
+  );
 
   test('one mutation of several: the others are done', async () => {
     await using upstream = await startUpstream(routes);

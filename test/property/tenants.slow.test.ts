@@ -13,6 +13,7 @@ import { notFound, reply } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
 import { type Entries, type Entry, startTenants, type TenantGateway } from '../support/tenants.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { forgedOperation, reachesNamed, writeAnswer } from './forged.ts';
 import { operationOf } from './operations.ts';
 import { Random } from './random.ts';
 import { answerOf } from './upstream.ts';
@@ -38,8 +39,8 @@ const narrowed: readonly Entries[] = [
     globex: { key: 'one', projects: ['3', '2'], organizations: [foreign] },
   },
   {
-    acme: { key: 'one', projects: ['2', '1'], mutations: true },
-    globex: { key: 'one', projects: ['3'], mutations: true },
+    acme: { key: 'one', projects: ['2', '1'], organizations: [organization], mutations: true },
+    globex: { key: 'one', projects: ['3'], organizations: [foreign], mutations: true },
   },
   {
     acme: { key: 'one', projects: [], organizations: [foreign] },
@@ -68,12 +69,16 @@ type Worlds = Readonly<Record<string, World>>;
 
 /** Answers from a world; if a reach is given, as if nothing else were there. */
 function answering(worldFor: (key: string) => World, reach?: () => Reach | undefined): Handler {
-  return ({ target, path, method, headers }) => {
+  return ({ target, path, method, headers, body: sent }) => {
     const world = worldFor(headers.authorization?.slice('Bearer '.length) ?? '');
     const within = reach?.();
     if (!reachesTarget(within, method, target)) return notFound;
     try {
-      const body = JSON.stringify(onlyWithin(within, path, answerOf(world, target)));
+      const isRead = method === 'GET';
+      const answer = isRead
+        ? onlyWithin(within, path, answerOf(world, target))
+        : writeAnswer(world, path, sent, within);
+      const body = JSON.stringify(answer);
       return reply({ body, headers: { 'content-type': path.includes('csv') ? 'text/csv' : 'application/json' } });
     } catch (error) {
       if (error instanceof UpstreamError) return notFound;
@@ -103,6 +108,7 @@ function seen({ data, errors = [] }: Answer): string {
 
 function questionOf(random: Random, world: World): Question {
   const tenant = random.pick(['acme', 'globex']);
+  if (random.once(4)) return { tenant, query: forgedOperation(random, schema) };
   if (random.once(10)) {
     const id = random.pick(['1', '2', '3']);
     return { tenant, query: `mutation { updateProject(input: { id: ${id}, name: "x" }) { project { name } } }` };
@@ -186,7 +192,7 @@ class Case {
     questions: readonly Question[],
     answers: readonly { from: number; to: number }[],
   ): readonly string[] {
-    const outside = upstream.records.filter(({ method, target, headers }) => {
+    const outside = upstream.records.filter(({ method, target, headers, body }) => {
       const index = Number.parseInt(String(headers['traceparent']).slice(3, 35), 16) - 1;
       const { from, to } = answers[index] ?? { from: 0, to: -1 };
       const generations = Array.from({ length: to - from + 1 }, (_, step) => from + step);
@@ -195,10 +201,11 @@ class Case {
         (entry) =>
           entry !== undefined &&
           headers.authorization === `Bearer ${entry.key}` &&
-          reachesTarget(reachOf(entry), method, target),
+          reachesTarget(reachOf(entry), method, target) &&
+          reachesNamed(reachOf(entry), body),
       );
     });
-    return outside.map(({ method, target }) => `${method} ${target}`);
+    return outside.map(({ method, target, body }) => `${method} ${target} ${body}`);
   }
 }
 
