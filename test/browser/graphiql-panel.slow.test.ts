@@ -106,7 +106,6 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
     await page.addInitScript(holdingOlder);
     await page.addInitScript(storingTabsLate);
     await page.goto(`${gateway.url}?query=${encodeURIComponent(several)}`);
-    await page.getByRole('button', { name: 'Show REST calls' }).click();
     await panel.getByRole('status').waitFor();
   }, 60_000);
 
@@ -269,6 +268,33 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
     await opened.picture('panel-over');
   });
 
+  test.each([1280, 390])('shows the calls of three waves in full, %d pixels wide', async (width) => {
+    const call = { operation: 'getDashboard', method: 'GET', path: '/api/projects/{project_id}/dashboards/{id}/' };
+    const calls = [1, 100, 10_000].map((upper, index) => ({
+      ...{
+        ...call,
+        lower: upper === 1 ? 1 : 0,
+        upper,
+        rows: 1,
+        wave: index + 1,
+        paths: ['projects.nodes.dashboards.nodes'],
+      },
+    }));
+    const plan = { calls, lower: 1, upper: 10_101, rows: 20_100, objects: 10_201, waves: 3, hints: [] };
+    await page.route('**/graphql', async (route) => {
+      if (isOfPlan(route.request())) await route.fulfill({ json: { data: null, extensions: { explain: plan } } });
+      else await route.continue();
+    });
+    await replaceText(page, 'query', `{ wide${width}: projects { totalCount } }`);
+    await says(panel, '1–10,101 REST calls in 3 waves, over the limit.');
+    await page.setViewportSize({ width, height: 844 });
+    const region = panel.getByRole('region', { name: 'Waves of REST calls' });
+    expect(await region.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    await opened.picture(`panel-three-waves-${width}`);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.unroute('**/graphql');
+  });
+
   test('asks again for a plan that did not come, and draws so much of a very wide one as stays quick, as text', async () => {
     const calls = Array.from({ length: 300 }, (_, index) => ({
       ...{ operation: 'getDashboard', method: 'GET', path: '/api/projects/{project_id}/dashboards/{id}/' },
@@ -303,12 +329,11 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
     await using other = await browser.open();
     await other.page.goto(tenants.url);
     await other.page.getByLabel('Token').fill('');
-    await other.page.getByRole('button', { name: 'Show REST calls' }).click();
     const narrowed = panelOf(other.page);
     await says(narrowed, 'The gateway takes no token from here: put a valid one into the field at the top.');
     upstream.reset();
     const { authorization = '' } = await tenants.headersOf('acme');
-    await other.page.getByLabel('Token').fill(authorization.replace('Bearer ', ''));
+    await other.page.getByLabel('Token').fill(authorization);
     await says(narrowed, '6 REST calls in 1 wave.');
     expect(upstream.requests).toEqual([]);
   });

@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
       expect(given).toMatchObject(answer);
       expect(given).not.toHaveProperty('errors');
     }
-    await page.locator('.graphiql-response').getByText('"getDashboard"').waitFor();
+    await page.locator('.graphiql-response').getByText('"listProjects"').waitFor();
     await picture('graphiql-explain');
     expect(errors).toEqual([]);
   });
@@ -69,6 +69,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     await using live = await startGateway(upstream, { live: quick, demoKey: 'phx_demo', explain: true });
     await using opened = await openGraphiql(browser, live.url);
     const { page, picture, errors } = opened;
+    await page.getByRole('button', { name: 'Hide REST calls' }).click();
     await openTab(page, 'Tail');
     const hear = async (...names: readonly string[]): Promise<void> => {
       upstream.reset();
@@ -116,6 +117,37 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     expect(await execute(page)).toMatchObject({
       data: { project: { dashboards: { totalCount: expect.any(Number) as unknown } } },
     });
+  });
+
+  test('shows where an error is in the text as it stands, and nothing of the page itself', async () => {
+    await using opened = await openGraphiql(browser, gateway.url);
+    const { page } = opened;
+    const errorsOf = async (): Promise<string> =>
+      (await page.locator('.graphiql-response').innerText()).replaceAll(/\s+/g, ' ');
+    await replaceText(page, 'query', '{  project( id: 1 ) {  nam } }');
+    expect(await execute(page)).toMatchObject({ errors: [{ locations: [{ line: 1, column: 24 }] }] });
+    await expect.poll(errorsOf, { timeout: timeoutMs }).toContain('"locations": [ { "line": 1, "column": 24 } ]');
+    await replaceText(page, 'query', '{ project(id: 1) {');
+    await page.click('button[aria-label^="Execute"]');
+    await expect.poll(errorsOf, { timeout: timeoutMs }).toContain('"locations": [ { "line": 1, "column": 19 } ]');
+    expect(await errorsOf()).not.toMatch(/stack|127\.0\.0\.1/);
+  });
+
+  test('opens the panel "REST calls" at the first visit, and only then', async () => {
+    await using opened = await openGraphiql(browser, gateway.url);
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Hide REST calls' }).getByText('REST calls').click();
+    await untilTabsHold(page, 'Overview');
+    await page.reload();
+    await page.locator('.graphiql-query-editor').getByText('Overview').waitFor();
+    expect(await page.getByRole('region', { name: 'REST calls', exact: true }).count()).toBe(0);
+  });
+
+  test('takes a key that is pasted as the header that it was copied from', async () => {
+    await using opened = await openGraphiql(browser, gateway.url);
+    const { page } = opened;
+    await page.getByLabel('API key').fill(`Authorization: Bearer ${workspace.demoKey}`);
+    expect(await execute(page)).toMatchObject({ data: { projects: { nodes: [{ name: 'Booking website' }, {}] } } });
   });
 
   test('shows a typed error for an unknown key', async () => {
@@ -187,6 +219,15 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     await execute(page);
     await page.locator('.graphiql-response').getByText('Booking website').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Settings' }).click();
+    const dialog = page.getByRole('dialog');
+    const edge = (await dialog.boundingBox())?.width ?? 0;
+    const dark = await dialog.getByRole('button', { name: 'Dark' }).evaluate((button) => {
+      const box = button.closest('[role=dialog]')?.getBoundingClientRect();
+      return button.getBoundingClientRect().right - (box?.left ?? 0);
+    });
+    expect(dark).toBeLessThan(edge);
+    await page.keyboard.press('Escape');
     for (const pane of ['Documentation Explorer', 'REST calls', 'History', 'GraphiQL Explorer']) {
       await page.getByRole('button', { name: `Show ${pane}` }).click();
       await page.getByRole('button', { name: `Hide ${pane}` }).waitFor();
@@ -225,7 +266,6 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
       'Only listed documents run here: any other text, the examples included, is refused.',
       'The schema cannot be read here, so there is no documentation and no completion.',
     ]);
-    await page.getByRole('button', { name: 'Show REST calls' }).click();
     const told = page.getByRole('region', { name: 'REST calls', exact: true }).getByRole('status');
     const unlisted = 'Only listed documents run here, and this text is none of them: there is no plan of it.';
     await expect.poll(() => told.innerText(), { timeout: timeoutMs }).toBe(unlisted);

@@ -1,3 +1,4 @@
+import { parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { runPanelScripts } from '../support/panel-scripts.ts';
 
@@ -76,4 +77,13 @@ test.each(['{', '[1]', '1', '"a"'])('variables that are %s are no JSON object', 
 
 test('a text of comments alone is blank', () => {
   expect(inPage(String.raw`['', ' \n# a\n', '# a\n{ b }'].map(isBlank)`, {})).toEqual([true, true, false]);
+});
+
+test('a document is sent as it is written, with spaces in place of the operations that do not run', () => {
+  const body = '# both\nquery Two {\n  ...Rest\n}\nquery One { a }\nfragment Rest on Query { b }';
+  const definitions = parse(body).definitions.filter((_definition, index) => index !== 1);
+  const located = definitions.map(({ loc }) => ({ loc: { start: loc?.start, end: loc?.end, source: { body } } }));
+  expect(inPage(`printAsWritten({ definitions: ${JSON.stringify(located)} })`, {})).toBe(
+    body.replace('# both', '      ').replace('query One { a }', ' '.repeat(15)),
+  );
 });

@@ -8,9 +8,24 @@ export function bundleWith(hasPanel: boolean): string {
   const history = /\b(\w+)=\{title:"History"/.exec(js)?.[1];
   if (history === undefined) throw new Error('expected the history plugin in the GraphiQL bundle');
   const own = hasPanel ? `restCalls,${history}` : history;
-  const whole = replaceOnce(js, /plugins:\[(\w+)\],schemaDescription/g, `plugins:[${own},$1],schemaDescription`);
-  return hasPanel ? replaceOnce(whole, /fetcher:(\w+),children/g, 'fetcher:panel.trace($1),children') : whole;
+  return [
+    [/plugins:\[(\w+)\],schemaDescription/g, `plugins:[${own},$1],schemaDescription`] as const,
+    ...errorsAsTheyAre,
+    ...(hasPanel ? [[/fetcher:(\w+),children/g, 'fetcher:panel.trace($1),children'] as const] : []),
+  ].reduce((text, [pattern, replacement]) => replaceOnce(text, pattern, replacement), js);
 }
+
+/** What the bundle would do to errors: add the stack, with places within itself, to its own; drop `locations` of answers. */
+const errorsAsTheyAre = [
+  [
+    /return \w+\(\w+\(\{\},(\w+)\),\{message:\1\.message,stack:\1\.stack\}\)/g,
+    'return $1.toJSON?.()??{message:$1.message}',
+  ],
+  [
+    /Array\.isArray\((\w+)\.errors\)\?\{\.\.\.\1,errors:\1\.errors\.map\(\(\{message:(\w+),\.\.\.(\w+)\}\)=>\w+\(\2,\3\)\)\}:\1/g,
+    '$1',
+  ],
+] as const;
 
 function replaceOnce(text: string, pattern: RegExp, replacement: string): string {
   const count = [...text.matchAll(pattern)].length;

@@ -8,9 +8,10 @@ interface Example {
 /** Queries that show what the gateway is for. They run on the embedded workspace as they stand. */
 export const examples: readonly Example[] = [
   {
-    query: `# 5 REST calls in 2 waves. The key at the top is
-# sent with it. Ctrl-Space completes, and the
-# book on the left documents every field.
+    query: `# Run it: 5 REST calls in
+# 2 waves, on the left.
+# Ctrl-Space completes, and
+# the book has every field.
 query Overview {
   projects(first: 2) {
     nodes {
@@ -32,8 +33,8 @@ query Overview {
 `,
   },
   {
-    query: `# Pages: give \`endCursor\` to \`after\` for the
-# next one.
+    query: `# Next page: give \`endCursor\`
+# to \`after\`.
 query Dashboards($project: ID!, $after: String) {
   project(id: $project) {
     name
@@ -86,15 +87,16 @@ subscription Tail($project: ID!) {
 
 /** The tab that shows what an operation costs, if clients may see it. */
 export const explainExample: Example = {
-  query: `# What would this cost? The panel "REST calls", the
-# bars at the left, shows it while you type. For the
-# same as JSON, the Headers tab below has
-# "explain": "plan": nothing is executed. With "trace"
-# it runs, and its calls are listed. Headers are never
-# kept: a reload takes them away.
+  query: `# What would this cost? The
+# panel "REST calls" says so
+# while you type. For JSON,
+# see Headers below: "plan"
+# runs nothing, "trace" runs
+# it and lists its calls.
 #
-# \`tiles\` is only in a dashboard's own row:
-# take it out, and 15 calls less are left.
+# \`tiles\` costs a call for
+# each dashboard: without it,
+# 15 calls are saved.
 query Explain {
   projects(first: 3) {
     nodes {

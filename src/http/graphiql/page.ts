@@ -54,7 +54,7 @@ export function createPage(options: PageOptions): Complete {
 <header>
 <h1>Workspace gateway</h1>
 <label>${takesTokens ? 'Token' : 'API key'} <input id="key" type="password" autocomplete="off" spellcheck="false" aria-describedby="key-use"></label>
-<span id="key-use">for every tab, until the browser's tab is closed</span>
+<span id="key-use">sent with every query; forgotten when you close this browser tab</span>
 ${noticesOf(options)}
 </header>
 <main id="root"></main>

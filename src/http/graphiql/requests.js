@@ -11,6 +11,31 @@ const send = window.fetch.bind(window);
 
 const inParts = 'multipart/mixed; deferSpec=20220824, application/json';
 
+/** The key within a text that may be a whole header, as it is copied from a `curl` line. */
+function keyIn(text) {
+  return text.trim().replace(/^(?:authorization:\s*)?bearer\s+/i, '');
+}
+
+/**
+ * The text of a document as it stands in the editor, so that the locations of errors are those that its reader sees; the
+ * bundle's own printer sends one line. Operations of the text that do not run are no part of `definitions`: spaces take
+ * their place.
+ */
+function printAsWritten({ definitions }) {
+  const text = definitions[0].loc.source.body;
+  let end = 0;
+  let printed = '';
+  for (const { loc } of definitions) {
+    printed += blank(text.slice(end, loc.start)) + text.slice(loc.start, loc.end);
+    end = loc.end;
+  }
+  return printed;
+}
+
+function blank(text) {
+  return text.replaceAll(/[^\r\n]/g, ' ');
+}
+
 /** The headers, and the key of the page unless they have one. */
 function withKey(headers) {
   const key = sessionStorage.getItem('gateway:key') ?? settings.demoKey;

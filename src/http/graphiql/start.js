@@ -3,7 +3,7 @@
 /** One key for all tabs. The session's storage keeps it over a reload, and forgets it with the browser's tab. */
 const keyField = document.querySelector('#key');
 keyField.value = sessionStorage.getItem('gateway:key') ?? settings.demoKey;
-keyField.addEventListener('input', () => sessionStorage.setItem('gateway:key', keyField.value.trim()));
+keyField.addEventListener('input', () => sessionStorage.setItem('gateway:key', keyIn(keyField.value)));
 
 /** GraphiQL keeps the headers of tabs in its history, whatever its settings are. Headers may hold keys. */
 const storage = {
@@ -39,6 +39,13 @@ function keepTabs() {
     localStorage.setItem('graphiql:query', tab.query ?? '');
     localStorage.setItem('graphiql:variables', tab.variables ?? '');
   } else if (query !== null && tabs.length === 0) settings.graphiql.defaultTabs.unshift({ query });
+  if (tabs.length === 0) openPanelAtFirst();
+}
+
+/** Opens the panel at the first visit. On a telephone it would push the query out of sight. */
+function openPanelAtFirst() {
+  const isWide = matchMedia('(width >= 48rem)').matches;
+  if (settings.limits !== undefined && isWide) localStorage.setItem('graphiql:visiblePlugin', 'REST calls');
 }
 
 /**
@@ -70,4 +77,8 @@ new MutationObserver(mend).observe(document.querySelector('#root'), {
   childList: true,
   attributeFilter: ['aria-selected'],
 });
-YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), { ...settings.graphiql, storage });
+YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), {
+  ...settings.graphiql,
+  storage,
+  print: printAsWritten,
+});

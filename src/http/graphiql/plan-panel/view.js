@@ -11,14 +11,18 @@ function createPlugin(panel) {
   return { title: 'REST calls', icon: WavesIcon, content: Content };
 }
 
-/** Bars that begin one after the other. */
+/** Bars that begin one after the other, and what they stand for. */
 function WavesIcon() {
   const bars = ['M2 4h7', 'M7 9h7', 'M13 14h5'];
   return h(
-    'svg',
-    { viewBox: '0 0 20 18', fill: 'none', stroke: 'currentColor', strokeWidth: 2.4, strokeLinecap: 'round' },
-    h('title', null, 'REST calls'),
-    bars.map((d) => h('path', { key: d, d })),
+    React.Fragment,
+    null,
+    h(
+      'svg',
+      { viewBox: '0 0 20 18', fill: 'none', stroke: 'currentColor', strokeWidth: 2.4, strokeLinecap: 'round' },
+      bars.map((d) => h('path', { key: d, d })),
+    ),
+    h('span', { className: 'rest-calls-label' }, 'REST calls'),
   );
 }
 
@@ -170,7 +174,7 @@ function Cell({ planned, count, time }) {
     { className: count === '0' ? 'rest-calls-cell rest-calls-unmade' : 'rest-calls-cell' },
     h('strong', null, count ?? planned),
     count !== undefined && planned !== undefined && planned !== count && h('small', null, `of ${planned}`),
-    time && h('small', null, time),
+    time && h('small', { className: 'rest-calls-time' }, time),
   );
 }
 
