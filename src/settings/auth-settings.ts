@@ -6,6 +6,8 @@ import { messageOf } from '../error-text.ts';
 import { mutationNames } from '../resolvers/resolvers.ts';
 import { readRoute } from './route-settings.ts';
 import { ConfigError, type Environment, given, isSet, oneOf, required, type Setting, text } from './settings.ts';
+import { shownPath } from './tls-settings.ts';
+import { safeUrlIn, shownUrl } from './urls.ts';
 
 /** How requests are authenticated. */
 export const authSettings = {
@@ -90,15 +92,13 @@ function keySet(meaning: string): Setting<string> {
     fallback: undefined,
     meaning,
     expected: 'an https URL (http on loopback only), or the path of a JSON Web Key Set with public keys',
-    read: (source) => (/^[a-z][a-z\d+.-]*:/i.test(source) ? keySetUrl(source) : keySetFile(source)),
+    shown: (source) => (isUrl(source) ? shownUrl(source) : shownPath(source)),
+    read: (source) => (isUrl(source) ? safeUrlIn(source)?.href : keySetFile(source)),
   };
 }
 
-function keySetUrl(source: string): string | undefined {
-  const url = URL.parse(source);
-  if (url === null || `${url.username}${url.password}${url.hash}` !== '') return undefined;
-  const isLoopback = url.hostname === 'localhost' || /^127\.|^\[::1\]$/.test(url.hostname);
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback) ? source : undefined;
+function isUrl(source: string): boolean {
+  return /^\s*[a-z][a-z\d+.-]+:/i.test(source) || /:\/\/|@/.test(source);
 }
 
 function keySetFile(path: string): string | undefined {

@@ -1,6 +1,16 @@
 import { type BudgetSettings, type BudgetWindow, type BudgetWindows, surfaces } from '../rest/budget/settings.ts';
 import type { Surface } from '../rest/operation-ids.ts';
-import { ConfigError, type Environment, given, isSet, oneOf, required, type Setting, whole } from './settings.ts';
+import {
+  ConfigError,
+  type Environment,
+  Fault,
+  given,
+  isSet,
+  oneOf,
+  required,
+  type Setting,
+  whole,
+} from './settings.ts';
 
 /** What each upstream key may call. */
 export const budgetSettings = {
@@ -57,43 +67,34 @@ export function windows(meaning: string): Setting<BudgetWindows> {
     fallback: undefined,
     meaning,
     expected: 'windows of events, values or rest, such as rest=480/60,4800/3600 events=240/60',
-    read: (source) => {
-      const parsed = parse(source);
-      return typeof parsed === 'string' ? undefined : parsed;
-    },
-    fault: (source) => {
-      const parsed = parse(source);
-      return typeof parsed === 'string' ? parsed : undefined;
-    },
+    read: parse,
   };
 }
 
-/** The windows of each surface, or what is wrong with the text. */
-function parse(source: string): BudgetWindows | string {
+/** The windows of each surface. Throws a Fault. */
+function parse(source: string): BudgetWindows {
   const all = new Map<Surface, readonly BudgetWindow[]>();
   for (const part of source.trim().split(/\s+/)) {
     const [name = '', list = '', ...rest] = part.split('=');
     const surface = surfaces.find((one) => one === name);
-    if (surface === undefined) return `there is no surface ${JSON.stringify(name)}`;
-    if (all.has(surface)) return `${surface} is there twice`;
-    if (list === '' || rest.length > 0) return `${surface} needs calls/seconds behind one =`;
-    const own = windowsOf(surface, list);
-    if (typeof own === 'string') return own;
-    all.set(surface, own);
+    if (surface === undefined) throw new Fault(`there is no surface ${JSON.stringify(name)}`);
+    if (all.has(surface)) throw new Fault(`${surface} is there twice`);
+    if (list === '' || rest.length > 0) throw new Fault(`${surface} needs calls/seconds behind one =`);
+    all.set(surface, windowsOf(surface, list));
   }
   return Object.freeze(Object.fromEntries(all));
 }
 
-function windowsOf(surface: Surface, list: string): readonly BudgetWindow[] | string {
+function windowsOf(surface: Surface, list: string): readonly BudgetWindow[] {
   const own: BudgetWindow[] = [];
   for (const text of list.split(',')) {
     const [, calls = '', seconds = ''] = /^(\d{1,7})\/(\d{1,5})$/.exec(text) ?? [];
     const [limit, ms] = [Number(calls), Number(seconds) * 1000];
-    if (calls === '') return `${surface} has ${JSON.stringify(text)}, which is not calls/seconds`;
-    if (limit < 1 || limit > mostCalls) return `${surface} allows ${limit} calls, not 1 to ${mostCalls}`;
+    if (calls === '') throw new Fault(`${surface} has ${JSON.stringify(text)}, which is not calls/seconds`);
+    if (limit < 1 || limit > mostCalls) throw new Fault(`${surface} allows ${limit} calls, not 1 to ${mostCalls}`);
     if (ms < 1 || ms > mostSeconds * 1000)
-      return `${surface} has a window of ${seconds} seconds, not 1 to ${mostSeconds}`;
-    if (own.some((window) => window.ms === ms)) return `${surface} has two windows of ${seconds} seconds`;
+      throw new Fault(`${surface} has a window of ${seconds} seconds, not 1 to ${mostSeconds}`);
+    if (own.some((window) => window.ms === ms)) throw new Fault(`${surface} has two windows of ${seconds} seconds`);
     own.push({ limit, ms });
   }
   return own.toSorted((a, b) => a.ms - b.ms);

@@ -1,6 +1,6 @@
 import { cacheNouns } from '../rest/cache/cache-nouns.ts';
 import type { SettingsReader } from './reader.ts';
-import { type Environment, isSet, type Setting, whole } from './settings.ts';
+import { type Environment, Fault, isSet, type Setting, whole } from './settings.ts';
 
 /** What is kept of REST answers. */
 export interface CacheConfig {
@@ -43,28 +43,21 @@ function secondsByNoun(meaning: string): Setting<Readonly<Record<string, number>
     fallback: undefined,
     meaning,
     expected: `nouns (${nouns}), each once and with seconds from 1 to ${longest}, such as projects=60 events=5`,
-    read: (source) => {
-      const parsed = parse(source);
-      return typeof parsed === 'string' ? undefined : parsed;
-    },
-    fault: (source) => {
-      const parsed = parse(source);
-      return typeof parsed === 'string' ? parsed : undefined;
-    },
+    read: parse,
   };
 }
 
-/** The seconds of each noun, or what is wrong with the text. */
-function parse(source: string): Readonly<Record<string, number>> | string {
+/** The seconds of each noun. Throws a Fault. */
+function parse(source: string): Readonly<Record<string, number>> {
   const ttls: Record<string, number> = {};
   for (const item of source.trim().split(/\s+/)) {
     const { noun = '', given } = /^(?<noun>[^=]*)(?:=(?<given>.*))?$/.exec(item)?.groups ?? {};
-    if (!cacheNouns.includes(noun)) return `there is no noun ${JSON.stringify(noun)}`;
-    if (Object.hasOwn(ttls, noun)) return `${noun} is there twice`;
-    if (given === undefined) return `${noun} needs = and seconds behind it`;
+    if (!cacheNouns.includes(noun)) throw new Fault(`there is no noun ${JSON.stringify(noun)}`);
+    if (Object.hasOwn(ttls, noun)) throw new Fault(`${noun} is there twice`);
+    if (given === undefined) throw new Fault(`${noun} needs = and seconds behind it`);
     const seconds = /^\d{1,6}$/.test(given) ? Number(given) : Number.NaN;
     if (!(seconds >= 1 && seconds <= longest))
-      return `${noun} has ${JSON.stringify(given)}, which is not seconds from 1 to ${longest}`;
+      throw new Fault(`${noun} has ${JSON.stringify(given)}, which is not seconds from 1 to ${longest}`);
     ttls[noun] = seconds;
   }
   return Object.freeze(ttls);

@@ -7,9 +7,8 @@ import { weakSecretWarnings } from './cursor-secret.ts';
 import { declare } from './declaration.ts';
 import { findMisspelt } from './misspelt.ts';
 import { createSettingsReader } from './reader.ts';
-import { redisWarnings } from './redis-settings.ts';
 import { readRoute } from './route-settings.ts';
-import { asksForTraces, type Environment, type Setting } from './settings.ts';
+import { asksForTraces, type Environment, isSet, type Setting } from './settings.ts';
 import type { TlsFiles } from './tls-settings.ts';
 
 /** Everything that can be set from outside, checked and frozen: each setting, and what follows from several. */
@@ -87,4 +86,12 @@ function documentModeOf(
 function withoutServiceLinks(environment: Environment): Environment {
   const isLink = environment['METRICS_PORT']?.startsWith('tcp://') === true;
   return isLink ? { ...environment, METRICS_PORT: undefined } : environment;
+}
+
+/** What to say of settings that mean nothing without a Redis, or without TLS to it. */
+function redisWarnings(environment: Environment): readonly string[] {
+  if (!isSet(environment, 'REDIS_CA')) return [];
+  if (!isSet(environment, 'REDIS_URL')) return ['REDIS_CA: it is ignored, because REDIS_URL is not set'];
+  const isSecure = URL.parse(environment['REDIS_URL'] ?? '')?.protocol === 'rediss:';
+  return isSecure ? [] : ['REDIS_CA: it is ignored, because REDIS_URL is not a rediss URL'];
 }

@@ -3,10 +3,10 @@ import { authSettings } from './auth-settings.ts';
 import { budgetSettings, windows } from './budget-settings.ts';
 import { declareCache } from './cache-settings.ts';
 import type { SettingsReader } from './reader.ts';
-import { redisUrl } from './redis-settings.ts';
 import { routeSettings } from './route-settings.ts';
-import { fraction, headerNames, oneOf, onOff, origins, text, url, whole, workerCount } from './settings.ts';
+import { fraction, headerNames, oneOf, onOff, text, whole, workerCount } from './settings.ts';
 import { pemFile } from './tls-settings.ts';
+import { baseUrl, origins, redisUrl } from './urls.ts';
 
 /**
  * Every setting, once: where the configuration has it, its variable, what it means, its default and its bounds. Times are
@@ -51,7 +51,7 @@ function declareProcess({ required, optional, note }: SettingsReader) {
     workers: required('WORKERS', workerCount('Processes that serve, one for each core if it is auto', '1')),
     upstreamUrl: optional(
       'UPSTREAM_URL',
-      url('The REST API, with a path prefix if it has one; unset: the embedded workspace'),
+      baseUrl('The REST API, with a path prefix if it has one; unset: the embedded workspace'),
     ),
   };
   note(routeSettings);

@@ -1,7 +1,8 @@
 import type { Route } from '../rest/transport/pools.ts';
 import { isWithoutProxy } from './no-proxy.ts';
-import { type Environment, given, type Setting, shownUrl, text } from './settings.ts';
+import { type Environment, given, isSet, type Setting, text } from './settings.ts';
 import { readTls, type TlsFiles, tlsFilesOf, tlsSettings } from './tls-settings.ts';
+import { proxyUrl } from './urls.ts';
 
 /** How the upstream is reached. The proxies are those that other programs read, too. */
 export const routeSettings = {
@@ -51,31 +52,5 @@ function readProxy(environment: Environment, upstreamUrl: string | undefined): s
 
 function givenInEitherCase<T>(environment: Environment, name: string, setting: Setting<T>): T | undefined {
   const small = name.toLowerCase();
-  if (environment[small] === undefined) return given(environment, name, setting);
-  return given(environment, small, setting);
-}
-
-/** The address of a proxy, which may hold a password. */
-function proxyUrl(meaning: string): Setting<string> {
-  return {
-    fallback: undefined,
-    meaning,
-    expected: 'a URL such as http://proxy.example.com:3128 or http://user:password@proxy.example.com:3128',
-    shown: shownUrl,
-    shared: true,
-    read: (source) => {
-      const parsed = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(source) ? source : `http://${source}`);
-      if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined;
-      return isDecodable(`${parsed.username}${parsed.password}`) ? parsed.href : undefined;
-    },
-  };
-}
-
-function isDecodable(source: string): boolean {
-  try {
-    decodeURIComponent(source);
-    return true;
-  } catch {
-    return false;
-  }
+  return given(environment, isSet(environment, small) ? small : name, setting);
 }

@@ -5,6 +5,11 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** What is wrong with the text of a setting, beyond what is expected. The message quotes nothing that may be secret. */
+export class Fault extends Error {
+  override readonly name = 'Fault';
+}
+
 /** One environment variable. */
 export interface Setting<T> {
   readonly fallback: string | undefined;
@@ -14,9 +19,7 @@ export interface Setting<T> {
   readonly shown?: (source: string) => string;
   /** Whether other programs read it as well: then a name that is nearly the same may be one of theirs. */
   readonly shared?: boolean;
-  /** What is wrong with a text that is not a value, beyond what is expected. */
-  readonly fault?: (source: string) => string | undefined;
-  /** The value; undefined if the text is not one. */
+  /** The value; undefined if the text is not one. Throws a Fault to say more about what is wrong with it. */
   readonly read: (text: string) => T | undefined;
 }
 
@@ -71,44 +74,6 @@ export function oneOf<T extends string>(meaning: string, fallback: T, values: re
   };
 }
 
-/** A base URL, in one form however it is spelt: what gateways share is kept apart by it. */
-export function url(meaning: string): Setting<string> {
-  return {
-    fallback: undefined,
-    meaning,
-    expected: 'an absolute http or https URL without user, query or fragment',
-    shown: shownUrl,
-    read: (source) => {
-      const parsed = URL.parse(source);
-      if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined;
-      const isPlain = `${parsed.username}${parsed.password}${parsed.search}${parsed.hash}` === '';
-      return isPlain ? parsed.href.replace(/[/?#]+$/, '') : undefined;
-    },
-  };
-}
-
-const schemes = /^(?:https?|rediss?|ftps?|wss?|socks[45]?|file|unix):$/;
-
-/** What of a URL may be shown: its host and which parts it has, but no user, password or query, which may hold a key. */
-export function shownUrl(source: string): string {
-  const parsed = URL.parse(source);
-  if (parsed === null || !schemes.test(parsed.protocol) || isCutPassword(parsed))
-    return source.includes('://') ? 'something else' : 'something without a scheme';
-  const { protocol, host, username, password, search, hash } = parsed;
-  const parts = [
-    ...(username === '' ? [] : ['a user']),
-    ...(password === '' ? [] : ['a password']),
-    ...(search === '' ? [] : ['a query']),
-    ...(hash === '' ? [] : ['a fragment']),
-  ];
-  return `${protocol}//${host}${parts.length === 0 ? '' : ` with ${parts.join(', ')}`}`;
-}
-
-/** An @ behind the host is the end of a password with an unencoded character such as a slash: what stands before is no host. */
-function isCutPassword({ pathname, search, hash }: URL): boolean {
-  return `${pathname}${search}${hash}`.includes('@');
-}
-
 /** A switch. */
 export function onOff(meaning: string, fallback: 'on' | 'off' | undefined): Setting<boolean> {
   return {
@@ -119,19 +84,6 @@ export function onOff(meaning: string, fallback: 'on' | 'off' | undefined): Sett
   };
 }
 
-/** Origins such as `https://app.example.com`, as browsers send them. */
-export function origins(meaning: string): Setting<readonly string[]> {
-  return {
-    fallback: undefined,
-    meaning,
-    expected: 'origins such as https://app.example.com, without a slash or a path at the end, separated by commas',
-    read: (source) => {
-      const items = itemsOf(source);
-      return items.every((origin) => URL.parse(origin)?.origin === origin) ? items : undefined;
-    },
-  };
-}
-
 /** Names of headers, in lower case. */
 export function headerNames(meaning: string): Setting<readonly string[]> {
   return {
@@ -139,14 +91,10 @@ export function headerNames(meaning: string): Setting<readonly string[]> {
     meaning,
     expected: 'names of headers such as x-team, separated by commas',
     read: (source) => {
-      const items = itemsOf(source.toLowerCase());
+      const items = source.split(',').map((item) => item.trim().toLowerCase());
       return items.every((name) => /^[a-z\d-]+$/.test(name)) ? items : undefined;
     },
   };
-}
-
-function itemsOf(source: string): readonly string[] {
-  return source.split(',').map((item) => item.trim());
 }
 
 /** Where settings come from: the environment, or a file of the same form. */
@@ -159,15 +107,19 @@ export function isSet(environment: Environment, name: string): boolean {
 
 /** The value of a setting, its fallback if it is not set; undefined if it has none. */
 export function given<T>(environment: Environment, name: string, setting: Setting<T>): T | undefined {
-  const { fallback, expected, shown = JSON.stringify, fault, read } = setting;
+  const { fallback, expected, shown = JSON.stringify, read } = setting;
   const value = environment[name];
   const source = value === undefined || value === '' ? fallback : value;
   if (source === undefined) return undefined;
-  const result = read(source);
-  if (result !== undefined) return result;
-  const why = fault?.(source);
-  const addition = why === undefined ? '' : `: ${why}`;
-  throw new ConfigError(`${name}: expected ${expected}, but got ${shown(source)}${addition}`);
+  let why = '';
+  try {
+    const result = read(source);
+    if (result !== undefined) return result;
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    why = `: ${error.message}`;
+  }
+  throw new ConfigError(`${name}: expected ${expected}, but got ${shown(source)}${why}`);
 }
 
 /** The value of a setting that has one always. */

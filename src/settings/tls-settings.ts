@@ -79,8 +79,7 @@ function fileOf(meaning: string, expected: string, parse: (content: string) => s
     fallback: undefined,
     meaning,
     expected,
-    // The message does not quote what is no path: it may be a key.
-    shown: (source) => (/-----|\n/.test(source) ? 'the content of a file' : JSON.stringify(source)),
+    shown: shownPath,
     read: (path) => {
       try {
         return parse(readFileSync(path, 'utf8'));
@@ -89,4 +88,9 @@ function fileOf(meaning: string, expected: string, parse: (content: string) => s
       }
     },
   };
+}
+
+/** A path as a message may show it. What is no path is not quoted: it may be a key. */
+export function shownPath(source: string): string {
+  return /-----|[\n{]/.test(source) ? 'the content of a file' : JSON.stringify(source);
 }

@@ -218,7 +218,7 @@ test.each([
   [{ https_proxy: 'proxy.example:3128' }, 'http://proxy.example:3128/'],
   [{ HTTPS_PROXY: 'http://capitals.example', https_proxy: 'http://small.example' }, 'http://small.example/'],
   [{ HTTPS_PROXY: 'https://user:p%40ss@proxy.example' }, 'https://user:p%40ss@proxy.example/'],
-  [{ HTTPS_PROXY: 'http://capitals.example', https_proxy: '' }, undefined],
+  [{ HTTPS_PROXY: 'http://capitals.example', https_proxy: '' }, 'http://capitals.example/'],
   [{ HTTP_PROXY: 'http://proxy.example:3128' }, undefined],
   [{ ALL_PROXY: 'http://proxy.example:3128' }, 'http://proxy.example:3128/'],
   [{ all_proxy: 'http://all.example', HTTPS_PROXY: 'http://own.example' }, 'http://own.example/'],

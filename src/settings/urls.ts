@@ -1,0 +1,134 @@
+import { BlockList, isIP } from 'node:net';
+import { Fault, type Setting } from './settings.ts';
+
+/** What a URL may be. Everything else is refused: a fragment always. */
+interface UrlRules {
+  /** Each with its colon. */
+  readonly schemes: readonly string[];
+  /** True if it may have a user and a password. */
+  readonly credentials?: boolean;
+  /** True if it may have a query. */
+  readonly query?: boolean;
+}
+
+/** The URL in a text; undefined if it is none, or none that the rules allow. Throws a Fault that says more, if it can. */
+export function urlIn(source: string, { schemes, credentials = false, query = false }: UrlRules): URL | undefined {
+  const url = URL.parse(source);
+  if (url === null || !schemes.includes(url.protocol)) return undefined;
+  const { hostname, username, password, search, hash } = url;
+  if (hash !== '' && credentials) throw new Fault('it has a fragment; a # in a password is written %23');
+  if (hostname === '') throw new Fault('it names no host');
+  if (hash !== '' || (search !== '' && !query)) return undefined;
+  if (!credentials) return `${username}${password}` === '' ? url : undefined;
+  if (!isEncoded(username) || !isEncoded(password)) throw new Fault('a % in a user or a password is written %25');
+  return url;
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** True if a URL leads to this machine. Its parser has written every form of an address in the same way. */
+export function isLoopback({ hostname }: URL): boolean {
+  const host = hostname.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+  const version = isIP(host);
+  if (version === 0) return host === 'localhost' || host === 'localhost.';
+  return loopback.check(host, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** A base URL, in one form however it is spelt: what gateways share is kept apart by it. */
+export function baseUrl(meaning: string): Setting<string> {
+  return {
+    fallback: undefined,
+    meaning,
+    expected: 'an absolute http or https URL without user, query or fragment',
+    shown: shownUrl,
+    read: (source) => urlIn(source, { schemes: ['http:', 'https:'] })?.href.replace(/[/?#]+$/, ''),
+  };
+}
+
+const origin = { schemes: ['http:', 'https:'] };
+
+/** Origins such as `https://app.example.com`, as browsers send them. */
+export function origins(meaning: string): Setting<readonly string[]> {
+  const itemsOf = (source: string): readonly string[] => source.split(',').map((item) => item.trim());
+  return {
+    fallback: undefined,
+    meaning,
+    expected: 'origins such as https://app.example.com, without a slash or a path at the end, separated by commas',
+    shown: (source) => (/[@?#]/.test(source) ? itemsOf(source).map(shownUrl).join(', ') : JSON.stringify(source)),
+    read: (source) => {
+      const items = itemsOf(source);
+      return items.every((item) => urlIn(item, origin)?.origin === item) ? items : undefined;
+    },
+  };
+}
+
+/** The address of a Redis, which may hold a password. */
+export function redisUrl(meaning: string): Setting<string> {
+  return {
+    fallback: undefined,
+    meaning,
+    expected: 'a URL such as redis://127.0.0.1:6379 or rediss://user:password@host:6380/0',
+    shown: shownUrl,
+    read: (source) => {
+      const url = urlIn(source, { schemes: ['redis:', 'rediss:'], credentials: true, query: true });
+      if (url === undefined) return undefined;
+      if (/^\/?\d{0,5}$/.test(url.pathname)) return source;
+      throw new Fault('what stands behind the host is not the number of a database');
+    },
+  };
+}
+
+/** The address of a proxy, which may hold a password. */
+export function proxyUrl(meaning: string): Setting<string> {
+  return {
+    fallback: undefined,
+    meaning,
+    expected: 'a URL such as http://proxy.example.com:3128 or http://user:password@proxy.example.com:3128',
+    shown: shownUrl,
+    shared: true,
+    read: (source) => {
+      const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(source) ? source : `http://${source}`;
+      return urlIn(whole, { schemes: ['http:', 'https:'], credentials: true, query: true })?.href;
+    },
+  };
+}
+
+/** The URL of a document that only its owner may change on the way: https, or http on this machine. */
+export function safeUrlIn(source: string): URL | undefined {
+  const url = urlIn(source, { schemes: ['http:', 'https:'], query: true });
+  if (url?.protocol !== 'http:' || isLoopback(url)) return url;
+  throw new Fault('http is taken for 127.0.0.0/8, [::1] and localhost only');
+}
+
+const shownSchemes = /^(?:https?|rediss?|ftps?|wss?|socks[45]?|file|unix):$/;
+
+/** What of a URL may be shown: its host and which parts it has, but no user, password or query, which may hold a key. */
+export function shownUrl(source: string): string {
+  const parsed = URL.parse(source);
+  if (parsed === null || !shownSchemes.test(parsed.protocol) || isCutPassword(parsed))
+    return source.includes('://') ? 'something else' : 'something without a scheme';
+  const { protocol, host, username, password, search, hash } = parsed;
+  const parts = [
+    ...(username === '' ? [] : ['a user']),
+    ...(password === '' ? [] : ['a password']),
+    ...(search === '' ? [] : ['a query']),
+    ...(hash === '' ? [] : ['a fragment']),
+  ];
+  return `${protocol}//${host}${parts.length === 0 ? '' : ` with ${parts.join(', ')}`}`;
+}
+
+/** An @ behind the host is the end of a password with an unencoded character such as a slash: what stands before is no host. */
+function isCutPassword({ pathname, search, hash }: URL): boolean {
+  return `${pathname}${search}${hash}`.includes('@');
+}

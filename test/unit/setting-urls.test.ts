@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { readConfig } from '../../src/settings/config.ts';
+import { ConfigError } from '../../src/settings/settings.ts';
+import { createFolder, type Folder } from '../support/persisted.ts';
+
+/** Ways to write a host behind a scheme, and if they lead to this machine; undefined for what is no host alone. */
+const hosts: readonly (readonly [text: string, isLoopback: boolean | undefined])[] = [
+  ['127.0.0.1', true],
+  ['127.1', true],
+  ['0x7f000001', true],
+  ['2130706433', true],
+  ['[::1]', true],
+  ['[0:0:0:0:0:0:0:1]', true],
+  ['[::ffff:127.0.0.1]', true],
+  ['localhost', true],
+  ['localhost.', true],
+  ['LOCALHOST', true],
+  ['127.0.0.1.evil.example', false],
+  ['127.evil.example', false],
+  ['localhost.evil.example', false],
+  ['evil.localhost.example', false],
+  ['0.0.0.0', false],
+  ['[::2]', false],
+  ['127.0.0.1@evil.example', undefined],
+  ['localhost:hunter2@evil.example', undefined],
+  ['user:hunter2@127.0.0.1', undefined],
+  ['evil.example#127.0.0.1', undefined],
+];
+
+/** Every setting that takes a URL: a scheme that it takes without TLS, and what it is set beside. */
+const settings = [
+  ['UPSTREAM_URL', 'http', {}],
+  ['HTTP_PROXY', 'http', { UPSTREAM_URL: 'http://api.example' }],
+  ['HTTPS_PROXY', 'http', {}],
+  ['http_proxy', 'http', {}],
+  ['https_proxy', 'http', {}],
+  ['ALL_PROXY', 'http', { UPSTREAM_URL: 'http://api.example' }],
+  ['all_proxy', 'http', { UPSTREAM_URL: 'http://api.example' }],
+  ['REDIS_URL', 'redis', {}],
+  ['CORS_ORIGINS', 'http', {}],
+  ['JWT_JWKS', 'http', {}],
+] as const;
+
+/** Settings whose URL may have a user and a password. */
+const withCredentials = /PROXY$|^REDIS_URL$/i;
+
+function tokensIn(folder: Folder): Readonly<Record<string, string>> {
+  const [AUTH, JWT_ISSUER, JWT_AUDIENCE, CURSOR_SECRET] = [
+    'jwt',
+    'https://issuer.test/',
+    'gateway',
+    '0123456789abcdef',
+  ];
+  const UPSTREAM_KEYS = folder.write('keys.json', { acme: { key: 'phx_acme' } });
+  return { AUTH, JWT_ISSUER, JWT_AUDIENCE, CURSOR_SECRET, UPSTREAM_KEYS, PERSISTED_DOCUMENTS_MODE: 'allow' };
+}
+
+/** What is wrong with a value of a setting; undefined if it is taken. */
+function refusalOf(name: string, value: string, beside: object): string | undefined {
+  using folder = createFolder();
+  try {
+    readConfig({ ...(name === 'JWT_JWKS' && tokensIn(folder)), ...beside, [name]: value });
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+}
+
+test.each(settings)('%s takes a host by what it is, and never shows a password', (name, scheme, beside) => {
+  for (const [host, isLoopback] of hosts) {
+    const refusal = refusalOf(name, `${scheme}://${host}`, beside);
+    const mayHaveUser = withCredentials.test(name) && host.includes('@');
+    if (isLoopback === undefined && !mayHaveUser) expect([host, refusal]).toEqual([host, expect.any(String)]);
+    // A browser sends an origin in one form.
+    else if (name !== 'CORS_ORIGINS') {
+      const isRefused = name === 'JWT_JWKS' && isLoopback === false;
+      expect([host, refusal !== undefined]).toEqual([host, isRefused]);
+    }
+    expect(refusal ?? '').not.toContain('hunter2');
+  }
+});
+
+test.each(settings)('%s refuses another scheme without showing its password', (name, _scheme, beside) => {
+  for (const value of ['ftp://user:hunter2@a.example', 'gopher://user:hunter2@a.example', 'http//user:hunter2@a?b']) {
+    const refusal = refusalOf(name, value, beside);
+    // A proxy may be written without its scheme.
+    if (!(/proxy/i.test(name) && value.startsWith('http//')))
+      expect(refusal).toMatch(new RegExp(`^${name}: expected `));
+    expect(refusal ?? '').not.toContain('hunter2');
+  }
+});
+
+test('a key set over http on another host is refused with the reason', () => {
+  expect(refusalOf('JWT_JWKS', 'http://127.0.0.1.evil.example/jwks', {})).toBe(
+    'JWT_JWKS: expected an https URL (http on loopback only), or the path of a JSON Web Key Set with public keys, but got http://127.0.0.1.evil.example: http is taken for 127.0.0.0/8, [::1] and localhost only',
+  );
+});
