@@ -99,6 +99,64 @@ describe('At start', () => {
 });
 
 describe('A manifest that changes', () => {
+  const text = (index: number): string => `{ a${index}: __typename }`;
+  const formats: readonly (readonly [string, string, (count: number) => unknown])[] = [
+    ['of relay-compiler', 'm.json', (count) => Object.fromEntries(listOf(count))],
+    ['of pairs', 'm.json', (count) => listOf(count)],
+    [
+      'of Apollo iOS and Kotlin',
+      'm.json',
+      (count) => Object.fromEntries(listOf(count).map(([id, source]) => [id, { name: id, source }])),
+    ],
+    [
+      'of Apollo Client',
+      'm.json',
+      (count) => ({
+        format: 'apollo-persisted-query-manifest',
+        version: 1,
+        operations: listOf(count).map(([id, body]) => ({ id, body })),
+      }),
+    ],
+  ];
+  function listOf(count: number): readonly (readonly [id: string, text: string])[] {
+    return Array.from({ length: count }, (_, index) => [`id${index}`, text(index)]);
+  }
+  const isKept = (line: string): boolean => /^error: persisted documents stay as they were: .* a restart/.test(line);
+
+  test.each(formats)('%s is not taken if it has lost most of its documents in mode only', async (_name, file, of) => {
+    using folder = createFolder();
+    const files = folder.write(file, of(5));
+    await using gateway = await start({ files, mode: 'only', pollMs: 20 });
+    for (const [index, few] of [of(0), of(2)].entries()) {
+      folder.write(file, few);
+      await until(() => gateway.logged.filter(isKept).length === index + 1);
+      expect(await ask(gateway, 'id4')).toEqual([200, { a4: 'Query' }]);
+    }
+    folder.write(file, of(3));
+    await until(() => gateway.logged.includes('info: persisted documents read again'));
+    expect(await ask(gateway, 'id4')).toEqual(unknown);
+    await using restarted = await start({ files: folder.write(file, of(0)), mode: 'only' });
+    expect(await ask(restarted, 'id0')).toEqual(unknown);
+  });
+
+  test('of GraphQL files is not taken if most of them are gone in mode only', async () => {
+    using folder = createFolder();
+    const paths = [0, 1, 2].map((index) => folder.write(`${index}.graphql`, text(index)));
+    await using gateway = await start({ files: join(folder.path, '*.graphql'), mode: 'only', pollMs: 20 });
+    for (const path of paths.slice(1)) rmSync(path);
+    await until(() => gateway.logged.some(isKept));
+    expect(outcomeOf(await send(gateway.url, { query: text(2) }))).toEqual([200, { a2: 'Query' }]);
+  });
+
+  test('is taken however short it is in a mode that runs other documents, too', async () => {
+    using folder = createFolder();
+    const files = folder.write('m.json', { a: text(1), b: text(2), c: text(3) });
+    await using gateway = await start({ files, mode: 'log', pollMs: 20 });
+    folder.write('m.json', {});
+    await until(() => gateway.logged.includes('info: persisted documents read again'));
+    expect(await ask(gateway, 'a')).toEqual(unknown);
+  });
+
   test('is read again, keeps its counters, and drops what is not listed any more', async () => {
     using folder = createFolder();
     const files = folder.write('m.json', { a: '{ a: __typename }', b: '{ b: __typename }' });

@@ -5,6 +5,7 @@ import type { PrepareListed } from '../document.ts';
 import { type DocumentSet, noDocuments, prepareSet } from './document-set.ts';
 import { ManifestError, readManifest } from './manifest.ts';
 import { readFiles } from './manifest-files.ts';
+import type { DocumentMode } from './policy.ts';
 import type { DocumentUses } from './uses.ts';
 
 /** Where the listed documents come from, and what they are made with. */
@@ -13,6 +14,8 @@ export interface FollowManifestsOptions {
   readonly files: string;
   /** Whether a document that is not valid makes the whole list unusable. */
   readonly strict: boolean;
+  /** In `only` a list that has lost most of its documents is not taken while the gateway runs. */
+  readonly mode: DocumentMode;
   readonly pollMs?: number | undefined;
   readonly prepare: PrepareListed;
   readonly uses: DocumentUses;
@@ -35,7 +38,9 @@ export function followManifests(options: FollowManifestsOptions): FollowedManife
   report(options, current, 'read');
   const read = async (): Promise<void> => {
     try {
-      current = await finishInPieces(steps(options, current));
+      const next = await finishInPieces(steps(options, current));
+      if (options.mode === 'only') checkShrinking(sizeOf(current), sizeOf(next));
+      current = next;
       report(options, current, 'read again');
     } catch (error) {
       const reason = error instanceof ManifestError ? error.message : String(error);
@@ -57,6 +62,17 @@ function* steps(options: FollowManifestsOptions, previous: DocumentSet): Generat
   return set;
 }
 
+/** An empty file is a deployment that went wrong more often than a wish to refuse everyone. Throws a ManifestError. */
+function checkShrinking(before: number, now: number): void {
+  if (now * 2 >= before) return;
+  const expected = `expected at least half of the ${before} documents in use, because PERSISTED_DOCUMENTS_MODE is only`;
+  throw new ManifestError(`${expected}, but got ${now}; a restart takes them`);
+}
+
+function sizeOf({ byId }: DocumentSet): number {
+  return new Set(byId.values()).size;
+}
+
 function finish(work: Generator<void, DocumentSet>): DocumentSet {
   for (;;) {
     const { done, value } = work.next();
@@ -73,11 +89,12 @@ async function finishInPieces(work: Generator<void, DocumentSet>): Promise<Docum
   }
 }
 
-function report({ files, log }: FollowManifestsOptions, { byId, problems }: DocumentSet, what: string): void {
+function report({ files, log }: FollowManifestsOptions, set: DocumentSet, what: string): void {
+  const { problems } = set;
   for (const problem of problems) log('warn', `persisted document is not valid: ${problem}`);
   log('info', `persisted documents ${what}`, {
     files,
-    documents: new Set(byId.values()).size,
+    documents: sizeOf(set),
     invalid: problems.length,
   });
 }
