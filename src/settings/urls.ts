@@ -12,7 +12,7 @@ interface UrlRules {
 }
 
 /** The URL in a text; undefined if it is none, or none that the rules allow. Throws a Fault that says more, if it can. */
-export function urlIn(source: string, { schemes, credentials = false, query = false }: UrlRules): URL | undefined {
+function urlIn(source: string, { schemes, credentials = false, query = false }: UrlRules): URL | undefined {
   const url = URL.parse(source);
   if (url === null || !schemes.includes(url.protocol)) return undefined;
   const { hostname, username, password, search, hash } = url;
@@ -38,7 +38,7 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
 /** True if a URL leads to this machine. Its parser has written every form of an address in the same way. */
-export function isLoopback({ hostname }: URL): boolean {
+function isLoopback({ hostname }: URL): boolean {
   const host = hostname.toLowerCase().replace(/^\[(.*)\]$/, '$1');
   const version = isIP(host);
   if (version === 0) return host === 'localhost' || host === 'localhost.';
