@@ -79,8 +79,11 @@ export class Cost {
     this.#isCaching = isCaching;
   }
 
-  /** REST calls that it can make at most by what is known of it; undefined if that is not known. */
-  get plannedCalls(): number | undefined {
+  /**
+   * REST calls that it can make at most, as far as that is known before it runs: as planned, or with any variables if it
+   * needed no plan, which may be more. Undefined if it has no cost.
+   */
+  get knownMost(): number | undefined {
     const { bound, planned } = this.#findings;
     return bound?.calls ?? withinSteps(planned)?.upper;
   }
