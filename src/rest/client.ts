@@ -2,13 +2,12 @@ import type { OperationCache } from './cache/operation-cache.ts';
 import type { AnswerKind } from './cache/rest-cache.ts';
 import type { CallSpans, TraceContext } from './call-spans.ts';
 import type { Caller } from './caller.ts';
-import { isUnauthenticated, UpstreamError } from './errors.ts';
+import { UpstreamError } from './errors.ts';
 import { type OnEnd, type OperationCalls, statusOf } from './operation-calls.ts';
 import type { OperationDeadline } from './operation-deadline.ts';
 import type { RestOperation } from './operation-ids.ts';
 import { UpstreamCall } from './resilience/call.ts';
 import type { CallOwner, CallRequest } from './resilience/call-request.ts';
-import type { RejectedKeys } from './resilience/rejected-keys.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import { deletedJson, writtenJson } from './response-content.ts';
 import type { SingleFlight } from './single-flight.ts';
@@ -51,18 +50,16 @@ export interface Shared {
   readonly upstream: UpstreamResources;
   readonly json: ReadFormat<unknown>;
   readonly csv: ReadFormat<string>;
-  readonly rejected: RejectedKeys;
 }
 
 /** One operation's calls in the name of its caller. */
 export class CallerClient implements RestClient, CallOwner {
   readonly caller: Caller;
+  hasSucceeded = false;
   readonly #shared: Shared;
   readonly #operation: CallingOperation;
   /** Headers by media type: the same for all reads. */
   #jsonHeaders: Readonly<Record<string, string>> | undefined;
-  /** Whether a call of the operation has succeeded: then a 401 is about what was asked for, and not about the key. */
-  #isProven = false;
 
   constructor(shared: Shared, caller: Caller, operation: CallingOperation) {
     this.#shared = shared;
@@ -112,15 +109,6 @@ export class CallerClient implements RestClient, CallOwner {
     const answer = call.join(this.#operation.deadline);
     call.start();
     return answer.finally(invalidate);
-  }
-
-  /** Takes note of what the end of a call says about the key; undefined: it succeeded. */
-  noteEnd(failure: unknown): void {
-    const { rejected } = this.#shared;
-    if (failure === undefined) {
-      this.#isProven = true;
-      rejected.accept(this.caller.sharingKey);
-    } else if (isUnauthenticated(failure) && !this.#isProven) rejected.reject(this.caller.sharingKey, failure);
   }
 
   #read<T>(

@@ -8,7 +8,6 @@ import { checkUpstream } from './check-upstream.ts';
 import { CallerClient, type CallingOperation, type RestClient, type Shared } from './client.ts';
 import { UpstreamError } from './errors.ts';
 import { budgetWaitMs } from './resilience/admission.ts';
-import { RejectedKeys } from './resilience/rejected-keys.ts';
 import {
   createUpstreamResources,
   healthOf,
@@ -68,7 +67,6 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     upstream,
     json: { kind: 'json', accept: 'application/json', decode: jsonOf, inFlight: new SingleFlight(window) },
     csv: { kind: 'csv', accept: 'text/csv', decode: csvOf, inFlight: new SingleFlight(window) },
-    rejected: new RejectedKeys(now),
   };
   const held = new HeldKeys(options.log);
   const cache = caching && new RestCache(caching);
@@ -81,7 +79,7 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
       caller ? narrow(caller, new CacheOnlyClient({ deadline, cache: own, reads, ...upstream })) : anonymousClient,
     refusalOf: (caller) => {
       if (caller === undefined) return new UpstreamError('UNAUTHENTICATED');
-      const error = shared.rejected.errorOf(caller.sharingKey);
+      const error = upstream.keys.errorOf(caller.sharingKey);
       return error === undefined || caller.tenant === undefined ? error : keyUnavailable(error);
     },
     heldKeyFaults: held.faults,

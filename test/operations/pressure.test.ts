@@ -173,7 +173,7 @@ test('clients that leave cancel their calls, in flight or waiting', async () => 
   await using gateway = await startGateway(upstream, { maxUpstreamInFlight: 60 });
   const leaving = new AbortController();
   const asking = together(100, 100, (index) =>
-    gateway.ask(read(index), { ...as(`phx_${index % 5}`), signal: leaving.signal }).catch(() => undefined),
+    gateway.ask(read(index), { ...as(`phx_${index % 10}`), signal: leaving.signal }).catch(() => undefined),
   );
   await until(() => upstream.requests.length === 60);
   await pause(50);

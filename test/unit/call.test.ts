@@ -46,7 +46,7 @@ interface Read {
 
 function startRead(upstream: UpstreamResources): Read {
   const deadline = new OperationDeadline(5000);
-  const owner = { caller, calls: new OperationCalls(10), spans: undefined, noteEnd: () => undefined };
+  const owner = { caller, calls: new OperationCalls(10), spans: undefined, hasSucceeded: false };
   const request = { operation, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
   const call = new UpstreamCall(upstream, owner, request);
   const ended = call.join(deadline).catch((error: unknown) => error);
@@ -90,6 +90,8 @@ test.each([0, 1, 2, 3, 4])(
 
 test('what has arrived and waits to be read says nothing against the upstream when its deadline passes', async () => {
   const silent = createSilentUpstream(100);
+  silent.keys.enter(caller, {});
+  silent.keys.prove(caller);
   let released = 0;
   const response = {
     status: 200,

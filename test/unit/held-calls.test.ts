@@ -70,7 +70,7 @@ function createHeldUpstream(): HeldUpstream {
 /** Starts a read of an operation that has so many milliseconds. */
 function startRead(upstream: UpstreamResources, milliseconds: number): OperationDeadline {
   const deadline = new OperationDeadline(milliseconds);
-  const owner = { caller, calls: new OperationCalls(10), spans: undefined, noteEnd: () => undefined };
+  const owner = { caller, calls: new OperationCalls(10), spans: undefined, hasSucceeded: false };
   const request = { operation, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
   const call = new UpstreamCall(upstream, owner, request);
   call.join(deadline).catch(() => undefined);

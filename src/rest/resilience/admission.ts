@@ -56,7 +56,7 @@ export class Admission {
 
   /**
    * Waits until the call has a slot of the limiter, which it gives back. Resolves to the breaker that lets it pass as a
-   * probe, if one does. Each step can refuse it: RATE_LIMITED, UPSTREAM_UNAVAILABLE, OVERLOADED, in this order.
+   * probe, if one does. Each step can refuse it: RATE_LIMITED, UNAUTHENTICATED, UPSTREAM_UNAVAILABLE, OVERLOADED.
    */
   async enter(): Promise<Breaker | undefined> {
     const { now } = this.#upstream;
@@ -75,6 +75,7 @@ export class Admission {
 
   /** The call was not sent. */
   giveBack(): void {
+    this.#upstream.keys.left(this.#caller, this.#awaited);
     this.#permit?.giveBack();
     this.#permit = undefined;
   }
@@ -99,16 +100,20 @@ export class Admission {
   }
 
   async #pass(): Promise<Breaker | undefined> {
-    const { breakers, limiter, callBudget } = this.#upstream;
+    const { keys, breakers, limiter, callBudget } = this.#upstream;
     const { sharingKey, queueKey } = this.#caller;
     const { operation, isWrite } = this.#request;
     try {
       for (;;) {
         await this.#waitOutPause();
         this.#refuseCancelled();
+        if (!keys.enter(this.#caller, this.#awaited)) {
+          await this.#waitForProof();
+          // A pause may have begun meanwhile.
+          continue;
+        }
         if (this.#permit === undefined && callBudget?.covers(operation.surface) === true) {
           this.#permit = await this.#claim(callBudget);
-          // A pause may have begun meanwhile.
           continue;
         }
         const verdict = breakers.enter(sharingKey, operation, isWrite);
@@ -144,6 +149,13 @@ export class Admission {
       if (delayMs === undefined) throw new UpstreamError('RATE_LIMITED', { retryAfter: Math.ceil(remaining / 1000) });
       await this.sleep(delayMs);
     }
+  }
+
+  async #waitForProof(): Promise<void> {
+    const { started, leave } = this.#upstream.keys.wait(this.#caller, this.#awaited);
+    this.#wake = leave;
+    await started;
+    this.#wake = undefined;
   }
 
   async #claim(callBudget: CallBudget): Promise<Permit> {

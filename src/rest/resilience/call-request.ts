@@ -10,8 +10,8 @@ export interface CallOwner {
   readonly calls: OperationCalls;
   /** Follows its calls; undefined without tracing. */
   readonly spans: CallSpans | undefined;
-  /** Called with how a call ended; undefined: it succeeded. */
-  readonly noteEnd: (failure: unknown) => void;
+  /** True once one of its calls has succeeded: then a 401 is about what was asked for, and not about the key. */
+  hasSucceeded: boolean;
 }
 
 /** What a call asks of the upstream. */

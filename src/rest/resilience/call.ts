@@ -1,5 +1,6 @@
 import type { CallSpan, TraceContext } from '../call-spans.ts';
-import { noRoomForBodies, UpstreamError } from '../errors.ts';
+import { isRateLimited, isUnauthenticated, noRoomForBodies, UpstreamError } from '../errors.ts';
+import { reasonOf } from '../failure-reasons.ts';
 import { type OnEnd, statusOf } from '../operation-calls.ts';
 import type { KeptBody } from '../transport/body-room.ts';
 import {
@@ -20,11 +21,11 @@ import type { UpstreamResources } from './upstream-resources.ts';
 /**
  * One REST call, from the operations that wait for it to the socket and back:
  *
- *     start → pause over → within budget → breaker lets it pass → slot taken → sent → decoded → settled
+ *     start → pause over → key known → within budget → breaker lets it pass → slot taken → sent → decoded → settled
  *               ↑                                                                ↓ failed
  *               └────────────────────────── repeated, if it may be ──────────────┘
  *
- * The first four steps are those of admission.ts, and can refuse it. It ends early when the last operation that waits
+ * The first five steps are those of admission.ts, and can refuse it. It ends early when the last operation that waits
  * for it has left.
  */
 export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, ResponseListener, DecodedListener {
@@ -73,10 +74,11 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
 
   /** Sends it, at once if nothing keeps it back, which is nearly always. */
   start(): void {
-    const { budget, callBudget, pauses, breakers, limiter } = this.#upstream;
+    const { budget, callBudget, pauses, keys, breakers, limiter } = this.#upstream;
+    const { caller } = this.#owner;
     if (!this.#request.isWrite) budget.earn();
     const isFree = callBudget === undefined && pauses.none && breakers.calm;
-    const isAdmitted = isFree && limiter.take(this.#owner.caller.queueKey);
+    const isAdmitted = isFree && keys.enter(caller, this) && limiter.take(caller.queueKey);
     if (isAdmitted && this.#request.beforeSend === undefined) this.#send();
     else this.#sendWhenReady(isAdmitted).catch((error: unknown) => this.#fail(error));
   }
@@ -168,7 +170,8 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
 
   /** It has answered with a success, and its text could be decoded. */
   succeeded(response: DecodedResponse): void {
-    const { counts, reachability } = this.#upstream;
+    const { counts, keys, reachability } = this.#upstream;
+    const { caller } = this.#owner;
     this.#unread = undefined;
     this.#onEnd?.(response.status);
     this.#span?.answered(response.status);
@@ -176,7 +179,12 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     this.#answered();
     // A proxy's or another server's page; the API never sends one.
     if (response.contentType.startsWith('text/html')) reachability.failedFor('NOT_THE_API');
-    else reachability.answered();
+    else {
+      reachability.answered();
+      this.#owner.hasSucceeded = true;
+      keys.prove(caller);
+    }
+    keys.left(caller, this);
     if (this.waiters.length > 0) this.#settle(response);
   }
 
@@ -188,6 +196,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     this.#onEnd?.(statusOf(error));
     this.#span?.failed(error);
     this.#learnFrom(error);
+    this.#learnOfKey(error);
     const repeat = this.#mayRepeat(error);
     if (repeat === undefined) this.#fail(error);
     else void this.#repeat(repeat, error);
@@ -230,6 +239,16 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     }
   }
 
+  /** Any answer of the API shows that it knows the key, but one that says that it does not, or nothing of it. */
+  #learnOfKey(error: unknown): void {
+    const { keys } = this.#upstream;
+    const { caller, hasSucceeded } = this.#owner;
+    if (isUnauthenticated(error)) {
+      if (!hasSucceeded) keys.reject(caller, error);
+    } else if (reasonOf(error) === undefined && !isRateLimited(error)) keys.prove(caller);
+    keys.left(caller, this);
+  }
+
   #takeProbed(): Breaker | undefined {
     const probed = this.#probed;
     this.#probed = undefined;
@@ -269,7 +288,6 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
 
   /** Gives each operation that waits the value, if it may keep it: what is read counts against its memory. */
   #settle(response: DecodedResponse): void {
-    this.#owner.noteEnd(undefined);
     const { bodies, eventLoop } = this.#upstream;
     const body = this.#request.isWrite ? bodies.keepWritten(response.text) : bodies.keep(response.text);
     if (body === undefined) return this.#fail(noRoomForBodies);
@@ -292,8 +310,6 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
   }
 
   #fail(error: unknown): void {
-    const failure = toDomainError(error);
-    if (this.waiters.length > 0) this.#owner.noteEnd(failure);
-    this.reject(failure);
+    this.reject(toDomainError(error));
   }
 }

@@ -12,6 +12,7 @@ import { createTransport, type Transport } from '../transport/transport.ts';
 import type { BreakerState } from './breaker.ts';
 import { BreakerRegistry } from './breaker-registry.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
+import { KeyTrials } from './key-trials.ts';
 import { RateLimitPauses } from './rate-limit-pauses.ts';
 import { Reachability, type ReachabilityState } from './reachability.ts';
 import { RetryBudget } from './retry-budget.ts';
@@ -22,6 +23,7 @@ export interface UpstreamResources {
   /** Put before every path of the API. */
   readonly prefix: string;
   readonly pauses: RateLimitPauses;
+  readonly keys: KeyTrials;
   readonly breakers: BreakerRegistry;
   readonly limiter: ConcurrencyLimiter;
   readonly budget: RetryBudget;
@@ -91,13 +93,16 @@ export function createUpstreamResources(options: UpstreamOptions): UpstreamResou
   const now = (): number => performance.now();
   const most = Math.min(maxInFlight, connections);
   const limiter = new ConcurrencyLimiter({ most, now });
+  const keys = new KeyTrials(now);
   const bodies = new BodyRoom(options.bodyRoomLimits);
   const reachability = new Reachability({ host, log, now });
   const breakerLog = logBreaker(reachability, host, log);
   const breakers = new BreakerRegistry({
     now,
     onOpen: () => {
-      limiter.flush(new UpstreamError('UPSTREAM_UNAVAILABLE'));
+      const unavailable = new UpstreamError('UPSTREAM_UNAVAILABLE');
+      keys.flush(unavailable);
+      limiter.flush(unavailable);
       breakerLog.opened();
     },
     onClose: breakerLog.closed,
@@ -116,15 +121,17 @@ export function createUpstreamResources(options: UpstreamOptions): UpstreamResou
     counts: new CallCounts(),
     callBudget: options.callBudget,
     budgetCounts: new BudgetCounts(),
-    ...{ breakers, limiter, bodies, maxBodyBytes, eventLoop, reachability, now },
+    ...{ breakers, keys, limiter, bodies, maxBodyBytes, eventLoop, reachability, now },
   };
 }
 
 /** A snapshot for metrics and readiness. */
 export function healthOf(upstream: UpstreamResources, sharedReads: number): UpstreamHealth {
-  const { breakers, limiter, budget, counts, reachability, budgetCounts } = upstream;
+  const { breakers, keys, limiter, budget, counts, reachability, budgetCounts } = upstream;
   const { state } = breakers;
-  const { inFlight, queued, sheds } = limiter;
+  const { inFlight } = limiter;
+  const queued = limiter.queued + keys.waiting;
+  const sheds = limiter.sheds + keys.sheds;
   const { failures, state: last } = reachability;
   return {
     ...{ state, inFlight, queued, retries: budget.spent, sheds, sharedReads },

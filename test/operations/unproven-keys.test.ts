@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import { listOf } from '../support/lists.ts';
+import { as, together } from '../support/load.ts';
+import { codesOf } from '../support/outcomes.ts';
+import { reply } from '../support/replies.ts';
+import { project } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const unknown = reply({ status: 401, body: { type: 'authentication_error', code: 'authentication_failed' } });
+
+/** A query of twenty REST calls that are sent together. `from` is the id of its first project. */
+function twenty(from = 1): string {
+  const fields = Array.from(
+    { length: 20 },
+    (_, index) => `p${index}: project(id: ${from + index}) { dashboards { totalCount } }`,
+  );
+  return `{ ${fields.join(' ')} }`;
+}
+
+test.each([
+  ['401', unknown],
+  ['403 with `authentication_failed`', reply({ status: 403, body: { code: 'authentication_failed' } })],
+])('an invented key makes eight calls of one request, whose other calls fail with them (%s)', async (_name, answer) => {
+  await using upstream = await startUpstream(() => answer);
+  await using gateway = await startGateway(upstream);
+  const { errors = [] } = await gateway.ask(twenty(), as('phx_invented'));
+  expect(errors.map(({ extensions }) => extensions['code'])).toEqual(Array(20).fill('UNAUTHENTICATED'));
+  expect(upstream.requests).toHaveLength(8);
+});
+
+test('24 requests at a time with an invented key make eight calls, and those that follow none', async () => {
+  await using upstream = await startUpstream(() => unknown, { hold: 8 });
+  await using gateway = await startGateway(upstream);
+  const ask = (index: number) => gateway.ask(twenty(20 * index + 1), as('phx_invented'));
+  const answers = await together(24, 24, ask);
+  answers.push(...(await together(24, 24, ask)));
+  for (const { errors = [] } of answers) {
+    expect(new Set(errors.map(({ extensions }) => extensions['code']))).toEqual(new Set(['UNAUTHENTICATED']));
+  }
+  expect(upstream.requests).toHaveLength(8);
+});
+
+test('the first answer to a new key lets the other calls go, and later requests wait for nothing', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/:id/dashboards/': listOf([]) });
+  await using gateway = await startGateway(upstream);
+  expect(codesOf(await gateway.ask(twenty()))).toEqual([]);
+  expect([upstream.requests.length, upstream.waves()]).toEqual([20, 2]);
+  upstream.reset();
+  expect(codesOf(await gateway.ask(twenty()))).toEqual([]);
+  expect([upstream.requests.length, upstream.waves()]).toEqual([20, 1]);
+});
+
+test.each([429, 500, 503])(
+  'answers of status %i say nothing of a key: no more than eight of its calls are in flight',
+  async (status) => {
+    const answer = reply({ status, body: { type: 'server_error', code: 'error', detail: 'no' } });
+    await using upstream = await startUpstream(() => answer);
+    await using gateway = await startGateway(upstream);
+    await gateway.ask(twenty());
+    expect(upstream.mostInFlight).toBeLessThanOrEqual(8);
+  },
+);
+
+test('an object that does not exist shows that the key is known', async () => {
+  await using upstream = await startUpstream(() =>
+    reply({ status: 404, body: { type: 'invalid_request', code: 'not_found' } }),
+  );
+  await using gateway = await startGateway(upstream);
+  expect(codesOf(await gateway.ask('{ project(id: 1) { name } }'))).toEqual([]);
+  await gateway.ask(twenty());
+  expect(upstream.mostInFlight).toBe(20);
+});
+
+test('a key that was known and is not any more has to prove itself again', async () => {
+  let isKnown = true;
+  await using upstream = await startUpstream(() => (isKnown ? project(1) : unknown));
+  await using gateway = await startGateway(upstream);
+  expect(codesOf(await gateway.ask('{ project(id: 1) { name } }'))).toEqual([]);
+  isKnown = false;
+  await gateway.ask('{ project(id: 1) { name } }');
+  upstream.reset();
+  const { errors = [] } = await gateway.ask(twenty());
+  expect(errors.map(({ extensions }) => extensions['code'])).toEqual(Array(20).fill('UNAUTHENTICATED'));
+  expect(upstream.requests).toEqual([]);
+});
