@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import type { RequestContext } from '../operation/operation-run.ts';
 import type { AnswerParts } from '../operation/result.ts';
+import { toError } from '../rest/errors.ts';
 import { toByteStream } from './byte-stream.ts';
 import { brotliParams, effort } from './compression.ts';
 import type { Coding } from './negotiation.ts';
@@ -48,7 +50,7 @@ async function* encoded(frames: AsyncIterable<string>): AsyncGenerator<Uint8Arra
   for await (const frame of frames) yield Buffer.from(frame);
 }
 
-/** Compresses all pieces as one, and flushes each, so that it can be read before the next is there. */
+/** Compresses all pieces as one, flushes each, so that it can be read before the next is there, and ends the coding. */
 async function* compressed(
   frames: AsyncIterable<string>,
   coding: Coding,
@@ -57,22 +59,20 @@ async function* compressed(
   const encoder = coding === 'gzip' ? createGzip({ level: effort }) : createBrotliCompress({ params: brotliParams });
   const chunks: Buffer[] = [];
   encoder.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const flushed = (flush: (done: () => void) => void): Promise<Buffer> =>
-    new Promise((resolve, reject) => {
-      encoder.once('error', reject);
-      flush(() => {
-        encoder.off('error', reject);
-        // What it still holds comes as an event, at once.
-        encoder.read();
-        resolve(Buffer.concat(chunks.splice(0)));
-      });
-    });
+  const taken = (): Buffer => Buffer.concat(chunks.splice(0));
+  const failed = once(encoder, 'error').then(([error]) => Promise.reject(toError(error)));
+  failed.catch(() => undefined);
   request.onClose(() => encoder.destroy());
   for await (const frame of frames) {
     encoder.write(frame);
-    yield await flushed((done) => encoder.flush(kinds[coding], done));
+    await Promise.race([failed, new Promise<void>((resolve) => encoder.flush(kinds[coding], resolve))]);
+    yield taken();
   }
-  yield await flushed((done) => encoder.end(done));
+  // It has taken everything before it has given everything: what closes the coding comes last.
+  const ended = once(encoder, 'end');
+  encoder.end();
+  await ended;
+  yield taken();
 }
 
 /** Everything that was written can be read. */
