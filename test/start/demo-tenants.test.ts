@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { examples, explainExample } from '../../src/http/graphiql/examples.ts';
 import { textAt } from '../support/connections.ts';
 import { ask } from '../support/gateway.ts';
 import { runMain } from '../support/process.ts';
@@ -35,4 +36,10 @@ test('tenants of a demonstration are those of the embedded workspace alone', asy
   await using running = runMain(['--demo-tenants'], { UPSTREAM_URL: 'http://127.0.0.1:1' });
   expect(await running.exit()).toBe(2);
   expect(running.output()).toContain('--demo-tenants: expected the embedded workspace, but UPSTREAM_URL is set');
+});
+
+test('the comments of GraphiQL promise no number of calls, which is another for each tenant', () => {
+  const comments = [...examples, explainExample].flatMap(({ query }) => query.match(/#.*/g) ?? []);
+  expect(comments.length).toBeGreaterThan(5);
+  expect(comments.filter((comment) => /\d/.test(comment))).toEqual([]);
 });

@@ -124,3 +124,16 @@ function anchorsOf(file: string): readonly string[] {
       .replaceAll(' ', '-'),
   );
 }
+
+test('no example uses a variable that it does not set itself', () => {
+  for (const page of pages) {
+    for (const { text, language } of blocksOf(page)) {
+      if (language !== 'sh') continue;
+      const used = [...text.matchAll(/\$\{?([A-Z]\w*)/g)].map(([, name = '']) => name);
+      expect({ page, unset: used.filter((name) => !new RegExp(`\\b${name}=`).test(text)) }).toEqual({
+        page,
+        unset: [],
+      });
+    }
+  }
+});

@@ -8,10 +8,10 @@ interface Example {
 /** Queries that show what the gateway is for. They run on the embedded workspace as they stand. */
 export const examples: readonly Example[] = [
   {
-    query: `# Run it: 5 REST calls in
-# 2 waves, on the left.
-# Ctrl-Space completes, and
-# the book has every field.
+    query: `# Run it with the button, or
+# Ctrl-Enter. Ctrl-Space
+# completes, and the book has
+# every field.
 query Overview {
   projects(first: 2) {
     nodes {
@@ -95,8 +95,8 @@ export const explainExample: Example = {
 # it and lists its calls.
 #
 # \`tiles\` costs a call for
-# each dashboard: without it,
-# 15 calls are saved.
+# each dashboard: take it out
+# to see what is saved.
 query Explain {
   projects(first: 3) {
     nodes {
