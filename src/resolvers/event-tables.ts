@@ -1,7 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { queryText } from '../graphql/event-filter.ts';
-import { eventValuesIn, refreshingIn } from '../graphql/event-values.ts';
 import type {
   EventRowsPageResolvers,
   EventsCsvPageResolvers,
@@ -9,12 +8,14 @@ import type {
   EventValuesResolvers,
 } from '../graphql/generated/resolvers.ts';
 import { parseIdWithin } from '../graphql/ids.ts';
+import { itemsIn } from '../graphql/plugin-results.ts';
 import type { CsvPageSource, ReportSource, RowRecord, RowsPageSource, TableSource } from '../graphql/records.ts';
 import { type TableArguments, tableWindowOf } from '../graphql/table-arguments.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import type { ValuesQuery } from '../rest/api.ts';
 import { isNotFound } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';
+import { exactDigits, isObject, type JsonObject } from '../rest/values.ts';
 import { confirmScope } from './current-scope.ts';
 
 /** A page of events as CSV. */
@@ -118,4 +119,24 @@ function takeEndCursor<Content>({ list, page }: TableSource<Content>, context: G
   const cursor = context.cursors.encode(list, page.end);
   context.answer.takeText(cursor);
   return cursor;
+}
+
+// The contract shows the answer of `events/values/` as if it were an event. Upstreams answer an array of
+// `{"name": …}`, or `{"results": […], "refreshing": …}`.
+
+/** The values of an answer, each an object: any other value is its own `name`. Null for an answer of another shape. */
+function eventValuesIn(body: unknown): JsonObject[] | null {
+  const items = itemsIn(body);
+  return items?.map((item) => (isEntry(item) ? item : { name: item })) ?? null;
+}
+
+/** True if the upstream says that it is still looking for values; null if it does not say. */
+function refreshingIn(body: unknown): boolean | null {
+  const refreshing = isObject(body) ? body['refreshing'] : undefined;
+  return typeof refreshing === 'boolean' ? refreshing : null;
+}
+
+/** True of an object that is no number kept as text. */
+function isEntry(item: unknown): item is JsonObject {
+  return isObject(item) && exactDigits(item) === undefined;
 }
