@@ -7,13 +7,12 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { CompileBudget } from './compile-budget.ts';
+import { CompileBudget, spreadSize } from './compile-budget.ts';
 import { conditionsOf, createExecutionInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
 import { type DocumentLimits, limitErrors } from './document-limits.ts';
 import { createExecution, type Execute, type ExecutionOptions, type Schemas } from './execute.ts';
 import { parseDocument, validationErrors } from './parse-document.ts';
 import { RefusedDocument, requestError } from './request-error.ts';
-import { spreadSize } from './spread-size.ts';
 
 /** An operation that is ready to run: parsed, valid, within the limits. */
 export interface PreparedOperation {

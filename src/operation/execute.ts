@@ -20,9 +20,8 @@ import {
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { GatewayContext } from '../context.ts';
 import { isIntrospection } from '../look-ahead/meta-fields.ts';
-import { CompileBudget } from './compile-budget.ts';
+import { CompileBudget, spreadSize } from './compile-budget.ts';
 import { type LiftedDocument, liftedPrefix, liftLiterals } from './lift-literals.ts';
-import { spreadSize } from './spread-size.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
