@@ -1,7 +1,7 @@
 import { parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { fragmentsOf } from '../../src/look-ahead/selection.ts';
-import { longestNameOf } from '../../src/plan/deferred-names.ts';
+import { longestNameOf } from '../../src/plan/deferred-places.ts';
 
 test.each([
   ['the longest path', '{ ab { cde f { g } } }', 5],
