@@ -24,12 +24,6 @@ export function enumRestValue(type: string, name: string): string | number | und
   return restValuesOf(type)[name];
 }
 
-/** Whether a value is one that REST has for an enum. */
-export function isEnumRestValue(type: string, value: unknown): boolean {
-  const values: readonly unknown[] = Object.values(restValuesOf(type));
-  return values.includes(value);
-}
-
 function restValuesOf(type: string): RestValues {
   const all: Readonly<Record<string, RestValues>> = restValues;
   return all[type] ?? {};

@@ -1,84 +1,51 @@
-import {
-  coerceInputValue,
-  type GraphQLField,
-  type GraphQLInputField,
-  type GraphQLObjectType,
-  getNamedType,
-  isEnumType,
-  isObjectType,
-} from 'graphql';
+import { type GraphQLField, type GraphQLInputField, type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import { requestColumns } from '../rest/generated/views.ts';
-import { idText, isObject } from '../rest/values.ts';
-import { isEnumRestValue } from './enums.ts';
+import { isObject } from '../rest/values.ts';
 import { isRowType, mappingOf, restNameOf, snakeCase } from './field-mapping.ts';
 import { quoted, UserInputError } from './input-error.ts';
 import { inputFieldsOf, type MutationInfo } from './mutation-inputs.ts';
 
 /**
- * The members of a mutation's `extra`. What an input field sets is checked there and nowhere else, so a name that has one
- * is refused here, as REST spells it and as GraphQL does; so is a column that no request sets. Request columns of the
- * contract for which this mutation has no field are checked as the mutations that have one check them.
+ * The members of a mutation's `extra`, which is for what the contract does not document. A name that an input field of this
+ * mutation, or of another one of the same noun, sets is checked there and nowhere else; so it is refused here, as REST spells it
+ * and as GraphQL does. So is each column of the noun.
  */
 export function extraEntries(extra: unknown, info: MutationInfo): [string, unknown][] {
   if (extra === null || extra === undefined) return [];
   if (!isObject(extra)) throw new UserInputError(`Expected \`extra\` to be a JSON object, but got ${quoted(extra)}.`);
   const entries = Object.entries(extra);
   const known = knownNames(info);
-  const takesFiles = inputFieldsOf(info)['files'] !== undefined;
-  for (const [name, value] of entries) if (takesFiles || known.has(snakeCase(name))) checkEntry(name, value, info);
+  const { files } = inputFieldsOf(info);
+  for (const [name] of entries) {
+    if (known.has(snakeCase(name))) throw refusalOf(name, info);
+    // What the body of a change of source code has beside columns are files.
+    if (files !== undefined) throw ownRefusal(name, files);
+  }
   return entries;
 }
 
-/** The names of input fields and of columns, in snake_case. */
+/** The names of input fields and of columns that the contract has for the noun of a mutation, in snake_case. */
 function knownNames(info: MutationInfo): ReadonlySet<string> {
   const noun = nounOf(info);
-  const inputs = Object.values(inputFieldsOf(info)).flatMap(namesOfInput);
-  const columns =
-    noun === undefined ? [] : Object.values(noun.getFields()).flatMap((field) => columnNames(noun, field));
-  return new Set([...inputs, ...columns].map(snakeCase));
+  const inputs = [info, ...mutationsOf(noun, info)].flatMap((one) => Object.values(inputFieldsOf(one)));
+  const columns = Object.values(noun?.getFields() ?? {}).flatMap((field) => (noun ? columnNames(noun, field) : []));
+  const requests: Readonly<Record<string, readonly string[]>> = requestColumns;
+  return new Set([...inputs.flatMap(namesOfInput), ...columns, ...(requests[noun?.name ?? ''] ?? [])].map(snakeCase));
 }
 
-function checkEntry(name: string, value: unknown, info: MutationInfo): void {
-  const noun = nounOf(info);
-  const isKnown = noun !== undefined && isColumn(name, noun);
-  // What the body of a change of source code has beside columns are files.
-  const own = fieldFor(name, info) ?? (isKnown ? undefined : inputFieldsOf(info)['files']);
-  if (own !== undefined) {
-    throw new UserInputError(`Expected ${quoted(name)} in the input field \`${own.name}\`, but got it in \`extra\`.`);
-  }
-  if (isKnown) checkColumn(name, value, noun, info);
+function refusalOf(name: string, info: MutationInfo): UserInputError {
+  const own = fieldFor(name, info);
+  if (own !== undefined) return ownRefusal(name, own);
+  const setters = mutationsOf(nounOf(info), info).filter((other) => fieldFor(name, other) !== undefined);
+  const names = setters.map(({ fieldName }) => `\`${fieldName}\``).join(', ');
+  const reason = names === '' ? 'the upstream alone sets it' : `it is set by ${names}`;
+  return new UserInputError(
+    `Expected \`extra\` to hold what \`${info.fieldName}\` sets, but got ${quoted(name)}: ${reason}.`,
+  );
 }
 
-/** A column that this mutation has no field for, but others of the same noun may have. */
-function checkColumn(name: string, value: unknown, noun: GraphQLObjectType, info: MutationInfo): void {
-  const others = mutationsOf(noun, info).filter((other) => fieldFor(name, other) !== undefined);
-  const field = others[0] && fieldFor(name, others[0]);
-  if (field === undefined || !isRequestColumn(restNameOf(field), noun)) {
-    const setters = others.map(({ fieldName }) => `\`${fieldName}\``).join(', ');
-    const reason = setters === '' ? 'the upstream alone sets it' : `it is set by ${setters}`;
-    throw new UserInputError(
-      `Expected \`extra\` to hold what \`${info.fieldName}\` sets, but got ${quoted(name)}: ${reason}.`,
-    );
-  }
-  const restName = restNameOf(field);
-  if (name !== restName)
-    throw new UserInputError(`Expected REST names in \`extra\` (\`${restName}\`), but got ${quoted(name)}.`);
-  if (value !== null && !isRestValue(value, field)) {
-    throw new UserInputError(`Expected ${quoted(name)} in \`extra\` to be as REST has it, but got ${quoted(value)}.`);
-  }
-}
-
-/** Whether a value is what REST takes for an input field. */
-function isRestValue(value: unknown, { type }: GraphQLInputField): boolean {
-  const named = getNamedType(type);
-  if (isEnumType(named)) return isEnumRestValue(named.name, value);
-  if (named.name === 'ID') return typeof value !== 'string' && idText(value) !== undefined;
-  return coerceInputValue(value, type) !== undefined;
-}
-
-function isRequestColumn(name: string, noun: GraphQLObjectType): boolean {
-  const columns: Readonly<Record<string, readonly string[]>> = requestColumns;
-  return columns[noun.name]?.includes(name) === true;
+function ownRefusal(name: string, field: GraphQLInputField): UserInputError {
+  return new UserInputError(`Expected ${quoted(name)} in the input field \`${field.name}\`, but got it in \`extra\`.`);
 }
 
 /** The input field that a name stands for. */
@@ -93,7 +60,7 @@ function namesOfInput(field: GraphQLInputField): string[] {
   return field.name === 'extra' ? [] : [restName, field.name];
 }
 
-function mutationsOf(noun: GraphQLObjectType, { parentType }: MutationInfo): MutationInfo[] {
+function mutationsOf(noun: GraphQLObjectType | undefined, { parentType }: MutationInfo): MutationInfo[] {
   const all = Object.keys(parentType.getFields()).map((fieldName) => ({ parentType, fieldName }));
   return all.filter((info) => nounOf(info) === noun);
 }
@@ -105,13 +72,6 @@ function nounOf({ parentType, fieldName }: MutationInfo): GraphQLObjectType | un
   if (!isObjectType(payload)) return undefined;
   const types = Object.values(payload.getFields()).map(({ type }) => getNamedType(type));
   return types.filter(isObjectType).find((type) => isRowType(type.name));
-}
-
-function isColumn(name: string, noun: GraphQLObjectType): boolean {
-  const rest = snakeCase(name);
-  return Object.values(noun.getFields()).some((field) =>
-    columnNames(noun, field).some((one) => snakeCase(one) === rest),
-  );
 }
 
 /** The names that stand for a column; none for a field that is no column. */

@@ -78,7 +78,7 @@ function toRequestBody(input: object, info: MutationInfo, scope: BodyScope): Jso
   const fields = inputFieldsOf(info);
   const extra = 'extra' in input ? extraEntries(input.extra, info) : [];
   if (extra.length > 0) refuseUnknownOwner(scope.reach, 'extra', '');
-  if ('deletedFiles' in fields) return filesBody(input, extra);
+  if ('deletedFiles' in fields) return filesBody(input, scope.reach);
   const entries: [string, unknown][] = [];
   for (const [name, value] of Object.entries(input)) {
     const field = fields[name];
@@ -128,22 +128,37 @@ function checkedTileId(text: string): string {
   throw new UserInputError(`Expected \`tileId\` to be the id of a tile (an integer), but got ${quoted(text)}.`);
 }
 
-/**
- * The body of a change of source code is the files by their names, null for one to delete, and the request columns that
- * the contract shows in this place.
- */
-function filesBody(input: object, extra: readonly [string, unknown][]): JsonObject {
+/** The body of a change of source code is the files by their names, null for one to delete. */
+function filesBody(input: object, reach: Reach | undefined): JsonObject {
   const written = listIn(input, 'files').map((file): [string, unknown] =>
-    isObject(file) ? [String(file['name']), file['text']] : ['', null],
+    isObject(file) ? [checkedFileName(file['name'], 'files', reach), file['text']] : ['', null],
   );
-  const deleted = listIn(input, 'deletedFiles').map((name): [string, unknown] => [String(name), null]);
-  const entries = [...written, ...deleted, ...extra];
+  const deleted = listIn(input, 'deletedFiles').map((name): [string, unknown] => [
+    checkedFileName(name, 'deletedFiles', reach),
+    null,
+  ]);
+  const entries = [...written, ...deleted];
   if (entries.length === 0) throw new UserInputError('Expected a file in `files` or `deletedFiles`, but got none.');
   const names = entries.map(([name]) => name);
   const twice = names.find((name, index) => names.indexOf(name) < index);
   if (twice === undefined) return Object.fromEntries(entries);
   throw new UserInputError(
-    `Expected each name once in \`files\`, \`deletedFiles\` and \`extra\`, but got ${quoted(twice)} twice.`,
+    `Expected each name once in \`files\` and \`deletedFiles\`, but got ${quoted(twice)} twice.`,
+  );
+}
+
+/** The longest name of a file, in characters. */
+const longestFileName = 200;
+
+/** A name with an extension, perhaps below folders. No column and no member of JavaScript's objects has a dot in its name. */
+const fileName = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.[a-z]\w*$/i;
+
+/** The body has files and columns side by side, so that a file without an extension may be a column to the upstream. */
+function checkedFileName(name: unknown, field: string, reach: Reach | undefined): string {
+  if (typeof name === 'string' && name.length <= longestFileName && fileName.test(name)) return name;
+  refuseUnknownOwner(reach, field, ' but for files with an extension, such as index.ts');
+  throw new UserInputError(
+    `Expected \`${field}\` to name files with an extension, such as index.ts, but got ${quoted(name)}.`,
   );
 }
 

@@ -2,6 +2,8 @@ import { type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'gr
 import { describe, expect, test } from 'vitest';
 import { createSchema } from '../../src/schema.ts';
 import { startGateway } from '../support/gateway.ts';
+import { codesOf } from '../support/load.ts';
+import { startTenants } from '../support/tenants.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { columnsOf, fieldNameOf } from './document.ts';
 import { organizationId } from './operation-table.ts';
@@ -21,13 +23,6 @@ const addresses: Readonly<Record<string, object>> = {
   upgradePlugin: { id: '5', organizationId },
 };
 
-const dashboardColumns =
-  'name description pinned deleted use_template use_dashboard delete_insights filters tags restriction_level';
-const pluginColumns = 'plugin_type name description icon config_schema tag is_global capabilities metrics public_jobs';
-
-/** Request columns that take any JSON. */
-const json = new Set(['filters', 'config_schema', 'capabilities', 'metrics', 'public_jobs']);
-
 const mutations = createSchema().getMutationType()?.getFields() ?? {};
 const withExtra = Object.keys(mutations).filter((name) => inputOf(name).getFields()['extra'] !== undefined);
 
@@ -39,7 +34,7 @@ describe.each(withExtra)('`extra` of %s', (mutation) => {
   const noun = /Project|Dashboard|Plugin/.exec(mutation)?.[0] ?? '';
   const fields = Object.keys(inputOf(mutation).getFields()).filter((name) => name !== 'extra');
   const columns = columnsOf(noun).map(({ name }) => name);
-  const free = freeColumnsOf(mutation);
+  const documented = columnsOf(`${noun}Request`).map(({ name }) => name);
 
   test('refuses the name of an input field, as GraphQL and as REST spell it, and names the field', async () => {
     const messages = await refusalsOf(
@@ -55,62 +50,80 @@ describe.each(withExtra)('`extra` of %s', (mutation) => {
     );
   });
 
-  test('refuses every column that no request sets, in both spellings, and every request column but under its REST name', async () => {
-    const names = columns.flatMap((column) => {
-      const spellings = [column, fieldNameOf(column), camelCase(column)];
-      return free.includes(column) ? spellings.filter((name) => name !== column) : spellings;
-    });
+  test('refuses every column and every request column of the contract, in each spelling', async () => {
+    const names = [...columns, ...documented].flatMap((column) => [column, fieldNameOf(column), camelCase(column)]);
     const messages = await refusalsOf(mutation, names);
     for (const message of messages) {
       expect(message).toMatch(
-        /in the input field `\w+`, but got it in `extra`\.$|^Expected `extra` to hold what `\w+` sets, but got "\w+": (?:the upstream alone sets it|it is set by `\w+`(?:, `\w+`)*)\.$|^Expected REST names in `extra` \(`\w+`\), but got "\w+"\.$/,
+        /in the input field `\w+`, but got it in `extra`\.$|^Expected `extra` to hold what `\w+` sets, but got "\w+": (?:the upstream alone sets it|it is set by `\w+`(?:, `\w+`)*)\.$/,
       );
     }
     expect(messages).toHaveLength(names.length);
   });
+});
 
-  test('sends every request column that the contract documents for it and no input field sets', async () => {
-    const extra = Object.fromEntries(free.map((column) => [column, sampleOf(column)]));
-    for (const sent of [extra, ...free.map((column) => ({ [column]: null }))]) {
-      expect(await bodyOf(mutation, sent)).toMatchObject(sent);
-    }
-  });
+test('every request column of the contract has an input field in some mutation', async () => {
+  for (const noun of ['Project', 'Dashboard', 'Plugin']) {
+    const own = Object.keys(mutations)
+      .filter((mutation) => mutation.includes(noun))
+      .flatMap((mutation) => Object.keys(inputOf(mutation).getFields()));
+    const fields = new Set(own);
+    const columns = columnsOf(`${noun}Request`).map(({ name }) => fieldNameOf(name));
+    expect(columns.filter((column) => !fields.has(column))).toEqual([]);
+  }
+});
 
-  test('refuses a value of a request column that is not what REST takes', async () => {
-    const wrong = free.filter((column) => !json.has(column));
-    const messages = await refusalsOf(mutation, wrong, { wrong: true });
-    expect(messages).toEqual(
-      wrong.map((column) => `Expected "${column}" in \`extra\` to be as REST has it, but got {"wrong":true}.`),
-    );
+describe('The name of a file', () => {
+  const columns = ['Plugin', 'PluginRequest'].flatMap((schema) => columnsOf(schema).map(({ name }) => name));
+  const members = [...Object.getOwnPropertyNames(Object.prototype), 'prototype', 'toJSON', 'rawJSON'];
+  const others = ['', '.', '..', 'a', '.ts', 'a.', '../a.ts', '/a.ts', 'a//b.ts', 'a\\b.ts', 'a b.ts', 'a.ts\n', 'a.1'];
+  const wrong = [...columns, ...members, ...others, 'url', 'organization', `${'a'.repeat(198)}.ts`];
+  const entries = { acme: { key: 'phx_narrow', organizations: [organizationId], mutations: true } } as const;
+
+  test.each(['files', 'deletedFiles'])(
+    'is no column, no member of an object and no path elsewhere, in `%s`',
+    async (list) => {
+      await using upstream = await startUpstream({});
+      await using gateway = await startGateway(upstream);
+      await using narrowed = await startTenants(upstream, entries);
+      for (const name of wrong) {
+        const input = { ...addresses['updatePluginSource'], [list]: list === 'files' ? [{ name, text: 'x' }] : [name] };
+        const [anyone, tenant] = await Promise.all([
+          gateway.ask(queryOf('updatePluginSource'), { variables: { input } }),
+          narrowed.askAs('acme', queryOf('updatePluginSource'), { variables: { input } }),
+        ]);
+        expect([name, ...codesOf(anyone), ...codesOf(tenant)]).toEqual([name, 'BAD_USER_INPUT', 'FORBIDDEN']);
+      }
+      expect(upstream.requests).toEqual([]);
+    },
+  );
+
+  test('is a name with an extension, perhaps below folders, for everyone', async () => {
+    const names = ['index.ts', 'site.ts', 'frontend.tsx', 'plugin.json', 'src/lib/a-b.c.test.ts', 'constructor.ts'];
+    const files = names.map((name) => ({ name, text: 'x' }));
+    await using upstream = await startUpstream(() => ({}));
+    await using gateway = await startGateway(upstream);
+    await using narrowed = await startTenants(upstream, entries);
+    const variables = { input: { ...addresses['updatePluginSource'], files } };
+    expect((await gateway.ask(queryOf('updatePluginSource'), { variables })).errors).toBe(undefined);
+    expect((await narrowed.askAs('acme', queryOf('updatePluginSource'), { variables })).errors).toBe(undefined);
+    const body = JSON.stringify(Object.fromEntries(names.map((name) => [name, 'x'])));
+    expect(upstream.records.map((record) => record.body)).toEqual([body, body]);
   });
 });
 
-test('the request columns without an input field are these', () => {
-  expect(Object.fromEntries(withExtra.map((mutation) => [mutation, freeColumnsOf(mutation).join(' ')]))).toEqual({
-    createProject: '',
-    updateProject: '',
-    createDashboard: 'deleted delete_insights',
-    updateDashboard: 'use_template use_dashboard',
-    moveDashboardTile: dashboardColumns,
-    createDashboardFromTemplate: dashboardColumns,
-    createPlugin: '',
-    updatePlugin: '',
-    updatePluginSource: pluginColumns,
-    upgradePlugin: pluginColumns,
-  });
-});
-
-test('a change of source code takes no files in `extra`, and no name twice', async () => {
-  expect(await refusalsOf('updatePluginSource', ['index.ts', '__proto__'])).toEqual([
+test('a change of source code takes nothing in `extra`, and no name twice', async () => {
+  expect(await refusalsOf('updatePluginSource', ['index.ts', '__proto__', 'name'])).toEqual([
     'Expected "index.ts" in the input field `files`, but got it in `extra`.',
     'Expected "__proto__" in the input field `files`, but got it in `extra`.',
+    'Expected `extra` to hold what `updatePluginSource` sets, but got "name": it is set by `createPlugin`, `updatePlugin`.',
   ]);
   await using upstream = await startUpstream({});
   await using gateway = await startGateway(upstream);
-  const input = { ...addresses['updatePluginSource'], deletedFiles: ['name'], extra: { name: 'x' } };
+  const input = { ...addresses['updatePluginSource'], deletedFiles: ['a.ts'], files: [{ name: 'a.ts', text: '' }] };
   const { errors } = await gateway.ask(queryOf('updatePluginSource'), { variables: { input } });
   expect(errors?.map(({ message }) => message)).toEqual([
-    'Expected each name once in `files`, `deletedFiles` and `extra`, but got "name" twice.',
+    'Expected each name once in `files` and `deletedFiles`, but got "a.ts" twice.',
   ]);
   expect(upstream.requests).toEqual([]);
 });
@@ -129,6 +142,9 @@ test.each([
   ['updateProject', 'apiToken', 'the upstream alone sets it'],
   ['createDashboard', 'created_by', 'the upstream alone sets it'],
   ['updatePlugin', 'url', 'it is set by `createPlugin`'],
+  ['upgradePlugin', 'configSchema', 'it is set by `createPlugin`, `updatePlugin`'],
+  ['createDashboard', 'delete_insights', 'it is set by `updateDashboard`, `deleteDashboard`'],
+  ['updateDashboard', 'use_dashboard', 'it is set by `createDashboard`'],
 ])('%s says of %s in `extra`: %s', async (mutation, name, reason) => {
   expect(await refusalsOf(mutation, [name])).toEqual([
     `Expected \`extra\` to hold what \`${mutation}\` sets, but got "${name}": ${reason}.`,
@@ -165,31 +181,6 @@ async function refusalsOf(mutation: string, names: readonly string[], value: unk
   }
   expect(upstream.requests).toEqual([]);
   return messages;
-}
-
-/** The body that goes upstream for a mutation with this `extra`. */
-async function bodyOf(mutation: string, extra: object): Promise<unknown> {
-  await using upstream = await startUpstream(() => ({ id: 5 }));
-  await using gateway = await startGateway(upstream);
-  const { errors } = await gateway.ask(queryOf(mutation), { variables: variablesOf(mutation, extra) });
-  expect(errors).toBeUndefined();
-  return JSON.parse(upstream.records[0]?.body ?? '');
-}
-
-/** The request columns that the contract has for a mutation, and that none of its input fields sets. */
-function freeColumnsOf(mutation: string): string[] {
-  const noun = /Project|Dashboard|Plugin/.exec(mutation)?.[0] ?? '';
-  const fields = Object.keys(inputOf(mutation).getFields());
-  return columnsOf(`${noun}Request`)
-    .map(({ name }) => name)
-    .filter((column) => !fields.includes(fieldNameOf(column)));
-}
-
-/** A value that REST takes for a request column. */
-function sampleOf(column: string): unknown {
-  const samples = { restriction_level: 37, use_dashboard: 7, plugin_type: 'source', tags: ['a', null] };
-  if (Object.hasOwn(samples, column)) return Reflect.get(samples, column);
-  return /^(?:pinned|deleted|delete_insights|is_global)$/.test(column) || (json.has(column) ? { a: [1] } : 'text');
 }
 
 function queryOf(mutation: string): string {

@@ -217,7 +217,8 @@ export const decisions: Readonly<Record<string, Decision>> = {
   ...input('DeletePluginInput', pluginInput('deletePlugin')),
   ...input('UpdatePluginSourceInput', {
     ...pluginInput('updatePluginSource', files),
-    extra: forbidden('updatePluginSource', `id: "${ownPlugin}", extra: { tag: "x" }`),
+    // It takes nothing of anyone.
+    extra: refused(mutationOf('updatePluginSource', `id: "${ownPlugin}", extra: { tag: "x" }`)),
   }),
   ...input('UpgradePluginInput', {
     ...pluginInput('upgradePlugin'),

@@ -226,13 +226,13 @@ export const reaches: readonly Reach[] = [
   },
   {
     operation: 'updatePluginSource',
-    query: `mutation Save($files: [PluginFileInput!] = [{ name: "a", text: "1" }])
-      { updatePluginSource(input: { id: "${pluginId}", files: $files, deletedFiles: ["b"] })
+    query: `mutation Save($files: [PluginFileInput!] = [{ name: "a.ts", text: "1" }])
+      { updatePluginSource(input: { id: "${pluginId}", files: $files, deletedFiles: ["b.ts"] })
       { files { name text } body } }`,
     request: `PATCH ${plugins}5/update_source/`,
-    body: '{"a":"1","b":null}',
-    answer: { a: '1' },
-    data: { updatePluginSource: { files: [{ name: 'a', text: '1' }], body: { a: '1' } } },
+    body: '{"a.ts":"1","b.ts":null}',
+    answer: { 'a.ts': '1' },
+    data: { updatePluginSource: { files: [{ name: 'a.ts', text: '1' }], body: { 'a.ts': '1' } } },
   },
   {
     operation: 'upgradePlugin',

@@ -115,7 +115,7 @@ describe('a write', () => {
     [`createPlugin(input: { organizationId: "${organizationId}" })`, 'plugin', plugin(5), 'latestTag', 'v1.1.0'],
     [`updatePlugin(input: { id: 5, organizationId: "${organizationId}" })`, 'plugin', plugin(5), 'tag', 'v1.0.0'],
     [
-      `updatePluginSource(input: { id: 5, organizationId: "${organizationId}", deletedFiles: ["a"] })`,
+      `updatePluginSource(input: { id: 5, organizationId: "${organizationId}", deletedFiles: ["a.ts"] })`,
       'plugin',
       plugin(5),
       'tag',

@@ -76,9 +76,9 @@ describe('the calls of a mutation', () => {
     ],
     [`deletePlugin(input: { id: 2, organizationId: "${organizationId}" }) { deletedId }`, `DELETE ${plugins}2/`, ''],
     [
-      `updatePluginSource(input: { id: 2, organizationId: "${organizationId}", deletedFiles: ["a"] }) { body plugin ${one} }`,
+      `updatePluginSource(input: { id: 2, organizationId: "${organizationId}", deletedFiles: ["a.ts"] }) { body plugin ${one} }`,
       `PATCH ${plugins}2/update_source/`,
-      '{"a":null}',
+      '{"a.ts":null}',
     ],
     [
       `upgradePlugin(input: { id: 2, organizationId: "${organizationId}" }) { body plugin ${one} }`,

@@ -71,7 +71,7 @@ const places: Readonly<Record<string, readonly [form: Form, selection: string]>>
   ],
   ...pluginPlaces('UpdatePluginInput', 'updatePlugin', 'plugin { id }'),
   ...pluginPlaces('DeletePluginInput', 'deletePlugin', 'deletedId'),
-  ...pluginPlaces('UpdatePluginSourceInput', 'updatePluginSource', 'body', ', deletedFiles: ["a"]'),
+  ...pluginPlaces('UpdatePluginSourceInput', 'updatePluginSource', 'body', ', deletedFiles: ["a.ts"]'),
   ...pluginPlaces('UpgradePluginInput', 'upgradePlugin', 'body'),
   ...pluginPlaces('CheckPluginForUpdatesInput', 'checkPluginForUpdates', 'body'),
 };

@@ -162,7 +162,7 @@ const actions: readonly Action[] = [
     answers: payloads,
   },
   {
-    query: `mutation { answer: updatePluginSource(input: { ${input}, deletedFiles: ["a"] }) { files { name text } } }`,
+    query: `mutation { answer: updatePluginSource(input: { ${input}, deletedFiles: ["a.ts"] }) { files { name text } } }`,
     call: `PATCH ${pluginsPath}7/update_source/`,
     answers: {
       ...Object.fromEntries(Object.keys(shapes).map((shape) => [shape, { files: null }])),

@@ -267,12 +267,12 @@ describe('The plan', () => {
     ['updateDashboard(input: { id: 2, projectId: 1 }) { dashboard { project { name } useDashboard { name } } }', 2, 3],
     ['deleteProject(input: { id: 1 }) { project { dashboards { totalCount } } }', 1, 2],
     [
-      `updatePluginSource(input: { id: 1, organizationId: "${organizationId}", deletedFiles: ["a"] }) { body plugin { name } }`,
+      `updatePluginSource(input: { id: 1, organizationId: "${organizationId}", deletedFiles: ["a.ts"] }) { body plugin { name } }`,
       1,
       2,
     ],
     [
-      `updatePluginSource(input: { id: 1, organizationId: "${organizationId}", deletedFiles: ["a"] }) { body plugin { id source { body } } }`,
+      `updatePluginSource(input: { id: 1, organizationId: "${organizationId}", deletedFiles: ["a.ts"] }) { body plugin { id source { body } } }`,
       2,
       2,
     ],

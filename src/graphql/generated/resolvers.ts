@@ -491,9 +491,8 @@ export type CreateDashboardInput = {
   /** Who may edit the dashboard. */
   restrictionLevel?: InputMaybe<RestrictionLevel>;
   /**
-   * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case): `deleted` and `delete_insights`, which the contract has here too, and what it does not document. A
-   * name that an input field sets, or that no request sets, is refused.
+   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
+   * names (snake_case). A name that an input field of a mutation of dashboards sets, or that is a column, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -527,9 +526,8 @@ export type UpdateDashboardInput = {
   /** Who may edit the dashboard. */
   restrictionLevel?: InputMaybe<RestrictionLevel>;
   /**
-   * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case): `use_template` and `use_dashboard`, which the contract has here too, and what it does not document. A
-   * name that an input field sets, or that no request sets, is refused.
+   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
+   * names (snake_case). A name that an input field of a mutation of dashboards sets, or that is a column, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -572,9 +570,8 @@ export type MoveDashboardTileInput = {
   /** The dashboard to move it to: its global id, or its upstream id (an integer). It has to be one of the same project. */
   toDashboardId: Scalars['ID']['input'];
   /**
-   * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case): the fields of a dashboard, which the contract has here too, and what it does not document. A name that
-   * an input field sets, or that no request sets, is refused.
+   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
+   * names (snake_case). A name that an input field of a mutation of dashboards sets, or that is a column, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -586,9 +583,8 @@ export type CreateDashboardFromTemplateInput = {
   /** The template: an object whose structure is the upstream's own. */
   template: Scalars['JSON']['input'];
   /**
-   * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case): the fields of a dashboard, which the contract has here too, and what it does not document. A name that
-   * an input field sets, or that no request sets, is refused.
+   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
+   * names (snake_case). A name that an input field of a mutation of dashboards sets, or that is a column, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -1050,8 +1046,8 @@ export type CreatePluginInput = {
   /** The jobs that a user can start, in the upstream's own structure. */
   publicJobs?: InputMaybe<Scalars['JSON']['input']>;
   /**
-   * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case). A name that an input field sets, or that no request sets, is refused.
+   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
+   * names (snake_case). A name that an input field of a mutation of plugins sets, or that is a column, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -1086,8 +1082,8 @@ export type UpdatePluginInput = {
   /** The jobs that a user can start, in the upstream's own structure. */
   publicJobs?: InputMaybe<Scalars['JSON']['input']>;
   /**
-   * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case). A name that an input field sets, or that no request sets, is refused.
+   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
+   * names (snake_case). A name that an input field of a mutation of plugins sets, or that is a column, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -1103,7 +1099,7 @@ export type DeletePluginInput = {
   organizationId?: InputMaybe<Scalars['ID']['input']>;
 };
 
-/** A plugin, and the files of its source code to write and to delete, each once. One file or field at least is needed. */
+/** A plugin, and the files of its source code to write and to delete, each once. One file at least is needed. */
 export type UpdatePluginSourceInput = {
   /** The plugin: its global id, or its upstream id (an integer) beside `organizationId`. */
   id: Scalars['ID']['input'];
@@ -1114,18 +1110,21 @@ export type UpdatePluginSourceInput = {
   organizationId?: InputMaybe<Scalars['ID']['input']>;
   /** The files to write, whole, whether they are there already or not. */
   files?: InputMaybe<Array<PluginFileInput>>;
-  /** The names of the files to delete. */
+  /** The names of the files to delete, each with its extension. */
   deletedFiles?: InputMaybe<Array<Scalars['String']['input']>>;
   /**
-   * A JSON object merged into the request body: the fields of a plugin under REST names (snake_case), which the contract
-   * has here, and no files.
+   * Refused unless it is null or empty: the request body holds files, which `files` writes, and the fields of a plugin, which
+   * `updatePlugin` sets.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
 
 /** A file of a plugin's source code. */
 export type PluginFileInput = {
-  /** The name of the file, for example `index.ts`. */
+  /**
+   * The name of the file, for example `index.ts`: letters, digits, `_`, `-` and `.`, perhaps below folders (`/`), with an
+   * extension, and at most 200 characters.
+   */
   name: Scalars['String']['input'];
   /** The text of the file. */
   text: Scalars['String']['input'];
@@ -1141,9 +1140,8 @@ export type UpgradePluginInput = {
    */
   organizationId?: InputMaybe<Scalars['ID']['input']>;
   /**
-   * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case): the fields of a plugin, which the contract has here too, and what it does not document. A name that an
-   * input field sets, or that no request sets, is refused.
+   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
+   * names (snake_case). A name that an input field of a mutation of plugins sets, or that is a column, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -1675,8 +1673,8 @@ export type CreateProjectInput = {
   /** Whether surveys may be shown in the project's apps. */
   surveysOptIn?: InputMaybe<Scalars['Boolean']['input']>;
   /**
-   * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case). A name that an input field sets, or that no request sets, is refused.
+   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
+   * names (snake_case). A name that an input field of a mutation of projects sets, or that is a column, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -1752,8 +1750,8 @@ export type UpdateProjectInput = {
   /** Whether surveys may be shown in the project's apps. */
   surveysOptIn?: InputMaybe<Scalars['Boolean']['input']>;
   /**
-   * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case). A name that an input field sets, or that no request sets, is refused.
+   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
+   * names (snake_case). A name that an input field of a mutation of projects sets, or that is a column, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
