@@ -60,7 +60,7 @@ export class RedisReachability {
 }
 
 /** The longest time until a lost connection is tried again, in milliseconds. */
-export const longestReconnectMs = 2000;
+const longestReconnectMs = 2000;
 
 /**
  * Connects, and connects again when the connection is lost. Commands fail at once without a connection. With `timeoutMs` they

@@ -18,7 +18,7 @@ export const budgetSettings = {
   UPSTREAM_BUDGET_SCOPE: oneOf('Whether each key has that budget, or all keys together', 'key', ['key', 'all']),
   UPSTREAM_BUDGET_SHARE: whole('Percent of each window that one user may use, with AUTH=jwt', '100', 1, 100),
   UPSTREAM_BUDGET_REPLICAS: whole(
-    'Gateways that divide the budget when Redis cannot be reached; required with UPSTREAM_BUDGET and REDIS_URL',
+    'Least number of gateways that divide the budget while Redis cannot be asked; required with UPSTREAM_BUDGET and REDIS_URL',
     undefined,
     1,
     1000,

@@ -15,7 +15,7 @@ test('a key whose users have few calls takes a few kilobytes: callers invent key
   const before = heldBytes();
   for (let key = 0; key < 500; key += 1)
     for (const surface of ['rest', 'events'] as const)
-      ledger.take([
+      ledger.reserve([
         { account: { key: `invented ${key}`, surface }, calls: [{ subject: 'user', isBackground: false }] },
       ]);
   expect(heldBytes() - before).toBeLessThan(500 * 40_000);

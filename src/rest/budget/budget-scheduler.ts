@@ -15,6 +15,7 @@ export interface SchedulerOptions extends Pick<BudgetSettings, 'windows' | 'scop
    * all keys without a success together a quarter: keys can be invented.
    */
   readonly mostWaiting: number;
+  readonly counting?: CallBudget['counting'];
   readonly close?: () => void;
 }
 
@@ -41,6 +42,10 @@ export class BudgetScheduler implements CallBudget {
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
+  }
+
+  get counting(): CallBudget['counting'] {
+    return this.#options.counting;
   }
 
   covers(surface: Surface): boolean {
@@ -141,9 +146,9 @@ export class BudgetScheduler implements CallBudget {
     const hear = (verdicts: readonly (readonly Verdict[])[]): void =>
       asked.forEach(({ queue, calls }, index) => this.#hear(queue, calls, verdicts[index] ?? []));
     if (wants.length === 0) return;
-    const taken = this.#options.ledger.take(wants);
-    if (taken instanceof Promise) void taken.then(hear);
-    else hear(taken);
+    const reserved = this.#options.ledger.reserve(wants);
+    if (reserved instanceof Promise) void reserved.then(hear);
+    else hear(reserved);
   }
 
   #hear(queue: FairQueue, calls: readonly QueuedCall[], verdicts: readonly Verdict[]): void {

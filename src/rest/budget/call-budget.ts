@@ -1,5 +1,6 @@
 import type { Surface } from '../operation-ids.ts';
 import type { Outlook } from './ledger.ts';
+import type { CountingState } from './redis-counts.ts';
 
 /** A REST call that asks for its place in the budget. */
 export interface Demand {
@@ -55,5 +56,7 @@ export interface CallBudget {
   readonly look: (who: Pick<Demand, 'key' | 'subject'>, needs: Needs) => Promise<Outlooks> | Outlooks;
   /** Whether calls of a surface are counted at all. */
   readonly covers: (surface: Surface) => boolean;
+  /** How calls are counted with a Redis; undefined if this process does not know. */
+  readonly counting?: (() => CountingState) | undefined;
   readonly close: () => void;
 }

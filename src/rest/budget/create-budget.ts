@@ -4,9 +4,7 @@ import { BudgetScheduler } from './budget-scheduler.ts';
 import type { CallBudget } from './call-budget.ts';
 import type { Ledger } from './ledger.ts';
 import { LocalLedger, type LocalLedgerOptions } from './local-ledger.ts';
-import { Membership } from './membership.ts';
-import { RedisMember } from './redis-member.ts';
-import { RedisWaves } from './redis-waves.ts';
+import { RedisCounts } from './redis-counts.ts';
 import type { BudgetSettings } from './settings.ts';
 import { SharedLedger } from './shared-ledger.ts';
 
@@ -29,6 +27,9 @@ const joinedMs = 1000;
 /** For what is on its way between processes, in milliseconds. */
 const toleranceMs = 500;
 
+/** A limit that holds nothing back: Redis does. */
+const unlimited = Number.MAX_SAFE_INTEGER;
+
 /** So many calls may wait for each that may be in flight. */
 const queueFactor = 4;
 
@@ -39,12 +40,11 @@ export function createCallBudget(options: BudgetOptions): CallBudget {
   const gateway = randomBytes(9).toString('base64url');
   const longestCallMs = operationDeadlineMs + joinedMs + toleranceMs;
   const local = { ...settings, longestCallMs, now, nextId: createIds(gateway) };
-  const scheduler = (ledger: Ledger, close?: () => void): BudgetScheduler =>
-    new BudgetScheduler({ ...settings, ledger, now, mostWaiting: maxInFlight * queueFactor, ...(close && { close }) });
-  if (redis === undefined) return scheduler(new LocalLedger(local));
-  const { ledger, member, close } = shareLedger(local, gateway, { ...options, redis });
-  const shared = scheduler(ledger, close);
-  member.onJoined = () => shared.askAgain();
+  const common = { ...settings, now, mostWaiting: maxInFlight * queueFactor };
+  if (redis === undefined) return new BudgetScheduler({ ...common, ledger: new LocalLedger(local) });
+  const { ledger, counts, close } = shareLedger(local, gateway, { ...options, redis });
+  const shared = new BudgetScheduler({ ...common, ledger, counting: () => counts.state, close });
+  counts.onSwitch = () => shared.askAgain();
   return shared;
 }
 
@@ -52,24 +52,27 @@ function shareLedger(
   options: LocalLedgerOptions,
   gateway: string,
   { settings, redis: way, upstreamUrl }: BudgetOptions & { readonly redis: RedisOptions },
-): { readonly ledger: Ledger; readonly member: RedisMember; readonly close: () => void } {
+): { readonly ledger: Ledger; readonly counts: RedisCounts; readonly close: () => void } {
   const { now, longestCallMs } = options;
   const { windows, share, replicas } = settings;
-  const membership = new Membership(replicas, now);
-  const limitsOf: LocalLedgerOptions['limitsOf'] = (surface) => membership.limitsOf(windows[surface] ?? []);
-  const local = new LocalLedger({ ...options, limitsOf });
   const redis = connectRedis(way);
-  const longestWindowMs = Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms)));
-  const hasShares = share < 100;
-  const waves = new RedisWaves({ redis, upstreamUrl, gateway, longestCallMs, longestWindowMs, hasShares, now });
-  const member = new RedisMember({ waves, membership, windows, calls: () => local.calls(), now, log: way.log });
-  redis.on('ready', () => void member.join());
-  redis.on('close', () => member.leave('connection closed'));
+  const counts = new RedisCounts({
+    ...{ redis, upstreamUrl, gateway, longestCallMs, replicas, now, log: way.log },
+    longestWindowMs: Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms))),
+    hasShares: share < 100,
+    callsOf: (key) => local.callsOf(key),
+    calls: () => local.calls(),
+  });
+  const limitsOf: LocalLedgerOptions['limitsOf'] = (surface) =>
+    (windows[surface] ?? []).map(({ limit }) =>
+      counts.isUp ? unlimited : Math.max(1, Math.floor(limit / counts.gateways)),
+    );
+  const local = new LocalLedger({ ...options, limitsOf });
   const close = (): void => {
-    member.close();
+    counts.close();
     disconnectRedis(redis);
   };
-  return { ledger: new SharedLedger({ ...settings, local, member }), member, close };
+  return { ledger: new SharedLedger({ ...settings, local, redis: counts }), counts, close };
 }
 
 /** Ids that no other process makes. */

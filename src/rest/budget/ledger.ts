@@ -1,6 +1,6 @@
 import type { Surface } from '../operation-ids.ts';
 
-/** Whose budget a call is taken from. */
+/** Whose budget a call counts against. */
 export interface Account {
   /** Stands for the upstream key; the same for all if they share one budget. */
   readonly key: string;
@@ -82,7 +82,9 @@ export interface End extends AccountCall {
 /** Where calls are counted. What is counted by another process comes as a promise. Never fails. */
 export interface Ledger {
   /** Lets calls of a wave begin: a verdict for each call of each want. */
-  readonly take: (wants: readonly Want[]) => Promise<readonly (readonly Verdict[])[]> | readonly (readonly Verdict[])[];
+  readonly reserve: (
+    wants: readonly Want[],
+  ) => Promise<readonly (readonly Verdict[])[]> | readonly (readonly Verdict[])[];
   /** Calls have ended. */
   readonly end: (ends: readonly End[]) => void;
   /** A call that was let begin is not made after all. */

@@ -68,8 +68,8 @@ export class LocalLedger implements Ledger {
     return account;
   }
 
-  take(wants: readonly Want[]): readonly (readonly Verdict[])[] {
-    return wants.map((want) => this.#takeAll(want));
+  reserve(wants: readonly Want[]): readonly (readonly Verdict[])[] {
+    return wants.map((want) => this.#reserveAll(want));
   }
 
   end(ends: readonly End[]): void {
@@ -94,7 +94,7 @@ export class LocalLedger implements Ledger {
     });
   }
 
-  #takeAll({ account, calls }: Want): readonly Verdict[] {
+  #reserveAll({ account, calls }: Want): readonly Verdict[] {
     const now = this.#options.now();
     const own = this.#accountOf(account.key);
     /** Of those before it in the line that wait, which go first. */

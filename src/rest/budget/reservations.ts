@@ -1,41 +1,33 @@
 import type { CountedCall, Outlook, Verdict, Want } from './ledger.ts';
 import { outlookOf, type WindowState, waitMs } from './outlook.ts';
-import type { WaveNames } from './redis-names.ts';
-import type { ScriptReply, ScriptTake } from './redis-script.ts';
+import type { WaveNames } from './redis-logs.ts';
+import type { LogStates, ScriptReservation } from './redis-script.ts';
 import { type BudgetSettings, type BudgetWindow, shareOf } from './settings.ts';
 
 type Settings = Pick<BudgetSettings, 'windows' | 'share'>;
 
-/** What Redis answers of the sets of one take. */
-type TakeStates = NonNullable<ScriptReply['joined']>['states'][number];
-
-/** The calls of one want that may begin if Redis agrees. */
-export interface TakeParts {
-  readonly want: Want;
-  readonly verdicts: readonly Verdict[];
-  readonly names: WaveNames;
-  readonly settings: Settings;
-  /** How many calls further on their turns are asked for. */
-  readonly ahead?: number;
-}
-
-/** What the script is asked for one want. */
-export function takeFor({ want, verdicts, names, settings, ahead }: TakeParts): ScriptTake {
+/** The script's reservation for one want whose calls are `begun` here; `max`: of how many calls it says when they leave. */
+export function reservationOf(
+  want: Want,
+  begun: readonly CountedCall[],
+  max: number,
+  names: WaveNames,
+  settings: Settings,
+): ScriptReservation {
   const { account, calls } = want;
   const windows = settings.windows[account.surface] ?? [];
   const key = names.of(account);
-  const userSet = (subject: string): number =>
+  const logOf = (subject: string): number =>
     subject === '' || settings.share === 100 ? 0 : names.of(account, subject);
   return {
     key,
     windows: windows.map(({ ms, limit }) => [ms, limit, shareOf(limit, settings.share)] as const),
     longestMs: Math.max(...windows.map(({ ms }) => ms)),
-    calls: verdicts.flatMap((verdict, index) => {
-      if (verdict.kind !== 'begin') return [];
-      return [[verdict.call.id, userSet(verdict.call.subject), calls[index]?.isBackground === true ? 1 : 0] as const];
-    }),
-    tells: [key, ...usersOf(want, settings).map(userSet)],
-    most: ahead ?? calls.length,
+    calls: begun.map(
+      ({ id, subject }, index) => [id, logOf(subject), calls[index]?.isBackground === true ? 1 : 0] as const,
+    ),
+    tells: [key, ...usersOf(want, settings).map(logOf)],
+    max,
   };
 }
 
@@ -45,48 +37,42 @@ function usersOf({ calls }: Want, { share }: Settings): readonly string[] {
   return [...new Set(calls.map(({ subject }) => subject))].filter((subject) => subject !== '');
 }
 
-/** The verdicts on the calls of one want: `allowed` says of those that could begin whether Redis agrees, in their order. */
-export function judge(
+/** The verdicts on the calls of one want of which Redis has `allowed` some. */
+export function verdictsOf(
   want: Want,
-  verdicts: readonly Verdict[],
+  begun: readonly CountedCall[],
   allowed: readonly boolean[],
-  states: TakeStates,
+  states: LogStates,
   settings: Settings,
 ): readonly Verdict[] {
   const windows = settings.windows[want.account.surface] ?? [];
   const all = statesFrom(states[0] ?? [], windows, 100);
   const users = usersOf(want, settings);
   const waiting = new Map<string, number>();
-  let asked = 0;
   let waitingOfAll = 0;
-  return verdicts.map((verdict, index) => {
-    if (verdict.kind === 'begin') {
-      asked += 1;
-      if (allowed[asked - 1] === true) return verdict;
-    }
-    const subject = want.calls[index]?.subject ?? '';
+  return begun.map((call, index) => {
+    if (allowed[index] === true) return { kind: 'begin', call };
+    const { subject } = call;
     const waitingOfUser = (waiting.get(subject) ?? 0) + 1;
     waiting.set(subject, waitingOfUser);
     waitingOfAll += 1;
-    if (verdict.kind === 'prove') return verdict;
     const own = statesFrom(states[users.indexOf(subject) + 1] ?? [], windows, settings.share);
     const share = users.includes(subject) ? waitMs(own, waitingOfUser) : 0;
-    const turnMs = Math.max(waitMs(all, waitingOfAll), share, verdict.kind === 'wait' ? verdict.turnMs : 0);
-    return { kind: 'wait', turnMs };
+    return { kind: 'wait', turnMs: Math.max(waitMs(all, waitingOfAll), share) };
   });
 }
 
 /** What is known of an account that `count` calls are asked about. */
-export function outlookFrom(want: Want, count: number, states: TakeStates, settings: Settings): Outlook {
+export function outlookFrom(want: Want, count: number, states: LogStates, settings: Settings): Outlook {
   const windows = settings.windows[want.account.surface] ?? [];
   const all = statesFrom(states[0] ?? [], windows, 100);
   const own = usersOf(want, settings).length === 0 ? [] : statesFrom(states[1] ?? [], windows, settings.share);
   return outlookOf({ all, own }, count);
 }
 
-/** The states of the windows of one set, each as the script answers it: count, when it is empty, when its first calls leave. */
+/** The states of the windows of one log. */
 function statesFrom(
-  told: TakeStates[number],
+  told: LogStates[number],
   windows: readonly BudgetWindow[],
   percent: number,
 ): readonly WindowState[] {
@@ -110,9 +96,4 @@ const inFlight = -1;
 
 function whenLeft(leaves: number, ms: number): number {
   return leaves === inFlight ? ms : leaves;
-}
-
-/** The calls among verdicts that may begin. */
-export function begunIn(verdicts: readonly Verdict[]): readonly CountedCall[] {
-  return verdicts.flatMap((verdict) => (verdict.kind === 'begin' ? [verdict.call] : []));
 }
