@@ -59,7 +59,7 @@ export class KnownRows {
     const since = this.since ?? '';
     const rowsOfNews = rows.filter((row) => this.#isNew(row, since)).toReversed();
     const last = momentOf(rows.at(-1));
-    const isCovered = isWhole || last < since || last < this.#newest;
+    const isCovered = isWhole || last < since || last < this.#newest || (last !== '' && last <= this.#floor);
     return { rows: rowsOfNews, gap: !isCovered };
   }
 
@@ -75,10 +75,11 @@ export class KnownRows {
     }
   }
 
-  /** Rows that the walk did not reach are not sent. */
-  leaveOut({ rows }: Walk): void {
+  /** Rows that the walk did not reach are not sent, unless they are dated later than `now`, the moment of the walk. */
+  leaveOut({ rows }: Walk, now: string): void {
     const last = momentOf(rows.at(-1));
-    if (last > this.#floor) this.#floor = last;
+    const left = last > now ? now : last;
+    if (left > this.#floor) this.#floor = left;
   }
 
   /** Forgets rows that are not sent again because of their moment. */
@@ -108,6 +109,11 @@ export class KnownRows {
     const moment = momentOf(row);
     return moment === '' || (moment >= since && moment > this.#floor);
   }
+}
+
+/** The rows of a walk that are dated later than a sortable moment, oldest first. */
+export function rowsSince(since: string, { rows }: Walk): readonly Row[] {
+  return rows.filter((row) => momentOf(row) > since).toReversed();
 }
 
 /** What stands for the id of a row: as long for all ids, so that places stay short. Rows without an id have none. */

@@ -2,7 +2,7 @@ import { UpstreamError } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
 import type { Row } from '../rest/values.ts';
-import { KnownRows } from './known-rows.ts';
+import { KnownRows, type News, rowsSince } from './known-rows.ts';
 import type { Listener } from './listener.ts';
 import type { Walk } from './walk.ts';
 
@@ -33,6 +33,8 @@ export interface PollerOptions {
 interface Joining {
   readonly place: string;
   readonly known: KnownRows | undefined;
+  /** The sortable moment at which the first of them joined. */
+  readonly joinedAt: string;
   readonly listeners: Set<Listener>;
 }
 
@@ -48,6 +50,8 @@ export class Poller {
   /** What all listeners know but those that have just joined; undefined until the first poll has been answered. */
   #known: KnownRows | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** True once a first poll had to wait, or has failed. */
+  #isLate = false;
 
   constructor(options: PollerOptions) {
     this.#options = options;
@@ -81,15 +85,21 @@ export class Poller {
     const place = after === undefined ? '' : JSON.stringify(after);
     const found = this.#joining.find((one) => one.place === place);
     if (found !== undefined) return found;
-    const joining = { place, known: after && KnownRows.at(after), listeners: new Set<Listener>() };
+    const joining = {
+      place,
+      known: after && KnownRows.at(after),
+      joinedAt: this.#options.now(),
+      listeners: new Set<Listener>(),
+    };
     this.#joining = [...this.#joining, joining];
     return joining;
   }
 
   #begin(): void {
     const waitMs = this.#options.take();
-    if (waitMs > 0) this.#timer = setTimeout(() => this.#begin(), waitMs);
-    else void this.#poll();
+    if (waitMs === 0) return void this.#poll();
+    this.#isLate = true;
+    this.#timer = setTimeout(() => this.#begin(), waitMs);
   }
 
   async #poll(): Promise<void> {
@@ -98,6 +108,7 @@ export class Poller {
       const polled = await this.#options.read(this.#since(joining), this.#reading.signal);
       if (this.isOpen) this.#send(polled, joining);
     } catch (error) {
+      this.#isLate = true;
       if (isFinal(error)) this.#fail(error);
     }
     const waitMs = await this.#options.next();
@@ -114,7 +125,10 @@ export class Poller {
   #send(polled: Polled, joining: readonly Joining[]): void {
     if (this.#known !== undefined) this.#sendNews(this.#known, polled, [...this.#listeners]);
     for (const { known, listeners } of joining) if (known !== undefined) this.#sendNews(known, polled, [...listeners]);
-    this.#known ??= this.#firstKnown(polled);
+    if (this.#known === undefined) {
+      this.#known = this.#firstKnown(polled);
+      if (this.#isLate) this.#sendLate(this.#known, polled);
+    }
     this.#known.prune();
     // A listener that came without a place while this poll was under way has nothing to wait for any more.
     const isServed = (one: Joining): boolean => one.known === undefined || joining.includes(one);
@@ -124,12 +138,29 @@ export class Poller {
   }
 
   #sendNews(known: KnownRows, polled: Polled, listeners: readonly Listener[]): void {
+    const news = known.newsIn(polled);
+    if (news.gap) known.leaveOut(polled, this.#options.now());
+    this.#sendRows(known, news, polled, listeners);
+  }
+
+  /**
+   * The first poll was answered long after those who wait for it had joined: they get what is dated since, and learn that there
+   * may be more.
+   */
+  #sendLate(known: KnownRows, polled: Polled): void {
+    for (const joining of this.#joining) {
+      if (joining.known !== undefined) continue;
+      this.#sendRows(known, { rows: rowsSince(joining.joinedAt, polled), gap: true }, polled, [...joining.listeners]);
+    }
+  }
+
+  /** Sends rows in messages of at most `maxRows`, of which the first tells of a gap; a gap is told without rows, too. */
+  #sendRows(known: KnownRows, { rows, gap }: News, polled: Polled, listeners: readonly Listener[]): void {
     const { list, maxRows, now } = this.#options;
-    const { rows, gap } = known.newsIn(polled);
-    if (gap) known.leaveOut(polled);
-    for (const [index, part] of partsOf(rows, maxRows).entries()) {
+    const parts = rows.length === 0 && gap ? [[]] : partsOf(rows, maxRows);
+    for (const [index, part] of parts.entries()) {
       known.add(part, now());
-      const received = Math.ceil((polled.received * part.length) / polled.rows.length);
+      const received = Math.ceil((polled.received * part.length) / Math.max(polled.rows.length, 1));
       const added = { list, rows: part, place: known.place, gap: gap && index === 0, received };
       for (const listener of listeners) listener.add(added);
     }
@@ -139,7 +170,7 @@ export class Poller {
   #firstKnown(polled: Polled): KnownRows {
     const known = new KnownRows();
     known.add(polled.rows, this.#options.now());
-    if (!polled.isWhole) known.leaveOut(polled);
+    if (!polled.isWhole) known.leaveOut(polled, this.#options.now());
     return known;
   }
 

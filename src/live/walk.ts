@@ -21,12 +21,18 @@ export const mostCalls = 11;
 const firstSeconds = 60;
 
 /**
+ * How far ahead of the time of day rows may be dated, in seconds: clocks differ. What is dated later is read once its time has
+ * come; anyone who may send events could fill all pages of a poll with it.
+ */
+const aheadSeconds = 60;
+
+/**
  * Reads the newest rows of a list back to a sortable moment, page by page; without one, as far back as rows may come late. `now`
  * is the sortable moment of the call. Rejects if one of its calls fails: rows between those that were read would be lost. If
  * it may not read more, because its pages take too much memory, the rows that it has are the newest.
  */
 export async function walkBack(reader: Reader, since: string | undefined, now: string): Promise<Walk> {
-  const sized = { ...reader, list: narrowed(reader.list, since) };
+  const sized = { ...reader, list: narrowed(reader.list, since, now) };
   let page: ListPage | undefined;
   let at: Position = { offset: 0 };
   let until = since;
@@ -51,10 +57,14 @@ function fetchFurther(reader: Reader, at: Position, hasPages: boolean): Promise<
   });
 }
 
-/** The list from the second before a moment on: it does not matter whether an upstream counts the moment itself in. */
-function narrowed(list: ListRef, since: string | undefined): ListRef {
-  if (since === undefined) return list;
-  return { ...list, filter: { ...list.filter, after: wholeSecond(secondsBefore(since, 1)) } };
+/**
+ * The list from the second before a moment on, and up to a little after the time of day: it does not matter whether an
+ * upstream counts the moments themselves in.
+ */
+function narrowed(list: ListRef, since: string | undefined, now: string): ListRef {
+  const before = wholeSecond(secondsBefore(now, -aheadSeconds));
+  const after = since === undefined ? undefined : wholeSecond(secondsBefore(since, 1));
+  return { ...list, filter: { ...list.filter, ...(after !== undefined && { after }), before } };
 }
 
 function firstMoment([newest]: readonly Row[], now: string): string | undefined {

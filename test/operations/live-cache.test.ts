@@ -7,7 +7,8 @@ import { refusal } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-const poll = 'GET /api/projects/1/events/?limit=100';
+/** Polls name a latest moment, other reads of these tests do not. */
+const isPoll = (request: string): boolean => request.includes('before=');
 const name = '{ project(id: 1) { name } }';
 
 async function metricsOf({ url }: TestGateway): Promise<string> {
@@ -21,7 +22,7 @@ test('polls are neither answered by the cache, nor kept there, nor counted as re
   const page = '{ project(id: 1) { events(first: 100) { nodes { event } } } }';
   await gateway.ask(page);
   await using heard = await subscribe(gateway.url);
-  const polls = (): number => upstream.requests.filter((request) => request === poll).length;
+  const polls = (): number => upstream.requests.filter(isPoll).length;
   await expect.poll(polls).toBeGreaterThan(3);
   events.add(1, '2024-05-01T10:00:00Z');
   await heard.until(() => heard.ids().length === 1);
@@ -51,7 +52,7 @@ test.skipIf(!hasRedis)(
     const cached = async (): Promise<unknown> => (await other.ask(name, { extensions: { cost: true } })).extensions;
     await expect.poll(cached).toMatchObject({ cost: { cached: 1 } });
     await using heard = await subscribe(following.url);
-    await expect.poll(() => upstream.requests).toContain(poll);
+    await expect.poll(() => upstream.requests.some(isPoll)).toBe(true);
     isRevoked = true;
     await heard.until(() => heard.ended !== undefined);
     await expect

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { inForm } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
 import { follow, GrowingEvents, quick, subscribe } from '../support/live.ts';
+import { refusal } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -40,10 +41,9 @@ test('a subscription sends events that come, oldest first, and none that were th
   const second = events.add(1, at(2000));
   await heard.until(() => heard.ids().length === 3);
   expect(heard.ids()).toEqual([...first, ...second]);
-  expect(upstream.requests.slice(0, 2)).toEqual([
-    'GET /api/projects/1/events/?limit=100',
-    'GET /api/projects/1/events/?limit=100&after=2024-05-01T09%3A58%3A59Z',
-  ]);
+  const [one, two] = upstream.requests;
+  expect(one).toMatch(/^GET \/api\/projects\/1\/events\/\?limit=100&before=[^&]*$/);
+  expect(two).toMatch(/\?limit=100&after=2024-05-01T09%3A58%3A59Z&before=[^&]*$/);
   expect(gateway.reported).toEqual([]);
 });
 
@@ -157,7 +157,7 @@ test('polls end with the last listener, and begin again with the next one', asyn
   events.add(1, at(1000));
   await using second = await subscribe(gateway.url);
   await begun(upstream, 2);
-  expect(upstream.requests[length]).toBe('GET /api/projects/1/events/?limit=100');
+  expect(upstream.requests[length]).toMatch(/events\/\?limit=100&before=[^&]*$/);
   expect(second.messages).toEqual([]);
 });
 
@@ -244,3 +244,54 @@ async function burst(
   }
   return { added, late };
 }
+
+test('events of the future blind no subscription, and come when their time has come', async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startGateway(upstream, { live: quick });
+  events.add(1150, new Date(Date.now() + 3_600_000).toISOString());
+  await using heard = await subscribe(gateway.url);
+  await begun(upstream);
+  const present = Array.from({ length: 40 }, () => events.add(1, new Date().toISOString())).flat();
+  await heard.until(() => heard.ids().length >= present.length);
+  expect(heard.ids()).toEqual(present);
+  const soon = events.add(1, new Date(Date.now() + 61_000).toISOString());
+  await heard.until(() => heard.ids().includes(soon[0] ?? ''));
+  expect(heard.messages.every(({ data }) => data?.eventsAdded.gap === false)).toBe(true);
+});
+
+test('events of the next minute that fill all pages of a poll are told as a gap, and hide later ones for that minute only', async () => {
+  const { events, upstream: started } = await startEvents();
+  await using upstream = started;
+  await using gateway = await startGateway(upstream, { live: quick });
+  await using heard = await subscribe(gateway.url);
+  await begun(upstream);
+  events.add(1150, new Date(Date.now() + 3000).toISOString());
+  await heard.until(() => heard.messages.some(({ data }) => data?.eventsAdded.gap === true));
+  const hidden = events.add(1, new Date(Date.now() + 100).toISOString());
+  const later = events.add(1, new Date(Date.now() + 3100).toISOString());
+  await heard.until(() => heard.ids().includes(later[0] ?? ''));
+  expect(heard.ids()).not.toContain(hidden[0]);
+});
+
+test('a subscription that began while the upstream failed gets what is captured meanwhile, and a gap', async () => {
+  const events = new GrowingEvents();
+  events.add(3, '2024-05-01T10:00:00Z');
+  let isDown = true;
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/events/': (request) => (isDown ? refusal(503, 'error', 'It is down.') : events.list(request)),
+  });
+  upstream.release();
+  await using gateway = await startGateway(upstream, { live: quick });
+  await using heard = await subscribe(gateway.url);
+  await begun(upstream);
+  const meanwhile = Array.from({ length: 20 }, () => events.add(1, new Date().toISOString())).flat();
+  isDown = false;
+  await heard.until(() => heard.ids().length >= meanwhile.length);
+  expect(heard.ids()).toEqual(meanwhile);
+  expect(heard.messages.map(({ data }) => data?.eventsAdded.gap)).toEqual([true]);
+  const after = events.add(1, new Date().toISOString());
+  await heard.until(() => heard.messages.length > 1);
+  expect(heard.ids()).toEqual([...meanwhile, ...after]);
+  expect(heard.messages.at(-1)?.data?.eventsAdded.gap).toBe(false);
+});

@@ -64,7 +64,7 @@ describe('A gap', () => {
   test('is reported once: the rows that were left out are not sent later', () => {
     const known = knowing('a 10');
     const first = cut('z 40', 'y 39');
-    known.leaveOut(first);
+    known.leaveOut(first, now);
     known.add(first.rows, now);
     const { rows, gap } = known.newsIn(whole('new 41', 'z 40', 'y 39', 'left 38', 'a 10'));
     expect([idsOf({ rows }), gap]).toEqual([['new'], false]);
