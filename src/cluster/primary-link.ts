@@ -123,7 +123,7 @@ export class PrimaryLink {
       case 'text':
         return this.#texts.answer(message.id, message.text);
       case 'change':
-        this.epochs.take(message.change);
+        this.epochs.adopt(message.change);
         return void send({ kind: 'changed', id: message.id });
       case 'changedAll':
         return this.epochs.changed(message.id);

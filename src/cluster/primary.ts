@@ -140,8 +140,7 @@ class Workers {
     const keys = this.#writes.of(writer);
     if (keys.length === 0) return;
     const renew = (): void => {
-      for (const sharingKey of keys)
-        void this.#changeOthers(writer, { kind: 'renewed', sharingKey, epoch: randomUUID() });
+      for (const sharingKey of keys) void this.#changeOthers(writer, { sharingKey, epoch: randomUUID() });
     };
     renew();
     this.#later(renew, this.#lateMs);

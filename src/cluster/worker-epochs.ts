@@ -4,9 +4,8 @@ import { createPending } from './pending.ts';
 /** Longest time that a write waits for the other workers, in milliseconds; the primary gives up a little sooner. */
 const timeoutMs = 6000;
 
-/** An epoch that all workers have to know of: a new one of a key, or one that is not to be used. */
+/** A new epoch of a key, which all workers have to know of. */
 export interface EpochChange {
-  readonly kind: 'renewed' | 'undone';
   readonly sharingKey: string;
   readonly epoch: Epoch;
 }
@@ -33,34 +32,19 @@ export class WorkerEpochs implements Epochs {
     this.#own.prove(sharingKey);
   }
 
-  refuse(sharingKey: string): void {
-    void this.renew(sharingKey);
-  }
-
   async renew(sharingKey: string): Promise<Epoch> {
     const epoch = this.#own.renew(sharingKey);
-    await this.#send({ kind: 'renewed', sharingKey, epoch });
+    await this.#changes.ask((id) => this.#sendToOthers(id, { sharingKey, epoch }));
     return epoch;
   }
 
-  undo(sharingKey: string, renewed: Epoch): void {
-    const change: EpochChange = { kind: 'undone', sharingKey, epoch: renewed };
-    this.take(change);
-    void this.#send(change);
-  }
-
-  /** Another worker has changed an epoch. */
-  take({ kind, sharingKey, epoch }: EpochChange): void {
-    if (kind === 'renewed') this.#own.take(sharingKey, epoch);
-    else this.#own.undo(sharingKey, epoch);
+  /** Another worker has made an epoch. */
+  adopt({ sharingKey, epoch }: EpochChange): void {
+    this.#own.adopt(sharingKey, epoch);
   }
 
   /** All others have the change of this id. */
   changed(id: number): void {
     this.#changes.answer(id, true);
-  }
-
-  async #send(change: EpochChange): Promise<void> {
-    await this.#changes.ask((id) => this.#sendToOthers(id, change));
   }
 }

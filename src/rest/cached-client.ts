@@ -2,11 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CachedAnswer } from './cache/cached-answers.ts';
 import type { CachedRead, OperationCache } from './cache/operation-cache.ts';
 import type { AnswerKind, RestCache } from './cache/rest-cache.ts';
-import { WriteRenewal } from './cache/write-renewal.ts';
 import type { Caller } from './caller.ts';
 import type { CallerClient, CallingOperation, RestClient } from './client.ts';
 import { isForbidden, isNotFound, isUnauthenticated, noRoomForBodies, type UpstreamError } from './errors.ts';
-import { OperationCalls } from './operation-calls.ts';
+import { OperationCalls, statusOf } from './operation-calls.ts';
 import { OperationDeadline } from './operation-deadline.ts';
 import type { RestOperation } from './operation-ids.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
@@ -61,11 +60,28 @@ export class CachedClient implements RestClient {
     return this.#csv(found, operation, target);
   }
 
-  write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
+  /**
+   * Keeps answers from before a write, and from while it is under way, from being given after it: the key gets a new epoch
+   * before the write is sent, and another when it has ended.
+   */
+  async write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
     own.cache.noteWrite();
-    const renewal = new WriteRenewal(cache, caller.sharingKey, own.cache);
-    return renewal.endWith(this.#watched(this.#client.write(operation, target, body, renewal), target));
+    const sending = { hasBegun: false };
+    const renew = async (): Promise<void> => own.cache.moveTo(await cache.epochs.renew(caller.sharingKey));
+    const beforeSend = (): Promise<void> => {
+      sending.hasBegun = true;
+      return renew();
+    };
+    try {
+      return await this.#watched(this.#client.write(operation, target, body, { beforeSend }));
+    } catch (error) {
+      // What has no answer may still arrive, at the latest when the upstream gives it up. A 5xx may be that of a proxy.
+      if (sending.hasBegun && (statusOf(error) ?? 500) >= 500) setTimeout(() => void renew(), cache.lateMs).unref();
+      throw error;
+    } finally {
+      if (sending.hasBegun) await renew();
+    }
   }
 
   /** Nothing is found for an operation that has ended: its client refuses the read. */
@@ -151,14 +167,17 @@ export class CachedClient implements RestClient {
     });
   }
 
-  /** Forgets what a failure says is not there for this key any more. */
+  /** An answer of the upstream, once no operation that begins later is given what it shows to be no longer true. */
   async #watched<T>(answer: Promise<T>, ...targets: readonly string[]): Promise<T> {
+    const { cache } = this.#options.operation;
     try {
-      return await answer;
+      const value = await answer;
+      cache.prove();
+      if (cache.ending !== undefined) await cache.ending;
+      return value;
     } catch (error) {
-      const { cache } = this.#options.operation;
-      if (isUnauthenticated(error)) cache.refuseKey();
-      else if (isNotFound(error) || isForbidden(error)) for (const target of new Set(targets)) cache.drop(target);
+      if (isUnauthenticated(error)) await cache.end();
+      else if (isNotFound(error) || isForbidden(error)) await cache.endKept(...targets);
       throw error;
     }
   }

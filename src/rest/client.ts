@@ -89,7 +89,7 @@ export class CallerClient implements RestClient, CallOwner {
     operation: RestOperation,
     target: string,
     content?: unknown,
-    sending?: Pick<CallRequest<unknown>, 'beforeSend' | 'onSend'>,
+    sending?: Pick<CallRequest<unknown>, 'beforeSend'>,
   ): Promise<unknown> {
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);

@@ -69,18 +69,6 @@ export function reasonOf(error: unknown): FailureReason | undefined {
   return undefined;
 }
 
-/**
- * Whether a call has failed because it got no connection: nothing of it was sent then. `EHOSTUNREACH` and the like alone do not
- * say so: a connection that was open may end with them, too.
- */
-export function foundNoConnection(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.every(foundNoConnection);
-  if (!(error instanceof Error)) return false;
-  const isOfConnecting = 'syscall' in error && (error.syscall === 'connect' || error.syscall === 'getaddrinfo');
-  const isTimeout = 'code' in error && error.code === 'UND_ERR_CONNECT_TIMEOUT';
-  return isOfConnecting || isTimeout || foundNoConnection(error.cause);
-}
-
 function reasonOfTransport({ fault, cause }: TransportError): FailureReason {
   if (cause === 'body too large') return 'BODY_TOO_LARGE';
   if (fault === 'invalid') return 'NOT_HTTP';

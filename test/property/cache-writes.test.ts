@@ -94,8 +94,7 @@ async function staleReads(redis: RedisOptions | undefined, gatewayCount: number)
     counting(() => random?.number(0, 6) ?? 0),
     { hold: 1 },
   );
-  const connect = (): Upstream =>
-    connectCached(api.url, redis && shareCache(redis, { upstreamUrl: api.url, operationDeadlineMs: 8000 }));
+  const connect = (): Upstream => connectCached(api.url, redis && shareCache(redis, { upstreamUrl: api.url }));
   const gateways = Array.from({ length: gatewayCount }, connect);
   if (redis !== undefined) await allShare(gateways);
   let answered = 0;
@@ -127,8 +126,10 @@ async function staleReads(redis: RedisOptions | undefined, gatewayCount: number)
 
 /** Waits until every gateway has its connection to Redis. */
 async function allShare(gateways: readonly Upstream[]): Promise<void> {
+  const first = callerWith('first');
+  for (const { cache } of gateways) cache?.epochs.prove(first.sharingKey);
   for (let left = 2000; left > 0; left -= 1) {
-    const opened = await Promise.all(gateways.map(async ({ cache }) => cache?.open(callerWith('first'), 'normal')));
+    const opened = await Promise.all(gateways.map(async ({ cache }) => cache?.open(first, 'normal')));
     if (opened.every((one) => one?.use === 'normal')) return;
     await turns(50);
   }

@@ -13,53 +13,38 @@ class TooLate extends Error {
   override readonly name = 'TooLate';
 }
 
+/** How long an answer is waited for, in milliseconds: operations go on without it. */
+const answerMs = 150;
+
 /** The commands that are counted when they fail. */
-export type CacheCommand = 'get' | 'set' | 'unlink' | 'eval' | 'info';
+export type CacheCommand = 'get' | 'set' | 'exists' | 'eval';
 
 /** How a command is sent. */
 export interface CommandOptions {
-  /** How long its answer is waited for, in milliseconds. */
-  readonly ms: number;
-  /** Whether it is sent even if Redis was late just now, and however many wait. */
+  /**
+   * True if Redis has to hear it: it is sent even if Redis was late just now, and however many wait. Then its answer is not
+   * waited for.
+   */
   readonly isInsistent: boolean;
 }
 
 /** The Redis in which gateways share what they have cached. Its failures are logged, each reason once in a while. */
 export class CacheRedis {
   /** Commands that Redis refused or did not answer in time, since the start. */
-  readonly failures: Record<CacheCommand, number> = { get: 0, set: 0, unlink: 0, eval: 0, info: 0 };
+  readonly failures: Record<CacheCommand, number> = { get: 0, set: 0, exists: 0, eval: 0 };
   readonly #redis: Redis;
   readonly #log: Log;
   readonly #logged = new LogThrottle();
   #waiting = 0;
   #restsUntil = 0;
-  #server: string | undefined;
-  #knowsShebang = false;
 
   constructor(options: RedisOptions) {
     // Others have connections of their own to the same Redis.
     this.#log = (level, message, fields) => options.log(level, message, { of: 'cache', ...fields });
     this.#redis = connectRedis(options);
-    this.#redis.on('ready', () => void this.#meet());
-    this.#redis.on('close', () => {
-      this.#server = undefined;
-    });
   }
 
-  /**
-   * Names the process of the server, once it is connected to: what one has forgotten by its end must not come back with the
-   * next, which may have read it from a file of before.
-   */
-  get server(): string | undefined {
-    return this.#server;
-  }
-
-  /** Whether scripts may say in a first line what they do, as from version 7 on. */
-  get knowsShebang(): boolean {
-    return this.#knowsShebang;
-  }
-
-  /** Whether it was closed for good. */
+  /** True if it was closed for good. */
   get isClosed(): boolean {
     return this.#redis.status === 'end';
   }
@@ -68,13 +53,19 @@ export class CacheRedis {
   async ask<T>(
     name: CacheCommand,
     command: (redis: Redis) => Promise<T>,
-    { ms, isInsistent }: CommandOptions,
+    { isInsistent }: CommandOptions = { isInsistent: false },
   ): Promise<T | undefined> {
     if (this.#redis.status !== 'ready') return undefined;
-    if (!isInsistent && (this.#waiting >= mostWaiting || performance.now() < this.#restsUntil)) return undefined;
+    const rests = this.#waiting >= mostWaiting || performance.now() < this.#restsUntil;
+    if (rests && !isInsistent) return undefined;
+    const answer = command(this.#redis);
+    if (rests) {
+      answer.catch(() => undefined);
+      return undefined;
+    }
     this.#waiting += 1;
     try {
-      return await inTime(command(this.#redis), ms);
+      return await inTime(answer, answerMs);
     } catch (error) {
       this.#hear(name, error);
       return undefined;
@@ -85,25 +76,6 @@ export class CacheRedis {
 
   close(): void {
     disconnectRedis(this.#redis);
-  }
-
-  /** Learns which process answers. */
-  async #meet(): Promise<void> {
-    const redis = this.#redis;
-    try {
-      const info = await redis.info('server');
-      this.#knowsShebang = Number(/^redis_version:(\d+)/m.exec(info)?.[1]) >= 7;
-      this.#server = /^run_id:(\w+)/m.exec(info)?.[1];
-      if (this.#server === undefined) this.#warnOf('it tells no run_id');
-    } catch (error) {
-      this.#hear('info', error);
-      if (error instanceof ReplyError) this.#warnOf('it refuses INFO');
-    }
-  }
-
-  #warnOf(reason: string): void {
-    if (this.#logged.takes(reason))
-      this.#log('warn', 'nothing is cached: Redis does not tell which process it is', { reason });
   }
 
   #hear(name: CacheCommand, error: unknown): void {

@@ -81,8 +81,4 @@ export class CachedAnswers {
     this.#answers.set(answer.version.name, answer, { size: answer.bytes });
     this.#onKept?.(answer.bytes);
   }
-
-  drop(name: string): void {
-    this.#answers.delete(name);
-  }
 }

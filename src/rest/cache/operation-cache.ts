@@ -30,18 +30,23 @@ export class OperationCache {
   readonly #cache: RestCache;
   readonly #caller: Caller;
   #epoch: Epoch;
+  /** False if the epoch is one that no other operation has: nothing is kept under it. */
+  #isShared: boolean;
   #use: CacheUse;
   #freshUntil = Number.POSITIVE_INFINITY;
   readonly #reads: CachedRead[] = [];
   #hasWritten = false;
   readonly #given = new GivenAnswers();
   #pages: OperationPages | undefined;
+  #ending: Promise<void> | undefined;
 
-  constructor(cache: RestCache, caller: Caller, epoch: Epoch, use: CacheUse) {
+  /** Without an epoch nothing is used, kept or shared. */
+  constructor(cache: RestCache, caller: Caller, epoch: Epoch | undefined, use: CacheUse) {
     this.#cache = cache;
     this.#caller = caller;
-    this.#epoch = epoch;
-    this.#use = use;
+    this.#epoch = epoch ?? cache.unsharedEpoch();
+    this.#isShared = epoch !== undefined;
+    this.#use = epoch === undefined ? 'none' : use;
   }
 
   get use(): CacheUse {
@@ -114,6 +119,7 @@ export class OperationCache {
   /** The operation has written: its reads from now on are those of this epoch, if it is known. */
   moveTo(epoch: Epoch | undefined): void {
     this.#epoch = epoch ?? this.#cache.unsharedEpoch();
+    this.#isShared = epoch !== undefined;
     if (epoch === undefined) this.#use = 'none';
   }
 
@@ -170,26 +176,41 @@ export class OperationCache {
   /** How a read is understood whose answer is kept, under the epoch from before it. */
   keeping<T>({ kind, decode }: Format<T>, operation: RestOperation, target: string): Format<T>['decode'] {
     const freshness = this.#freshnessOf(operation, target);
-    if (freshness === undefined || this.#use === 'none' || this.#use === 'apart') return decode;
+    if (freshness === undefined) return decode;
+    const isKept = this.#use !== 'none' && this.#use !== 'apart';
     const place = this.#placeOf(kind, target);
     return (response) => {
       const value = decode(response);
-      // What is not to be kept takes the place of what was.
-      if (forbidsKeeping(response.cacheControl)) this.#cache.drop(place);
-      else this.#note(this.#cache.keep(place, value, response.text, freshness));
+      if (forbidsKeeping(response.cacheControl)) this.#ending = this.endKept(target);
+      else if (isKept) this.#note(this.#cache.keep(place, value, response.text, freshness));
       return value;
     };
   }
 
-  /** The upstream refuses what was asked for, or does not know it: what it once answered is given no more. */
-  drop(target: string): void {
-    this.#cache.drop(this.#placeOf('json', target));
-    this.#cache.drop(this.#placeOf('csv', target));
+  /** Done once no answer is given any more that the operation has found to be no longer true; undefined if there is none. */
+  get ending(): Promise<void> | undefined {
+    return this.#ending;
   }
 
-  /** The upstream does not take the key: nothing that it once answered to it is given any more. */
-  refuseKey(): void {
-    this.#cache.refuse(this.#caller.sharingKey, this.#epoch);
+  /**
+   * The upstream refuses what was asked for, does not know it, or wants it kept no more. If there was an answer to it, that is
+   * given no more, nor is any other of the key. For what was never kept nothing ends: callers can ask for any id.
+   */
+  async endKept(...targets: readonly string[]): Promise<void> {
+    if (!this.#isShared) return;
+    const all = new Set(targets.flatMap((target) => [target, ...this.#cache.sizes.others(target)]));
+    const places = [...all].flatMap((target) => [this.#placeOf('json', target), this.#placeOf('csv', target)]);
+    if (await this.#cache.hasAny(places)) await this.end();
+  }
+
+  /** Ends the use of all that the key has read. */
+  async end(): Promise<void> {
+    if (this.#isShared) await this.#cache.end(this.#caller.sharingKey, this.#epoch);
+  }
+
+  /** The upstream takes the key. */
+  prove(): void {
+    this.#cache.epochs.prove(this.#caller.sharingKey);
   }
 
   /** Whether this process has what a read asks for, or a larger page that holds it. */

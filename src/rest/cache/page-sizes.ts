@@ -44,6 +44,12 @@ export class PageSizes {
     return size === undefined ? [] : this.#above(nameOf(target), size).map((one) => withSize(target, one));
   }
 
+  /** The targets of pages of the same list in other sizes. */
+  others(target: string): readonly string[] {
+    const sizes = sizesOf(this.#sizes.get(nameOf(target)) ?? []);
+    return sizes.map((size) => withSize(target, size)).filter((other) => other !== target);
+  }
+
   /** The targets that differ from this one by sizes that operations have asked for since then, the smallest first. */
   askedSince(target: string, since: number): readonly string[] {
     const known = this.#sizes.get(nameOf(target)) ?? [];

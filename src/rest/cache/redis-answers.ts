@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import type { CacheCommand, CacheRedis, CommandOptions } from './cache-redis.ts';
+import type { CacheCommand, CacheRedis } from './cache-redis.ts';
 import type { Epoch } from './epochs.ts';
 import { open, seal, sealingKeyOf } from './sealed-text.ts';
 
@@ -22,9 +22,6 @@ export interface RemoteText {
 
 /** Longer texts stay in the process that has read them; in characters. */
 const longestText = 2 ** 20;
-
-/** A read can be made upstream instead. */
-const options: CommandOptions = { ms: 150, isInsistent: false };
 
 /** What is sealed: for how many milliseconds it is kept, which another gateway may do for longer or less, and the text. */
 const keptPattern = /^(\d+) (.*)$/s;
@@ -53,7 +50,7 @@ export class RedisAnswers {
     const name = this.#nameOf(place);
     const read = (redis: Redis): Promise<[Buffer | null, number]> =>
       Promise.all([redis.getBuffer(name), redis.pttl(name)]);
-    const found = await this.#redis.ask('get', read, options);
+    const found = await this.#redis.ask('get', read);
     const [sealed, leftMs] = found ?? [];
     if (sealed === undefined || sealed === null || leftMs === undefined || leftMs <= 0) return undefined;
     const kept = open(sealed, this.#keyOf(place), sealedAs(name, place)) ?? '';
@@ -68,7 +65,7 @@ export class RedisAnswers {
     if (text.length > longestText) return;
     const name = this.#nameOf(place);
     const sealed = seal(`${forMs} ${text}`, this.#keyOf(place), sealedAs(name, place));
-    void this.#redis.ask('set', (redis) => redis.set(name, sealed, 'PX', forMs), options);
+    void this.#redis.ask('set', (redis) => redis.set(name, sealed, 'PX', forMs));
   }
 
   /**
@@ -78,12 +75,13 @@ export class RedisAnswers {
   async claim(place: SharedPlace, forMs: number): Promise<boolean> {
     const name = this.#nameOf(place).replace('answer', 'refresh');
     const claim = (redis: Redis): Promise<unknown> => redis.set(name, '', 'PX', forMs, 'NX');
-    return (await this.#redis.ask('set', claim, options)) !== null;
+    return (await this.#redis.ask('set', claim)) !== null;
   }
 
-  drop(place: SharedPlace): void {
+  /** True if an answer is kept at a place. */
+  async has(place: SharedPlace): Promise<boolean> {
     const name = this.#nameOf(place);
-    void this.#redis.ask('unlink', (redis) => redis.unlink(name), options);
+    return (await this.#redis.ask('exists', (redis) => redis.exists(name))) === 1;
   }
 
   close(): void {

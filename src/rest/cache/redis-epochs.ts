@@ -1,185 +1,123 @@
 import { hash, randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import type { CacheRedis, CommandOptions } from './cache-redis.ts';
+import type { CacheRedis } from './cache-redis.ts';
 import type { Epoch, Epochs } from './epochs.ts';
-import { Renewals } from './renewals.ts';
 
-/** How long an operation waits for the epoch of its key; without it, nothing of the cache is used. */
-const reading: CommandOptions = { ms: 150, isInsistent: false };
-
-/** How long a write waits at most until all gateways know of it, in milliseconds: they would go on with what was before. */
-const renewingMs = 2000;
-
-/** It waits before and after, and has to be sent and answered in between. */
-const partOfDeadline = 1 / 4;
-
-/** How long the epoch of a proven key is kept that is not written with, in seconds: a week. The next one is a new one. */
+/** How long an epoch is kept in Redis after it was made, in seconds: a week. The next one is a new one. */
 const keptSeconds = 7 * 24 * 3600;
 
-/**
- * How long an epoch is kept that a write has made, in seconds, unless its key is proven: any caller can invent keys. A
- * gateway that has read before the write can make its own epoch known for a shorter time only.
- */
-const briefSeconds = 60;
-const provableMs = 30_000;
-
-/** What a value consists of: a UUID, and a mark that names its key. In characters. */
+/** The lengths of the two parts of a value, in characters: a UUID, and a mark that names its key. */
 const idLength = 36;
 const markLength = 22;
 
-/** How often a gateway tries to tell Redis of writes that it could not tell, in milliseconds. */
+/** How often a gateway tries to tell Redis of the ends of epochs that it could not tell, in milliseconds. */
 const tellEveryMs = 200;
 
-/** Most keys of which it is remembered that a write could not be told, and of those that may be proven. */
+/** Most keys of which it is remembered that Redis could not be told, and most of those that the upstream takes. */
 const mostRemembered = 10_000;
 
-/** Replaces the epoch of a key, for no shorter time than it was kept. Answers the one before. */
-const renewScript = `
-local before = redis.call('GET', KEYS[1])
-local seconds = tonumber(ARGV[2])
-if before then seconds = math.max(seconds, redis.call('TTL', KEYS[1])) end
-redis.call('SET', KEYS[1], ARGV[1], 'EX', seconds)
-return before`;
-
 /**
- * Reads an epoch. A script with this first line and no flags is run only if it could write (Redis 7): while Redis refuses writes,
- * because it has no memory or is a replica, none could be told, so that nothing of the cache may be used.
+ * Answers the epoch of a key and the replication id of the server. Makes an epoch if the key has none and is proven; replaces one
+ * that is to end. A script with this first line and no flags runs only if it could write: while Redis refuses writes, because
+ * it has no memory or is a replica, it could not be told of the end of an epoch, so that none may be used.
+ *
+ * A server gives itself a new replication id when it starts, and when it becomes a primary: what it has restored from a file, or
+ * has had as a replica, may be older than what gateways have read from it or from another server before.
  */
-const readScript = `#!lua
-return redis.call('GET', KEYS[1])`;
-
-/** Makes an epoch known, or keeps it for longer, unless there is another one. */
-const proveScript = `
+const script = `#!lua
 local known = redis.call('GET', KEYS[1])
-if not known or known == ARGV[1] then redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2]) end`;
+local act = ARGV[2]
+if (known and act == 'end') or (not known and ARGV[3] == 'proven') then
+  known = ARGV[1]
+  redis.call('SET', KEYS[1], known, 'EX', ARGV[4])
+end
+return {string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or '', known}`;
 
-/** Replaces the epoch of a key that has one. */
-const refuseScript = `if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('SET', KEYS[1], ARGV[1], 'KEEPTTL') end`;
+/** What the script does to a key that has an epoch. */
+type Act = 'keep' | 'end';
 
-/** Takes up an epoch again, unless there is a later one. */
-const undoScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL') end`;
+/** What the script has answered. */
+interface Told {
+  readonly epoch: Epoch | undefined;
+  /** True if the value was made for another key. */
+  readonly isForeign: boolean;
+}
 
 /**
- * The epochs of keys, in a Redis that all gateways ask. A key that has none there gets one of its own in each gateway, which
- * the first of them that keeps an answer makes known. So keys that a caller has invented leave nothing there by reading.
+ * The epochs of keys, in a Redis that all gateways ask. An epoch is used only after Redis has it, and is put there once: so one
+ * that Redis has lost never comes back. Only keys that the upstream has taken get one: those that a caller has invented leave
+ * nothing there.
  */
 export class RedisEpochs implements Epochs {
   readonly #redis: CacheRedis;
   readonly #upstream: string;
-  /** What others have to know before anything follows from it. */
-  readonly #renewing: CommandOptions;
-  /** Keys that were written with while Redis could not be told. */
-  readonly #untold = new LRUCache<string, true>({ max: mostRemembered });
-  /** Whether it is about to tell Redis those. */
+  readonly #proven = new LRUCache<string, true>({ max: mostRemembered });
+  /** Keys whose epoch has ended while Redis could not be told, each with a mark of the last time. */
+  readonly #unsent = new LRUCache<string, symbol>({ max: mostRemembered });
+  /** True if it is about to tell Redis those. */
   #isTelling = false;
-  readonly #renewals = new Renewals();
-  /** What this gateway has made lately for keys that may not be proven. */
-  readonly #provable = new LRUCache<string, string>({ max: mostRemembered, ttl: provableMs });
 
-  /** `upstream` tells the keys of several upstreams in one Redis apart; `deadlineMs` is how long a write may take in all. */
-  constructor(redis: CacheRedis, upstream: string, deadlineMs: number) {
+  /** `upstream` tells the keys of several upstreams in one Redis apart. */
+  constructor(redis: CacheRedis, upstream: string) {
     this.#redis = redis;
     this.#upstream = upstream;
-    this.#renewing = { ms: Math.min(renewingMs, deadlineMs * partOfDeadline), isInsistent: true };
   }
 
   async current(sharingKey: string): Promise<Epoch | undefined> {
-    const { server } = this.#redis;
-    if (server === undefined) return undefined;
     // What was read before a write that Redis does not know of must not be used.
-    if (this.#untold.has(sharingKey)) return this.#renew(sharingKey, reading);
-    const name = this.#nameOf(sharingKey);
-    const known = await this.#redis.ask('get', (redis) => this.#read(redis, name), reading);
-    if (known === undefined) return undefined;
-    if (known === null) return epochOf(server, this.#propose(sharingKey));
+    if (this.#unsent.has(sharingKey)) return (await this.#end(sharingKey, false))?.epoch;
+    const told = await this.#run(sharingKey, 'keep', false);
     // It was copied from the name of another key, where it may have been used before.
-    if (!this.#isOf(sharingKey, known)) return this.#renew(sharingKey, reading);
-    return epochOf(server, known);
+    return told?.isForeign === true ? (await this.#end(sharingKey, false))?.epoch : told?.epoch;
   }
 
-  prove(sharingKey: string, epoch: Epoch): void {
-    const { server } = this.#redis;
-    const value = this.#provable.get(sharingKey);
-    if (server === undefined || value === undefined || epoch !== epochOf(server, value)) return;
-    this.#provable.delete(sharingKey);
-    const name = this.#nameOf(sharingKey);
-    void this.#redis.ask('eval', (redis) => redis.eval(proveScript, 1, name, value, keptSeconds), reading);
+  prove(sharingKey: string): void {
+    this.#proven.set(sharingKey, true);
   }
 
-  refuse(sharingKey: string): void {
-    this.#provable.delete(sharingKey);
-    void this.#replaceKnown(sharingKey);
+  async renew(sharingKey: string): Promise<Epoch | undefined> {
+    const mark = Symbol(sharingKey);
+    this.#unsent.set(sharingKey, mark);
+    const told = await this.#end(sharingKey, true);
+    if (told === undefined) this.#tellLater();
+    return told?.epoch;
   }
 
-  renew(sharingKey: string): Promise<Epoch | undefined> {
-    return this.#renew(sharingKey, this.#renewing);
+  /** Ends the epoch of a key; undefined if Redis could not be told. */
+  async #end(sharingKey: string, isInsistent: boolean): Promise<Told | undefined> {
+    const mark = this.#unsent.peek(sharingKey);
+    const told = await this.#run(sharingKey, 'end', isInsistent);
+    if (told !== undefined && this.#unsent.peek(sharingKey) === mark) this.#unsent.delete(sharingKey);
+    return told;
   }
 
-  undo(sharingKey: string, renewed: Epoch): void {
-    const value = renewed.split(' ')[1] ?? '';
-    const before = this.#renewals.undo(value);
-    if (before === undefined) return;
-    const name = this.#nameOf(sharingKey);
-    const take = (redis: Redis): Promise<unknown> => redis.eval(undoScript, 1, name, value, before);
-    void this.#redis.ask('eval', take, this.#renewing);
+  async #run(sharingKey: string, act: Act, isInsistent: boolean): Promise<Told | undefined> {
+    const name = `cache:epoch:${hash('sha256', `${this.#upstream} ${sharingKey}`, 'base64url')}`;
+    const proven = this.#proven.get(sharingKey) === true ? 'proven' : '';
+    const answer: unknown = await this.#redis.ask(
+      'eval',
+      (redis) => redis.eval(script, 1, name, this.#make(sharingKey), act, proven, keptSeconds),
+      { isInsistent },
+    );
+    if (!Array.isArray(answer)) return undefined;
+    const parts: readonly unknown[] = answer;
+    const [server, value] = parts;
+    const isForeign = typeof value === 'string' && !this.#isOf(sharingKey, value);
+    const isKnown = typeof value === 'string' && !isForeign && typeof server === 'string' && server !== '';
+    return { epoch: isKnown ? `${server} ${value}` : undefined, isForeign };
   }
 
-  async #renew(sharingKey: string, sending: CommandOptions): Promise<Epoch | undefined> {
-    const { server } = this.#redis;
-    const name = this.#nameOf(sharingKey);
-    const made = this.#make(sharingKey);
-    this.#provable.set(sharingKey, made);
-    const replace = (redis: Redis): Promise<unknown> => redis.eval(renewScript, 1, name, made, briefSeconds);
-    const before = await this.#redis.ask('eval', replace, sending);
-    if (before === undefined || server === undefined) {
-      this.#rememberUntold(sharingKey);
-      return undefined;
-    }
-    this.#untold.delete(sharingKey);
-    if (typeof before === 'string') this.#renewals.note(made, before);
-    return epochOf(server, made);
-  }
-
-  async #replaceKnown(sharingKey: string): Promise<void> {
-    const name = this.#nameOf(sharingKey);
-    const replace = async (redis: Redis): Promise<true> => {
-      await redis.eval(refuseScript, 1, name, this.#make(sharingKey));
-      return true;
-    };
-    if ((await this.#redis.ask('eval', replace, this.#renewing)) === undefined) this.#rememberUntold(sharingKey);
-  }
-
-  /** The epoch that this gateway uses while none is known. */
-  #propose(sharingKey: string): string {
-    const known = this.#provable.get(sharingKey);
-    if (known !== undefined) return known;
-    const made = this.#make(sharingKey);
-    this.#provable.set(sharingKey, made);
-    return made;
-  }
-
-  /** The value of a name; null without one. */
-  async #read(redis: Redis, name: string): Promise<string | null> {
-    if (!this.#redis.knowsShebang) return redis.get(name);
-    const value = await redis.eval(readScript, 1, name);
-    return typeof value === 'string' ? value : null;
-  }
-
-  /** Redis could not be told of a write with a key: until it is, others go on with what they read before. */
-  #rememberUntold(sharingKey: string): void {
-    this.#untold.set(sharingKey, true);
+  /** Redis could not be told: until it is, other gateways go on with what they read before. */
+  #tellLater(): void {
     if (this.#isTelling) return;
     this.#isTelling = true;
-    setTimeout(() => void this.#tellUntold(), tellEveryMs).unref();
+    setTimeout(() => void this.#tell(), tellEveryMs).unref();
   }
 
-  async #tellUntold(): Promise<void> {
-    for (const sharingKey of [...this.#untold.keys()])
-      if ((await this.#renew(sharingKey, reading)) === undefined) break;
+  async #tell(): Promise<void> {
+    for (const sharingKey of [...this.#unsent.keys()]) if ((await this.#end(sharingKey, false)) === undefined) break;
     this.#isTelling = false;
-    const [next] = this.#untold.keys();
-    if (next !== undefined && !this.#redis.isClosed) this.#rememberUntold(next);
+    if (this.#unsent.size > 0 && !this.#redis.isClosed) this.#tellLater();
   }
 
   /** A value that was never used, and that is of this key only. */
@@ -188,7 +126,7 @@ export class RedisEpochs implements Epochs {
     return id + this.#markOf(sharingKey, id);
   }
 
-  /** Whether a value was made for this key. */
+  /** True if a value was made for this key. */
   #isOf(sharingKey: string, value: string): boolean {
     const id = value.slice(0, idLength);
     return value.length === idLength + markLength && value.endsWith(this.#markOf(sharingKey, id));
@@ -198,13 +136,4 @@ export class RedisEpochs implements Epochs {
   #markOf(sharingKey: string, id: string): string {
     return hash('sha256', `${this.#upstream} ${sharingKey} ${id}`, 'base64url').slice(0, markLength);
   }
-
-  #nameOf(sharingKey: string): string {
-    return `cache:epoch:${hash('sha256', `${this.#upstream} ${sharingKey}`, 'base64url')}`;
-  }
-}
-
-/** What a server has restored from a file may be older than what it knew: each of its processes has epochs of its own. */
-function epochOf(server: string, value: string): Epoch {
-  return `${server} ${value}`;
 }

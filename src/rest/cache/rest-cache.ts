@@ -64,8 +64,8 @@ export class RestCache {
   /** After so long a write that was given up has arrived, or never will, in milliseconds. */
   readonly lateMs: number;
   readonly #freshness: ReadonlyMap<RestOperation, Freshness>;
-  /** Of keys that the upstream did not take, each once: all who waited for a call report it. */
-  readonly #refused = new LRUCache<Epoch, true>({ max: mostRefused });
+  /** Epochs that were ended because of what the upstream has answered, each once: all who waited for a call report it. */
+  readonly #ended = new LRUCache<Epoch, Promise<void>>({ max: mostEnded });
   readonly #remote: RedisAnswers | undefined;
   /** Answers that are being looked for in Redis, by name: once for all who want them. */
   readonly #asked = new Map<string, Promise<CachedAnswer | undefined>>();
@@ -102,6 +102,8 @@ export class RestCache {
 
   /** What one operation has of the cache. If the epoch of its key cannot be known, that is nothing. */
   open(caller: Caller, use: CacheUse): OperationCache | Promise<OperationCache> {
+    // A key that the gateway holds is not one that a caller has invented.
+    if (caller.tenant !== undefined) this.epochs.prove(caller.sharingKey);
     const epoch = this.epochs.current(caller.sharingKey);
     if (!(epoch instanceof Promise)) return this.#openAt(caller, epoch, use);
     return epoch.then((known) => this.#openAt(caller, known, use));
@@ -140,21 +142,25 @@ export class RestCache {
   keep(place: AnswerPlace, value: unknown, text: string, freshness: Freshness): number {
     const { freshMs, staleMs } = freshness;
     const { freshUntil } = this.#keepHere(place, value, text, freshness, this.now() + freshMs);
-    this.epochs.prove(place.sharingKey, place.epoch);
     this.#remote?.keep(place, text, freshMs + staleMs);
     return freshUntil;
   }
 
-  drop(place: AnswerPlace): void {
-    this.answers.drop(place.name);
-    this.#remote?.drop(place);
+  /** Ends an epoch of a key, once: what was kept under it is not true any more, though nothing was written here. */
+  end(sharingKey: string, epoch: Epoch): Promise<void> {
+    const known = this.#ended.get(epoch);
+    if (known !== undefined) return known;
+    const ended = Promise.resolve(this.epochs.renew(sharingKey)).then(() => undefined);
+    this.#ended.set(epoch, ended);
+    return ended;
   }
 
-  /** The upstream did not take a key that had this epoch: it gets a new one, once. */
-  refuse(sharingKey: string, epoch: Epoch): void {
-    if (this.#refused.has(epoch)) return;
-    this.#refused.set(epoch, true);
-    this.epochs.refuse(sharingKey);
+  /** True if there is an answer at one of these places, here or where it is shared, in time or not. */
+  async hasAny(places: readonly AnswerPlace[]): Promise<boolean> {
+    if (places.some(({ name }) => this.answers.find(name) !== undefined)) return true;
+    const remote = this.#remote;
+    if (remote === undefined) return false;
+    return (await Promise.all(places.map((place) => remote.has(place)))).includes(true);
   }
 
   /** An epoch that no other operation has: one that has it shares nothing. */
@@ -168,8 +174,7 @@ export class RestCache {
   }
 
   #openAt(caller: Caller, epoch: Epoch | undefined, use: CacheUse): OperationCache {
-    if (epoch !== undefined) return new OperationCache(this, caller, epoch, this.keepsAny ? use : 'apart');
-    return new OperationCache(this, caller, this.unsharedEpoch(), 'none');
+    return new OperationCache(this, caller, epoch, this.keepsAny ? use : 'apart');
   }
 
   async #sharedRefreshOf(remote: RedisAnswers, place: AnswerPlace, freshness: Freshness): Promise<Refresh> {
@@ -217,5 +222,5 @@ function valueIn(text: string, kind: AnswerKind): unknown {
     : jsonOf({ ...read, contentType: 'application/json' });
 }
 
-/** More keys than are refused within a short time. */
-const mostRefused = 1000;
+/** More epochs than are ended within a short time. */
+const mostEnded = 1000;

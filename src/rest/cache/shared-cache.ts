@@ -8,16 +8,14 @@ import type { CacheOptions } from './rest-cache.ts';
 export interface SharedCacheOptions {
   /** Tells the answers of several upstreams in one Redis apart. */
   readonly upstreamUrl: string;
-  /** The total deadline of an operation, in milliseconds. */
-  readonly operationDeadlineMs: number;
 }
 
 /** What gateways with one Redis share of their caches. */
 export function shareCache(
   options: RedisOptions,
-  { upstreamUrl, operationDeadlineMs }: SharedCacheOptions,
+  { upstreamUrl }: SharedCacheOptions,
 ): Pick<CacheOptions, 'epochs' | 'remote'> {
   const redis = new CacheRedis(options);
-  const epochs = new RedisEpochs(redis, upstreamUrl, operationDeadlineMs);
+  const epochs = new RedisEpochs(redis, upstreamUrl);
   return { epochs, remote: new RedisAnswers(redis, upstreamUrl) };
 }

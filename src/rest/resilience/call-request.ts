@@ -25,8 +25,6 @@ export interface CallRequest<T> {
   readonly isWrite: boolean;
   /** Done once it may be sent, and before it is. */
   readonly beforeSend?: (() => Promise<void>) | undefined;
-  /** Called when it is being sent. */
-  readonly onSend?: (() => void) | undefined;
   /** The value that a response holds. Throws an UpstreamError if it holds none. */
   readonly decode: (response: DecodedResponse) => T;
 }

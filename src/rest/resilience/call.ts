@@ -135,7 +135,6 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     this.#onEnd = calls.begin(operation.method, target, this.#failure);
     this.#span = spans?.begin(operation, this.#sends);
     this.#sends += 1;
-    this.#request.onSend?.();
     if (this.#probed !== undefined) this.#probeTimer = setTimeout(() => this.#outwaitProbe(), probeWaitMs);
     const sent = this.#span === undefined ? headers : { ...headers, ...this.#span.trace };
     this.#sent = transport.send(
