@@ -1,7 +1,7 @@
 import { useMutation } from '@apollo/client/react';
 import { type Dashboard, pinDashboard } from './operations.ts';
 
-/** A dashboard with a button that pins it. The page shows the change at once, and takes it back if it fails. */
+/** A dashboard with a button that pins or unpins it. The page shows the change at once, and takes it back if it fails. */
 export function DashboardItem({ id, name, pinned }: Dashboard) {
   const [pin, { error }] = useMutation(pinDashboard, { onError: () => undefined });
   const next = pinned !== true;
@@ -19,8 +19,8 @@ export function DashboardItem({ id, name, pinned }: Dashboard) {
   return (
     <li>
       {name ?? 'Untitled dashboard'}{' '}
-      <button type="button" aria-pressed={pinned === true} onClick={change}>
-        Pin
+      <button type="button" data-pinned={pinned === true} onClick={change}>
+        {next ? 'Pin' : 'Unpin'}
       </button>
       {error !== undefined && <span role="alert">{error.message}</span>}
     </li>

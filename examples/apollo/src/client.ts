@@ -1,7 +1,10 @@
-import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
+import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+import { ServerError } from '@apollo/client/errors';
 import { RetryLink } from '@apollo/client/link/retry';
 import { relayStylePagination } from '@apollo/client/utilities';
+import { tap } from 'rxjs';
 import { possibleTypes } from './possibleTypes.ts';
+import { setReachable } from './reachable.ts';
 
 /** Every object has a global `id`, so the cache needs no `keyFields`; each list needs to be told that it is read in pages. */
 const cache = new InMemoryCache({
@@ -13,15 +16,25 @@ const cache = new InMemoryCache({
   },
 });
 
-/** Tries again only if no answer came: the gateway itself repeats reads, and a write may have had its effect. */
+/**
+ * Tries again, until the gateway is back, only if no answer of it came: it repeats reads itself, and a write may have had its
+ * effect. A proxy before it answers 5xx while it is away.
+ */
 const retry = new RetryLink({
-  delay: { initial: 500 },
-  attempts: { max: 6, retryIf: (_error, { operationType }) => operationType === 'query' },
+  delay: { initial: 500, max: 3000 },
+  attempts: (_count, { operationType }, error) => {
+    const isAway = !ServerError.is(error) || error.statusCode >= 500;
+    const goesOn = isAway && operationType === 'query';
+    if (goesOn) setReachable(false);
+    return goesOn;
+  },
 });
+
+const reached = new ApolloLink((operation, forward) => forward(operation).pipe(tap(() => setReachable(true))));
 
 /** The name is the gateway's to log, and its CORS lets it pass. */
 export const client = new ApolloClient({
   cache,
   clientAwareness: { name: 'apollo-example', version: '0.1.0' },
-  link: retry.concat(new HttpLink({ uri: '/graphql' })),
+  link: ApolloLink.from([retry, reached, new HttpLink({ uri: '/graphql' })]),
 });

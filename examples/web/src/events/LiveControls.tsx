@@ -23,8 +23,8 @@ export function LiveControls({ events: { live, waiting, isPaused, setIsPaused },
         {stateOf(live, isPaused)}
       </output>
       {live.connection !== 'ended' && (
-        <button type="button" className="pause" aria-pressed={isPaused} onClick={() => setIsPaused(!isPaused)}>
-          Pause
+        <button type="button" className="pause" data-paused={isPaused} onClick={() => setIsPaused(!isPaused)}>
+          {isPaused ? 'Resume' : 'Pause'}
         </button>
       )}
       <Announcement told={live.told} />
