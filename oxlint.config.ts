@@ -96,7 +96,7 @@ export default defineConfig({
       files: ['src/settings/declaration.ts'],
       rules: { 'typescript/explicit-module-boundary-types': 'off' },
     },
-    { files: ['src/main.ts'], rules: { 'no-console': 'off', 'node/no-process-env': 'off' } },
+    { files: ['src/command-line.ts'], rules: { 'no-console': 'off', 'node/no-process-env': 'off' } },
     ...importLayers(new URL('src/', import.meta.url)),
     {
       files: ['test/**'],

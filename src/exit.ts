@@ -1,26 +1,41 @@
 import type { Logger } from 'pino';
 import { WorkersError } from './cluster/worker-handle.ts';
 import { codeOf, messageOf } from './error-text.ts';
+import { stopOnHangUp } from './hang-up.ts';
 import { ManifestError } from './operation/persisted/manifest.ts';
 import { ConfigError } from './settings/settings.ts';
 
-/** Stops gracefully, and then exits with a code. */
-type Stop = (exitCode: number) => void;
+/** Stops gracefully for a reason, and then exits with a code. */
+type Stop = (exitCode: number, reason: string) => void;
 
-/** The first signal stops gracefully, a second one at once. */
-export function stopOnSignal(close: () => Promise<void>): Stop {
+/** Where a stop is told, and the end of it. */
+interface StopLog {
+  /** Undefined in a worker: its primary tells. */
+  readonly log?: Logger | undefined;
+  readonly end: () => Promise<void>;
+}
+
+/** The first signal stops gracefully, a second one at once. The end of the terminal is no second one. */
+export function stopOnSignal(close: () => Promise<void>, { log, end }: StopLog): Stop {
   let stopping = false;
-  const stop: Stop = (exitCode) => {
+  const closeAll = async (): Promise<void> => {
+    await close();
+    log?.info('stopped');
+    await end();
+  };
+  const stop: Stop = (exitCode, reason) => {
     if (stopping) return;
     stopping = true;
-    close().then(() => process.exit(exitCode), fail);
+    log?.info({ reason }, 'stopping');
+    closeAll().then(() => process.exit(exitCode), fail);
   };
-  const onSignal = (): void => {
+  const onSignal = (signal: NodeJS.Signals): void => {
     if (stopping) process.exit(1);
-    stop(0);
+    stop(0, signal);
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+  stopOnHangUp(() => stop(0, 'SIGHUP, and the terminal is gone'));
   return stop;
 }
 
@@ -36,7 +51,7 @@ export function handleUncaught(count: () => void, log: Logger, stop: Stop): void
   process.on('uncaughtException', (error) => {
     count();
     log.fatal({ err: error }, 'uncaught exception: stopping');
-    stop(1);
+    stop(1, 'an uncaught exception');
   });
 }
 

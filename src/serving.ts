@@ -6,6 +6,7 @@ import { startWorkers } from './cluster/primary.ts';
 import { PrimaryLink } from './cluster/primary-link.ts';
 import { failureOf, handleUncaught, listening, stopOnSignal } from './exit.ts';
 import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';
+import { reloadOnHangUp } from './hang-up.ts';
 import type { Log } from './log.ts';
 import { createMemoryStore } from './operation/persisted/store.ts';
 import { redisOf } from './redis.ts';
@@ -39,7 +40,8 @@ export interface Task extends Orders {
 
 /** Serves from this process, and stops on a signal. Resolves when it listens. */
 export async function serveAlone({ close, environment, ...orders }: Task): Promise<Started> {
-  const { log, plainLog, end: endLog } = createLog(orders.config.logLevel, false);
+  const journal = createLog(orders.config.logLevel, false);
+  const { log, plainLog } = journal;
   const tenants = followKeys(orders.config, environment, plainLog);
   const starting = startServing(orders, environment, { log, plainLog });
   // It serves before all of its start is over.
@@ -47,21 +49,21 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
     await (await starting).stop();
     tenants?.close();
     await close();
-    await endLog();
-  });
+  }, journal);
   const { gateway, url, checked } = await starting;
   handleUncaught(gateway.metrics.unexpected, log, end);
   if (tenants !== undefined) {
     gateway.takeTenants(tenants.current());
     tenants.onChange(gateway.takeTenants);
-    process.on('SIGHUP', () => void tenants.reload());
   }
+  if (hasFiles(orders.config)) reloadOnHangUp(() => void Promise.all([tenants?.reload(), gateway.reload()]));
   return { url, upstream: await checked };
 }
 
 /** Serves from processes of its own, and stops them on a signal. Resolves when they listen. */
 export async function lead({ config, site, environment, close }: Task): Promise<Started> {
-  const { log, plainLog, end: endLog } = createLog(config.logLevel, true);
+  const journal = createLog(config.logLevel, true);
+  const { log, plainLog } = journal;
   const tenants = followKeys(config, environment, plainLog);
   const starting = startWorkers({
     workers: config.workers,
@@ -76,16 +78,18 @@ export async function lead({ config, site, environment, close }: Task): Promise<
   const end = stopOnSignal(async () => {
     await (await starting).stop();
     await close();
-    await endLog();
-  });
+  }, journal);
   handleUncaught(() => undefined, log, end);
   const group = await starting;
   void group.givenUp.then((error) => {
     process.stderr.write(`error: ${error.message}\n`);
-    end(error.exitCode);
+    end(error.exitCode, error.message);
   });
-  if (hasFiles(config)) process.on('SIGHUP', group.reload);
-  if (tenants !== undefined) process.on('SIGHUP', () => void tenants.reload());
+  if (hasFiles(config))
+    reloadOnHangUp(() => {
+      group.reload();
+      void tenants?.reload();
+    });
   return group;
 }
 
@@ -96,16 +100,13 @@ export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<voi
   const { log, plainLog, end: endLog } = createLog(orders.config.logLevel, true);
   try {
     const starting = startServing(orders, environment, { log, plainLog }, link);
-    const end = stopOnSignal(async () => {
-      await (await starting).stop();
-      await endLog();
-    });
+    const end = stopOnSignal(async () => (await starting).stop(), { end: endLog });
     const { gateway, url, checked } = await starting;
     handleUncaught(gateway.metrics.unexpected, log, end);
     link.serve({
       url,
       upstream: await checked,
-      stop: () => end(0),
+      stop: () => end(0, 'the primary stops'),
       reload: () => void gateway.reload(),
       snapshot: gateway.metrics.snapshot,
     });
@@ -142,7 +143,6 @@ async function startServing(
     log: plainLog,
   });
   link?.onTenants(gateway.takeTenants);
-  if (hasFiles(config)) process.on('SIGHUP', () => void gateway.reload());
   const { port, host, stopDelayMs, compression } = config;
   const metrics = link === undefined ? gateway.metrics : { ...gateway.metrics, render: () => link.totals() };
   const options = { port, host, stopDelayMs, drainMs: drainMsOf(config), compression, socket: link?.socket };

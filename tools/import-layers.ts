@@ -4,6 +4,7 @@ import type { OxlintOverride } from 'oxlint';
 /** What lies in src/, highest first: each may import what is below it, and nothing beside or above it. */
 const layers = [
   ['main.ts'],
+  ['command-line.ts'],
   ['serving.ts'],
   ['exit.ts'],
   ['cluster', 'commands', 'demo'],
@@ -25,10 +26,10 @@ const layers = [
   ['follow-files.ts'],
   ['rest'],
   ['redis.ts'],
-  ['error-text.ts', 'event-loop-yield.ts', 'log.ts', 'tally.ts'],
+  ['error-text.ts', 'event-loop-yield.ts', 'hang-up.ts', 'log.ts', 'tally.ts'],
 ];
 
-/** The embedded upstream, a package of its own in workspace/: neither it nor the gateway knows the other, only main.ts starts it. */
+/** The embedded upstream, a package of its own in workspace/: neither it nor the gateway knows the other, only command-line.ts starts it. */
 const service = 'embedded-workspace';
 
 /** A module that only some may import. */
@@ -43,7 +44,7 @@ const undici: Restriction = {
 };
 const process: Restriction = {
   regex: '^(node:)?process$',
-  message: '`process` is a global; only src/main.ts reads its environment.',
+  message: '`process` is a global; only src/command-line.ts reads its environment.',
 };
 const graphql: Restriction = {
   regex: '^(@graphql-.+/.+|graphql.*)$',
@@ -52,7 +53,7 @@ const graphql: Restriction = {
 
 const outside: Restriction = {
   regex: `^(${service}$|(\\.\\./)+workspace/)`,
-  message: 'Only src/main.ts starts the embedded workspace.',
+  message: 'Only src/command-line.ts starts the embedded workspace.',
 };
 const gateway: Restriction = {
   regex: '^(\\.\\./)+src/',
@@ -77,7 +78,7 @@ export function importLayers(source: URL): OxlintOverride[] {
 function rulesOf(entry: string, higher: readonly string[]): OxlintOverride {
   const files = entry.endsWith('.ts') ? `src/${entry}` : `src/${entry}/**`;
   const restrictions = [above(entry, higher), undici];
-  if (entry !== 'main.ts') restrictions.push(outside, process);
+  if (entry !== 'command-line.ts') restrictions.push(outside, process);
   if (entry === 'live' || entry === 'loaders' || entry === 'rest') restrictions.push(graphql);
   return restrict(files, restrictions);
 }

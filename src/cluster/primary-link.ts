@@ -46,6 +46,8 @@ export class PrimaryLink {
   };
   readonly #totals = createPending<string>(totalsTimeoutMs);
   #served: Served | undefined;
+  /** True if files were to be read again before this worker served: it may have read them already. */
+  #isReloadDue = false;
   #tenants: Tenants | undefined;
   #budget: RemoteBudget | undefined;
   #takeTenants: (tenants: Tenants) => void = ignore;
@@ -82,6 +84,7 @@ export class PrimaryLink {
   /** From now on the primary directs this server. */
   serve(served: Served): void {
     this.#served = served;
+    if (this.#isReloadDue) served.reload();
     void send({ kind: 'listening', url: served.url, upstream: served.upstream });
   }
 
@@ -114,6 +117,7 @@ export class PrimaryLink {
       case 'answer':
         return this.#mayAnswer.resolve();
       case 'reload':
+        this.#isReloadDue = served === undefined;
         return served?.reload();
       case 'tenants':
         this.#tenants = message.tenants;

@@ -19,7 +19,7 @@ test.each(['1', '2'])(
     const lines = gateway
       .output()
       .split('\n')
-      .filter((line) => line.includes('"level"'));
+      .filter((line) => line.includes('"msg":"operation"'));
     expect(lines.map((line): unknown => JSON.parse(line))).toHaveLength(2000);
   },
 );

@@ -1,0 +1,177 @@
+import { writeSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import type { Workspace } from 'embedded-workspace';
+import type { Site, Started } from './cluster/messages.ts';
+import type { Command } from './commands/command.ts';
+import type { DemoTenants } from './demo/demo-tenants.ts';
+import { fail, listening, stopOnSignal } from './exit.ts';
+import type { Task } from './serving.ts';
+import type { Config } from './settings/config.ts';
+import { readConfig, settings } from './settings/config.ts';
+import { readEnvironmentFile } from './settings/environment-file.ts';
+import { ConfigError, type Environment } from './settings/settings.ts';
+
+const usage = `Usage: node src/main.ts [command]
+
+Commands:
+  serve      the gateway; without UPSTREAM_URL over an embedded workspace (default)
+  workspace  the embedded workspace alone
+  explain FILE [--variables FILE] [--operation NAME] [--json]
+             which REST calls an operation makes; nothing is called
+  check FILE… [--tenant NAME] [--json]
+             whether operations in GraphQL files and manifests are valid, what they cost at most, and whether a tenant
+             may run them
+  schema [--json]
+             the public schema as SDL, or as the result of introspection
+  schema diff OLD.graphql [--documents FILE…] [--json]
+             what has changed in the public schema since OLD, and which documents that breaks
+  drift [--json]
+             how the upstream differs from the OpenAPI document: reads each GET operation once, with DRIFT_KEY_FILE
+
+Options:
+  --help          this text
+  --demo-tenants  serve the embedded workspace to two tenants, and print a token of each
+
+Settings, from the environment or a file .env:
+${Object.entries(settings)
+  .map(
+    ([name, { meaning, fallback }]) =>
+      `  ${name.padEnd(30)} ${meaning}${fallback === undefined ? '' : ` (${fallback})`}`,
+  )
+  .join('\n')}
+`;
+
+/** Commands that serve nothing. Each loads what it needs: all that the gateway is made of takes most of a second. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  explain: async () => (await import('./commands/explain.ts')).explain,
+  check: async () => (await import('./commands/check.ts')).check,
+  schema: async () => (await import('./commands/schema.ts')).schema,
+  drift: async () => (await import('./commands/drift.ts')).drift,
+};
+
+// Else V8 keeps the code of every operation that was ever compiled, long after the gateway has forgotten it.
+setFlagsFromString('--no-compilation-cache');
+// Else V8 may come to allocate parts of operations as long-lived from the start, if many lived long while it warmed up. All
+// that they refer to is kept until the next full collection then: half as much memory again, and up to twice the CPU.
+setFlagsFromString('--no-allocation-site-pretenuring');
+
+/** Runs what the arguments ask for. If it fails the process ends with one line that says why. */
+export async function runCommandLine(args: string[]): Promise<void> {
+  try {
+    await run(args);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+async function run([first = '', ...others]: string[]): Promise<void> {
+  const command = Object.hasOwn(commands, first) && !others.includes('--help') ? commands[first] : undefined;
+  if (command === undefined) return runServer([first, ...others].filter((arg) => arg !== ''));
+  const execute = await command();
+  const config = readConfig({ ...environmentFile(), ...process.env });
+  const { text, exitCode } = await execute(others, config, (line) => console.error(line));
+  console.log(text);
+  process.exitCode = exitCode;
+}
+
+async function runServer(args: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args,
+    options: { help: { type: 'boolean', short: 'h' }, 'demo-tenants': { type: 'boolean' } },
+    allowPositionals: true,
+  });
+  const [command = 'serve', ...rest] = positionals;
+  if (values.help === true) return console.log(usage);
+  if (rest.length > 0) throw new ConfigError(`${rest.join(' ')}: expected nothing after ${command}`);
+  if (command === 'worker') return (await import('./serving.ts')).serveAsWorker(process.env);
+  const environment = { ...environmentFile(), ...process.env };
+  if (values['demo-tenants'] === true) return serveTenants(command, environment);
+  const config = readConfig(environment);
+  if (command === 'serve') return serve(config);
+  if (command === 'workspace') return serveWorkspace(config);
+  throw new ConfigError(
+    `${command}: there is no such command; expected serve, workspace, explain, check, schema or drift`,
+  );
+}
+
+/**
+ * The settings of a file `.env` in the folder where the gateway was started; those of the environment win. What belongs
+ * to OpenTelemetry goes into the environment: its SDK reads it there.
+ */
+function environmentFile(): Record<string, string | undefined> {
+  const values = readEnvironmentFile('.env', Object.keys(settings));
+  for (const [name, value] of Object.entries(values)) if (name.startsWith('OTEL_')) process.env[name] ??= value;
+  return values;
+}
+
+/** Serves the embedded workspace to tenants of an identity provider of its own. */
+async function serveTenants(command: string, environment: Environment): Promise<void> {
+  if (command !== 'serve') throw new ConfigError(`--demo-tenants: expected it with serve, but got ${command}`);
+  if ((environment['UPSTREAM_URL'] ?? '') !== '') {
+    throw new ConfigError('--demo-tenants: expected the embedded workspace, but UPSTREAM_URL is set');
+  }
+  const [{ startDemoTenants }, { demoKeys }] = await Promise.all([
+    import('./demo/demo-tenants.ts'),
+    import('embedded-workspace'),
+  ]);
+  const demo = await startDemoTenants(demoKeys[0]);
+  await serve(readConfig({ ...environment, ...demo.settings }), demo);
+}
+
+async function serve(config: Config, demo?: DemoTenants): Promise<void> {
+  const { lead, serveAlone } = await import('./serving.ts');
+  const workspace = config.upstreamUrl === undefined ? await startEmbedded(config) : undefined;
+  const ownKey = config.auth === undefined ? workspace?.demoKey : undefined;
+  const demoKey = demo === undefined ? ownKey : demo.tokens[0]?.token;
+  const site: Site = { upstreamUrl: config.upstreamUrl ?? workspace?.url ?? '', demoKey };
+  const close = async (): Promise<void> => void (await Promise.all([workspace?.close(), demo?.close()]));
+  const task: Task = { config, site, environment: process.env, close };
+  const started = await (config.workers === 1 ? serveAlone(task) : lead(task));
+  // Not earlier: if it does not start, the one line that says why is all there is.
+  for (const warning of config.warnings) console.error(`warning: ${warning}`);
+  // Last: a program that reads it may act on it. Not by console.log, see src/telemetry/log.ts.
+  const lines = demo === undefined ? greeting(started, config, workspace) : tenantsGreeting(started, config, demo);
+  writeSync(1, `${lines}\n`);
+}
+
+async function serveWorkspace(config: Config): Promise<void> {
+  const workspace = await startEmbedded(config);
+  stopOnSignal(() => workspace.close(), { end: () => Promise.resolve() });
+  console.log(`Workspace  ${workspace.url}\nDemo key   ${workspace.demoKey}`);
+}
+
+/** On this machine only, whatever HOST says: its data and its keys are known to all. */
+async function startEmbedded(config: Config): Promise<Workspace> {
+  const { startWorkspace } = await import('embedded-workspace');
+  return listening('WORKSPACE_PORT', startWorkspace({ host: '127.0.0.1', ...config.workspace }));
+}
+
+function greeting({ url, upstream }: Started, config: Config, workspace: Workspace | undefined): string {
+  const endpoint = `${url}/graphql`;
+  const gateway = `Gateway    ${endpoint}${config.graphiql ? '   (GraphiQL in a browser)' : ''}`;
+  if (workspace === undefined) return `${gateway}\nUpstream   ${config.upstreamUrl}   (${upstream})`;
+  const lines = [gateway, `Workspace  ${workspace.url}`];
+  // What is printed works: a key opens nothing if tokens do, and a text does not run if listed documents alone do.
+  if (config.auth === undefined) lines.push(`Demo key   ${workspace.demoKey}`);
+  if (config.auth !== undefined || config.persisted.mode === 'only') return lines.join('\n');
+  const body = JSON.stringify({
+    query: '{ projects(first: 2) { nodes { name dashboards(first: 2) { nodes { name } } } } }',
+  });
+  const headers = `-H 'content-type: application/json' -H 'authorization: Bearer ${workspace.demoKey}'`;
+  return [...lines, '', `curl -s ${endpoint} ${headers} -d '${body}'`].join('\n');
+}
+
+function tenantsGreeting({ url }: Started, { graphiql }: Config, { tokens, tokenUrl }: DemoTenants): string {
+  const endpoint = `${url}/graphql`;
+  const body = JSON.stringify({ query: '{ projects { totalCount nodes { name } } project(id: 3) { name } }' });
+  return [
+    `Gateway    ${endpoint}${graphiql ? '   (GraphiQL in a browser, as the first tenant)' : ''}`,
+    `Tokens     ${tokenUrl}?tenant=NAME&sub=USER`,
+    ...tokens.flatMap(({ tenant, about, token }) => [
+      '',
+      `Tenant ${tenant}: ${about}`,
+      `curl -s ${endpoint} -H 'content-type: application/json' -H 'authorization: Bearer ${token}' -d '${body}'`,
+    ]),
+  ].join('\n');
+}
