@@ -116,8 +116,29 @@ function detailOf(body: JsonObject, key: string): string | undefined {
 
 /** A text, unless something in it looks like markup, an address, a stack or a key. */
 function safe(text: string | undefined, key: string): string | undefined {
-  return text === undefined || text.includes(key) || unsafeTexts.some((unsafe) => unsafe.test(text)) ? undefined : text;
+  const isUnsafe = (one: string): boolean => [...unsafeTexts, ...secretShapes].some((unsafe) => unsafe.test(one));
+  return text === undefined || text.includes(key) || isUnsafe(text) ? undefined : text;
 }
+
+/** Secrets by the shapes that their issuers give them, wherever they stand in a text or in a name. */
+const secretShapes: readonly RegExp[] = [
+  // PostHog.
+  /(?<![a-z\d])ph[a-z]_[a-z\d]/i,
+  // AWS, Google, GitHub, GitLab, npm, Slack, Stripe, SendGrid, and providers of language models.
+  /(?:A3T[A-Z\d]|ABIA|ACCA|AKIA|ASIA)[A-Z\d]{8}/,
+  /AIza[\w-]{10}/,
+  /(?:gh[oprsu]_|github_pat_|glpat-|npm_)[a-z\d]{6}/i,
+  /xox[a-z]-[\w-]/i,
+  /(?:[prs]k_(?:live|test)|whsec)_[a-z\d]/i,
+  /\bSG\.[\w-]{10}/,
+  /(?<![a-z\d])sk-[\w-]{8}/i,
+  // Tokens, and credentials in headers, addresses and files.
+  /eyJ[\w-]{6,}(?:\.|$|\s)/,
+  /bearer/i,
+  /(?<![a-z])[Bb]asic\s+(?=[a-z+/]*[A-Z\d])[A-Za-z\d+/]{8}/,
+  /[^\s:@]+:[^\s:@]+@[^\s@]/,
+  /PRIVATE KEY/,
+];
 
 const unsafeTexts: readonly RegExp[] = [
   // Markup.
@@ -128,8 +149,6 @@ const unsafeTexts: readonly RegExp[] = [
   /::[0-9a-f]|[0-9a-f]::|(?:\b[0-9a-f]{1,4}:){5}/i,
   /\b(?:localhost|[\w-]+\.(?:internal|local|svc|lan))\b/i,
   /\b(?![\d-]+T)[\w-]*[a-z][\w-]*:\d{2,5}\b/i,
-  // Keys.
-  /\bph[xc]_|bearer/i,
   // Stacks.
   /\bat \S+(?: ?\(|:\d)|Traceback|File "/i,
 ];

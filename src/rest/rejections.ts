@@ -1,3 +1,4 @@
+import { requestColumns } from './generated/views.ts';
 import { isObject } from './values.ts';
 
 /** What the upstream found wrong with a field of a request body, by its REST name; null if it says of no field. */
@@ -14,6 +15,14 @@ const maximumDepth = 6;
 /** Words that stand for the object around them in the errors of Django REST framework. */
 const ownWords: ReadonlySet<string> = new Set(['non_field_errors', 'detail', 'errors', '__all__']);
 
+/** Of these alone a text in place of a list is a message: other members of an error may be anything. */
+const requestColumnNames: ReadonlySet<string> = new Set([
+  ...Object.values(requestColumns).flat(),
+  'tile',
+  'toDashboard',
+  'template',
+]);
+
 /** Members of an error itself. No input has fields of these names. */
 const errorWords: ReadonlySet<string> = new Set(['type', 'code', 'attr', 'status']);
 
@@ -25,12 +34,14 @@ export function rejectionsOf(body: unknown, isSafe: (text: string) => boolean): 
   const found: Rejection[] = [];
   const add = (path: readonly string[], message: string): void => {
     const isFit = message !== '' && message.length <= maximumMessage && isSafe(message) && path.every(isName);
-    if (isFit && found.length < maximumRejections) found.push({ field: path.join('.') || null, message });
+    if (!isFit || found.length === maximumRejections) return;
+    // A name may be a secret, too.
+    found.push({ field: path.length > 0 && path.every(isSafe) ? path.join('.') : null, message });
   };
   const visit = (value: unknown, path: readonly string[], isListed: boolean): void => {
     if (path.length > maximumDepth || found.length === maximumRejections) return;
     if (typeof value === 'string') {
-      if (isListed) add(path, value);
+      if (isListed || requestColumnNames.has(path[0] ?? '')) add(path, value);
     } else if (Array.isArray(value)) visitItems(value, path);
     else if (isObject(value) && isMessage(value)) add(path, value['message']);
     else if (isObject(value)) {

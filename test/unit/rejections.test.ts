@@ -23,6 +23,9 @@ describe('a validation error of the upstream says what is wrong with which field
     ['in a list alone', ['not allowed'], ['null: not allowed']],
     ['in a list `detail`', { detail: ['too many'] }, ['null: too many']],
     ['in an object `detail`', { detail: { name: ['blank'] } }, ['name: blank']],
+    ['as a text in place of a list', { name: 'blank', trace: 'here' }, ['name: blank']],
+    ['as a text within a field', { filters: { kind: 'no' } }, ['filters.kind: no']],
+    ['beside null and empty members', { name: [null, '', [], {}, 'blank'] }, ['name: blank']],
     ['with codes', { name: [{ message: 'blank', code: 'blank' }] }, ['name: blank']],
     [
       'in `attr`',
@@ -48,7 +51,7 @@ describe('a validation error of the upstream says what is wrong with which field
     ['a stack', { name: ['File "/app/views.py", line 3'] }],
     ['a line break', { name: ['one\ntwo'] }],
     ['a name that is not one', { 'http://web.internal': ['no'] }],
-    ['a text that is in no list', { name: 'no', trace: 'here' }],
+    ['a text that is in no list and of no field', { trace: 'here', status_text: 'no', host: 'web' }],
     ['a depth that no input has', { a: { b: { c: { d: { e: { f: { g: ['deep'] } } } } } } }],
   ])('but never %s', (_what, body) => {
     expect(errorsOf(body)).toBeUndefined();
@@ -80,4 +83,65 @@ test('fields that the upstream rejects have the names that they have in inputs',
     for (const field of Object.values(input.getFields())) expect(inputPathOf(restNameOf(field))).toBe(field.name);
   }
   expect(inputPathOf('path_cleaning_filters.0.alias_name')).toBe('pathCleaningFilters.0.alias_name');
+});
+
+describe('No secret of another reaches a client', () => {
+  const secrets = [
+    'phx_abc',
+    'phc_1234567890abcdefghij',
+    'phs_x1',
+    'AKIAIOSFODNN7EXAMPLE',
+    'ASIAY34FZKBOKMUTVV7A',
+    'ghp_16C7e42F292c6912E7710c838347Ae178B4a',
+    'gho_16C7e42F292c',
+    'github_pat_11ABCDEFG0',
+    'glpat-abcdefghij',
+    'xoxb-123-abc',
+    'sk_live_abc',
+    'rk_test_abc',
+    'whsec_abc',
+    'sk-proj-abcdefgh',
+    'AIzaSyDabcdefghij',
+    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln',
+    'Bearer abc',
+    'Basic dXNlcjpwYXNz',
+    'https://user:pass@web',
+    'user:pass@web',
+    '-----BEGIN PRIVATE KEY-----',
+  ];
+  const wrappings = [
+    (secret: string) => secret,
+    (secret: string) => `my_${secret}`,
+    (secret: string) => `"${secret}".`,
+  ];
+  const texts = secrets.flatMap((secret) => wrappings.map((wrap) => [secret, wrap(secret)] as const));
+
+  test.each(texts)('%s in %s, as a message, a name, a code, an attr or a detail', (secret, text) => {
+    const bodies = [
+      { name: [text] },
+      { name: text },
+      { detail: text, code: 'invalid', attr: 'name' },
+      { detail: 'no', attr: text },
+      { detail: 'no', code: text },
+      { [text]: ['no'] },
+      { filters: { [text]: ['no'] } },
+      { filters: { [text]: 'no' } },
+      { error: `cannot use ${text} here` },
+      { errors: [{ message: text, code: text }] },
+    ];
+    for (const body of bodies) {
+      for (const status of [400, 403, 404, 409, 500]) {
+        const { upstream, message } = toUpstreamError(status, {}, JSON.stringify(body), key);
+        const told = JSON.stringify(upstream) + message;
+        expect(told).not.toContain(secret);
+        expect(told).not.toContain(JSON.stringify(secret).slice(1, -1));
+      }
+    }
+  });
+
+  test('and what was wrong is told without the name', () => {
+    expect(errorsOf({ filters: { phx_abc: ['may not be blank'] } })).toEqual([
+      { field: null, message: 'may not be blank' },
+    ]);
+  });
 });
