@@ -43,7 +43,7 @@ const meanings = {
   TIMEOUT: 'no answer in time',
   REDIRECTED: 'the upstream redirects, which the gateway never follows: is UPSTREAM_URL where the API is?',
   WRONG_PATH: 'it answers 404 to /api/projects/: is the path of UPSTREAM_URL right?',
-  NOT_THE_API: 'what answers is not the API: its answers are not JSON',
+  NOT_THE_API: 'what answers is not the API: its answers are not JSON, or its errors are not those of the API',
   SERVER_ERROR: 'the upstream, or a proxy before it, answers with a status of 500 or more',
   OTHER: 'an error that the gateway does not know',
 } as const;
@@ -65,7 +65,8 @@ export function reasonOf(error: unknown): FailureReason | undefined {
   if (status === 407) return 'PROXY_AUTHENTICATION_REQUIRED';
   if (status >= 500) return 'SERVER_ERROR';
   if (status >= 300 && status < 400) return 'REDIRECTED';
-  if (error.code === 'UPSTREAM_INVALID_RESPONSE') return 'NOT_THE_API';
+  // With a status below 500 it is unavailable only if a proxy's limit was met.
+  if (error.code === 'UPSTREAM_INVALID_RESPONSE' || error.code === 'UPSTREAM_UNAVAILABLE') return 'NOT_THE_API';
   return undefined;
 }
 

@@ -26,7 +26,8 @@ export function toUpstreamError(
   const detail = status < 500 ? detailOf(body, key) : undefined;
   const retryAfter = retryAfterSeconds(headers['retry-after'], headers.date);
   const isCut = /json/i.test(headers['content-type'] ?? '') && !text.trimStart().startsWith('<');
-  const isApi = text === '' || json !== undefined || isCut;
+  const mayBeApi = text === '' || json !== undefined || isCut;
+  const isApi = statementStatuses.has(status) ? isApiError(body) : mayBeApi;
   const errorCode = codeOf(status, given, isApi);
   const errors = errorCode === 'BAD_USER_INPUT' || errorCode === 'CONFLICT' ? rejectionsIn(json, key) : [];
   const details: UpstreamErrorDetails = {
@@ -55,13 +56,27 @@ export function fromTransport(error: TransportError): UpstreamError {
   );
 }
 
+/**
+ * Statuses that say something of the key, of its limits, or of what exists. They count only with an error in the API's own
+ * JSON: a proxy, or another server at the API's address, answers with the same statuses, and often without a body.
+ */
+const statementStatuses: ReadonlySet<number> = new Set([401, 402, 403, 404, 410, 429, 451]);
+
+/** True for an error as the API writes it: `{"type", "code", "detail", "attr"}`, perhaps not all of them, or `{"error"}`. */
+function isApiError(body: JsonObject): boolean {
+  return ['type', 'code', 'detail', 'error'].some((name) => typeof body[name] === 'string');
+}
+
 /** Only the API itself blames the client: a page of a proxy's says nothing of the input. */
 function codeOf(status: number, code: string | undefined, isApi: boolean): UpstreamErrorCode {
   // Seen with 403 as well as 401.
   if (code === 'not_authenticated' || code === 'authentication_failed') return 'UNAUTHENTICATED';
   if (status >= 500) return 'UPSTREAM_UNAVAILABLE';
   if (status < 400) return 'UPSTREAM_INVALID_RESPONSE';
-  return clientCodes[status] ?? (isApi ? 'BAD_USER_INPUT' : 'UPSTREAM_INVALID_RESPONSE');
+  if (status === 408) return 'UPSTREAM_TIMEOUT';
+  if (isApi) return clientCodes[status] ?? 'BAD_USER_INPUT';
+  // The limit of a proxy is not that of the key; a read may be repeated.
+  return status === 429 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_INVALID_RESPONSE';
 }
 
 const clientCodes: Readonly<Record<number, UpstreamErrorCode>> = {
@@ -70,7 +85,6 @@ const clientCodes: Readonly<Record<number, UpstreamErrorCode>> = {
   403: 'FORBIDDEN',
   404: 'NOT_FOUND',
   405: 'METHOD_NOT_ALLOWED',
-  408: 'UPSTREAM_TIMEOUT',
   409: 'CONFLICT',
   410: 'NOT_FOUND',
   412: 'CONFLICT',

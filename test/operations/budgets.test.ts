@@ -252,7 +252,10 @@ test('a refusal says what is left to a client that asks', async () => {
 test('a key has eight calls until its first success', async () => {
   let known = false;
   await using upstream = await startUpstream(
-    { 'GET /api/projects/:id/': ({ params }) => (known ? project(Number(params['id'])) : reply({ status: 403 })) },
+    {
+      'GET /api/projects/:id/': ({ params }) =>
+        known ? project(Number(params['id'])) : reply({ status: 403, body: { type: 'error' } }),
+    },
     { hold: 8 },
   );
   await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '100/60' }) });

@@ -235,7 +235,9 @@ describe('a client that leaves', () => {
   });
 
   test('while a call waits for its retry has it not sent', async () => {
-    await using upstream = await startUpstream(() => reply({ status: 429, headers: { 'retry-after': '1' } }));
+    await using upstream = await startUpstream(() =>
+      reply({ status: 429, headers: { 'retry-after': '1' }, body: { type: 'throttled_error' } }),
+    );
     await using gateway = await startGateway(upstream);
     const caller = asking((signal) => gateway.ask(one, { signal }));
     await received(upstream, 1);

@@ -321,8 +321,11 @@ describe('a status', () => {
     451: 'FORBIDDEN',
   };
   const statuses = Array.from({ length: 200 }, (_, index) => 400 + index).filter((status) => status !== 401);
+  /** What says something of the key, of its limits, or of what exists: only an error of the API's may say that. */
+  const statements = [402, 403, 404, 410, 429, 451];
   // A page is a proxy's, and says nothing of the input.
   test.each([
+    ['{"type":"error"}', 'BAD_USER_INPUT'],
     ['', 'BAD_USER_INPUT'],
     ['<h1>secret</h1>', 'UPSTREAM_INVALID_RESPONSE'],
   ])('of 400 to 599 has its code, on one path only, with the body %j', { timeout: 60_000 }, async (body, otherwise) => {
@@ -334,7 +337,11 @@ describe('a status', () => {
     await using gateway = await startGateway(upstream);
     for (status of statuses) {
       const asked = await gateway.ask(query);
-      const code = special[status] ?? (status < 500 ? otherwise : 'UPSTREAM_UNAVAILABLE');
+      const isForeign = !body.startsWith('{') && (body !== '' || statements.includes(status)) && status !== 408;
+      const own = special[status] ?? otherwise;
+      const isUnavailable = status >= 500 || (isForeign && status === 429);
+      const foreign = isForeign ? 'UPSTREAM_INVALID_RESPONSE' : own;
+      const code = isUnavailable ? 'UPSTREAM_UNAVAILABLE' : foreign;
       expect({ status, codes: codesOf(asked) }).toEqual({ status, codes: [`project.dashboards ${code}`] });
       expect(asked.data).toEqual({ project: { ...whole.project, dashboards: null } });
       expect(factsOf(asked)).toEqual({ status });

@@ -275,7 +275,10 @@ describe('Forbidden is', () => {
   test.each([500, 403])(
     'not what the upstream fails to show (%i): nothing is written, and the failure is told',
     async (status) => {
-      const failing = { ...routes, 'GET /api/projects/:id/dashboards/:dashboard/': reply({ status, body: '{}' }) };
+      const failing = {
+        ...routes,
+        'GET /api/projects/:id/dashboards/:dashboard/': reply({ status, body: { type: 'error' } }),
+      };
       await using upstream = await startUpstream(failing);
       await using gateway = await startTenants(upstream, entries);
       const answer = await gateway.askAs('acme', use(globalId('Dashboard:2:8')));

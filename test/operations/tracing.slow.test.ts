@@ -123,7 +123,7 @@ test('what fails has the status of an error, with its code, and a call that is s
   const calls = spans.filter(({ name }) => name === 'GET /api/projects/:id/');
   expect(calls.map(({ attributes }) => attributes['http.request.resend_count'])).toEqual([undefined, 1]);
   for (const call of calls) {
-    expect(call).toMatchObject(failed('503'));
+    expect(call).toMatchObject(failed('SERVER_ERROR'));
     expect(call.attributes['http.response.status_code']).toBe(503);
   }
   expect(new Set(spans.map((span) => span.traceId)).size).toBe(3);

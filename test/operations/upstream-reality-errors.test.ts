@@ -67,7 +67,7 @@ test('not_authenticated and authentication_failed are UNAUTHENTICATED with 401 a
   // The code decides, not the status: the same 403 with another code is another failure.
   answer = refusal(403, 'permission_denied', 'No.');
   expect(codesOf(await gateway.ask(one))).toEqual(['project FORBIDDEN']);
-  answer = reply({ status: 401 });
+  answer = reply({ status: 401, body: { type: 'authentication_error' } });
   expect(codesOf(await gateway.ask(one))).toEqual(['project UNAUTHENTICATED']);
 });
 
@@ -147,7 +147,9 @@ test('an error body that is empty, HTML, truncated, partial or unknown still giv
         // Only JSON is the API's own, and blames the client.
         const isMarkup = body?.startsWith('<') === true;
         const isForeign = isMarkup || (body?.endsWith('"inv') === true && type !== 'application/json');
-        const expected = isForeign && code === 'BAD_USER_INPUT' ? 'UPSTREAM_INVALID_RESPONSE' : code;
+        const isError = 'code' in facts || 'detail' in facts;
+        const isBlamed = code === 'BAD_USER_INPUT' ? !isForeign : status >= 500 || isError;
+        const expected = isBlamed ? code : 'UPSTREAM_INVALID_RESPONSE';
         expect({ body, codes: codesOf(asked) }).toEqual({ body, codes: [`project ${expected}`] });
         // What a broken service says of itself is not for clients.
         const { detail, ...others } = facts;

@@ -108,7 +108,7 @@ test('JSON is asked for except for CSV, and text/csv is never parsed as JSON', a
   // Errors of CSV have no body; a proxy's page is no table.
   for (const [answer, code] of [
     [reply({ status: 400 }), 'BAD_USER_INPUT'],
-    [reply({ status: 401 }), 'UNAUTHENTICATED'],
+    [reply({ status: 401, body: { type: 'authentication_error' } }), 'UNAUTHENTICATED'],
     [reply({ headers: { 'content-type': 'text/html' }, body: '<p>' }), 'UPSTREAM_INVALID_RESPONSE'],
     [reply({ headers: { 'content-type': 'text/csv' }, body: '<!doctype html>' }), 'UPSTREAM_INVALID_RESPONSE'],
     [reply({ body: { results: [] } }), 'UPSTREAM_INVALID_RESPONSE'],

@@ -56,7 +56,7 @@ test('Retry-After in every form is honoured, under a cap and within the deadline
     { header: 'soon', status: 503, calls: 2 },
   ];
   const checks = cases.map(async ({ header, status = 429, calls, facts, waits = 0 }) => {
-    const throttled = reply({ status, headers: { 'retry-after': header } });
+    const throttled = reply({ status, headers: { 'retry-after': header }, body: { type: 'throttled_error' } });
     await using upstream = await startUpstream({ [read]: inTurn(throttled, project(1)) });
     await using gateway = await startGateway(upstream, { operationDeadlineMs: 6000 });
     const started = performance.now();
@@ -86,7 +86,11 @@ test('only GETs are repeated, once, and only on 429, 502, 503, 504 and network e
 }, async () => {
   const failures: { name: string; failure: Reply; repeated: boolean; deadline?: number }[] = [
     ...[502, 503, 504].map((status) => ({ name: `${status}`, failure: reply({ status }), repeated: true })),
-    { name: '429', failure: reply({ status: 429, headers: { 'retry-after': '0' } }), repeated: true },
+    {
+      name: '429',
+      failure: reply({ status: 429, headers: { 'retry-after': '0' }, body: { type: 'throttled_error' } }),
+      repeated: true,
+    },
     { name: 'network', failure: disconnect, repeated: true },
     ...[400, 401, 404, 408, 409, 425, 500, 501, 505, 507, 512, 520, 524].map((status) => ({
       name: `${status}`,
@@ -184,7 +188,7 @@ test('a 403 or 404 on one surface nulls only the fields of that surface', async 
     { failure: refusal(404, 'not_found', 'Not found.'), code: 'NOT_FOUND' },
     {
       failure: reply({ status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>No</h1>' }),
-      code: 'NOT_FOUND',
+      code: 'UPSTREAM_INVALID_RESPONSE',
     },
   ];
   for (const { line, path: place, part } of surfaces) {

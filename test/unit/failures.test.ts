@@ -37,7 +37,7 @@ describe('the code of a failed call', () => {
     [599, 'UPSTREAM_UNAVAILABLE'],
   ];
   test.each(codes)('follows from status %i: %s', (status, code) => {
-    const error = toUpstreamError(status, {}, '', key);
+    const error = toUpstreamError(status, {}, '{"type":"error"}', key);
     expect(error.code).toBe(code);
     expect(error.upstream).toEqual({ status });
   });

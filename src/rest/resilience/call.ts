@@ -176,13 +176,9 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     this.#span?.answered(response.status);
     counts.add(this.#request.operation, response.status, this.#tookMs);
     this.#answered();
-    // A proxy's or another server's page; the API never sends one.
-    if (response.contentType.startsWith('text/html')) reachability.failedFor('NOT_THE_API');
-    else {
-      reachability.answered();
-      this.#owner.hasSucceeded = true;
-      keys.prove(caller);
-    }
+    reachability.answered();
+    this.#owner.hasSucceeded = true;
+    keys.prove(caller);
     keys.left(caller, this);
     if (this.waiters.length > 0) this.#settle(response);
   }
@@ -223,7 +219,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     const { operation } = this.#request;
     const tookMs = this.#tookMs;
     const { status = 0, retryAfter = 0 } = (error instanceof UpstreamError ? error.upstream : undefined) ?? {};
-    if (status === 429) pauses.begin(sharingKey, operation, retryAfter);
+    if (isRateLimited(error)) pauses.begin(sharingKey, operation, retryAfter);
     const fault = error instanceof TransportError ? error.fault : undefined;
     counts.add(operation, fault ?? status, tookMs);
     if (fault === 'aborted' || fault === 'no-room' || (fault === 'stale-socket' && this.#mayBeStale)) {

@@ -69,6 +69,9 @@ function toDecoded({ status, headers }: RawResponse, text: string | undefined, k
   if (status < 200 || status > 299) throw toUpstreamError(status, headers, text ?? '', key);
   if (text === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   const { 'content-type': contentType = '', 'cache-control': cacheControl = '' } = headers;
+  // A page of a proxy's or another server's; the API never sends one, whatever type it gives its JSON.
+  const isPage = contentType.startsWith('text/html') && text.trimStart().startsWith('<');
+  if (isPage) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   return { status, contentType, cacheControl, text };
 }
 

@@ -11,7 +11,6 @@ import {
 } from '@opentelemetry/api';
 import { shownName } from '../../operation/operation-report.ts';
 import type { CallSpan, TraceContext } from '../../rest/call-spans.ts';
-import { UpstreamError } from '../../rest/errors.ts';
 import { reasonOf } from '../../rest/failure-reasons.ts';
 import { statusOf } from '../../rest/operation-calls.ts';
 import type { RestOperation } from '../../rest/operation-ids.ts';
@@ -75,11 +74,10 @@ function beginCall(
   };
 }
 
-/** Why a call failed, in few words: the status that refused it, or what happened to the connection or the body. */
+/** Why a call failed: the reason that log and metrics name, or the status with which the API refused it. */
 function errorTypeOf(error: unknown, status = 0): string {
-  if (status >= 400) return String(status);
-  if (error instanceof TransportError) return error.fault === 'aborted' ? error.fault : (reasonOf(error) ?? '_OTHER');
-  return error instanceof UpstreamError ? error.code : '_OTHER';
+  if (error instanceof TransportError && error.fault === 'aborted') return error.fault;
+  return reasonOf(error) ?? String(status);
 }
 
 function fail(span: Span, reason: string): void {

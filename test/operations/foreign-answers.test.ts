@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { startCaching } from '../support/cache.ts';
+import { startGateway } from '../support/gateway.ts';
+import { listOf } from '../support/lists.ts';
+import { hasNginx, startNginx } from '../support/nginx.ts';
+import { codesOf } from '../support/outcomes.ts';
+import { type Reply, reply } from '../support/replies.ts';
+import { project } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const read = '{ project(id: 1) { name } }';
+
+/** Bodies that are no error of the API's, with the content types under which they come. */
+const bodies: readonly (readonly [name: string, body: string | undefined, type: string | undefined])[] = [
+  ['a page', '<html><center><h1>Sorry</h1></center></html>', 'text/html'],
+  ['a page that calls itself JSON', '<html><h1>Sorry</h1></html>', 'application/json'],
+  ['text', 'Sorry', 'text/plain'],
+  ['nothing', undefined, undefined],
+  ['nothing, as HTML', '', 'text/html'],
+  ['nothing, as JSON', '', 'application/json'],
+  ["JSON of a proxy's", '{"message": "no route matched"}', 'application/json'],
+  ['an empty object', '{}', 'application/json'],
+  ['a list', '[{"detail": "Not found."}]', 'application/json'],
+  ['JSON that was cut', '{"detail": "Not fo', 'application/json'],
+];
+
+/** The code of an error of the API's; none: the object does not exist, which is null without an error. */
+const own: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  402: 'FORBIDDEN',
+  403: 'FORBIDDEN',
+  429: 'RATE_LIMITED',
+  451: 'FORBIDDEN',
+};
+
+describe.each([401, 402, 403, 404, 410, 429, 451])('A status %i', (status) => {
+  test.each(bodies)(
+    'with %s is a failure of the upstream, and says nothing of key or object',
+    async (_name, body, type) => {
+      let answer: Reply | undefined;
+      await using upstream = await startUpstream(() => answer ?? project(1));
+      await using gateway = await startGateway(upstream);
+      answer = reply({ status, headers: { 'content-type': type }, ...(body !== undefined && { body }) });
+      const failed = await gateway.ask(read);
+      const code = status === 429 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_INVALID_RESPONSE';
+      expect(codesOf(failed)).toEqual([`project ${code}`]);
+      expect(failed.errors?.[0]?.extensions['upstream']).toEqual({ status });
+      expect(gateway.gateway.upstreamHealth()).toMatchObject({
+        reachability: { kind: 'failing', reason: 'NOT_THE_API' },
+      });
+      // Neither is the key refused, nor does it pause.
+      answer = undefined;
+      expect((await gateway.ask(read)).data).toEqual({ project: { name: 'Project 1' } });
+    },
+  );
+
+  test.each([
+    { type: 'error', code: 'code', detail: 'Detail.', attr: null },
+    { detail: 'Detail.' },
+    { error: 'Detail.' },
+  ])('with an error of the API keeps its meaning: %j', async (body) => {
+    await using upstream = await startUpstream(() => reply({ status, body, headers: { 'content-type': 'text/html' } }));
+    await using gateway = await startGateway(upstream);
+    const answer = await gateway.ask(read);
+    expect(codesOf(answer)).toEqual(own[status] === undefined ? [] : [`project ${own[status]}`]);
+  });
+});
+
+test('a 429 of a proxy is tried again once after its Retry-After, and pauses nothing', async () => {
+  const limited = reply({ status: 429, headers: { 'retry-after': '1' }, body: 'slow down' });
+  const answers = [limited, limited, project(1)];
+  await using upstream = await startUpstream(() => answers.shift() ?? project(1));
+  await using gateway = await startGateway(upstream);
+  const answer = await gateway.ask(read);
+  expect(codesOf(answer)).toEqual(['project UPSTREAM_UNAVAILABLE']);
+  expect(answer.errors?.[0]?.extensions['upstream']).toEqual({ status: 429, retryAfter: 1 });
+  expect(upstream.requests).toHaveLength(2);
+  expect(codesOf(await gateway.ask(read))).toEqual([]);
+});
+
+test('a page with status 404 ends no use of what is cached', async () => {
+  let isBroken = false;
+  const page = reply({ status: 404, headers: { 'content-type': 'text/html' }, body: '<html>404</html>' });
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/': project(1),
+    'GET /api/projects/1/dashboards/': (request) => (isBroken ? page : listOf([])(request)),
+  });
+  await using gateway = await startCaching(upstream);
+  await gateway.ask(read);
+  isBroken = true;
+  expect(codesOf(await gateway.ask('{ project(id: 1) { name dashboards { totalCount } } }'))).toEqual([
+    'project.dashboards UPSTREAM_INVALID_RESPONSE',
+  ]);
+  upstream.reset();
+  expect(codesOf(await gateway.ask(read))).toEqual([]);
+  expect(upstream.requests).toEqual([]);
+});
+
+describe.skipIf(!hasNginx)('nginx', () => {
+  test.each([401, 403, 404, 429])(
+    'that answers %i for the API is told as a failure of the upstream',
+    async (status) => {
+      await using nginx = await startNginx({ server: `location / { return ${status}; }` });
+      await using gateway = await startGateway(nginx);
+      const code = status === 429 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_INVALID_RESPONSE';
+      expect(codesOf(await gateway.ask(read))).toEqual([`project ${code}`]);
+    },
+  );
+});
