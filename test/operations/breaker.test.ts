@@ -73,11 +73,13 @@ test('while the upstream hangs, answers come in under a second; healthy two seco
   expect(after.flatMap(codesOf)).toEqual([]);
 });
 
-test('while the upstream hangs, one key with one query is answered in under a second, too', async () => {
+test('while the upstream hangs, one key with queries of two routes is answered in under a second, too', async () => {
   const { upstream, handlers } = await startChanging(() => hang);
   await using _ = upstream;
   await using gateway = await startGateway(upstream, { operationDeadlineMs: 1500 });
-  await together(4, 4, () => gateway.ask(read));
+  await together(8, 8, (index) =>
+    gateway.ask(index % 2 === 0 ? read : '{ project(id: 1) { dashboards { totalCount } } }'),
+  );
   const answers = await steadily(20, 1500, () => askTimed(gateway.url, read));
   // An operation that waited for the call of another would wait for its deadline.
   expect(new Set(answers.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
@@ -113,6 +115,19 @@ test("no caller's slow query closes the way for others, or for its own other que
   upstream.reset();
   await gateway.ask(slow, keys[1]);
   expect(upstream.requests).toEqual(['GET /api/projects/1/events/?limit=1']);
+});
+
+test("one caller's broken queries on several routes close the way for no other caller", async () => {
+  const broken = reply({ status: 500, body: { detail: 'no' } });
+  const { upstream } = await startChanging(({ headers }) =>
+    headers.authorization === 'Bearer phx_broken' ? broken : project(1),
+  );
+  await using _ = upstream;
+  await using gateway = await startGateway(upstream);
+  const queries = ['{ project(id: 1) { name } }', '{ project(id: 1) { events(first: 1) { nodes { upstreamId } } } }'];
+  await together(120, 20, (index) => gateway.ask(queries[index % 2] ?? '', as('phx_broken')));
+  const others = await together(8, 8, (index) => gateway.ask(read, keys[index]));
+  expect(others.flatMap(codesOf)).toEqual([]);
 });
 
 test('an upstream that fails every call is asked at most 1.2 times as often, and ten', async () => {

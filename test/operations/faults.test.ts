@@ -322,7 +322,7 @@ describe('a status', () => {
   };
   const statuses = Array.from({ length: 200 }, (_, index) => 400 + index).filter((status) => status !== 401);
   /** What says something of the key, of its limits, or of what exists: only an error of the API's may say that. */
-  const statements = [402, 403, 404, 410, 429, 451];
+  const statements = new Set([402, 403, 404, 410, 429, 451]);
   // A page is a proxy's, and says nothing of the input.
   test.each([
     ['{"type":"error"}', 'BAD_USER_INPUT'],
@@ -337,7 +337,7 @@ describe('a status', () => {
     await using gateway = await startGateway(upstream);
     for (status of statuses) {
       const asked = await gateway.ask(query);
-      const isForeign = !body.startsWith('{') && (body !== '' || statements.includes(status)) && status !== 408;
+      const isForeign = !body.startsWith('{') && (body !== '' || statements.has(status)) && status !== 408;
       const own = special[status] ?? otherwise;
       const isUnavailable = status >= 500 || (isForeign && status === 429);
       const foreign = isForeign ? 'UPSTREAM_INVALID_RESPONSE' : own;

@@ -8,13 +8,8 @@ let now = 0;
 const clock = (): number => now;
 
 /** What a call is told: whether it may go. */
-function asks(
-  gate: Breaker | BreakerRegistry,
-  caller = 'a',
-  operation: RestOperation = operations.getProject,
-  isWrite = false,
-): string {
-  return gate instanceof Breaker ? gate.enter(isWrite).kind : gate.enter(caller, operation, isWrite).kind;
+function asks(gate: Breaker | BreakerRegistry, caller = 'a', isWrite = false): string {
+  return gate instanceof Breaker ? gate.enter(isWrite).kind : gate.enter(caller, isWrite).kind;
 }
 
 function createRegistry(): BreakerRegistry {
@@ -73,36 +68,57 @@ test('a write is the trial only if no read has been one for a second', () => {
   asks(breaker);
   breaker.fail();
   now = 999;
-  expect(asks(breaker, '', operations.getProject, true)).toBe('refuse');
+  expect(asks(breaker, '', true)).toBe('refuse');
   now = 1600;
-  expect(asks(breaker, '', operations.getProject, true)).toBe('probe');
+  expect(asks(breaker, '', true)).toBe('probe');
 });
 
-test("one key's timeouts on one route close the way to that route for that key alone", () => {
+test('timeouts of one key on one route stop neither its other calls nor those of others', () => {
   const breakers = createRegistry();
   fail(breakers, 100, 'timeout', 'a', operations.listEvents);
-  expect(breakers.state).toBe('closed');
-  expect(asks(breakers, 'a', operations.listEvents)).toBe('probe');
-  expect(asks(breakers, 'a', operations.listEvents)).toBe('wait');
-  expect(asks(breakers, 'a', operations.getProject)).toBe('pass');
-  expect(asks(breakers, 'b', operations.listEvents)).toBe('pass');
+  expect([breakers.state, asks(breakers, 'a'), asks(breakers, 'b')]).toEqual(['closed', 'pass', 'pass']);
 });
 
-test('server errors and timeouts of one key on one route never trip the breaker of all', () => {
+test.each(['timeout', 'server-error'] as const)(
+  'failures of one key on two routes (%s) stop the calls of that key alone',
+  (kind) => {
+    const breakers = createRegistry();
+    fail(breakers, 100, kind, 'a', operations.listEvents);
+    fail(breakers, 100, kind, 'a', operations.getProject);
+    expect(breakers.state).toBe('closed');
+    expect([asks(breakers, 'a'), asks(breakers, 'a'), asks(breakers, 'b')]).toEqual(['probe', 'wait', 'pass']);
+    expect([breakers.isCalm('a'), breakers.isCalm('b')]).toEqual([false, true]);
+    breakers.succeeded('a');
+    expect([asks(breakers, 'a'), breakers.isCalm('a')]).toEqual(['pass', true]);
+  },
+);
+
+test('a key whose calls are answered in between is stopped by no number of failures', () => {
   const breakers = createRegistry();
-  fail(breakers, 1000, 'server-error', 'a', operations.getProject);
+  for (let round = 0; round < 100; round += 1) {
+    fail(breakers, 24, 'server-error', 'a', operations.listEvents);
+    fail(breakers, 24, 'server-error', 'a', operations.listDashboards);
+    breakers.succeeded('a');
+    expect(asks(breakers, 'a')).toBe('pass');
+  }
+});
+
+test('server errors and timeouts of one key never trip the breaker of all', () => {
+  const breakers = createRegistry();
+  for (const operation of [operations.getProject, operations.listEvents, operations.listProjects]) {
+    fail(breakers, 1000, 'server-error', 'a', operation);
+    fail(breakers, 1000, 'timeout', 'a', operation);
+  }
   // Not even beside another's single failure.
   fail(breakers, 1, 'timeout', 'b', operations.getProject);
   expect(breakers.state).toBe('closed');
 });
 
-test.each([
-  ['two keys', 'b', operations.getProject],
-  ['two routes', 'a', operations.listEvents],
-])('timeouts seen under %s do', (_name, caller, operation) => {
+test.each(['timeout', 'server-error'] as const)('those of several keys do (%s)', (kind) => {
   const breakers = createRegistry();
-  fail(breakers, 3, 'timeout', 'a', operations.getProject);
-  fail(breakers, 3, 'timeout', caller, operation);
+  fail(breakers, 25, kind, 'a', operations.getProject);
+  expect(breakers.state).toBe('closed');
+  fail(breakers, 25, kind, 'b', operations.getProject);
   expect(breakers.state).toBe('half-open');
 });
 
@@ -113,20 +129,20 @@ test('network errors do, slow ones sooner; an answer in between begins the count
       breakers.failed({ kind: 'network', tookMs }, 'a', operations.listProjects);
   };
   fails(49, 1);
-  breakers.succeeded('a', operations.listProjects);
+  breakers.succeeded('a');
   fails(49, 1);
   expect(breakers.state).toBe('closed');
   fails(1, 1);
   expect(breakers.state).toBe('half-open');
-  breakers.succeeded('b', operations.getProject);
+  breakers.succeeded('b');
   fails(5, 5000);
   expect(breakers.state).toBe('half-open');
 });
 
-test('when the upstream answers again, no route stays closed', () => {
+test('when the upstream answers again, no key stays refused', () => {
   const breakers = createRegistry();
   for (const caller of ['a', 'b', 'c']) fail(breakers, 3, 'timeout', caller, operations.listProjects);
   expect(breakers.state).toBe('half-open');
-  breakers.succeeded('d', operations.getProject);
-  expect(breakers.calm).toBe(true);
+  breakers.succeeded('d');
+  expect(['a', 'b', 'c'].map((key) => breakers.isCalm(key))).toEqual([true, true, true]);
 });

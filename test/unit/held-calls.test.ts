@@ -92,7 +92,7 @@ test.each([
     pass(flightMs);
     deadline.end('deadline');
   }
-  expect(upstream.breakers.calm).toBe(calm);
+  expect(upstream.breakers.isCalm('hash')).toBe(calm);
 });
 
 test('a read waits for its place in the budget as long as enough time is left for a call, at least half of its own', async () => {

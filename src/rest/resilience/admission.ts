@@ -116,7 +116,7 @@ export class Admission {
           this.#permit = await this.#claim(callBudget);
           continue;
         }
-        const verdict = breakers.enter(sharingKey, operation, isWrite);
+        const verdict = breakers.enter(sharingKey, isWrite);
         switch (verdict.kind) {
           case 'refuse':
             throw new UpstreamError('UPSTREAM_UNAVAILABLE');

@@ -11,23 +11,15 @@ export type Failure =
   // An operation's deadline passed while the call was in flight: one caller's query may cause that.
   | { readonly kind: 'timeout' };
 
-/** Points without an answer in between that trip the upstream's breaker: many, for what fails fast harms little. */
+/** Points without an answer in between that trip a breaker: many, for what fails fast harms little. */
 const enough = 50;
 
 /** A failure that takes its time costs its caller more, and trips sooner. */
 const slowPoints = 10;
 const slowMs = 1000;
 
-/** So many timeouts in a row trip the breaker of one key and route. */
-const enoughTimeouts = 3;
-
-/** Keys and routes in trouble that are remembered. */
-const mostRoutes = 10_000;
-
-interface Route {
-  readonly breaker: Breaker;
-  timeouts: number;
-}
+/** Most keys in trouble that are remembered. */
+const mostKeys = 10_000;
 
 /** Settings of the breakers. */
 export interface BreakerRegistryOptions {
@@ -40,28 +32,50 @@ export interface BreakerRegistryOptions {
 }
 
 /**
- * The breaker of the upstream and, behind it, one for each key and route in trouble. Server errors and
- * timeouts count for the upstream only when seen under two keys or two routes, so that one caller's slow query
- * does not stop the calls of all others. Any answer below 500 is a sign of life.
+ * Failures without an answer in between, each with what may have caused it. Half of what is needed must come from other
+ * causes than the first: one caller's long trouble and another's one failure are two things.
+ */
+class Doubt {
+  #first: string | undefined;
+  #firstPoints = 0;
+  #otherPoints = 0;
+
+  /** Adds a failure. True if they suffice to trip a breaker. */
+  add(cause: string, points: number): boolean {
+    this.#first ??= cause;
+    if (this.#first === cause) this.#firstPoints += points;
+    else this.#otherPoints += points;
+    return this.#otherPoints > 0 && Math.min(this.#firstPoints, enough / 2) + this.#otherPoints >= enough;
+  }
+}
+
+/** A key whose calls have failed since its last answer. */
+interface KeyInTrouble {
+  readonly breaker: Breaker;
+  readonly doubt: Doubt;
+}
+
+/**
+ * The breaker of the upstream and, behind it, one for each key in trouble. Lost connections trip the upstream's. Server
+ * errors and timeouts do if they are those of several keys, and trip the breaker of their key if they are seen on several
+ * routes: one slow or broken query stops neither the calls of other callers nor its caller's other calls. Any answer below
+ * 500 is a sign of life.
  */
 export class BreakerRegistry {
   readonly #now: () => number;
   readonly #upstream: Breaker;
-  readonly #routes = new LRUCache<string, Route>({ max: mostRoutes });
+  readonly #keys = new LRUCache<string, KeyInTrouble>({ maxSize: mostKeys, sizeCalculation: () => 1 });
   #networkPoints = 0;
-  /** Of the key and route that had trouble first, and of all others. */
-  #firstPoints = 0;
-  #otherPoints = 0;
-  #first: { readonly key: string; readonly route: string } | undefined;
+  #doubt: Doubt | undefined;
 
   constructor({ now, onOpen, onClose }: BreakerRegistryOptions) {
     this.#now = now;
-    // The routes' trouble came from the same cause.
+    // The keys' trouble came from the same cause.
     this.#upstream = new Breaker({
       now,
       onOpen,
       onClose: () => {
-        this.#routes.clear();
+        this.#keys.clear();
         onClose?.();
       },
     });
@@ -71,70 +85,40 @@ export class BreakerRegistry {
     return this.#upstream.state;
   }
 
-  /** Whether no call is refused. */
-  get calm(): boolean {
-    return this.#upstream.state === 'closed' && this.#routes.size === 0;
+  /** True if no call with this key is refused. */
+  isCalm(key: string): boolean {
+    return this.#upstream.state === 'closed' && (this.#keys.size === 0 || !this.#keys.has(key));
   }
 
   /** What a call may do now. */
-  enter(key: string, operation: RestOperation, isWrite: boolean): Verdict {
+  enter(key: string, isWrite: boolean): Verdict {
     const verdict = this.#upstream.enter(isWrite);
     if (verdict.kind !== 'pass') return verdict;
-    return this.#routes.get(nameOf(key, operation))?.breaker.enter(isWrite) ?? verdict;
+    return this.#keys.get(key)?.breaker.enter(isWrite) ?? verdict;
   }
 
   /** The upstream answered, whatever it said, with a status below 500. */
-  succeeded(key: string, operation: RestOperation): void {
-    if (this.#networkPoints > 0 || this.#first !== undefined) this.#forget();
+  succeeded(key: string): void {
+    this.#networkPoints = 0;
+    this.#doubt = undefined;
     this.#upstream.close();
-    if (this.#routes.size === 0) return;
-    const name = nameOf(key, operation);
-    this.#routes.get(name)?.breaker.close();
-    this.#routes.delete(name);
+    if (this.#keys.size === 0) return;
+    this.#keys.get(key)?.breaker.close();
+    this.#keys.delete(key);
   }
 
   /** A call failed in a way that says something about the upstream. */
-  failed(failure: Failure, key: string, operation: RestOperation): void {
-    switch (failure.kind) {
-      case 'network':
-        this.#networkPoints += failure.tookMs >= slowMs ? slowPoints : 1;
-        break;
-      case 'server-error':
-        this.#doubt(1, key, operation);
-        break;
-      case 'timeout':
-        this.#doubt(slowPoints, key, operation);
-        this.#countTimeout(key, operation);
-        break;
+  failed(failure: Failure, key: string, { route }: RestOperation): void {
+    if (failure.kind === 'network') {
+      this.#networkPoints += failure.tookMs >= slowMs ? slowPoints : 1;
+      if (this.#networkPoints >= enough) this.#upstream.trip();
+      return;
     }
-    // Half of what is needed must have been seen elsewhere: one caller's long trouble and another's one failure are two things.
-    const doubtful = this.#otherPoints === 0 ? 0 : Math.min(this.#firstPoints, enough / 2) + this.#otherPoints;
-    if (this.#networkPoints + doubtful >= enough) this.#upstream.trip();
+    const points = failure.kind === 'timeout' ? slowPoints : 1;
+    this.#doubt ??= new Doubt();
+    if (this.#doubt.add(key, points)) this.#upstream.trip();
+    const own = this.#keys.get(key) ?? { breaker: new Breaker({ now: this.#now }), doubt: new Doubt() };
+    this.#keys.set(key, own);
+    if (own.doubt.add(route, points)) own.breaker.trip();
   }
-
-  #doubt(points: number, key: string, operation: RestOperation): void {
-    const { route } = operation;
-    this.#first ??= { key, route };
-    if (this.#first.key === key && this.#first.route === route) this.#firstPoints += points;
-    else this.#otherPoints += points;
-  }
-
-  #countTimeout(key: string, operation: RestOperation): void {
-    const name = nameOf(key, operation);
-    const route = this.#routes.get(name) ?? { breaker: new Breaker({ now: this.#now }), timeouts: 0 };
-    route.timeouts += 1;
-    this.#routes.set(name, route);
-    if (route.timeouts >= enoughTimeouts) route.breaker.trip();
-  }
-
-  #forget(): void {
-    this.#networkPoints = 0;
-    this.#firstPoints = 0;
-    this.#otherPoints = 0;
-    this.#first = undefined;
-  }
-}
-
-function nameOf(key: string, { route }: RestOperation): string {
-  return `${key} ${route}`;
 }

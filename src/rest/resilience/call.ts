@@ -77,7 +77,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     const { budget, callBudget, pauses, keys, breakers, limiter } = this.#upstream;
     const { caller } = this.#owner;
     if (!this.#request.isWrite) budget.earn();
-    const isFree = callBudget === undefined && pauses.none && breakers.calm;
+    const isFree = callBudget === undefined && pauses.none && breakers.isCalm(caller.sharingKey);
     const isAdmitted = isFree && keys.enter(caller, this) && limiter.take(caller.queueKey);
     if (isAdmitted && this.#request.beforeSend === undefined) this.#send();
     else this.#sendWhenReady(isAdmitted).catch((error: unknown) => this.#fail(error));
@@ -208,7 +208,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
 
   #answered(): void {
     const { breakers } = this.#upstream;
-    breakers.succeeded(this.#owner.caller.sharingKey, this.#request.operation);
+    breakers.succeeded(this.#owner.caller.sharingKey);
     this.#takeProbed()?.close();
   }
 
