@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { closeAfterReading } from './lingering-close.ts';
 import { type ReaderLimits, SlowReader } from './slow-reader.ts';
 
 /** A client's connection. */
@@ -10,6 +11,8 @@ interface Connection {
   oldest: ServerResponse | undefined;
   /** How many requests wait for the answers before theirs. */
   waiting: number;
+  /** True once its last answer is written: what its client sends after that is not answered. */
+  isClosing: boolean;
   readonly reader: SlowReader;
 }
 
@@ -43,11 +46,17 @@ export class Connections {
 
   add(socket: Socket): void {
     this.accepted += 1;
-    this.#open.set(socket, {
+    const connection: Connection = {
       latest: undefined,
       oldest: undefined,
       waiting: 0,
+      isClosing: false,
       reader: new SlowReader(this.#limits),
+    };
+    this.#open.set(socket, connection);
+    closeAfterReading(socket, () => {
+      connection.isClosing = true;
+      return connection.latest?.req;
     });
     socket.on('close', () => this.#open.delete(socket));
   }
@@ -56,7 +65,7 @@ export class Connections {
   take(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const connection = this.#open.get(socket);
-    if (connection === undefined || socket.destroyed) return;
+    if (connection === undefined || connection.isClosing || socket.destroyed) return;
     const { latest } = connection;
     connection.latest = response;
     if (latest === undefined || latest.writableFinished) {
@@ -86,7 +95,7 @@ export class Connections {
 
   #answerNext(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
     connection.waiting -= 1;
-    if (!request.socket.destroyed) this.#answer(request, response);
+    if (!connection.isClosing && !request.socket.destroyed) this.#answer(request, response);
   }
 
   /** The answer to the latest request of a connection. */
