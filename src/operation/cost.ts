@@ -79,13 +79,10 @@ export class Cost {
     this.#isCaching = isCaching;
   }
 
-  /**
-   * REST calls that it can make at most, as far as that is known before it runs: as planned, or with any variables if it
-   * needed no plan, which may be more. Undefined if it has no cost.
-   */
-  get knownMost(): number | undefined {
+  /** REST calls that it makes at most, as `explain` tells them; undefined if it is not planned (see `Planner.constantUpper`). */
+  get plannedCalls(): number | undefined {
     const { bound, planned } = this.#findings;
-    return bound?.calls ?? withinSteps(planned)?.upper;
+    return bound === undefined ? withinSteps(planned)?.upper : this.#planner.constantUpper(this.#asked);
   }
 
   /** Most calls that it may make. */

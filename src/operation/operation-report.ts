@@ -14,11 +14,8 @@ export interface OperationReport {
   readonly durationMs: number;
   /** REST calls that it made; of a subscription those of its messages, and not the polls that it shares. */
   readonly calls: number;
-  /**
-   * REST calls that it could make at most: as planned, or with any variables if it needed no plan; then `explain` may say
-   * fewer. Undefined if that was not known.
-   */
-  readonly mostCalls: number | undefined;
+  /** REST calls that it could make at most, as known before it ran; undefined if that was not known. */
+  readonly plannedCalls: number | undefined;
   /** Messages that a subscription sent; undefined for other operations. */
   readonly messages?: number;
   /** The codes of its errors, each once; `CLIENT_LEFT` alone if its client had left before it was answered. */
@@ -59,7 +56,7 @@ export function reportOf(
     operationName: shownName(document?.prepared.operation.name?.value ?? operationName),
     durationMs: performance.now() - startedAt,
     calls: cost?.calls.made ?? 0,
-    mostCalls: cost?.knownMost,
+    plannedCalls: cost?.plannedCalls,
     codes: codesOf(request, errors),
     caller: tenant === undefined ? caller?.hash.slice(0, shownHash) : undefined,
     tenant: tenant?.name,

@@ -47,9 +47,9 @@ export function createOperationMetrics(registers: Registry[], maxUpstreamCalls: 
       state.running += 1;
     },
     end: (operation) => {
-      const { durationMs, mostCalls, calls } = operation;
+      const { durationMs, plannedCalls, calls } = operation;
       open(durationMs);
-      if (mostCalls !== undefined) addCalls(mostCalls, calls);
+      if (plannedCalls !== undefined) addCalls(plannedCalls, calls);
       close(operation);
     },
     open,
@@ -63,25 +63,25 @@ export function createOperationMetrics(registers: Registry[], maxUpstreamCalls: 
   };
 }
 
-/** Both histograms have the same operations, so that their sums show how much of what is possible is made. */
-function measureCalls(registers: Registry[], limit: number): (most: number, made: number) => void {
-  // The limit is one of them: what may cost more is refused.
+/** Both histograms have the same operations, so that their sums show how much of what is planned is made. */
+function measureCalls(registers: Registry[], limit: number): (planned: number, made: number) => void {
+  // The limit is one of them: what is planned beyond it is refused.
   const bounds = [...usualCallBounds.filter((bound) => bound < limit), limit];
-  const [most, made] = [new Tally(bounds), new Tally(bounds)];
+  const [planned, made] = [new Tally(bounds), new Tally(bounds)];
   const measure = (name: string, help: string, tally: Tally): void =>
     histogram(registers, name, help, undefined, bounds, () => new Map([['', tally]]));
   measure(
-    'gateway_operation_most_calls',
-    'REST calls that an operation could make at most: as planned, or with any variables if it needed no plan.',
-    most,
+    'gateway_operation_planned_calls',
+    'REST calls that an operation could make at most, as known before it ran.',
+    planned,
   );
   measure(
     'gateway_operation_actual_calls',
-    'REST calls that an operation made, of those operations whose most calls are counted.',
+    'REST calls that an operation made, of those operations whose planned calls are counted.',
     made,
   );
-  return (mostCalls, calls) => {
-    most.add(mostCalls);
+  return (plannedCalls, calls) => {
+    planned.add(plannedCalls);
     made.add(calls);
   };
 }

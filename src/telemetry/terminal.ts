@@ -1,7 +1,7 @@
 import { PinoPretty } from 'pino-pretty';
 
 /** What stands in the words of a line, or is left out of it: a person at a terminal knows which process that is. */
-const left = 'pid,hostname,requestId,document,operationName,durationMs,calls,mostCalls,codes';
+const left = 'pid,hostname,requestId,document,operationName,durationMs,calls,plannedCalls,codes';
 
 /**
  * Turns the JSON lines of the log into lines for people, one an operation: `Overview 38.1 ms, 5 calls`, with the codes of

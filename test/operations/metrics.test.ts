@@ -109,31 +109,33 @@ test('what operations could call and what they called is in two histograms, up t
   await gateway.ask(query, { headers: { authorization: '' } });
   await gateway.ask(query, { extensions: { explain: 'plan' } });
   expect(upstream.requests).toHaveLength(2);
-  expect(await callsOf(gateway, 'most')).toEqual({ '0': 0, '1': 0, '2': 0, '3': 1, '4': 1, '+Inf': 2, sum: 3 + 6 });
+  expect(await callsOf(gateway, 'planned')).toEqual({ '0': 0, '1': 0, '2': 1, '3': 1, '4': 1, '+Inf': 2, sum: 2 + 6 });
   expect(await callsOf(gateway, 'actual')).toEqual({ '0': 1, '1': 1, '2': 2, '3': 2, '4': 2, '+Inf': 2, sum: 2 });
 });
 
-test('the log says the most calls: what `explain` says of a mutation, and of other operations no less than that', async () => {
+test.each([
+  ['{ project(id: 1) { name } }', {}, 1],
+  ['{ project(id: 1) { name dashboards(first: 2) { nodes { name } } } }', {}, 2],
+  ['{ project(id: 1) { dashboards(after: "nonsense") { nodes { name } } } }', {}, 1],
+  ['mutation { updateProject(input: { id: 1, name: "x" }) { project { name dashboards { totalCount } } } }', {}, 2],
+  ['mutation ($id: ID!) { updateProject(input: { id: $id, name: "x" }) { project { name } } }', { id: '1' }, 1],
+])('the log and the metric plan as many calls for %s as `explain` does', async (query, variables, calls) => {
   const lines: unknown[] = [];
   await using upstream = await startUpstream({ ...routes, 'PATCH /api/projects/1/': rows.project(1) });
-  await using gateway = await startGateway(upstream, {
-    explain: true,
-    log: (_level, _message, entry) => lines.push(entry),
-  });
-  const mutation =
-    'mutation { updateProject(input: { id: 1, name: "x" }) { project { name dashboards { totalCount } } } }';
-  const upperOf = async (query: string): Promise<unknown> =>
-    (await gateway.ask(query, { extensions: { explain: 'plan' } })).extensions?.['explain'];
-  expect(await upperOf(mutation)).toMatchObject({ lower: 2, upper: 2 });
-  await gateway.ask(mutation);
-  // Its bound counts a page that may be read beside the row.
-  expect(await upperOf('{ project(id: 1) { name } }')).toMatchObject({ upper: 1 });
-  await gateway.ask('{ project(id: 1) { name } }');
-  expect(lines).toMatchObject([
-    { calls: 2, mostCalls: 2 },
-    { calls: 1, mostCalls: 2 },
-  ]);
-  expect((await callsOf(gateway, 'most'))['sum']).toBe(2 + 2);
+  await using gateway = await startGateway(upstream, { explain: true, log: (...line) => lines.push(line[2]) });
+  const explained = await gateway.ask(query, { variables, extensions: { explain: 'plan' } });
+  expect(explained.extensions).toMatchObject({ explain: { upper: calls } });
+  await gateway.ask(query, { variables });
+  expect(lines).toMatchObject([{ plannedCalls: calls }]);
+  expect((await callsOf(gateway, 'planned'))['sum']).toBe(calls);
+});
+
+test('a query with variables that cannot exceed a limit is not planned, and says no planned calls', async () => {
+  const lines: unknown[] = [];
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream, { log: (...line) => lines.push(line[2]) });
+  await gateway.ask('query ($id: ID!) { project(id: $id) { name } }', { variables: { id: '1' } });
+  expect(lines).toMatchObject([{ calls: 1, plannedCalls: undefined }]);
 });
 
 test('requests for a plan count as no operation and stand in no log, whatever becomes of them', async () => {
@@ -161,7 +163,7 @@ test('requests for a plan count as no operation and stand in no log, whatever be
 });
 
 /** A histogram of calls: how many operations had at most so many, and the calls of all together. */
-async function callsOf(gateway: TestGateway, which: 'most' | 'actual'): Promise<Readonly<Record<string, number>>> {
+async function callsOf(gateway: TestGateway, which: 'planned' | 'actual'): Promise<Readonly<Record<string, number>>> {
   const name = `gateway_operation_${which}_calls`;
   const buckets = await read(gateway, `${name}_bucket`);
   const byBound = [...buckets].map(([labels, value]) => [/le="(.+)"/.exec(labels)?.[1] ?? '', value] as const);

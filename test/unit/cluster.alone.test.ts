@@ -84,7 +84,7 @@ function answered(...codes: readonly string[]): OperationReport {
     operationName: undefined,
     durationMs: 7,
     calls: 1,
-    mostCalls: 2,
+    plannedCalls: 2,
     codes,
     caller: undefined,
     tenant: undefined,
