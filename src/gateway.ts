@@ -151,7 +151,16 @@ export function createGateway(given: GatewayOptions): Gateway {
   const saved = new SavedCalls();
   const drift = watchDrift(options);
   const cache = options.cache && upstream.cache;
-  const sources = { upstream: upstream.health, documents: persisted.uses, shared, saved, drift, cache };
+  const sources = {
+    upstream: upstream.health,
+    documents: persisted.uses,
+    shared,
+    saved,
+    drift,
+    cache,
+    redis: redis?.reachability,
+    budget: callBudget,
+  };
   const metrics = createMetrics(sources, options);
   if (auth !== undefined) metrics.measureAuth(auth.authenticator.counts, upstream.heldKeyFaults);
   const watch = watchWith(metrics, options);

@@ -30,18 +30,32 @@ interface RedisSettings {
 
 type State = 'up' | 'down';
 
+/** Most reasons that are logged of one outage. */
+const mostReasons = 20;
+
+/** The reason of a lost connection of which nothing else is known. */
+const closed = 'connection closed';
+
 /**
  * Logs whether a Redis can be reached: that it is down once one of the connections to it is lost, and that it is up once all
- * of them are back. So an outage is two lines, however many connections there are.
+ * of them are back. So an outage is two lines, however many connections there are, and one more for each further reason.
  */
 export class RedisReachability {
   readonly #log: Log;
   /** Of each connection; undefined until it has one. */
   readonly #states = new Map<object, State | undefined>();
   #logged: State | undefined;
+  /** The reasons that were logged in this outage. */
+  readonly #reasons = new Set<string>();
 
   constructor(log: Log) {
     this.#log = log;
+  }
+
+  /** True if all connections are there; undefined if none is wanted. */
+  get isUp(): boolean | undefined {
+    const states = [...this.#states.values()];
+    return states.length === 0 ? undefined : states.every((state) => state === 'up');
   }
 
   /** A connection is being made. */
@@ -53,7 +67,11 @@ export class RedisReachability {
   note(connection: object, state: State, reason: string): void {
     this.#states.set(connection, state);
     const states = [...this.#states.values()];
-    if (state === this.#logged || (state === 'up' && states.some((one) => one !== 'up'))) return;
+    if (state === 'up' && (this.#logged === 'up' || states.some((one) => one !== 'up'))) return;
+    if (state === 'down' && this.#logged === 'down' && (reason === closed || this.#reasons.has(reason))) return;
+    if (state === 'up') this.#reasons.clear();
+    else if (this.#reasons.size < mostReasons) this.#reasons.add(reason);
+    else return;
     this.#logged = state;
     this.#log(state === 'up' ? 'info' : 'warn', `Redis is ${state}`, { reason });
   }
@@ -82,9 +100,9 @@ export function connectRedis({ url, authorities, reachability }: RedisOptions, t
   });
   reachability.add(redis);
   redis.on('ready', () => reachability.note(redis, 'up', 'connected'));
-  redis.on('close', () => reachability.note(redis, 'down', 'connection closed'));
+  redis.on('close', () => reachability.note(redis, 'down', closed));
   redis.on('error', (error: Error) => {
-    reachability.note(redis, 'down', error.message);
+    reachability.note(redis, 'down', error instanceof ReplyError ? reasonOf(error) : error.message);
     // The connection would go on with database 0, which may be that of others.
     if (isOfSelect(error)) redis.disconnect(true);
   });

@@ -3,7 +3,7 @@ import type { FollowedTenants } from '../auth/follow-tenants.ts';
 import type { Log } from '../log.ts';
 import type { TextStore } from '../operation/persisted/store.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
-import type { Snapshot } from '../telemetry/metrics.ts';
+import { countingMetrics, type Snapshot } from '../telemetry/metrics.ts';
 import { BudgetService } from './budget-service.ts';
 import { JointStop } from './joint-stop.ts';
 import type { Orders, Started, ToPrimary, ToWorker } from './messages.ts';
@@ -162,6 +162,8 @@ class Workers {
   async #totals(): Promise<string> {
     const serving = [...this.#running.values()].filter((worker) => worker.serves);
     const snapshots = await Promise.all(serving.map((worker) => worker.measure()));
+    const counting = this.#options.budget?.counting;
+    if (counting !== undefined) snapshots.push(await countingMetrics(counting));
     return totalsOf(snapshots, await this.#retired, { running: serving.length, restarts: this.#restarted });
   }
 

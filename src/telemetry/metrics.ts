@@ -2,12 +2,15 @@ import { type Aggregator, collectDefaultMetrics, Registry } from 'prom-client';
 import type { AuthResult } from '../auth/authenticator.ts';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
 import type { DocumentUses } from '../operation/persisted/uses.ts';
+import type { RedisReachability } from '../redis.ts';
+import type { CallBudget } from '../rest/budget/call-budget.ts';
+import type { CountingState } from '../rest/budget/redis-counts.ts';
 import type { RestCache } from '../rest/cache/rest-cache.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
 import type { HeldKeyFaults } from '../rest/tenant-client.ts';
 import { measureBuild } from './build-metrics.ts';
-import { counter, gauge } from './instruments.ts';
+import { counter, gauge, gauges } from './instruments.ts';
 import { createOperationMetrics, type OperationMetrics } from './operation-metrics.ts';
 import { measureRestCalls } from './rest-call-metrics.ts';
 import { measureCache, measureSavedCalls } from './saved-metrics.ts';
@@ -21,6 +24,9 @@ export interface MetricsSources {
   readonly drift: DriftWatch;
   /** Undefined if nothing is cached. */
   readonly cache: RestCache | undefined;
+  /** The connections to Redis; undefined without one. */
+  readonly redis: RedisReachability | undefined;
+  readonly budget: CallBudget | undefined;
 }
 
 /** Settings that metrics are made for. */
@@ -56,7 +62,7 @@ export interface Measured {
 
 /** Makes the metrics of one gateway. */
 export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: MetricsSettings): Metrics {
-  const { upstream, documents, shared, saved, drift, cache } = sources;
+  const { upstream, documents, shared, saved, drift, cache, redis, budget } = sources;
   const registry = new Registry();
   const operations = createOperationMetrics([registry], maxUpstreamCalls);
   counter([registry], 'gateway_shared_operations_total', 'Operations answered by an equal one under way.', [], () => [
@@ -74,6 +80,10 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   if (cache !== undefined) measureCache([registry], cache);
   measureDocuments([registry], documents);
   measureRedis([registry], documents, cache);
+  if (redis?.isUp !== undefined)
+    gauge([registry], redisUp.name, redisUp.help, () => (redis.isUp === true ? 1 : 0), 'min');
+  const counting = budget?.counting;
+  if (counting !== undefined) measureCounting([registry], counting);
   measureBuild([registry]);
   collectDefaultMetrics({ register: registry });
   return {
@@ -173,4 +183,33 @@ function measureRedis(registers: Registry[], { redis }: DocumentUses, cache: Res
         value,
       ]),
   );
+}
+
+/** The gauge of the connections to Redis. */
+const redisUp = { name: 'gateway_redis_up', help: '1 if all connections to Redis are there, else 0.' };
+
+function measureCounting(registers: Registry[], counting: () => CountingState): void {
+  gauges(
+    registers,
+    'gateway_budget_mode',
+    '1 for what decides on calls: redis for all gateways, or local for the part of this one.',
+    'mode',
+    'sum',
+    () => modesOf(counting()),
+  );
+  counter(registers, 'gateway_budget_lost_calls_total', 'Counted calls that Redis lost and got again.', [], () => [
+    [{}, counting().lostCalls],
+  ]);
+}
+
+function modesOf({ mode }: CountingState): ReadonlyMap<string, number> {
+  return new Map(['redis', 'local'].map((one) => [one, one === mode ? 1 : 0]));
+}
+
+/** The metrics of the budget that one process counts for the others. */
+export async function countingMetrics(counting: () => CountingState): Promise<Snapshot> {
+  const registry = new Registry();
+  measureCounting([registry], counting);
+  gauge([registry], redisUp.name, redisUp.help, () => (counting().isConnected ? 1 : 0), 'min');
+  return registry.getMetricsAsJSON();
 }

@@ -46,6 +46,31 @@ test.runIf(hasPromtool)('promtool finds nothing wrong with the rules, nor with t
   rmSync(folder, { recursive: true });
 });
 
+test.runIf(hasPromtool).each([
+  { alert: 'GatewayRedisDown', series: 'gateway_redis_up{instance="a"}', values: '1x5 0x10' },
+  { alert: 'GatewayBudgetLocal', series: 'gateway_budget_mode{instance="a", mode="local"}', values: '0x5 1x10' },
+  { alert: 'GatewayBudgetLost', series: 'gateway_budget_lost_calls_total{instance="a"}', values: '0x5 7x10' },
+])('$alert is raised when it is time, and not before', ({ alert, series, values }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'alerts-'));
+  const path = join(folder, 'alerts.json');
+  const annotations: unknown = JSON.parse(
+    JSON.stringify(rules.find((rule) => rule['alert'] === alert)?.['annotations']).replaceAll(
+      '{{ $labels.instance }}',
+      'a',
+    ),
+  );
+  const raised = [{ exp_labels: { severity: 'warning', instance: 'a' }, exp_annotations: annotations }];
+  const alerts = [
+    { eval_time: '4m', alertname: alert, exp_alerts: [] },
+    { eval_time: '10m', alertname: alert, exp_alerts: raised },
+  ];
+  const tests = [{ interval: '1m', input_series: [{ series, values }], alert_rule_test: alerts }];
+  writeFileSync(path, JSON.stringify({ rule_files: [rulesPath], tests }));
+  const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', path], { encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  expect(status, stdout + stderr).toBe(0);
+});
+
 test('every alert says in words what is wrong and where to look', () => {
   expect(rules.length).toBeGreaterThan(5);
   for (const { alert, annotations, labels } of rules) {
@@ -84,7 +109,12 @@ test('every metric that a rule or a panel names is one that gateways have', { ti
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
   const saving = { UPSTREAM_BUDGET: 'rest=480/60', CACHE_TTL: 'projects=60' };
   const settings = { PORT: '0', UPSTREAM_URL: upstream.url, WORKERS: '2', STOP_DELAY_MS: '0', ...saving };
-  await using gateway = runMain([], settings);
+  // Metrics of a Redis are there without it, too.
+  const shared = {
+    ...{ REDIS_URL: 'redis://127.0.0.1:1', UPSTREAM_BUDGET_REPLICAS: '1' },
+    ...{ UPSTREAM_BUDGET: 'rest=480/60 events=240/60 values=60/60' },
+  };
+  await using gateway = runMain([], { ...settings, ...shared });
   const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
   expect((await ask(url, '{ project(id: 1) { name } }')).errors).toBeUndefined();
   await using holdsKeys = await startTenants(upstream, {});

@@ -69,7 +69,10 @@ function processWith(...ids: readonly string[]): Process {
     documents,
     drift,
     metrics: createMetrics(
-      { upstream, documents, shared: { joined: 0, savedCalls: 8 }, saved: new SavedCalls(), drift, cache: undefined },
+      {
+        ...{ upstream, documents, shared: { joined: 0, savedCalls: 8 }, saved: new SavedCalls(), drift },
+        ...{ cache: undefined, redis: undefined, budget: undefined },
+      },
       { maxUpstreamCalls: 150 },
     ),
   };

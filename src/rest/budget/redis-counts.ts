@@ -38,6 +38,8 @@ export interface RedisCountsOptions {
 export interface CountingState {
   /** Who decides: Redis for all gateways, or this gateway for its part. */
   readonly mode: 'redis' | 'local';
+  /** True if there is a connection to Redis. */
+  readonly isConnected: boolean;
   /** Calls that Redis had counted and lost, and that this gateway has added again. */
   readonly lostCalls: number;
 }
@@ -106,7 +108,8 @@ export class RedisCounts {
   }
 
   get state(): CountingState {
-    return { mode: this.#isUp ? 'redis' : 'local', lostCalls: this.#lostCalls };
+    const isConnected = this.#options.redis.status === 'ready';
+    return { mode: this.#isUp ? 'redis' : 'local', isConnected, lostCalls: this.#lostCalls };
   }
 
   /** How many gateways share the limits: those that Redis has heard of in the last minute before it was lost, or more. */
