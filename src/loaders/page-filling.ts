@@ -1,5 +1,6 @@
 import type { RestApi } from '../rest/api.ts';
 import { isCostLimit, UpstreamError } from '../rest/errors.ts';
+import { isBehindCount } from '../rest/next-position.ts';
 import type { ListRef, RestPage } from '../rest/pages.ts';
 import { isBefore, overlapOf, type Position } from '../rest/positions.ts';
 import { idText, type Row } from '../rest/values.ts';
@@ -18,7 +19,8 @@ export interface Reader {
 /**
  * Reads `limit` rows from a position. An upstream that answers fewer than `required` of them and names a `next` is asked
  * on until those are there, at most ten times; then, or when one of those calls fails, the page is what has arrived, and
- * goes on at `next`. Fails if that leads nowhere, or if nothing at all has arrived: a client could not go on.
+ * goes on at `next`. The list ends at a call behind all rows that are counted, if it has no new row. Fails if `next`
+ * leads nowhere, or if nothing at all has arrived: a client could not go on.
  */
 export function fetchFilledPage(reader: Reader, at: Position, limit: number, required: number): Promise<ListPage> {
   const { asked, rows } = requestFor(reader, at, limit);
@@ -37,7 +39,9 @@ async function fill(reader: Reader, first: WholePage, limit: number, required: n
     const further = await fetchFurther(reader, page, at, required - page.rows.length);
     if (further === undefined) break;
     const joined = joinPages(page, further);
-    if (joined.rows.length === page.rows.length && repeats(further, last)) throw leadsNowhere();
+    const hasNew = joined.rows.length > page.rows.length;
+    if (!hasNew && isBehindCount(further)) return { ...page, next: undefined };
+    if (!hasNew && repeats(further, last)) throw leadsNowhere();
     page = joined;
     last = further;
   }

@@ -20,12 +20,19 @@ export interface Next {
 
 /**
  * The position that a `next` names. Only its query is read, and of that only what moves through a list. Null is the end;
- * if it does not lead on, rows are counted on as long as `count` says that there are more.
+ * if it does not lead on, rows are counted on as long as `count` says that there are more. An empty page behind all
+ * rows that were counted is the end, too.
  */
 export function nextOf(next: unknown, read: PageRead): Next {
-  if (next === null || next === undefined) return { position: undefined, isStuck: false };
+  const isEnd = next === null || next === undefined || (read.rows.length === 0 && isBehindCount(read));
+  if (isEnd) return { position: undefined, isStuck: false };
   const position = typeof next === 'string' ? positionIn(next, read) : undefined;
   return position === undefined ? { position: countedOn(read), isStuck: true } : { position, isStuck: false };
+}
+
+/** Whether a page starts behind as many rows as its list has; false of a list that is walked by time. */
+export function isBehindCount({ at, count }: Pick<PageRead, 'at' | 'count'>): boolean {
+  return count !== undefined && at.offset >= count && at.before === undefined && at.after === undefined;
 }
 
 function countedOn({ at, rows, count }: PageRead): Position | undefined {

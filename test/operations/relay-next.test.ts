@@ -94,11 +94,59 @@ describe('the `next` of a list', () => {
 
   test('that leads through empty pages only is an error after ten of them', async () => {
     let offset = 0;
-    await using upstream = await startUpstream({ [path]: () => page([], `?offset=${(offset += 10)}`) });
+    await using upstream = await startUpstream({
+      [path]: () => ({ ...page([], `?offset=${(offset += 10)}`), count: 200 }),
+    });
     upstream.release();
     await using gateway = await startGateway(upstream);
     await expect(askPage(gateway, dashboards, { first: 2 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
     expect(upstream.requests).toHaveLength(11);
+  });
+
+  test.each([
+    ['empty pages', () => []],
+    ['its last page again and again', (rows: readonly JsonObject[]) => rows.slice(-5)],
+  ] as const)(
+    'that is there for ever, through %s behind all rows that are counted, is the end',
+    async (_way, behind) => {
+      const rows = rowsOf(10, listedDashboard);
+      await using upstream = await startUpstream({
+        [path]: ({ query }) => {
+          const from = Number(query.get('offset') ?? 0);
+          const some = rows.slice(from, from + Math.min(Number(query.get('limit')), 5));
+          const results = from < rows.length ? some : behind(rows);
+          return { count: rows.length, next: `?offset=${from + 5}`, previous: null, results };
+        },
+      });
+      upstream.release();
+      await using gateway = await startGateway(upstream);
+      expect(await askPage(gateway, dashboards, { first: 50 })).toMatchObject({
+        rows: idsOf(rows),
+        hasNextPage: false,
+      });
+      expect(upstream.requests).toEqual([
+        `${path}?limit=50`,
+        `${path}?limit=45&offset=5`,
+        `${path}?limit=40&offset=10`,
+      ]);
+    },
+  );
+
+  test('that is there for ever on the empty page behind a full one is the end', async () => {
+    const rows = rowsOf(10, listedDashboard);
+    await using upstream = await startUpstream({
+      [path]: ({ query }) => {
+        const from = Number(query.get('offset') ?? 0);
+        const end = from + Number(query.get('limit'));
+        return { count: rows.length, next: `?offset=${end}`, previous: null, results: rows.slice(from, end) };
+      },
+    });
+    upstream.release();
+    await using gateway = await startGateway(upstream);
+    const pages = await walkForward(gateway, dashboards, 5);
+    expect(pages.flatMap((each) => each.rows)).toEqual(idsOf(rows));
+    expect(pages.at(-1)).toMatchObject({ rows: [], hasNextPage: false });
+    expect(upstream.requests).toHaveLength(3);
   });
 
   test('that is null is the end, whatever the count says', async () => {
