@@ -26,10 +26,14 @@ interface NamedDocument {
   readonly text: string;
 }
 
-/** The documents of a file, a GraphQL document or a manifest. Throws a ConfigError if it cannot be read or understood. */
+/**
+ * The documents of a file, a GraphQL document or a manifest. Throws a ConfigError if it cannot be read or understood, or
+ * lists none: to find nothing wrong with an empty list would let a build go on that has lost its documents.
+ */
 export function documentsIn(file: string): readonly NamedDocument[] {
   try {
     const entries = readManifest(file, readText(file));
+    if (entries.length === 0) throw new ConfigError(`${file}: expected documents, but it lists none`);
     return entries.map(({ id, text }) => ({ name: /\.(?:graphql|gql)$/i.test(file) ? 'document' : id, text }));
   } catch (error) {
     throw error instanceof ManifestError ? new ConfigError(error.message) : error;

@@ -30,6 +30,8 @@ beforeAll(async () => {
     'two.graphql': 'query A { __typename } query B { project(id: 1) { name } }',
     'mixed.graphql': 'query Good { project(id: 1) { name } }\nquery Wrong { project(id: 1) { nope } }\n',
     'variables.json': '{ "n": 4 }',
+    'empty.json': '{}',
+    'no-pairs.json': '[]',
     'apollo.json': JSON.stringify(manifest),
     'relay.json': JSON.stringify({
       r1: 'query Relay($n: Int) { projects(first: $n) { nodes { dashboards(first: 2) { nodes { name } } } } }',
@@ -223,6 +225,8 @@ pairs.json
   test('says what is wrong', async () => {
     const wrong = [
       [['check'], 'error: check: expected files, GraphQL documents or manifests of them\n'],
+      [['check', 'empty.json'], 'error: empty.json: expected documents, but it lists none\n'],
+      [['check', 'overview.graphql', 'no-pairs.json'], 'error: no-pairs.json: expected documents, but it lists none\n'],
       [['check', 'none.json'], 'error: none.json: there is no such file\n'],
       [['check', 'variables.json'], 'error: variables.json: expected "n" to be a text, or an object with a `source`\n'],
     ] as const;
