@@ -16,9 +16,14 @@ export interface PartsAnswer {
   readonly body: ReadableStream<Uint8Array>;
 }
 
+/** The parts of an answer as they come. */
+interface StreamedParts extends Pick<AnswerParts, 'format'> {
+  readonly texts: AsyncIterable<string>;
+}
+
 /** The HTTP response of an answer in parts. Each is sent as soon as it is there, in the coding that the client likes most. */
 export function partsStream(
-  { format, texts }: AnswerParts,
+  { format, texts }: StreamedParts,
   coding: Coding | undefined,
   request: Pick<RequestContext, 'onClose'>,
 ): PartsAnswer {

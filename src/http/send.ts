@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Complete, compressed } from './compression.ts';
+import { closeIfUnread } from './unread.ts';
 
 /** Sends a complete answer, and adds to its headers what describes the body. Does nothing once the client has left. */
 export type Send = (request: IncomingMessage, response: ServerResponse, answer: Complete) => void;
@@ -26,15 +27,12 @@ export function createSend({ compression, vary }: SendOptions): Send {
 /** Answers up to this size fit into the buffers of the system, in bytes. */
 const soonSent = 65_536;
 
-/** A client that takes nothing of its answer for so long is taken for gone, in milliseconds; it is noticed the second time. */
-const longestPauseMs = 7500;
-
 function sendPlain(response: ServerResponse, { status, headers, body }: Complete, vary: string): void {
   if (response.destroyed || response.headersSent) return;
   const length = Buffer.byteLength(body);
   headers['content-length'] = String(length);
   headers['vary'] = vary;
-  if (length > soonSent) response.setTimeout(longestPauseMs, () => response.destroy());
+  if (length > soonSent) closeIfUnread(response);
   response.writeHead(status, headers);
   // As many bytes as characters: it is ASCII, which is copied instead of encoded.
   response.end(body, length === body.length ? 'latin1' : 'utf8');

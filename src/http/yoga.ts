@@ -15,6 +15,7 @@ import { partsStream } from './parts-stream.ts';
 import { type BodyLimits, methodOf, readParams } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
 import { toStream } from './result-stream.ts';
+import { closeIfUnread } from './unread.ts';
 
 /** Collaborators and settings of Yoga. */
 export interface YogaOptions {
@@ -35,6 +36,7 @@ export interface YogaOptions {
 /** One request on its way through Yoga, beside its WHATWG form. Each plugin adds what it knows. */
 interface StreamedRequest {
   readonly req: IncomingMessage;
+  readonly res: ServerResponse;
   readonly context: RequestContext;
   /** What its body takes in memory. */
   readonly claim: BodyClaim;
@@ -93,7 +95,7 @@ export function createYogaHandler(options: YogaOptions): YogaHandler {
     request.method = methodOf(request);
     response.setHeader('x-request-id', known.context.requestId);
     response.setHeader('vary', vary);
-    yoga.then((handle) => handle(request, response, { ...known, req: request, isHead }), report);
+    yoga.then((handle) => handle(request, response, { ...known, req: request, res: response, isHead }), report);
   };
   return {
     handle: (request, response) => {
@@ -140,14 +142,18 @@ function useStreams({ compression, report }: YogaOptions): Plugin<object, Stream
       const accept = request.headers.get('accept') ?? undefined;
       const type = negotiateStream(accept) ?? 'text/event-stream';
       payload.setResultProcessor((result, fetchAPI) => {
-        const { result: { parts, stream } = {}, context, isHead } = serverContext;
+        const { result: { parts, stream } = {}, context, isHead, res } = serverContext;
         if (stream !== undefined) {
-          const { body, headers } = toMessageStream(stream, negotiateMessages(accept) ?? type, accept);
+          const { body, headers } = toMessageStream(watched(stream, res), negotiateMessages(accept) ?? type, accept);
           return new fetchAPI.Response(isHead ? null : body, { headers });
         }
         if (parts !== undefined) {
           const accepted = compression ? (request.headers.get('accept-encoding') ?? '') : '';
-          const { body, ...head } = partsStream(parts, negotiateCoding(accepted), context);
+          const { body, ...head } = partsStream(
+            { ...parts, texts: watched(parts.texts, res) },
+            negotiateCoding(accepted),
+            context,
+          );
           return new fetchAPI.Response(body, head);
         }
         const errors = errorsOf(result).map((error) => toPublicError(error, report));
@@ -156,6 +162,15 @@ function useStreams({ compression, report }: YogaOptions): Plugin<object, Stream
       }, type);
     },
   };
+}
+
+/**
+ * The pieces of an answer whose connection is closed if its client takes nothing of it. That begins with the first of them,
+ * because Yoga takes all limits of time off the connection before it asks for one.
+ */
+async function* watched<Piece>(pieces: AsyncIterable<Piece>, response: ServerResponse): AsyncGenerator<Piece> {
+  closeIfUnread(response);
+  yield* pieces;
 }
 
 /** The errors of a request that never became an operation. */

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { key, startGateway } from '../support/gateway.ts';
+import { GrowingEvents, quick, subscribe } from '../support/live.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -44,6 +45,43 @@ test.concurrent('a client that takes nothing of a large answer for 15 seconds lo
   expect(taken).toBeLessThan(4 * name.length);
   // A client that reads gets all of it, however slowly it began.
   expect((await gateway.ask(query)).body.length).toBeGreaterThan(4 * name.length);
+});
+
+test.concurrent('a listener that takes nothing of a large message for 15 seconds is closed, and delays no other', {
+  timeout: 60_000,
+}, async () => {
+  const events = new GrowingEvents();
+  events.add(1, '2024-05-01T10:00:00Z');
+  await using upstream = await startUpstream({ 'GET /api/projects/1/events/': events.list });
+  upstream.release();
+  await using gateway = await startGateway(upstream, { live: { ...quick, pollMs: 200 }, maxAnswerBytes: 2 ** 26 });
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  const columns = 'a: properties b: properties c: properties d: properties';
+  const body = JSON.stringify({ query: `subscription { eventsAdded(projectId: 1) { nodes { ${columns} } } }` });
+  socket.write(
+    `POST /graphql HTTP/1.1\r\nhost: a\r\naccept: text/event-stream\r\ncontent-type: application/json\r\n` +
+      `authorization: Bearer ${key}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  await once(socket, 'data');
+  socket.pause();
+  await using heard = await subscribe(gateway.url);
+  const polls = upstream.requests.length;
+  await expect.poll(() => upstream.requests.length).toBeGreaterThan(polls + 1);
+  const told = events.add(100, '2024-05-01T10:02:00Z', { properties: 'x'.repeat(60_000) });
+  await heard.until(() => heard.ids().length === told.length);
+  const streams = async (): Promise<string | undefined> =>
+    /^gateway_streams (\d+)$/m.exec(await gateway.gateway.metrics.render())?.[1];
+  expect(await streams()).toBe('2');
+  // So far apart that no poll reads what was told before.
+  told.push(...events.add(1, '2024-05-01T10:05:00Z'));
+  await heard.until(() => heard.ids().length === told.length);
+  await expect.poll(streams, { timeout: 30_000 }).toBe('1');
+  told.push(...events.add(1, '2024-05-01T10:08:00Z'));
+  await heard.until(() => heard.ids().length === told.length);
+  expect([heard.ids(), heard.ended]).toEqual([told, undefined]);
+  socket.destroy();
 });
 
 test.concurrent('a client that takes more than 10 seconds for its headers, or 15 for its request, is sent away', {
