@@ -1,9 +1,12 @@
 import { toError } from '../rest/errors.ts';
 import type { Added } from './added.ts';
-import type { WaitingRoom } from './waiting-room.ts';
+import { sizeOf, type WaitingRoom } from './waiting-room.ts';
 
 /** Messages that wait for one listener at most. */
 const mostWaiting = 64;
+
+/** A listener for which more bytes of messages wait than this gets no further ones. What one poll has read may exceed it. */
+const mostWaitingBytes = 16 * 2 ** 20;
 
 /** How one listener is served. */
 export interface ListenerOptions {
@@ -26,16 +29,12 @@ export class Listener implements AsyncIterable<Added> {
   /** Whether too much waits for it: it does not take its messages, or not fast enough. */
   isSlow = false;
 
-  /** Passes a message on. A listener for which too many wait is ended. */
-  add(added: Added): void {
+  /** Passes on the messages of one poll. A listener for which too much waits is ended. */
+  add(messages: readonly Added[]): void {
     if (this.#state !== 'open') return;
-    if (this.#waiting.length < mostWaiting && this.#options.room.keep(added)) {
-      this.#waiting.push(added);
-      this.#wake?.();
-      return;
-    }
-    this.isSlow = true;
-    this.end();
+    this.isSlow = this.#waitingBytes() > mostWaitingBytes || !messages.every((added) => this.#keep(added));
+    if (this.isSlow) this.end();
+    else this.#wake?.();
   }
 
   /** Nothing more comes, and what waits is dropped. Without an error the iteration just ends. */
@@ -61,6 +60,17 @@ export class Listener implements AsyncIterable<Added> {
     } finally {
       this.end();
     }
+  }
+
+  /** False: there is no room for the message. */
+  #keep(added: Added): boolean {
+    if (this.#waiting.length >= mostWaiting || !this.#options.room.keep(added)) return false;
+    this.#waiting.push(added);
+    return true;
+  }
+
+  #waitingBytes(): number {
+    return this.#waiting.reduce((bytes, added) => bytes + sizeOf(added), 0);
   }
 
   #more(): Promise<void> {

@@ -2,6 +2,7 @@ import { UpstreamError } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
 import type { Row } from '../rest/values.ts';
+import type { Added } from './added.ts';
 import { KnownRows, type News, rowsSince } from './known-rows.ts';
 import type { Listener } from './listener.ts';
 import type { Walk } from './walk.ts';
@@ -158,12 +159,12 @@ export class Poller {
   #sendRows(known: KnownRows, { rows, gap }: News, polled: Polled, listeners: readonly Listener[]): void {
     const { list, maxRows, now } = this.#options;
     const parts = rows.length === 0 && gap ? [[]] : partsOf(rows, maxRows);
-    for (const [index, part] of parts.entries()) {
+    const messages = parts.map((part, index): Added => {
       known.add(part, now());
       const received = Math.ceil((polled.received * part.length) / Math.max(polled.rows.length, 1));
-      const added = { list, rows: part, place: known.place, gap: gap && index === 0, received };
-      for (const listener of listeners) listener.add(added);
-    }
+      return { list, rows: part, place: known.place, gap: gap && index === 0, received };
+    });
+    for (const listener of listeners) listener.add(messages);
   }
 
   /** What was there before anything was sent. */

@@ -40,6 +40,7 @@ export class WaitingRoom {
   }
 }
 
-function sizeOf({ received }: Added): number {
+/** Memory that a message takes while it waits, in bytes. */
+export function sizeOf({ received }: Added): number {
   return received * bytesPerCharacter;
 }
