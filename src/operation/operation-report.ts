@@ -1,4 +1,7 @@
+import { refusals } from './error-codes.ts';
 import type { OperationRun, RequestContext } from './operation-run.ts';
+import type { GraphQLParams } from './params.ts';
+import { documentIdOf } from './persisted/ids.ts';
 import type { OperationResult } from './result.ts';
 import type { StreamEnd } from './subscriptions.ts';
 
@@ -9,6 +12,8 @@ export interface OperationReport {
   readonly traceId: string | undefined;
   /** The id of a listed document. */
   readonly document: string | undefined;
+  /** The id that its request named, if no document is known by it: it is a client's text, and cut if it is very long. */
+  readonly unknownDocument: string | undefined;
   /** As the document says it, else as the request does; cut if it is very long. */
   readonly operationName: string | undefined;
   readonly durationMs: number;
@@ -34,30 +39,46 @@ export type OnOperation = (report: OperationReport) => void;
 /** Characters of a caller's hash that tell callers apart in a log without naming them. */
 const shownHash = 8;
 
-/** Longest name of an operation in logs and metrics, in characters: it is a client's text. */
-const longestName = 100;
+/** Longest text of a client in logs and metrics, in characters: the name of an operation, or the id of a document. */
+const longestText = 100;
 
 /** The name of an operation as logs and metrics have it. */
 export function shownName(name: string | undefined): string | undefined {
-  return name?.slice(0, longestName);
+  return name?.slice(0, longestText);
+}
+
+/** An id as logs have it: without characters that control a terminal or change how a line reads. */
+function shownId(id: string | undefined): string | undefined {
+  return id?.slice(0, longestText).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '');
+}
+
+/** The codes of requests whose id names no document. */
+const unknownIdCodes: ReadonlySet<string> = new Set(
+  [refusals.unknownDocument, refusals.automaticMiss, refusals.automaticOff].map(({ code }) => code),
+);
+
+function unknownIdOf(params: GraphQLParams, codes: readonly string[]): string | undefined {
+  return codes.some((code) => unknownIdCodes.has(code)) ? shownId(documentIdOf(params)?.id) : undefined;
 }
 
 /** The report of an operation that is answered with `result`. */
 export function reportOf(
-  { params: { operationName }, request, document, cost, startedAt }: OperationRun,
+  { params, request, document, cost, startedAt }: OperationRun,
   { errors = [] }: OperationResult,
 ): OperationReport {
   const { requestId, caller, trace } = request;
   const tenant = caller?.tenant;
+  const codes = codesOf(request, errors);
   return {
     requestId,
     traceId: trace['traceparent']?.slice(3, 35),
     document: document?.use?.id,
-    operationName: shownName(document?.prepared.operation.name?.value ?? operationName),
+    unknownDocument: document === undefined ? unknownIdOf(params, codes) : undefined,
+    operationName: shownName(document?.prepared.operation.name?.value ?? params.operationName),
     durationMs: performance.now() - startedAt,
     calls: cost?.calls.made ?? 0,
     plannedCalls: cost?.plannedCalls,
-    codes: codesOf(request, errors),
+    codes,
     caller: tenant === undefined ? caller?.hash.slice(0, shownHash) : undefined,
     tenant: tenant?.name,
     subject: caller?.subject?.slice(0, shownHash),

@@ -208,6 +208,26 @@ describe('A refusal', () => {
     expect(body).not.toMatch(/PersistedQuery/);
   });
 
+  test('of an unknown id is told in the line of the operation, cut and without control characters', async () => {
+    await using gateway = await start();
+    const inLines = (member: RegExp): unknown =>
+      gateway.logged.filter((line) => line.startsWith('info operation ')).map((line) => member.exec(line)?.[1]);
+    const unknownHash = hashOf('{ unknown }');
+    await send(gateway.url, { documentId: 'unknown' });
+    await send(gateway.url, { documentId: `a\u001B[31m\r\n\u202E\u2028b\u0000${'c'.repeat(5000)}` });
+    await send(gateway.url, automatic(unknownHash));
+    await send(gateway.url, { documentId: listedHash });
+    await send(gateway.url, { query: free });
+    expect(inLines(/"unknownDocument":"([^"]*)"/)).toEqual([
+      'unknown',
+      `a[31mb${'c'.repeat(88)}`,
+      unknownHash,
+      undefined,
+      undefined,
+    ]);
+    expect(inLines(/"document":"([^"]*)"/)).toEqual([undefined, undefined, undefined, listedHash, undefined]);
+  });
+
   test('of a form comes before any id is read', async () => {
     await using gateway = await start();
     const body = new URLSearchParams({ documentId: listedHash });

@@ -84,6 +84,7 @@ function answered(...codes: readonly string[]): OperationReport {
     requestId: 'r',
     traceId: undefined,
     document: undefined,
+    unknownDocument: undefined,
     operationName: undefined,
     durationMs: 7,
     calls: 1,
