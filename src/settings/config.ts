@@ -68,6 +68,7 @@ export function readConfig(environment: Environment): Config {
       ...budgetWarnings(environment),
       ...cacheWarnings(environment),
       ...redisWarnings(environment),
+      ...workspaceWarnings(environment, upstreamUrl),
       ...weakSecretWarnings(cursorSecret, upstreamUrl),
     ],
   });
@@ -94,4 +95,11 @@ function redisWarnings(environment: Environment): readonly string[] {
   if (!isSet(environment, 'REDIS_URL')) return ['REDIS_CA: it is ignored, because REDIS_URL is not set'];
   const isSecure = URL.parse(environment['REDIS_URL'] ?? '')?.protocol === 'rediss:';
   return isSecure ? [] : ['REDIS_CA: it is ignored, because REDIS_URL is not a rediss URL'];
+}
+
+/** What to say of settings of the embedded workspace if the gateway has another upstream. */
+function workspaceWarnings(environment: Environment, upstreamUrl: string | undefined): readonly string[] {
+  if (upstreamUrl === undefined) return [];
+  const idle = Object.keys(settings).filter((name) => name.startsWith('WORKSPACE_') && isSet(environment, name));
+  return idle.map((name) => `${name}: it is ignored, because UPSTREAM_URL is set`);
 }

@@ -105,6 +105,17 @@ test('authorities for a Redis without TLS are warned of', () => {
   expect(warningsFor('')).toEqual(['REDIS_CA: it is ignored, because REDIS_URL is not set']);
 });
 
+test('settings of the embedded workspace beside another upstream are warned of', () => {
+  const idle = { WORKSPACE_PORT: '0', WORKSPACE_LATENCY_MS: '5', WORKSPACE_DB: '' };
+  const warningsFor = (UPSTREAM_URL: string | undefined): unknown =>
+    readConfig({ ...idle, UPSTREAM_URL }).warnings.filter((warning) => warning.startsWith('WORKSPACE_'));
+  expect(warningsFor('https://api.example.com')).toEqual([
+    'WORKSPACE_PORT: it is ignored, because UPSTREAM_URL is set',
+    'WORKSPACE_LATENCY_MS: it is ignored, because UPSTREAM_URL is set',
+  ]);
+  for (const unset of [undefined, '']) expect(warningsFor(unset)).toEqual([]);
+});
+
 test('settings are read from their text', () => {
   const config = readConfig({
     PORT: '0',
