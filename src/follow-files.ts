@@ -1,5 +1,6 @@
 import { globSync, type Stats, statSync } from 'node:fs';
 import { glob, stat } from 'node:fs/promises';
+import { messageOf } from './error-text.ts';
 import type { Log } from './log.ts';
 
 /** What to follow. */
@@ -12,9 +13,16 @@ export interface FollowOptions {
   readonly since: string;
   /** How often the files are looked at, in milliseconds, by default 500. A change is read when it has stood that long. */
   readonly pollMs?: number | undefined;
-  /** Reads the files again; it deals with what is wrong with them. */
+  /** Reads the files again. Throws, or rejects, if they cannot be used: that is logged and counted. */
   readonly read: () => void | Promise<void>;
   readonly log: Log;
+}
+
+/** What became of attempts to read something again, since the start. */
+export interface Reloads {
+  ok: number;
+  /** Those that changed nothing, because what was there could not be used. */
+  failed: number;
 }
 
 /** What is read again when its files change. */
@@ -26,6 +34,7 @@ export interface Followed {
 
 /** Files that are followed. */
 export interface FollowedFiles extends Followed {
+  readonly reloads: Readonly<Reloads>;
   /** Follows these files from now on, as they are when they are looked at next: what was read may name others. */
   readonly follow: (patterns: readonly string[]) => void;
 }
@@ -35,12 +44,19 @@ export function followFiles({ name, since, pollMs = 500, read, log, ...options }
   let { patterns } = options;
   let known = since;
   let last: Promise<void> = Promise.resolve();
+  const reloads: Reloads = { ok: 0, failed: 0 };
+  const readAgain = async (): Promise<void> => {
+    known = fingerprint(patterns);
+    try {
+      await read();
+      reloads.ok += 1;
+    } catch (error) {
+      reloads.failed += 1;
+      log('error', `${name} stay as they were: ${messageOf(error)}`);
+    }
+  };
   // One after the other: an older reading must not overtake a newer one.
-  const reload = (): Promise<void> =>
-    (last = last.then(() => {
-      known = fingerprint(patterns);
-      return read();
-    }));
+  const reload = (): Promise<void> => (last = last.then(readAgain));
   let seen: string | undefined;
   const look = async (): Promise<void> => {
     const state = await fingerprintLater(patterns);
@@ -56,7 +72,7 @@ export function followFiles({ name, since, pollMs = 500, read, log, ...options }
     // Of the new ones nothing is known: they are read once more, for one may have changed since it was read.
     known = '';
   };
-  return { reload, follow, close: () => clearInterval(timer) };
+  return { reloads, reload, follow, close: () => clearInterval(timer) };
 }
 
 /** A text that changes if any of the files does, by inode, time and size: no contents are read. */

@@ -3,7 +3,6 @@ import { AnswerRoom } from './answer/answer-room.ts';
 import { createTokenAuth, type TokenAuthOptions } from './auth/token-auth.ts';
 import type { CursorCodec } from './context.ts';
 import { EventLoopYield } from './event-loop-yield.ts';
-import type { Followed } from './follow-files.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { createHandle, type Handle } from './http/handle.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
@@ -41,7 +40,7 @@ import type { Route } from './rest/transport/pools.ts';
 import { createUpstream, type Upstream } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
 import type { Config } from './settings/config.ts';
-import { followTls } from './settings/follow-tls.ts';
+import { type FollowedTls, followTls } from './settings/follow-tls.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { type Tracing, traceOperations } from './telemetry/tracing/operations.ts';
 
@@ -163,6 +162,9 @@ export function createGateway(given: GatewayOptions): Gateway {
   };
   const metrics = createMetrics(sources, options);
   if (auth !== undefined) metrics.measureAuth(auth.authenticator.counts, upstream.heldKeyFaults);
+  metrics.measureReloads('documents', persisted.reloads);
+  metrics.measureReloads('certificates', tls.reloads);
+  metrics.measureReloads('keys', auth?.reloads);
   const watch = watchWith(metrics, options);
   const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch };
   const { run, live } = createOperations(options, parts);
@@ -254,7 +256,7 @@ function cacheOptionsOf(options: Options, redis: RedisOptions | undefined): Cach
   return { ...cache, ...(redis && shareCache(redis, options)), refreshMs };
 }
 
-function followCertificates(options: Options, reroute: (route: Route) => void): Followed {
+function followCertificates(options: Options, reroute: (route: Route) => void): FollowedTls {
   const { upstreamTlsFiles: files = {}, upstreamRoute: route = {}, log } = options;
   return followTls({ files, route, reroute, log });
 }

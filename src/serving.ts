@@ -55,6 +55,7 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
   if (tenants !== undefined) {
     gateway.takeTenants(tenants.current());
     tenants.onChange(gateway.takeTenants);
+    gateway.metrics.measureReloads('tenants', tenants.reloads);
   }
   if (hasFiles(orders.config)) reloadOnHangUp(() => void Promise.all([tenants?.reload(), gateway.reload()]));
   return { url, upstream: await checked };

@@ -1,5 +1,4 @@
-import { messageOf } from '../error-text.ts';
-import { type Followed, fingerprint, followFiles } from '../follow-files.ts';
+import { type FollowedFiles, fingerprint, followFiles } from '../follow-files.ts';
 import type { Log } from '../log.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import { readTenants, type TenantsRead, type TenantsSource } from './read-tenants.ts';
@@ -13,7 +12,7 @@ export interface FollowTenantsOptions {
 }
 
 /** Tenants that are read again when their file, or one with a key, changes. */
-export interface FollowedTenants extends Followed {
+export interface FollowedTenants extends Omit<FollowedFiles, 'follow'> {
   /** As they were read last. */
   readonly current: () => Tenants;
   /** Calls back with all tenants at once whenever they are others than before. */
@@ -29,27 +28,21 @@ export function followTenants({ source, log, pollMs }: FollowTenantsOptions): Fo
   let { tenants } = first;
   let take: (tenants: Tenants) => void = () => undefined;
   const read = (): void => {
-    try {
-      const next = readTenants(source);
-      const changed = contentsOf(next.tenants) !== contentsOf(tenants);
-      ({ tenants } = next);
-      follow(next.files);
-      if (changed) take(tenants);
-      log('info', 'upstream keys read again', { tenants: tenants.size, changed });
-    } catch (error) {
-      const reason = messageOf(error);
-      log('error', `upstream keys stay as they were: ${reason}`);
-    }
+    const next = readTenants(source);
+    const changed = contentsOf(next.tenants) !== contentsOf(tenants);
+    ({ tenants } = next);
+    follow(next.files);
+    if (changed) take(tenants);
+    log('info', 'upstream keys read again', { tenants: tenants.size, changed });
   };
   const { files: patterns, since } = first;
-  const { follow, reload, close } = followFiles({ name: 'upstream keys', patterns, since, pollMs, read, log });
+  const { follow, ...followed } = followFiles({ name: 'upstream keys', patterns, since, pollMs, read, log });
   return {
     current: () => tenants,
     onChange: (listener) => {
       take = listener;
     },
-    reload,
-    close,
+    ...followed,
   };
 }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from 'jose';
 import { messageOf } from '../error-text.ts';
+import type { Reloads } from '../follow-files.ts';
 import type { Log } from '../log.ts';
 import type { FetchKeySet } from './key-set-source.ts';
 
@@ -23,6 +24,8 @@ export interface KeySetOptions {
  * refuses every token once its set is ten minutes old, and asks a failing provider again for each token.
  */
 export class KeySet {
+  /** Attempts to fetch the set, the first one included. */
+  readonly reloads: Reloads = { ok: 0, failed: 0 };
   readonly #options: Required<KeySetOptions>;
   #set: JSONWebKeySet | undefined;
   #keys: LocalJWKSet | undefined;
@@ -75,20 +78,26 @@ export class KeySet {
   }
 
   async #fetch(): Promise<void> {
-    const { fetch, log, onChange } = this.#options;
+    const { fetch, log } = this.#options;
     try {
       const set = await fetch();
       this.#isFailing = false;
-      if (isDeepStrictEqual(set, this.#set)) return;
-      this.#keys = createLocalJWKSet(set);
-      this.#set = set;
-      onChange();
-      log('info', 'keys of the identity provider read', { keys: set.keys.length });
+      if (!isDeepStrictEqual(set, this.#set)) this.#take(set);
+      this.reloads.ok += 1;
     } catch (error) {
       this.#isFailing = true;
+      this.reloads.failed += 1;
       const reason = messageOf(error);
       const kept = this.#set === undefined ? 'no token can be verified' : 'the last ones stay in use';
       log('error', `keys of the identity provider cannot be read; ${kept}`, { reason });
     }
+  }
+
+  #take(set: JSONWebKeySet): void {
+    const { onChange, log } = this.#options;
+    this.#keys = createLocalJWKSet(set);
+    this.#set = set;
+    onChange();
+    log('info', 'keys of the identity provider read', { keys: set.keys.length });
   }
 }

@@ -1,3 +1,4 @@
+import type { Reloads } from '../follow-files.ts';
 import type { Log } from '../log.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { Route } from '../rest/transport/pools.ts';
@@ -19,6 +20,8 @@ export interface TokenAuthOptions {
 /** Authentication by tokens of one identity provider. */
 export interface TokenAuth {
   readonly authenticator: Authenticator;
+  /** Attempts to read the key set. */
+  readonly reloads: Readonly<Reloads>;
   /** From now on these authorities are trusted on the way to the key set, in PEM form. */
   readonly trust: (authorities: string | undefined) => void;
   /** Reads the key set again, unless that was tried a moment ago. */
@@ -38,6 +41,7 @@ export function createTokenAuth({ rules, keySet: from, tenants, ...options }: To
   void keySet.follow();
   return {
     authenticator,
+    reloads: keySet.reloads,
     trust: (authorities) => {
       route = { ...route, authorities };
     },

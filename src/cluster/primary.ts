@@ -4,6 +4,7 @@ import type { Log } from '../log.ts';
 import type { TextStore } from '../operation/persisted/store.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
 import { countingMetrics, type Snapshot } from '../telemetry/metrics.ts';
+import { reloadsMeasured } from '../telemetry/reload-metrics.ts';
 import { BudgetService } from './budget-service.ts';
 import { JointStop } from './joint-stop.ts';
 import type { Orders, Started, ToPrimary, ToWorker } from './messages.ts';
@@ -20,7 +21,7 @@ export interface GroupOptions {
   /** Texts that clients have registered with any worker. */
   readonly store: TextStore;
   /** Whose keys the gateway holds, if it does. */
-  readonly tenants?: Pick<FollowedTenants, 'current' | 'onChange'> | undefined;
+  readonly tenants?: Pick<FollowedTenants, 'current' | 'onChange' | 'reloads'> | undefined;
   /** What each upstream key may call, all workers together, if that is limited. */
   readonly budget?: CallBudget | undefined;
   /** How long workers may take to stop before they are ended, in milliseconds. */
@@ -162,8 +163,9 @@ class Workers {
   async #totals(): Promise<string> {
     const serving = [...this.#running.values()].filter((worker) => worker.serves);
     const snapshots = await Promise.all(serving.map((worker) => worker.measure()));
-    const counting = this.#options.budget?.counting;
-    if (counting !== undefined) snapshots.push(await countingMetrics(counting));
+    const { budget, tenants } = this.#options;
+    if (budget?.counting !== undefined) snapshots.push(await countingMetrics(budget.counting));
+    if (tenants !== undefined) snapshots.push([reloadsMeasured('tenants', tenants.reloads)]);
     return totalsOf(snapshots, await this.#retired, { running: serving.length, restarts: this.#restarted });
   }
 

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../error-text.ts';
-import { type Followed, fingerprint, followFiles } from '../follow-files.ts';
+import { type Followed, fingerprint, followFiles, type Reloads } from '../follow-files.ts';
 import type { Log } from '../log.ts';
 import type { Route } from '../rest/transport/pools.ts';
 import { readTls, type TlsFiles } from './tls-settings.ts';
+
+const name = 'certificates for the upstream';
 
 /** The certificates and keys to follow. */
 export interface FollowTlsOptions {
@@ -15,32 +17,33 @@ export interface FollowTlsOptions {
   readonly log: Log;
 }
 
+/** Certificates that are read again when their files change. */
+export interface FollowedTls extends Followed {
+  /** Undefined without files. */
+  readonly reloads: Readonly<Reloads> | undefined;
+}
+
 /**
  * Follows the files of certificates and keys. They are read here once more, for a worker may start long after the settings
  * were read. Files that cannot be used, or do not fit each other, are logged and change nothing.
  */
-export function followTls({ files, route, reroute, log }: FollowTlsOptions): Followed {
+export function followTls({ files, route, reroute, log }: FollowTlsOptions): FollowedTls {
   const patterns = Object.values(files);
-  if (patterns.length === 0) return { reload: () => Promise.resolve(), close: () => undefined };
+  if (patterns.length === 0) return { reloads: undefined, reload: () => Promise.resolve(), close: () => undefined };
   const since = fingerprint(patterns);
   let current = route;
-  const read = (): boolean | undefined => {
-    try {
-      const next = { ...current, ...readTls(files) };
-      if (isDeepStrictEqual(next, current)) return false;
-      reroute(next);
-      current = next;
-      return true;
-    } catch (error) {
-      const reason = messageOf(error);
-      log('error', `certificates for the upstream stay as they were: ${reason}`);
-      return undefined;
-    }
+  const takeChanges = (): boolean => {
+    const next = { ...current, ...readTls(files) };
+    if (isDeepStrictEqual(next, current)) return false;
+    reroute(next);
+    current = next;
+    return true;
   };
-  const readAgain = (): void => {
-    const changed = read();
-    if (changed !== undefined) log('info', 'certificates for the upstream read again', { changed });
-  };
-  read();
-  return followFiles({ name: 'certificates', patterns, since, read: readAgain, log });
+  const read = (): void => log('info', `${name} read again`, { changed: takeChanges() });
+  try {
+    takeChanges();
+  } catch (error) {
+    log('error', `${name} stay as they were: ${messageOf(error)}`);
+  }
+  return followFiles({ name, patterns, since, read, log });
 }

@@ -1,5 +1,6 @@
 import { type Aggregator, collectDefaultMetrics, Registry } from 'prom-client';
 import type { AuthResult } from '../auth/authenticator.ts';
+import type { Reloads } from '../follow-files.ts';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
 import type { DocumentUses } from '../operation/persisted/uses.ts';
 import type { RedisReachability } from '../redis.ts';
@@ -12,6 +13,7 @@ import type { HeldKeyFaults } from '../rest/tenant-client.ts';
 import { measureBuild } from './build-metrics.ts';
 import { counter, gauge, gauges } from './instruments.ts';
 import { createOperationMetrics, type OperationMetrics } from './operation-metrics.ts';
+import { measureReloads, type Reloadable } from './reload-metrics.ts';
 import { measureRestCalls } from './rest-call-metrics.ts';
 import { measureCache, measureSavedCalls } from './saved-metrics.ts';
 
@@ -41,6 +43,8 @@ export interface Metrics extends OperationMetrics {
   readonly render: () => Promise<string>;
   /** Counts how requests were authenticated, and what went wrong with the keys that the gateway holds. */
   readonly measureAuth: (results: ReadonlyMap<AuthResult, number>, faults: HeldKeyFaults) => void;
+  /** Counts what became of attempts to read something again; undefined if it is never read. */
+  readonly measureReloads: (what: Reloadable, reloads: Readonly<Reloads> | undefined) => void;
   /** Counts the streams of subscriptions. */
   readonly measureStreams: (live: StreamsMeasured) => void;
   /** The same as data, which can be added to that of other processes. */
@@ -84,12 +88,15 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
     gauge([registry], redisUp.name, redisUp.help, () => (redis.isUp === true ? 1 : 0), 'min');
   const counting = budget?.counting;
   if (counting !== undefined) measureCounting([registry], counting);
+  const reloads = new Map<Reloadable, Readonly<Reloads>>();
+  measureReloads([registry], reloads);
   measureBuild([registry]);
   collectDefaultMetrics({ register: registry });
   return {
     ...operations,
     contentType: registry.contentType,
     measureAuth: (results, faults) => measureAuth([registry], results, faults),
+    measureReloads: (what, counts) => void (counts && reloads.set(what, counts)),
     measureStreams: (live) => measureStreams([registry], live),
     render: () => registry.metrics(),
     snapshot: () => registry.getMetricsAsJSON(),

@@ -2,7 +2,11 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { answerCodes } from '../../src/operation/error-codes.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { createFolder } from '../support/persisted.ts';
 import * as rows from '../support/rows.ts';
+import { startTenants } from '../support/tenants.ts';
+import { authority } from '../support/tls.ts';
+import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const routes = {
@@ -192,4 +196,31 @@ test('every code that the source gives an error is one of those that are counted
   const codes = texts.flatMap((text) => [...text.matchAll(/code: '([A-Z][A-Z_]+)'/g)].map(([, code = '']) => code));
   expect(codes.length).toBeGreaterThan(10);
   expect(codes.filter((code) => !answerCodes.includes(code))).toEqual([]);
+});
+
+test('what was read again while the gateway ran is counted, by what it was and whether it could be used', async () => {
+  using folder = createFolder();
+  const files = folder.write('manifest.json', { a: '{ __typename }' });
+  const certificates = folder.write('ca.pem', authority);
+  const persisted = { files, pollMs: 3_600_000 };
+  await using gateway = await startTenants(
+    { url: 'http://127.0.0.1:1' },
+    {},
+    { persisted, upstreamTlsFiles: { UPSTREAM_CA: certificates } },
+  );
+  const counts = (): Promise<ReadonlyMap<string, number>> => read(gateway, 'gateway_reloads_total');
+  const before = await counts();
+  expect(before.get('{what="documents",result="failed"}')).toBe(0);
+  expect(before.get('{what="certificates",result="failed"}')).toBe(0);
+  await gateway.gateway.reload();
+  folder.write('manifest.json', '{');
+  folder.write('ca.pem', 'nothing');
+  await gateway.gateway.reload();
+  await gateway.gateway.reload();
+  const after = await counts();
+  expect(after.get('{what="documents",result="ok"}')).toBe(1);
+  expect(after.get('{what="documents",result="failed"}')).toBe(2);
+  expect(after.get('{what="certificates",result="ok"}')).toBeGreaterThanOrEqual(1);
+  expect(after.get('{what="certificates",result="failed"}')).toBeGreaterThanOrEqual(2);
+  await until(async () => (await counts()).get('{what="keys",result="ok"}') === 1);
 });

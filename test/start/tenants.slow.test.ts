@@ -88,6 +88,10 @@ test.each(['1', '2'])(
     replace(folder, 'keys.json', '{');
     running.child.kill('SIGHUP');
     await running.printed(/upstream keys stay as they were/);
+    const metrics = await (await fetch(new URL('/metrics', url))).text();
+    expect(metrics).toMatch(/^gateway_reloads_total\{what="tenants",result="ok"\} [1-9]/m);
+    expect(metrics).toMatch(/^gateway_reloads_total\{what="tenants",result="failed"\} [1-9]/m);
+    expect(metrics).toMatch(/^gateway_reloads_total\{what="keys",result="ok"\} [1-9]/m);
     await askUntil(() => latestKeys().every((sent) => sent === 'Bearer phx_second'));
     expect([...answers]).toEqual(['{"data":{"project":{"name":"Project 1"}}}']);
     expect(running.output()).not.toMatch(/phx_|eyJ/);

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Followed, fingerprint, followFiles } from '../../follow-files.ts';
+import { type FollowedFiles, fingerprint, followFiles } from '../../follow-files.ts';
 import type { Log } from '../../log.ts';
 import type { PrepareListed } from '../document.ts';
 import { type DocumentSet, noDocuments, prepareSet } from './document-set.ts';
@@ -23,7 +23,7 @@ export interface FollowManifestsOptions {
 }
 
 /** The documents of the manifests as they are now. */
-export interface FollowedManifests extends Followed {
+export interface FollowedManifests extends Omit<FollowedFiles, 'follow'> {
   readonly current: () => DocumentSet;
 }
 
@@ -42,15 +42,19 @@ export function followManifests(options: FollowManifestsOptions): FollowedManife
       if (options.mode === 'only') checkShrinking(sizeOf(current), sizeOf(next));
       current = next;
       report(options, current, 'read again');
-    } catch (error) {
-      const reason = error instanceof ManifestError ? error.message : String(error);
-      log('error', `persisted documents stay as they were: ${reason}`);
     } finally {
       uses.keep(new Set([...current.byId.values()].map(({ id }) => id)));
     }
   };
-  const { reload, close } = followFiles({ name: 'persisted documents', patterns: [files], since, pollMs, read, log });
-  return { current: () => current, reload, close };
+  const { follow: _, ...followed } = followFiles({
+    name: 'persisted documents',
+    patterns: [files],
+    since,
+    pollMs,
+    read,
+    log,
+  });
+  return { current: () => current, ...followed };
 }
 
 function* steps(options: FollowManifestsOptions, previous: DocumentSet): Generator<void, DocumentSet> {

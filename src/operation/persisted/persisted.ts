@@ -1,4 +1,4 @@
-import type { Followed } from '../../follow-files.ts';
+import type { Followed, Reloads } from '../../follow-files.ts';
 import type { Log } from '../../log.ts';
 import type { RedisOptions } from '../../redis.ts';
 import { createPrepareListed, type Prepare } from '../document.ts';
@@ -59,6 +59,8 @@ export interface PersistedOptions extends PersistedSettings {
 export interface Persisted extends Followed {
   readonly resolve: ResolveDocument;
   readonly uses: DocumentUses;
+  /** Undefined without manifests. */
+  readonly reloads: Readonly<Reloads> | undefined;
 }
 
 const weekSeconds = 7 * 24 * 3600;
@@ -78,6 +80,7 @@ export function createPersisted(options: PersistedOptions): Persisted {
       automatic: uses.automatic,
     }),
     uses,
+    reloads: list?.reloads,
     reload: async () => list?.reload(),
     close: () => {
       list?.close();
