@@ -164,6 +164,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   if (auth !== undefined) metrics.measureAuth(auth.authenticator.counts, upstream.heldKeyFaults);
   metrics.measureReloads('documents', persisted.reloads);
   metrics.measureReloads('certificates', tls.reloads);
+  metrics.measureCertificates(tls.expiries);
   metrics.measureReloads('keys', auth?.reloads);
   const watch = watchWith(metrics, options);
   const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch };

@@ -3,7 +3,7 @@ import { messageOf } from '../error-text.ts';
 import { type Followed, fingerprint, followFiles, type Reloads } from '../follow-files.ts';
 import type { Log } from '../log.ts';
 import type { Route } from '../rest/transport/pools.ts';
-import { readTls, type TlsFiles } from './tls-settings.ts';
+import { firstExpiryOf, readTls, type TlsFiles } from './tls-settings.ts';
 
 const name = 'certificates for the upstream';
 
@@ -21,6 +21,8 @@ export interface FollowTlsOptions {
 export interface FollowedTls extends Followed {
   /** Undefined without files. */
   readonly reloads: Readonly<Reloads> | undefined;
+  /** When the first certificate of each setting expires, in seconds since 1970. */
+  readonly expiries: () => ReadonlyMap<string, number>;
 }
 
 /**
@@ -29,14 +31,17 @@ export interface FollowedTls extends Followed {
  */
 export function followTls({ files, route, reroute, log }: FollowTlsOptions): FollowedTls {
   const patterns = Object.values(files);
-  if (patterns.length === 0) return { reloads: undefined, reload: () => Promise.resolve(), close: () => undefined };
+  if (patterns.length === 0)
+    return { expiries: () => new Map(), reloads: undefined, reload: () => Promise.resolve(), close: () => undefined };
   const since = fingerprint(patterns);
   let current = route;
+  let expiries = expiriesOf(route);
   const takeChanges = (): boolean => {
     const next = { ...current, ...readTls(files) };
     if (isDeepStrictEqual(next, current)) return false;
     reroute(next);
     current = next;
+    expiries = expiriesOf(next);
     return true;
   };
   const read = (): void => log('info', `${name} read again`, { changed: takeChanges() });
@@ -45,5 +50,12 @@ export function followTls({ files, route, reroute, log }: FollowTlsOptions): Fol
   } catch (error) {
     log('error', `${name} stay as they were: ${messageOf(error)}`);
   }
-  return followFiles({ name, patterns, since, read, log });
+  return { ...followFiles({ name, patterns, since, read, log }), expiries: () => expiries };
+}
+
+function expiriesOf({ authorities, client }: Route): ReadonlyMap<string, number> {
+  const expiries = new Map<keyof TlsFiles, number>();
+  if (authorities !== undefined) expiries.set('UPSTREAM_CA', firstExpiryOf(authorities));
+  if (client !== undefined) expiries.set('UPSTREAM_CLIENT_CERT', firstExpiryOf(client.certificate));
+  return expiries;
 }

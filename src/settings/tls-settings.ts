@@ -57,12 +57,21 @@ function checkPair(certificate: string, key: string): void {
   }
 }
 
+/** When the first of these certificates, in PEM form, expires, in seconds since 1970. */
+export function firstExpiryOf(pem: string): number {
+  return Math.min(...certificatesIn(pem).map(({ validToDate }) => validToDate.getTime() / 1000));
+}
+
+function certificatesIn(pem: string): readonly X509Certificate[] {
+  const texts = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  return texts.map((text) => new X509Certificate(text));
+}
+
 /** A file of certificates; the value is what it holds. */
 export function pemFile(meaning: string): Setting<string> {
   return fileOf(meaning, 'the path of a PEM file with certificates', (pem) => {
-    const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-    if (certificates.length === 0) return undefined;
-    return certificates.map((certificate) => new X509Certificate(certificate).toString()).join('');
+    const certificates = certificatesIn(pem);
+    return certificates.length === 0 ? undefined : certificates.join('');
   });
 }
 

@@ -45,6 +45,8 @@ export interface Metrics extends OperationMetrics {
   readonly measureAuth: (results: ReadonlyMap<AuthResult, number>, faults: HeldKeyFaults) => void;
   /** Counts what became of attempts to read something again; undefined if it is never read. */
   readonly measureReloads: (what: Reloadable, reloads: Readonly<Reloads> | undefined) => void;
+  /** Tells when certificates expire, in seconds since 1970, by the settings that name them. */
+  readonly measureCertificates: (expiries: () => ReadonlyMap<string, number>) => void;
   /** Counts the streams of subscriptions. */
   readonly measureStreams: (live: StreamsMeasured) => void;
   /** The same as data, which can be added to that of other processes. */
@@ -97,6 +99,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
     contentType: registry.contentType,
     measureAuth: (results, faults) => measureAuth([registry], results, faults),
     measureReloads: (what, counts) => void (counts && reloads.set(what, counts)),
+    measureCertificates: (expiries) => measureCertificates([registry], expiries),
     measureStreams: (live) => measureStreams([registry], live),
     render: () => registry.metrics(),
     snapshot: () => registry.getMetricsAsJSON(),
@@ -120,6 +123,18 @@ function measureStreams(registers: Registry[], { streams, tails }: StreamsMeasur
     'Times that the upstream was asked what is new, each for all who follow the same with the same key.',
     [],
     () => [[{}, tails.polls]],
+  );
+}
+
+function measureCertificates(registers: Registry[], expiries: () => ReadonlyMap<string, number>): void {
+  gauges(
+    registers,
+    'gateway_certificate_expiry_timestamp_seconds',
+    'When the first certificate of a file expires, in seconds since 1970, by the setting that names the file.',
+    'setting',
+    // A worker may not have read the file again yet.
+    'min',
+    expiries,
   );
 }
 

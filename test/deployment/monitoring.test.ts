@@ -9,6 +9,7 @@ import { ask } from '../support/gateway.ts';
 import { runMain } from '../support/process.ts';
 import * as rows from '../support/rows.ts';
 import { startTenants } from '../support/tenants.ts';
+import { authorityPath } from '../support/tls.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -139,7 +140,7 @@ test('the dashboard shows which calls are saved, what is left of budgets, how of
 
 test('every metric that a rule or a panel names is one that gateways have', { timeout: 60_000 }, async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
-  const saving = { UPSTREAM_BUDGET: 'rest=480/60', CACHE_TTL: 'projects=60' };
+  const saving = { UPSTREAM_BUDGET: 'rest=480/60', CACHE_TTL: 'projects=60', UPSTREAM_CA: authorityPath };
   const settings = { PORT: '0', UPSTREAM_URL: upstream.url, WORKERS: '2', STOP_DELAY_MS: '0', ...saving };
   // Metrics of a Redis are there without it, too.
   const shared = {

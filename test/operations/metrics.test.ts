@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { answerCodes } from '../../src/operation/error-codes.ts';
@@ -5,7 +6,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { createFolder } from '../support/persisted.ts';
 import * as rows from '../support/rows.ts';
 import { startTenants } from '../support/tenants.ts';
-import { authority } from '../support/tls.ts';
+import { authority, clientPaths, clientTls, expiredTls } from '../support/tls.ts';
 import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -223,4 +224,27 @@ test('what was read again while the gateway ran is counted, by what it was and w
   expect(after.get('{what="certificates",result="ok"}')).toBeGreaterThanOrEqual(1);
   expect(after.get('{what="certificates",result="failed"}')).toBeGreaterThanOrEqual(2);
   await until(async () => (await counts()).get('{what="keys",result="ok"}') === 1);
+});
+
+test('when the first certificate of a file expires is told, also after the file has changed', async () => {
+  using folder = createFolder();
+  const upstreamTlsFiles = {
+    UPSTREAM_CA: folder.write('ca.pem', authority),
+    UPSTREAM_CLIENT_CERT: clientPaths.certificate,
+    UPSTREAM_CLIENT_KEY: clientPaths.key,
+  };
+  const expiryOf = (pem: string): number => new X509Certificate(pem).validToDate.getTime() / 1000;
+  await using gateway = await startGateway({ url: 'http://127.0.0.1:1' }, { upstreamTlsFiles });
+  const expiries = (): Promise<ReadonlyMap<string, number>> =>
+    read(gateway, 'gateway_certificate_expiry_timestamp_seconds');
+  const client = ['{setting="UPSTREAM_CLIENT_CERT"}', expiryOf(clientTls.certificate)] as const;
+  expect(await expiries()).toEqual(new Map([['{setting="UPSTREAM_CA"}', expiryOf(authority)], client]));
+  folder.write('ca.pem', `${authority}${expiredTls.cert}`);
+  await gateway.gateway.reload();
+  expect(await expiries()).toEqual(new Map([['{setting="UPSTREAM_CA"}', expiryOf(expiredTls.cert)], client]));
+  folder.write('ca.pem', 'nothing');
+  await gateway.gateway.reload();
+  expect((await expiries()).get('{setting="UPSTREAM_CA"}')).toBe(expiryOf(expiredTls.cert));
+  await using without = await startGateway({ url: 'http://127.0.0.1:1' });
+  expect((await read(without, 'gateway_certificate_expiry_timestamp_seconds')).size).toBe(0);
 });
