@@ -7,8 +7,10 @@ import {
 } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { Listener } from '../live/listener.ts';
+import { starvationOf } from '../live/starvation.ts';
 import type { OpenStream, Streams } from '../live/streams.ts';
 import type { Tails } from '../live/tails.ts';
+import type { BudgetSettings } from '../rest/budget/settings.ts';
 import type { Caller } from '../rest/caller.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
@@ -22,6 +24,8 @@ export interface SubscriptionsOptions extends MessageAnswersOptions, ErrorReport
   readonly schema: GraphQLSchema;
   readonly streams: Streams;
   readonly tails: Tails;
+  /** What each key may call; undefined if there is no limit. */
+  readonly budget?: BudgetSettings | undefined;
   /** Whether clients may read the schema. */
   readonly introspection: boolean;
 }
@@ -43,6 +47,8 @@ export type Subscribe = (run: PlannedRun, caller: Caller, onEnd: (end: StreamEnd
 export function createSubscribe(options: SubscriptionsOptions): Subscribe {
   const answers = new MessageAnswers(options);
   return async (run, caller, onEnd) => {
+    const starvation = options.budget && starvationOf(options.budget, caller);
+    if (starvation !== undefined) throw requestError('spentBudget', starvation);
     const subscription = new Subscription(run, caller, options, answers);
     const opening = options.streams.open(subscription);
     if (opening === 'too many of its caller') throw requestError('overloaded', tooManyOfCaller);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
+import { budgetOf } from '../support/budgets.ts';
 import { inForm } from '../support/form.ts';
 import { key, startGateway, type TestGateway } from '../support/gateway.ts';
 import { follow, GrowingEvents, quick, subscribe } from '../support/live.ts';
@@ -180,6 +181,41 @@ test('more streams than a caller, or a process, may have are refused at once, an
   await expect.poll(() => streamsOf(gateway)).toBe(2);
   await using again = await subscribe(gateway.url);
   expect(again.status).toBe(200);
+});
+
+test('a subscription is refused at once if a window of the budget never has room for a whole poll', async () => {
+  const { upstream: started } = await startEvents();
+  await using upstream = started;
+  const live = { pollMs: 50, maxStreams: 10, maxStreamsPerCaller: 10 };
+  await using gateway = await startGateway(upstream, { live, budget: budgetOf({ events: '240/60,10/3600' }) });
+  await using refused = await subscribe(gateway.url);
+  await refused.until(() => refused.ended === 'complete');
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, null]);
+  const message =
+    'The subscription needs room for a poll of up to 11 REST calls of the surface events, more than the 10 in 3600 seconds that it may make.';
+  expect(refused.messages).toEqual([{ errors: [{ message, extensions: { code: 'RATE_LIMITED' } }] }]);
+  expect([await streamsOf(gateway), upstream.requests, gateway.reported]).toEqual([0, [], []]);
+  await using roomy = await startGateway(upstream, {
+    live,
+    budget: budgetOf({ events: '240/60,11/3600', rest: '1/60' }),
+  });
+  await using heard = await subscribe(roomy.url);
+  expect(heard.status).toBe(200);
+});
+
+test('a user whose share of the budget has no room for a whole poll is refused a subscription', async () => {
+  const { upstream: started } = await startEvents();
+  await using upstream = started;
+  const live = { pollMs: 50, maxStreams: 10, maxStreamsPerCaller: 10 };
+  const budget = budgetOf({ events: '100/60' }, { share: 10 });
+  await using gateway = await startTenants(upstream, { acme: { key: 'phx_acme' } }, { live, budget });
+  await using refused = await subscribe(gateway.url, { headers: await gateway.headersOf('acme') });
+  await refused.until(() => refused.ended === 'complete');
+  expect([refused.status, refused.messages]).toMatchObject([
+    429,
+    [{ errors: [{ extensions: { code: 'RATE_LIMITED' } }] }],
+  ]);
+  expect(refused.messages[0]?.errors?.[0]?.message).toContain('the 10 in 60 seconds');
 });
 
 test('a listener that stops reading is closed, and delays no other', async () => {
