@@ -226,6 +226,7 @@ function createOperations(
     costs: createCosts({ schema, cursors, ...options, isCaching: options.cache !== undefined }),
     refusalOf: upstream.refusalOf,
     isOverloaded: upstream.overloaded,
+    isAccepted: upstream.isAccepted,
     openCache: open && (({ caller, cacheControl }) => caller && open(caller, cacheUseOf(cacheControl))),
     shared,
     spending: upstream.budget && new Spending(upstream.budget),

@@ -37,6 +37,8 @@ export interface OperationsOptions extends ErrorReporting {
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** Whether an operation of this caller would find no room for its calls. */
   readonly isOverloaded: (caller: Caller | undefined) => boolean;
+  /** Whether the key or token of this caller has been accepted: what it registered is kept for others. */
+  readonly isAccepted: (caller: Caller) => boolean;
   /** What an operation has of the cache; undefined if nothing is cached. */
   readonly openCache: OpenCache | undefined;
   readonly shared: SharedOperations;
@@ -130,7 +132,8 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
  * Tells what became of an operation: of one that is answered in parts once the last of them is made. That of a subscription
  * is told when its stream has ended.
  */
-function reportEnd(run: OperationRun, result: OperationResult, { onEnd, onPlan, report }: OperationsOptions): void {
+function reportEnd(run: OperationRun, result: OperationResult, options: OperationsOptions): void {
+  const { onEnd, onPlan, report } = options;
   if (result.stream !== undefined) return;
   if (asksForPlan(run.params)) {
     onPlan();
@@ -138,6 +141,7 @@ function reportEnd(run: OperationRun, result: OperationResult, { onEnd, onPlan, 
   }
   const end = (last: OperationResult): void => {
     countUse(run, last);
+    shareDocument(run, options);
     onEnd(reportOf(run, last));
   };
   if (result.parts === undefined) end(result);
@@ -156,6 +160,7 @@ async function beginStream(run: PlannedRun, options: OperationsOptions): Promise
   if (!takesMessages) throw requestError('onlyStreamed', streamed);
   const result = await subscribe(run, caller, (end) => {
     countUse(run, end, end.calls);
+    shareDocument(run, options);
     onEnd(streamReportOf(run, end));
   });
   onOpen(performance.now() - run.startedAt);
@@ -279,6 +284,11 @@ function executeWhole(
     answer.finish();
     throw error;
   });
+}
+
+/** Gives what the client registered to other processes, so that only callers that were accepted take up their memory. */
+function shareDocument({ document, request: { caller } }: OperationRun, { isAccepted }: OperationsOptions): void {
+  if (document?.share !== undefined && caller !== undefined && isAccepted(caller)) document.share(callerNameOf(caller));
 }
 
 /** An operation that was refused counts as well. */

@@ -41,6 +41,8 @@ export interface Upstream {
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** Whether a call of this caller would be shed at once: then its operation need not begin. */
   readonly overloaded: (caller: Caller | undefined) => boolean;
+  /** Whether the upstream has shown that it knows the key of this caller, or the gateway holds that. */
+  readonly isAccepted: (caller: Caller) => boolean;
   /** What each key may call, and what a spent budget has led to; undefined: keys may call as much as they like. */
   readonly budget: UpstreamBudget | undefined;
   readonly health: () => UpstreamHealth;
@@ -84,6 +86,7 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     },
     heldKeyFaults: held.faults,
     overloaded: (caller) => caller !== undefined && limiter.isFull(caller.queueKey, caller.subject),
+    isAccepted: (caller) => upstream.keys.isProven(caller),
     budget: budgetOf(upstream),
     health: () => healthOf(upstream, shared.json.inFlight.joined + shared.csv.inFlight.joined),
     check: () => checkUpstream(upstream),

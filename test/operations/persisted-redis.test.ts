@@ -1,15 +1,28 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { hashOf } from '../../src/operation/persisted/ids.ts';
 import { expectWithin } from '../support/form.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { key, startGateway, type TestGateway } from '../support/gateway.ts';
+import { together } from '../support/load.ts';
 import { automatic, outcomeOf, registration, send } from '../support/persisted.ts';
-import { hasRedis, startRedis } from '../support/redis.ts';
+import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { reply } from '../support/replies.ts';
+import { project } from '../support/rows.ts';
 import { authority } from '../support/tls.ts';
 import { until } from '../support/until.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 if (!hasRedis) console.warn('There is no redis-server on this machine: the tests of the shared store are skipped.');
 
-const upstream = { url: 'http://127.0.0.1:1' };
+const accepted = new Set([`Bearer ${key}`, 'Bearer phx_other']);
+
+/** Takes two keys, and refuses all others. */
+const upstream = await startUpstream({
+  'GET /api/projects/1/': ({ headers }) =>
+    accepted.has(headers.authorization ?? '')
+      ? project(1)
+      : reply({ status: 401, body: { type: 'authentication_error', code: 'authentication_failed' } }),
+});
+afterAll(() => upstream[Symbol.asyncDispose]());
 
 interface LoggingGateway extends TestGateway {
   readonly logged: readonly string[];
@@ -30,11 +43,26 @@ async function start(redisUrl: string, redisAuthorities?: string): Promise<Loggi
   return { ...gateway, logged, failures };
 }
 
-/** A gateway that has its connection to Redis. */
+/** A gateway that has its connection to Redis, and to which the upstream has shown that it knows the key of the tests. */
 async function startConnected(redisUrl: string, redisAuthorities?: string): Promise<LoggingGateway> {
   const gateway = await start(redisUrl, redisAuthorities);
   await until(() => gateway.logged.includes('Redis is up'));
+  await prove(gateway, key);
   return gateway;
+}
+
+async function prove({ url }: TestGateway, asKey: string): Promise<void> {
+  const answer = await send(url, { query: '{ project(id: 1) { name } }' }, { asKey });
+  expect(outcomeOf(answer)).toEqual([200, { project: { name: 'Project 1' } }]);
+}
+
+/** Registers a document with a field of this name until Redis has it: a busy machine may time commands out. */
+async function keepOne(redis: RedisServer, { url }: TestGateway, name: string, asKey = key): Promise<void> {
+  const query = `{ ${name}: __typename }`;
+  await until(async () => {
+    await send(url, registration(query), { asKey });
+    return (await redis.ask('GET', `apq:${hashOf(query)}`)) === query;
+  });
 }
 
 /** Failures by command, as the metrics tell them. */
@@ -70,6 +98,71 @@ describe.skipIf(!hasRedis)('Gateways with the same REDIS_URL', () => {
     const seconds = Number(await redis.ask('TTL', `apq:${hash}`));
     expect(seconds).toBeGreaterThan(6 * 24 * 3600);
     expect(seconds).toBeLessThanOrEqual(7 * 24 * 3600);
+  });
+
+  test('keep no document there of callers without a key, or with keys that the upstream refuses', async () => {
+    await using redis = await startRedis();
+    await using one = await startConnected(redis.url);
+    await using two = await startConnected(redis.url);
+    const query = '{ project(id: 1) { name } flooded: __typename }';
+    const texts = Array.from({ length: 60 }, (_, index) => `${query} #${index} ${'x'.repeat(10_000)}`);
+    await together(texts.length, 8, async (index) => {
+      const text = texts[index] ?? '';
+      const wire = { asKey: index % 2 === 0 ? null : `phx_invented_${index}` };
+      expect((await send(one.url, registration(text), wire)).data).toMatchObject({ flooded: 'Query' });
+      expect((await send(one.url, automatic(hashOf(text)), wire)).data).toMatchObject({ flooded: 'Query' });
+    });
+    await keepOne(redis, one, 'last');
+    // The document, and the bytes of its caller and of all.
+    expect(await redis.ask('EXISTS', `apq:${hashOf('{ last: __typename }')}`, 'apq:bytes')).toBe(2);
+    expect(await redis.ask('DBSIZE')).toBe(3);
+
+    // One that was accepted runs what another caller registered.
+    const [text = ''] = texts;
+    const hash = hashOf(text);
+    expect(outcomeOf(await send(two.url, automatic(hash)))).toEqual(missed);
+    const answer = [200, { project: { name: 'Project 1' }, flooded: 'Query' }];
+    expect(outcomeOf(await send(one.url, automatic(hash)))).toEqual(answer);
+    await until(async () => (await redis.ask('GET', `apq:${hash}`)) === text);
+    expect(outcomeOf(await send(two.url, automatic(hash)))).toEqual(answer);
+  });
+
+  test('keep no more there than a caller may have, and than all may have, and say so once', async () => {
+    await using redis = await startRedis();
+    await using gateway = await startConnected(redis.url);
+    await prove(gateway, 'phx_other');
+    await keepOne(redis, gateway, 'first');
+    const counters = await redis.ask('KEYS', 'apq:bytes*');
+    const own = Array.isArray(counters) ? counters.map(String).find((name) => name !== 'apq:bytes') : undefined;
+    if (own === undefined) throw new Error('expected a counter of the bytes of the caller');
+    for (const name of [own, 'apq:bytes']) {
+      expect(Number(await redis.ask('TTL', name))).toBeGreaterThan(6 * 24 * 3600);
+      expect(Number(await redis.ask('GET', name))).toBeGreaterThan('{ first: __typename }'.length);
+    }
+    const refusals = (): number =>
+      gateway.logged.filter((message) => message === 'a document is not kept in Redis').length;
+
+    // The caller has what it may have; another one goes on.
+    await redis.ask('INCRBY', own, `${4 * 2 ** 20}`);
+    const over = '{ over: __typename }';
+    await until(async () => {
+      expect(outcomeOf(await send(gateway.url, registration(over)))).toEqual([200, { over: 'Query' }]);
+      return refusals() === 1;
+    });
+    await keepOne(redis, gateway, 'others', 'phx_other');
+    expect(await redis.ask('EXISTS', `apq:${hashOf(over)}`)).toBe(0);
+    expect(outcomeOf(await send(gateway.url, automatic(hashOf(over))))).toEqual([200, { over: 'Query' }]);
+
+    // All have what they may have.
+    await redis.ask('INCRBY', 'apq:bytes', `${32 * 2 ** 20}`);
+    const late = '{ late: __typename }';
+    const before = Number(await redis.ask('GET', 'apq:bytes'));
+    await until(async () => {
+      await send(gateway.url, registration(late), { asKey: 'phx_other' });
+      return Number(await redis.ask('GET', 'apq:bytes')) > before + 1000;
+    });
+    expect(await redis.ask('EXISTS', `apq:${hashOf(late)}`)).toBe(0);
+    expect(refusals()).toBe(2);
   });
 
   test('believe Redis nothing that is not the text of its hash', async () => {

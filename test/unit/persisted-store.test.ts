@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLayeredStore, createMemoryStore } from '../../src/operation/persisted/store.ts';
+import { createMemoryStore, createRegistrations } from '../../src/operation/persisted/store.ts';
 
 describe('A store in memory', () => {
   test('forgets the texts that were asked for least recently, by their number', () => {
@@ -22,16 +22,22 @@ describe('A store in memory', () => {
   });
 });
 
-describe('A near store before a far one', () => {
-  test('keeps what only the far one knew', async () => {
+describe('Registrations', () => {
+  test('keep for this process what only others knew, and give them a text once, when they are told to', async () => {
     const near = createMemoryStore({ entries: 10, bytes: 1000 });
     const far = createMemoryStore({ entries: 10, bytes: 1000 });
-    const store = createLayeredStore(near, far);
+    const store = createRegistrations(near, far);
     far.set('a', 'A');
     expect(await store.get('a')).toBe('A');
     expect(near.get('a')).toBe('A');
     store.set('b', 'B');
-    expect([near.get('b'), far.get('b')]).toEqual(['B', 'B']);
+    expect([near.get('b'), far.get('b')]).toEqual(['B', undefined]);
+    expect(store.shareOf('a', 'A')).toBeUndefined();
+    store.shareOf('b', 'B')?.('caller');
+    expect(far.get('b')).toBe('B');
+    expect(store.shareOf('b', 'B')).toBeUndefined();
+    store.set('b', 'B');
+    expect(store.shareOf('b', 'B')).toBeDefined();
     expect(await store.get('c')).toBeUndefined();
     store.close();
     expect(await store.get('a')).toBeUndefined();

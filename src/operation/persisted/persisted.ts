@@ -9,7 +9,7 @@ import { ManifestError } from './manifest.ts';
 import { createPolicy, type DocumentMode } from './policy.ts';
 import { createRedisStore } from './redis-store.ts';
 import { createResolve, type ResolveDocument } from './resolve.ts';
-import { createLayeredStore, createMemoryStore, type TextStore } from './store.ts';
+import { createMemoryStore, createRegistrations, type Registrations, type SharedTexts } from './store.ts';
 import { createDocumentUses, type DocumentUses } from './uses.ts';
 
 /** Settings of persisted documents. */
@@ -26,7 +26,7 @@ export interface PersistedSettings {
   /** Certificates, in PEM form, of authorities that are trusted for Redis beside those that Node trusts. */
   readonly redisAuthorities: string | undefined;
   /** Keeps what clients registered with any process of this gateway; not asked if there is a Redis. */
-  readonly sharedStore: TextStore | undefined;
+  readonly sharedStore: SharedTexts | undefined;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
   readonly getMaxAge: number;
   /** How often manifests are looked at, in milliseconds; by default that of `FollowOptions`. */
@@ -97,11 +97,9 @@ function createList(options: PersistedOptions, uses: DocumentUses): FollowedMani
   throw new ManifestError(`PERSISTED_DOCUMENTS_MODE=${mode} needs a manifest: set PERSISTED_DOCUMENTS`);
 }
 
-function createStore(options: PersistedOptions, { redis: use }: DocumentUses): TextStore | undefined {
+function createStore(options: PersistedOptions, { redis: use }: DocumentUses): Registrations | undefined {
   const { mode, automatic = mode !== 'only', redis, sharedStore } = options;
   if (!automatic) return undefined;
-  const near = createMemoryStore();
-  if (redis !== undefined)
-    return createLayeredStore(near, createRedisStore({ ...redis, ttlSeconds: weekSeconds, use }));
-  return sharedStore === undefined ? near : createLayeredStore(near, sharedStore);
+  const shared = redis === undefined ? sharedStore : createRedisStore({ ...redis, ttlSeconds: weekSeconds, use });
+  return createRegistrations(createMemoryStore(), shared);
 }

@@ -2,7 +2,7 @@ import { type Redis, ReplyError } from 'ioredis';
 import { type Log, LogThrottle } from '../../log.ts';
 import { connectRedis, disconnectRedis, type RedisOptions, reasonOf } from '../../redis.ts';
 import { hashOf } from './ids.ts';
-import type { TextStore } from './store.ts';
+import type { SharedTexts } from './store.ts';
 import type { RedisCommand, RedisUse } from './uses.ts';
 
 /** A Redis that several gateways share, and how texts are kept there. */
@@ -25,23 +25,46 @@ const restMs = 1000;
 /** Most commands that wait for an answer at a time. */
 const mostWaiting = 1000;
 
+/** What a text takes up in Redis beside its own bytes, about. */
+const entryBytes = 200;
+
+/**
+ * Most bytes that are kept for one caller, and for all together. They are counted for as long as a text is kept, from the
+ * first one on, so that at most twice as many are there at a time.
+ */
+const mostBytes = { caller: 4 * 2 ** 20, all: 32 * 2 ** 20 } as const;
+
 /**
  * Keeps texts in Redis, under the keys that Apollo Server uses (`apq:<hash>`). A Redis that is down, slow or full is a
  * miss, never an error. One server: a Redis Cluster refuses most keys (`MOVED`), and Sentinel is not asked.
  */
-export function createRedisStore({ ttlSeconds, use, ...options }: RedisStoreOptions): TextStore {
+export function createRedisStore({ ttlSeconds, use, ...options }: RedisStoreOptions): SharedTexts {
   const redis = connectRedis(options, timeoutMs);
   const { log } = options;
   const failed = (command: RedisCommand): ((error: unknown) => void) => countFailures(command, use, log);
   const read = createRun(redis, failed('get'));
   const write = createRun(redis, failed('set'));
+  const unkept = new LogThrottle();
+  const hasRoom = async (bound: keyof typeof mostBytes, name: string, bytes: number): Promise<boolean> => {
+    // First, so that a counter is never without an end.
+    await redis.set(name, 0, 'EX', ttlSeconds, 'NX');
+    if ((await redis.incrby(name, bytes)) <= mostBytes[bound]) return true;
+    if (unkept.takes(bound)) log('warn', 'a document is not kept in Redis', { bound, bytes: mostBytes[bound] });
+    return false;
+  };
+  const keep = async (hash: string, text: string, callerName: string): Promise<void> => {
+    if ((await redis.expire(`apq:${hash}`, ttlSeconds)) === 1) return;
+    const bytes = Buffer.byteLength(text) + entryBytes;
+    if (!(await hasRoom('caller', `apq:bytes:${callerName}`, bytes))) return;
+    if (await hasRoom('all', 'apq:bytes', bytes)) await redis.set(`apq:${hash}`, text, 'EX', ttlSeconds);
+  };
   return {
     get: async (hash) => {
       const text = await read(() => redis.get(`apq:${hash}`));
       // Others may write to the same Redis.
       return typeof text === 'string' && hashOf(text) === hash ? text : undefined;
     },
-    set: (hash, text) => void write(() => redis.set(`apq:${hash}`, text, 'EX', ttlSeconds)),
+    set: (hash, text, callerName) => void write(() => keep(hash, text, callerName)),
     close: () => disconnectRedis(redis),
   };
 }

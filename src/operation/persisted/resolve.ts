@@ -4,7 +4,7 @@ import type { GraphQLParams } from '../params.ts';
 import { requestError } from '../request-error.ts';
 import { type DocumentSet, isTextOf, type ListedDocument, listedByText } from './document-set.ts';
 import { type DocumentId, documentIdOf, hashOf, isHash } from './ids.ts';
-import type { TextStore } from './store.ts';
+import type { Registrations, Share } from './store.ts';
 import type { AutomaticUse, DocumentUse } from './uses.ts';
 
 /** The operation that a request asks for, in whichever way it says so. */
@@ -14,6 +14,8 @@ export interface Resolved {
   readonly byId: boolean;
   /** Counters of the listed document; undefined if the document is not listed. */
   readonly use: DocumentUse | undefined;
+  /** Gives what a client registered to other processes; undefined if there is nothing to give. */
+  readonly share?: Share | undefined;
 }
 
 /** Finds and prepares what a request asks for. Throws GraphQLErrors and RefusedDocuments, now or later. */
@@ -33,7 +35,7 @@ export interface ResolveOptions {
   readonly prepare: Prepare;
   readonly policy: Policy;
   /** What clients registered; undefined if automatic persisted queries are off. */
-  readonly store: TextStore | undefined;
+  readonly store: Registrations | undefined;
   readonly automatic: AutomaticUse;
 }
 
@@ -78,12 +80,12 @@ function ofListed(listed: ListedDocument, params: GraphQLParams): Resolved {
 function ofProven(text: string, id: DocumentId, params: GraphQLParams, options: ResolveOptions): Resolved {
   if (!isHash(id.id) && !id.automatic) throw unknownDocument(id.id);
   if (hashOf(text) !== id.id) throw hashMismatch();
+  const { store, automatic } = options;
   const resolved = ofText(text, params, options, true);
-  if (options.store !== undefined && !resolved.prepared.listed) {
-    options.store.set(id.id, text);
-    options.automatic.registrations += 1;
-  }
-  return resolved;
+  if (store === undefined || resolved.prepared.listed) return resolved;
+  store.set(id.id, text);
+  automatic.registrations += 1;
+  return { ...resolved, share: store.shareOf(id.id, text) };
 }
 
 function ofStored(id: DocumentId, params: GraphQLParams, options: ResolveOptions): Resolved | Promise<Resolved> {
@@ -92,7 +94,7 @@ function ofStored(id: DocumentId, params: GraphQLParams, options: ResolveOptions
     throw id.automatic ? requestError('automaticOff', 'PersistedQueryNotSupported') : unknownDocument(id.id);
   const answer = (text: string | undefined): Resolved => {
     automatic[text === undefined ? 'misses' : 'hits'] += 1;
-    if (text !== undefined) return ofText(text, params, options, true);
+    if (text !== undefined) return { ...ofText(text, params, options, true), share: store.shareOf(id.id, text) };
     throw id.automatic ? requestError('automaticMiss', 'PersistedQueryNotFound') : unknownDocument(id.id);
   };
   if (!isHash(id.id)) return answer(undefined);

@@ -25,23 +25,52 @@ export function createMemoryStore({ entries, bytes } = most): TextStore {
   };
 }
 
-/** Asks the near store first, and keeps there what only the far one knew. */
-export function createLayeredStore(near: TextStore, far: TextStore): TextStore {
+/** Texts that other processes know, too. */
+export interface SharedTexts extends Pick<TextStore, 'get' | 'close'> {
+  /** Keeps a text on behalf of a caller, if there is room for it. */
+  readonly set: (hash: string, text: string, callerName: string) => void;
+}
+
+/** Gives a text to other processes on behalf of a caller. */
+export type Share = (callerName: string) => void;
+
+/** What clients registered with this process, and what others share with it. `set` keeps a text for this process alone. */
+export interface Registrations extends TextStore {
+  /** Undefined if the other processes have been given the text since it was registered last, or if there are none. */
+  readonly shareOf: (hash: string, text: string) => Share | undefined;
+}
+
+/** Asks the near store first, and keeps there what only the shared one knew. */
+export function createRegistrations(near: TextStore, shared: SharedTexts | undefined): Registrations {
+  if (shared === undefined) return { ...near, shareOf: () => undefined };
+  /** Texts that were given to others, or came from them. */
+  const known = new LRUCache<string, true>({ maxSize: most.entries, sizeCalculation: () => 1 });
   return {
     get: async (hash) => {
-      const known = await near.get(hash);
-      if (known !== undefined) return known;
-      const text = await far.get(hash);
-      if (text !== undefined) near.set(hash, text);
+      const own = await near.get(hash);
+      if (own !== undefined) return own;
+      const text = await shared.get(hash);
+      if (text === undefined) return undefined;
+      near.set(hash, text);
+      known.set(hash, true);
       return text;
     },
     set: (hash, text) => {
       near.set(hash, text);
-      far.set(hash, text);
+      // A client sends a text if some process did not know it.
+      known.delete(hash);
+    },
+    shareOf: (hash, text) => {
+      if (known.has(hash)) return undefined;
+      return (callerName) => {
+        if (known.has(hash)) return;
+        known.set(hash, true);
+        shared.set(hash, text, callerName);
+      };
     },
     close: () => {
       near.close();
-      far.close();
+      shared.close();
     },
   };
 }

@@ -72,6 +72,11 @@ export class KeyTrials {
     return this.#sheds;
   }
 
+  /** True if the upstream has shown that it knows the key, or if the gateway holds it. */
+  isProven({ sharingKey, tenant }: Caller): boolean {
+    return tenant !== undefined || this.#proven.get(sharingKey) === true;
+  }
+
   /** What the upstream said of a key that it did not know a moment ago; undefined if it did not say so. */
   errorOf(sharingKey: string): UpstreamError | undefined {
     if (this.#rejections.size === 0) return undefined;
@@ -83,9 +88,10 @@ export class KeyTrials {
   }
 
   /** True if a call may go on at once. If its key is on trial, it has one of the places then, until `left`. */
-  enter({ sharingKey, tenant }: Caller, candidate: object): boolean {
+  enter(caller: Caller, candidate: object): boolean {
+    const { sharingKey } = caller;
     if (this.errorOf(sharingKey) !== undefined) return false;
-    if (tenant !== undefined || this.#proven.get(sharingKey) === true) return true;
+    if (this.isProven(caller)) return true;
     const trial = this.#trials.get(sharingKey);
     if (trial === undefined) this.#trials.set(sharingKey, { inFlight: new Set([candidate]), waiting: new Set() });
     else if (trial.inFlight.size < mostInFlight || trial.inFlight.has(candidate)) trial.inFlight.add(candidate);
