@@ -69,6 +69,10 @@ const driving: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   GatewayRedisDown: { 'gateway_redis_up{instance="a"}': '1x5 0x20' },
   GatewayBudgetLocal: { 'gateway_budget_mode{instance="a",mode="local"}': '0x5 1x20' },
   GatewayBudgetLost: { 'gateway_budget_lost_calls_total{instance="a"}': '0x5 7x20' },
+  GatewayReloadFailed: { 'gateway_reloads_total{instance="a",what="documents",result="failed"}': '0x5 1x20' },
+  GatewayCertificateExpires: {
+    'gateway_certificate_expiry_timestamp_seconds{setting="UPSTREAM_CA"}': '3000000x5 600000x20',
+  },
   GatewayWorkersRestart: { 'gateway_worker_restarts_total{instance="a"}': '0x5 4x20' },
 };
 
