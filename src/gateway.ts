@@ -161,7 +161,7 @@ export function createGateway(given: GatewayOptions): Gateway {
     budget: callBudget,
   };
   const metrics = createMetrics(sources, options);
-  if (auth !== undefined) metrics.measureAuth(auth.authenticator.counts, upstream.heldKeyFaults);
+  if (auth !== undefined) metrics.measureAuth(auth.authenticator.counts, upstream);
   metrics.measureReloads('documents', persisted.reloads);
   metrics.measureReloads('certificates', tls.reloads);
   metrics.measureCertificates(tls.expiries);

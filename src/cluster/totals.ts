@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { AggregatorRegistry } from 'prom-client';
+import { mostTenants, otherTenants } from '../rest/call-counts.ts';
 import { mostDriftSeries, otherDrift } from '../rest/drift/drift-counts.ts';
 import type { Measured, Snapshot } from '../telemetry/metrics.ts';
 
@@ -13,8 +15,8 @@ export interface WorkerCounts {
 export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot, workers: WorkerCounts): Promise<string> {
   const unused = gauge(unusedDocuments, 'Listed documents that no client has asked for.', unusedIn(snapshots));
   const parts = snapshots.map((snapshot) => snapshot.filter(({ name }) => name !== unusedDocuments));
-  const drift = foldDrift([retired, ...parts]);
-  return AggregatorRegistry.aggregate([...drift, [unused], workerMetrics(workers)]).metrics();
+  const bounded = foldSeries([retired, ...parts]);
+  return AggregatorRegistry.aggregate([...bounded, [unused], workerMetrics(workers)]).metrics();
 }
 
 /**
@@ -25,25 +27,30 @@ export function retire(retired: Snapshot, last: Snapshot): Promise<Snapshot> {
   const lasting = last
     .filter(({ type }) => type === 'counter' || type === 'histogram')
     .map((metric) => ({ ...metric, values: metric.values.filter(({ value }) => value !== 0) }));
-  return AggregatorRegistry.aggregate(foldDrift([retired, lasting])).getMetricsAsJSON();
+  return AggregatorRegistry.aggregate(foldSeries([retired, lasting])).getMetricsAsJSON();
 }
 
-/**
- * Each worker counts the first differences that it sees as series of their own; all workers together have no
- * more series than one.
- */
-function foldDrift(snapshots: readonly Snapshot[]): Snapshot[] {
-  const counted = new Set<string>();
-  const labelsOf = (labels: Labels): Labels => {
-    const name = JSON.stringify(labels);
-    if (labels['route'] === otherDrift.route || counted.has(name)) return labels;
-    if (counted.size >= mostDriftSeries) return otherDrift;
-    counted.add(name);
-    return labels;
-  };
+/** Metrics that count the first series that they see apart, and all beyond those as one. */
+const boundedMetrics: ReadonlyMap<string, { readonly most: number; readonly other: Labels }> = new Map([
+  ['gateway_upstream_drift_total', { most: mostDriftSeries, other: otherDrift }],
+  ['gateway_tenant_rest_calls_total', { most: mostTenants, other: { tenant: otherTenants } }],
+]);
+
+/** Each worker has first series of its own; all workers together have no more than one. */
+function foldSeries(snapshots: readonly Snapshot[]): Snapshot[] {
+  const counted = new Map([...boundedMetrics.keys()].map((name) => [name, new Set<string>()]));
   return snapshots.map((snapshot) =>
     snapshot.map((metric) => {
-      if (metric.name !== 'gateway_upstream_drift_total') return metric;
+      const bound = boundedMetrics.get(metric.name);
+      const series = counted.get(metric.name);
+      if (bound === undefined || series === undefined) return metric;
+      const labelsOf = (labels: Labels): Labels => {
+        const name = JSON.stringify(labels);
+        if (series.has(name) || isDeepStrictEqual(labels, bound.other)) return labels;
+        if (series.size >= bound.most) return bound.other;
+        series.add(name);
+        return labels;
+      };
       return { ...metric, values: metric.values.map((one) => ({ ...one, labels: labelsOf(one.labels) })) };
     }),
   );

@@ -18,14 +18,22 @@ export const durationBounds: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1,
 /** Most outcomes that are counted apart: an upstream could answer each operation with each status that there is. */
 const maximumCounts = 1000;
 
-/** Counts the calls that were sent, by operation and outcome, and how long they took, by route. */
+/** Most tenants that are counted apart. */
+export const mostTenants = 100;
+
+/** All tenants beyond those. */
+export const otherTenants = 'other';
+
+/** Counts the calls that were sent, by operation and outcome and by tenant, and how long they took, by route. */
 export class CallCounts {
   readonly #counts: (CallCount & { count: number })[] = [];
   readonly #byOperation = new Map<RestOperation, OperationCounts>();
   readonly #durations = new Map<string, Tally>();
+  readonly #byTenant = new Map<string, number>();
 
-  /** A call has ended after so many milliseconds. */
-  add(operation: RestOperation, outcome: number | Fault, tookMs: number): void {
+  /** A call, of a tenant if the gateway holds its key, has ended after so many milliseconds. */
+  add(operation: RestOperation, outcome: number | Fault, tookMs: number, tenant: string | undefined): void {
+    if (tenant !== undefined) this.#addTo(tenant);
     const { durations, byOutcome } = this.#of(operation);
     durations.add(tookMs / 1000);
     const known = byOutcome.get(outcome);
@@ -44,6 +52,17 @@ export class CallCounts {
   /** In seconds, by route. */
   get durations(): ReadonlyMap<string, Distribution> {
     return this.#durations;
+  }
+
+  /** By the names of tenants. */
+  get byTenant(): ReadonlyMap<string, number> {
+    return this.#byTenant;
+  }
+
+  #addTo(tenant: string): void {
+    const counts = this.#byTenant;
+    const series = counts.has(tenant) || counts.size < mostTenants ? tenant : otherTenants;
+    counts.set(series, (counts.get(series) ?? 0) + 1);
   }
 
   #of(operation: RestOperation): OperationCounts {

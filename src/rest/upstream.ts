@@ -48,6 +48,8 @@ export interface Upstream {
   readonly health: () => UpstreamHealth;
   /** What went wrong with the keys that the gateway holds. */
   readonly heldKeyFaults: HeldKeyFaults;
+  /** REST calls that were sent, by tenant. */
+  readonly callsByTenant: ReadonlyMap<string, number>;
   /** Asks the upstream once, without a key. Resolves to a phrase that says what came; never rejects. */
   readonly check: () => Promise<string>;
   /** From now on calls take this route; those in flight end as they began. */
@@ -85,6 +87,7 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
       return error === undefined || caller.tenant === undefined ? error : keyUnavailable(error);
     },
     heldKeyFaults: held.faults,
+    callsByTenant: upstream.counts.byTenant,
     overloaded: (caller) => caller !== undefined && limiter.isFull(caller.queueKey, caller.subject),
     isAccepted: (caller) => upstream.keys.isProven(caller),
     budget: budgetOf(upstream),

@@ -42,7 +42,7 @@ export interface Metrics extends OperationMetrics {
   readonly contentType: string;
   readonly render: () => Promise<string>;
   /** Counts how requests were authenticated, and what went wrong with the keys that the gateway holds. */
-  readonly measureAuth: (results: ReadonlyMap<AuthResult, number>, faults: HeldKeyFaults) => void;
+  readonly measureAuth: (results: ReadonlyMap<AuthResult, number>, held: HeldKeysMeasured) => void;
   /** Counts what became of attempts to read something again; undefined if it is never read. */
   readonly measureReloads: (what: Reloadable, reloads: Readonly<Reloads> | undefined) => void;
   /** Tells when certificates expire, in seconds since 1970, by the settings that name them. */
@@ -97,7 +97,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   return {
     ...operations,
     contentType: registry.contentType,
-    measureAuth: (results, faults) => measureAuth([registry], results, faults),
+    measureAuth: (results, held) => measureAuth([registry], results, held),
     measureReloads: (what, counts) => void (counts && reloads.set(what, counts)),
     measureCertificates: (expiries) => measureCertificates([registry], expiries),
     measureStreams: (live) => measureStreams([registry], live),
@@ -138,6 +138,12 @@ function measureCertificates(registers: Registry[], expiries: () => ReadonlyMap<
   );
 }
 
+/** What is measured of the keys that the gateway holds. */
+interface HeldKeysMeasured {
+  readonly heldKeyFaults: HeldKeyFaults;
+  readonly callsByTenant: ReadonlyMap<string, number>;
+}
+
 /** Every result as a label has it. */
 const authLabels = {
   accepted: 'accepted',
@@ -147,7 +153,14 @@ const authLabels = {
   unavailable: 'unavailable',
 } as const satisfies Record<AuthResult, string>;
 
-function measureAuth(registers: Registry[], results: ReadonlyMap<AuthResult, number>, faults: HeldKeyFaults): void {
+function measureAuth(
+  registers: Registry[],
+  results: ReadonlyMap<AuthResult, number>,
+  { heldKeyFaults: faults, callsByTenant }: HeldKeysMeasured,
+): void {
+  counter(registers, 'gateway_tenant_rest_calls_total', 'REST calls sent, by tenant.', ['tenant'], () =>
+    [...callsByTenant].map(([tenant, count]) => [{ tenant }, count]),
+  );
   counter(registers, 'gateway_authentications_total', 'Requests, by what became of their token.', ['result'], () =>
     [...results].map(([result, count]) => [{ result: authLabels[result] }, count]),
   );

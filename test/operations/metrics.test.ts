@@ -248,3 +248,20 @@ test('when the first certificate of a file expires is told, also after the file 
   await using without = await startGateway({ url: 'http://127.0.0.1:1' });
   expect((await read(without, 'gateway_certificate_expiry_timestamp_seconds')).size).toBe(0);
 });
+
+test('calls are counted by tenant, those of the first hundred apart, and by none if callers bring their keys', async () => {
+  await using upstream = await startUpstream(routes);
+  const names = Array.from({ length: 103 }, (_, index) => `tenant-${index}`);
+  const entries = Object.fromEntries(names.map((name) => [name, { key: `phx_${name}` }]));
+  await using gateway = await startTenants(upstream, entries);
+  const query = '{ project(id: 1) { name dashboards(first: 2) { nodes { name } } } }';
+  for (const name of names) expect((await gateway.askAs(name, query)).errors).toBeUndefined();
+  const counts = await read(gateway, 'gateway_tenant_rest_calls_total');
+  expect(counts.size).toBe(101);
+  expect(counts.get('{tenant="tenant-0"}')).toBe(2);
+  expect(counts.get('{tenant="tenant-99"}')).toBe(2);
+  expect(counts.get('{tenant="other"}')).toBe(6);
+  await using direct = await startGateway(upstream);
+  expect((await direct.ask(query)).errors).toBeUndefined();
+  expect((await read(direct, 'gateway_tenant_rest_calls_total')).size).toBe(0);
+});

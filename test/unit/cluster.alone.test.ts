@@ -164,3 +164,15 @@ test('differences of the upstream are counted apart no further in all processes 
   expect(told.map(([, count]) => count).reduce((sum, count) => sum + count)).toBe(120);
   expect(told).toContainEqual(['gateway_upstream_drift_total{route="other",column="other",kind="other"}', 60]);
 });
+
+test('tenants are counted apart no further in all processes than in one', async () => {
+  const snapshotOf = (first: number): Snapshot => {
+    const values = Array.from({ length: 80 }, (_, index) => ({ value: 1, labels: { tenant: `t${first + index}` } }));
+    return [{ name: 'gateway_tenant_rest_calls_total', help: 'h', type: 'counter', aggregator: 'sum', values }];
+  };
+  const text = await totalsOf([snapshotOf(0), snapshotOf(40)], [], { running: 2, restarts: 0 });
+  const told = [...samples(text)].filter(([name]) => name.startsWith('gateway_tenant'));
+  expect(told).toHaveLength(101);
+  expect(told).toContainEqual(['gateway_tenant_rest_calls_total{tenant="t50"}', 2]);
+  expect(told).toContainEqual(['gateway_tenant_rest_calls_total{tenant="other"}', 20]);
+});

@@ -174,7 +174,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     this.#unread = undefined;
     this.#onEnd?.(response.status);
     this.#span?.answered(response.status);
-    counts.add(this.#request.operation, response.status, this.#tookMs);
+    counts.add(this.#request.operation, response.status, this.#tookMs, caller.tenant?.name);
     this.#answered();
     reachability.answered();
     this.#owner.hasSucceeded = true;
@@ -215,13 +215,13 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
   /** Tells the breakers and the pauses what a failure means to them. */
   #learnFrom(error: unknown): void {
     const { breakers, pauses, counts, reachability } = this.#upstream;
-    const { sharingKey } = this.#owner.caller;
+    const { sharingKey, tenant } = this.#owner.caller;
     const { operation } = this.#request;
     const tookMs = this.#tookMs;
     const { status = 0, retryAfter = 0 } = (error instanceof UpstreamError ? error.upstream : undefined) ?? {};
     if (isRateLimited(error)) pauses.begin(sharingKey, operation, retryAfter);
     const fault = error instanceof TransportError ? error.fault : undefined;
-    counts.add(operation, fault ?? status, tookMs);
+    counts.add(operation, fault ?? status, tookMs, tenant?.name);
     if (fault === 'aborted' || fault === 'no-room' || (fault === 'stale-socket' && this.#mayBeStale)) {
       this.#takeProbed()?.abandon();
     } else if (status >= 500 || fault === 'network' || fault === 'stale-socket') {
