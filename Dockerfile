@@ -1,4 +1,4 @@
-# The gateway, without an upstream of its own: set UPSTREAM_URL. Node runs the TypeScript as it is; nothing is built.
+# The gateway, without an upstream of its own: set UPSTREAM_URL, to `embedded` for its example data. Node runs the TypeScript as it is; nothing is built.
 # To update: the exact version that package.json names in optionalDependencies, so that images and tests run the same Node.
 # To build from exactly one image, name its digest, which `docker buildx imagetools inspect node:26.10.0-slim` prints:
 # docker build --build-arg NODE_IMAGE=node:26.10.0-slim@sha256:… .

@@ -8,14 +8,15 @@ import type { DemoTenants } from './demo/demo-tenants.ts';
 import { fail, listening, stopOnSignal } from './exit.ts';
 import type { Task } from './serving.ts';
 import type { Config } from './settings/config.ts';
-import { readConfig, settings } from './settings/config.ts';
+import { readConfig, requireUpstream, settings } from './settings/config.ts';
 import { readEnvironmentFile } from './settings/environment-file.ts';
 import { ConfigError, type Environment } from './settings/settings.ts';
+import { embedded } from './settings/urls.ts';
 
 const usage = `Usage: node src/main.ts [command]
 
 Commands:
-  serve      the gateway; without UPSTREAM_URL over an embedded workspace (default)
+  serve      the gateway; without UPSTREAM_URL over an embedded workspace, but not in production (default)
   workspace  the embedded workspace alone
   explain FILE [--variables FILE] [--operation NAME] [--json]
              which REST calls an operation makes; nothing is called
@@ -86,6 +87,7 @@ async function runServer(args: string[]): Promise<void> {
   if (rest.length > 0) throw new ConfigError(`${rest.join(' ')}: expected nothing after ${command}`);
   if (command === 'worker') return (await import('./serving.ts')).serveAsWorker(process.env);
   const environment = { ...environmentFile(), ...process.env };
+  if (command === 'serve') requireUpstream(environment);
   if (values['demo-tenants'] === true) return serveTenants(command, environment);
   const config = readConfig(environment);
   if (command === 'serve') return serve(config);
@@ -108,8 +110,8 @@ function environmentFile(): Record<string, string | undefined> {
 /** Serves the embedded workspace to tenants of an identity provider of its own. */
 async function serveTenants(command: string, environment: Environment): Promise<void> {
   if (command !== 'serve') throw new ConfigError(`--demo-tenants: expected it with serve, but got ${command}`);
-  if ((environment['UPSTREAM_URL'] ?? '') !== '') {
-    throw new ConfigError('--demo-tenants: expected the embedded workspace, but UPSTREAM_URL is set');
+  if (!['', embedded].includes(environment['UPSTREAM_URL'] ?? '')) {
+    throw new ConfigError('--demo-tenants: expected the embedded workspace, but UPSTREAM_URL names another upstream');
   }
   const [{ startDemoTenants }, { demoKeys }] = await Promise.all([
     import('./demo/demo-tenants.ts'),

@@ -8,13 +8,16 @@ import { declare } from './declaration.ts';
 import { findMisspelt } from './misspelt.ts';
 import { createSettingsReader } from './reader.ts';
 import { readRoute } from './route-settings.ts';
-import { asksForTraces, type Environment, isSet, type Setting } from './settings.ts';
+import { asksForTraces, ConfigError, type Environment, isSet, type Setting } from './settings.ts';
 import type { TlsFiles } from './tls-settings.ts';
+import { embedded } from './urls.ts';
 
 /** Everything that can be set from outside, checked and frozen: each setting, and what follows from several. */
 export interface Config extends Readonly<Omit<ReturnType<typeof declare>, 'live'>> {
   /** Subscriptions; undefined: there are none. */
   readonly live: Pick<ReturnType<typeof declare>['live'], 'pollMs' | 'maxStreams' | 'maxStreamsPerCaller'> | undefined;
+  /** Undefined for the embedded workspace. */
+  readonly upstreamUrl: string | undefined;
   /** What looks like a mistake, but need not be one. */
   readonly warnings: readonly string[];
   readonly upstreamRoute: Route;
@@ -45,20 +48,21 @@ function allSettings(): Readonly<Record<string, Setting<unknown>>> {
 /** Reads the settings from an environment. Throws a ConfigError for a wrong value, or for a name that is nearly one. */
 export function readConfig(environment: Environment): Config {
   const declared = declare(createSettingsReader(withoutServiceLinks(environment)));
-  const { upstreamUrl, cursorSecret } = declared;
+  const { cursorSecret } = declared;
+  const upstreamUrl = declared.upstreamUrl === embedded ? undefined : declared.upstreamUrl;
   const auth = readAuth(environment);
   const persisted = Object.freeze({ ...declared.persisted, mode: documentModeOf(environment, declared, auth) });
-  const isProduction = environment['NODE_ENV'] === 'production';
   return Object.freeze({
     ...declared,
+    upstreamUrl,
     ...readRoute(environment, upstreamUrl),
     auth,
     budget: readBudget(environment),
     live: declared.live.isOn ? declared.live : undefined,
     persisted,
     explain: declared.explain ?? upstreamUrl === undefined,
-    introspection: declared.introspection ?? (!isProduction && persisted.mode !== 'only'),
-    graphiql: declared.graphiql ?? !isProduction,
+    introspection: declared.introspection ?? (!isProduction(environment) && persisted.mode !== 'only'),
+    graphiql: declared.graphiql ?? !isProduction(environment),
     corsOrigins: declared.corsOrigins ?? [],
     corsHeaders: declared.corsHeaders ?? [],
     traces: asksForTraces(environment),
@@ -72,6 +76,19 @@ export function readConfig(environment: Environment): Config {
       ...weakSecretWarnings(cursorSecret, upstreamUrl),
     ],
   });
+}
+
+/** Whether the gateway serves others, as many programs are told. */
+function isProduction({ NODE_ENV: kind }: Environment): boolean {
+  return kind === 'production';
+}
+
+/** Throws a ConfigError if example data would be served in production without a word that asks for it. */
+export function requireUpstream(environment: Environment): void {
+  if (!isProduction(environment) || isSet(environment, 'UPSTREAM_URL')) return;
+  throw new ConfigError(
+    `UPSTREAM_URL: expected the URL of the REST API, or ${embedded} to serve example data, but it is not set, and NODE_ENV is production`,
+  );
 }
 
 /** A token says who asks; which documents may be asked, only their list does. */

@@ -51,7 +51,9 @@ function declareProcess({ required, optional, note }: SettingsReader) {
     workers: required('WORKERS', workerCount('Processes that serve, one for each core if it is auto', '1')),
     upstreamUrl: optional(
       'UPSTREAM_URL',
-      baseUrl('The REST API, with a path prefix if it has one; unset: the embedded workspace'),
+      baseUrl(
+        'The REST API, with a path prefix if it has one; embedded is the embedded workspace; unset: the same, but none with NODE_ENV=production',
+      ),
     ),
   };
   note(routeSettings);

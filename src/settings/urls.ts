@@ -45,14 +45,18 @@ function isLoopback({ hostname }: URL): boolean {
   return loopback.check(host, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** A base URL, in one form however it is spelt: what gateways share is kept apart by it. */
+/** Stands for the URL of the embedded workspace, which is not known before it listens. */
+export const embedded = 'embedded';
+
+/** A base URL, in one form however it is spelt, as what gateways share is kept apart by it; or the embedded workspace. */
 export function baseUrl(meaning: string): Setting<string> {
   return {
     fallback: undefined,
     meaning,
-    expected: 'an absolute http or https URL without user, query or fragment',
+    expected: `an absolute http or https URL without user, query or fragment, or ${embedded}`,
     shown: shownUrl,
-    read: (source) => urlIn(source, { schemes: ['http:', 'https:'] })?.href.replace(/[/?#]+$/, ''),
+    read: (source) =>
+      source === embedded ? embedded : urlIn(source, { schemes: ['http:', 'https:'] })?.href.replace(/[/?#]+$/, ''),
   };
 }
 

@@ -16,6 +16,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { readTenants } from '../../src/auth/read-tenants.ts';
 import { readManifest } from '../../src/operation/persisted/manifest.ts';
 import { settings } from '../../src/settings/config.ts';
+import { embedded } from '../../src/settings/urls.ts';
 import { chapterOf } from '../support/documentation.ts';
 import { createFolder } from '../support/persisted.ts';
 import { type Typed, typeErrors } from './types.ts';
@@ -54,6 +55,12 @@ describe('compose.yaml', () => {
     const images = [...text.matchAll(/^ {4}image: (\S+)$/gm)].map(([, image = '']) => image);
     expect(images.filter((image) => !/:\d+\.\d+\.\d+/.test(image))).toEqual([]);
     expect(parse(text)).toMatchObject({ services: { gateway: locked, redis: { ...locked, user: 'redis' } } });
+  });
+
+  test('asks for the example data unless an upstream is named: the image is for production', () => {
+    expect(parse(text)).toMatchObject({
+      services: { gateway: { environment: { UPSTREAM_URL: `\${UPSTREAM_URL:-${embedded}}` } } },
+    });
   });
 
   test('sets variables that there are', () => {

@@ -35,7 +35,9 @@ test('two tenants of a demonstration have a token each, and reach what they are 
 test('tenants of a demonstration are those of the embedded workspace alone', async () => {
   await using running = runMain(['--demo-tenants'], { UPSTREAM_URL: 'http://127.0.0.1:1' });
   expect(await running.exit()).toBe(2);
-  expect(running.output()).toContain('--demo-tenants: expected the embedded workspace, but UPSTREAM_URL is set');
+  expect(running.output()).toContain(
+    '--demo-tenants: expected the embedded workspace, but UPSTREAM_URL names another upstream',
+  );
 });
 
 test('the comments of GraphiQL promise no number of calls, which is another for each tenant', () => {

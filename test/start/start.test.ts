@@ -84,12 +84,28 @@ test.each([
   [{ HTTPS_PROXY: 'socks5://user:secret@host' }, 'HTTPS_PROXY: expected a URL such as http://proxy.example.com:3128'],
   [{ UPSTREAM_CA: 'missing.pem' }, 'UPSTREAM_CA: expected the path of a PEM file with certificates'],
   [{ GRAPHIQL: 'yes' }, 'GRAPHIQL: expected on or off, but got "yes"'],
+  [
+    { ...freePorts, NODE_ENV: 'production' },
+    'UPSTREAM_URL: expected the URL of the REST API, or embedded to serve example data, but it is not set',
+  ],
   [{ UPSTREAM_ULR: 'https://example.com' }, 'UPSTREAM_ULR: there is no such setting; expected UPSTREAM_URL'],
 ])('the wrong setting %j ends the start with one line and exit code 2', async (environment, message) => {
   await using gateway = runMain([], environment);
   expect(await gateway.exit()).toBe(2);
   expect(gateway.output()).toContain(message);
   expect(gateway.output().trim().split('\n')).toHaveLength(1);
+});
+
+test('in production the example data is served if UPSTREAM_URL asks for it', async () => {
+  await using gateway = runMain([], { ...freePorts, NODE_ENV: 'production', UPSTREAM_URL: 'embedded' });
+  const [, url = ''] = await gateway.printed(/^Gateway +(\S+)\nWorkspace +\S+\nDemo key +\S+$/m);
+  const answer = await fetch(new URL('/readyz', url));
+  expect(answer.status).toBe(200);
+});
+
+test('a command that serves nothing needs no upstream in production', async () => {
+  await using command = runMain(['schema'], { NODE_ENV: 'production' });
+  expect(await command.exit()).toBe(0);
 });
 
 test.each([[['--nope']], [['sever']], [['serve', 'twice']]])('%j is no command line: exit code 2', async (args) => {

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
-import { readConfig, settings } from '../../src/settings/config.ts';
+import { readConfig, requireUpstream, settings } from '../../src/settings/config.ts';
 import { cursorSecretOf } from '../../src/settings/cursor-secret.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
 import { authority, authorityPath } from '../support/tls.ts';
@@ -144,6 +144,13 @@ test.each(['https://Example.com', 'https://example.com/', 'https://example.com:4
     expect(readConfig({ UPSTREAM_URL: value }).upstreamUrl).toBe('https://example.com');
   },
 );
+
+test('UPSTREAM_URL=embedded is the embedded workspace, in any environment', () => {
+  const config = readConfig({ UPSTREAM_URL: 'embedded', HTTP_PROXY: 'http://proxy.example.com:3128' });
+  expect(config).toEqual(readConfig({ HTTP_PROXY: 'http://proxy.example.com:3128' }));
+  expect(() => requireUpstream({ NODE_ENV: 'production', UPSTREAM_URL: 'embedded' })).not.toThrow();
+  expect(() => requireUpstream({})).not.toThrow();
+});
 
 test.each([
   ['PORT', '-1'],
@@ -304,7 +311,7 @@ test.each([
   ['analytics.example.com', 'something without a scheme'],
   ['127.0.0.1:6379', 'something without a scheme'],
 ])('a refused UPSTREAM_URL %s is told as %s, without what may be secret', (value, shown) => {
-  const expected = 'an absolute http or https URL without user, query or fragment';
+  const expected = 'an absolute http or https URL without user, query or fragment, or embedded';
   const message = `UPSTREAM_URL: expected ${expected}, but got ${shown}`;
   expect(() => readConfig({ UPSTREAM_URL: value })).toThrow(new ConfigError(message));
 });
