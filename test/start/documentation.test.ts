@@ -2,6 +2,7 @@ import { existsSync, globSync, readdirSync } from 'node:fs';
 import { posix } from 'node:path';
 import { expect, test } from 'vitest';
 import { settings } from '../../src/settings/config.ts';
+import { budgetOf } from '../support/budgets.ts';
 import { cacheSettings } from '../support/cache.ts';
 import { blocksOf, chapterOf, pages, textOf } from '../support/documentation.ts';
 import { quick } from '../support/live.ts';
@@ -94,7 +95,12 @@ test('every limit says what it protects', () => {
 
 test('the metrics that are explained are those that the gateway has', async () => {
   const upstream = { url: 'http://127.0.0.1:9' };
-  await using gateway = await startTenants(upstream, {}, { cache: cacheSettings, live: quick });
+  // A Redis that is not there is enough: metrics say so.
+  const shared = {
+    budget: budgetOf({ rest: '480/60' }, { replicas: 2 }),
+    persisted: { redisUrl: 'redis://127.0.0.1:9' },
+  };
+  await using gateway = await startTenants(upstream, {}, { cache: cacheSettings, live: quick, ...shared });
   const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
   const own = [...metrics.matchAll(/^# TYPE (gateway_\w+) /gm)].map(([, name = '']) => name);
   const table = chapterOf('docs/operations.md', '## Metrics');
