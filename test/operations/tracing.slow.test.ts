@@ -200,6 +200,30 @@ test('a collector that cannot be reached, or does not answer, fails no operation
   await new Promise((resolve) => silent.close(resolve));
 });
 
+test('a collector that cannot be reached, or does not answer, is told in the log within 13 s', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
+  await using collector = await startCollector();
+  const silent = createServer(() => undefined);
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const address = silent.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const told = async (OTEL_EXPORTER_OTLP_ENDPOINT: string): Promise<{ reason: string; afterMs: number }> => {
+    const { url, gateway, stop } = await startTraced(upstream, collector, { OTEL_EXPORTER_OTLP_ENDPOINT });
+    await using _ = gateway;
+    await ask(url, '{ project(id: 1) { name } }', { headers: secret });
+    const [, askedAt] = await gateway.printed(/"time":(\d+),.*"msg":"operation"/);
+    const [, toldAt, reason = ''] = await gateway.printed(/"time":(\d+),.*"reason":"([^"]*)".*"msg":"OpenTelemetry"/);
+    expect(await stop()).toBe(0);
+    return { reason, afterMs: Number(toldAt) - Number(askedAt) };
+  };
+  const [absent, mute] = await Promise.all([told('http://127.0.0.1:9'), told(`http://127.0.0.1:${port}`)]);
+  expect(absent.reason).toContain('ECONNREFUSED');
+  expect(mute.reason).toContain('timed out');
+  for (const { afterMs } of [absent, mute]) expect(afterMs).toBeLessThan(13_000);
+  silent.closeAllConnections();
+  await new Promise((resolve) => silent.close(resolve));
+}, 60_000);
+
 test('the line of an operation in the log names its trace, which a traceparent alone is enough for', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
   await using collector = await startCollector();

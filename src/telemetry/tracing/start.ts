@@ -8,7 +8,8 @@ import { createTracing } from './spans.ts';
 /** What OpenTelemetry's own SDK has to say: that spans cannot be sent, for example. */
 type Complain = (level: 'warn' | 'error', message: string, details?: readonly unknown[]) => void;
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** That of the process: the SDK reads it there. */
+type Environment = Record<string, string | undefined>;
 
 /** Tracing under way. */
 export interface RunningTracing {
@@ -20,6 +21,13 @@ export interface RunningTracing {
 /** The longest time that the last spans may take, in milliseconds: a collector must not hold an exit. */
 const stopMs = 3000;
 
+/**
+ * The longest time that spans are sent, with every further try, in milliseconds, unless the environment says so:
+ * OpenTelemetry's own 10 s, behind the 5 s in which spans are gathered, would tell too late that a collector is down.
+ */
+const sendMs = 5000;
+const sendVariable = 'OTEL_EXPORTER_OTLP_TIMEOUT';
+
 /** Unless the environment names it. */
 const serviceName = 'workspace-graphql-gateway';
 
@@ -28,6 +36,7 @@ const serviceName = 'workspace-graphql-gateway';
  * metrics and logs, too: those are exported only if their variables ask for it.
  */
 export function startTracing(environment: Environment, upstreamUrl: string, complain: Complain): RunningTracing {
+  if (!isSet(environment[sendVariable])) environment[sendVariable] = String(sendMs);
   const sdk = startNodeSdk({
     ...(!isNamed(environment) && { resourceAttributes: { 'service.name': serviceName } }),
     ...(!isSet(environment['OTEL_METRICS_EXPORTER']) && { metricReaders: [] }),
