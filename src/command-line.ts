@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import type { Workspace } from 'embedded-workspace';
@@ -8,10 +7,11 @@ import type { DemoTenants } from './demo/demo-tenants.ts';
 import { fail, listening, stopOnSignal } from './exit.ts';
 import type { Task } from './serving.ts';
 import type { Config } from './settings/config.ts';
-import { readConfig, requireUpstream, settings } from './settings/config.ts';
+import { isProduction, readConfig, requireUpstream, settings } from './settings/config.ts';
 import { readEnvironmentFile } from './settings/environment-file.ts';
 import { ConfigError, type Environment } from './settings/settings.ts';
 import { embedded } from './settings/urls.ts';
+import { complain, greet } from './telemetry/start-lines.ts';
 
 const usage = `Usage: node src/main.ts [command]
 
@@ -86,9 +86,16 @@ async function runServer(args: string[]): Promise<void> {
   if (values.help === true) return console.log(usage);
   if (rest.length > 0) throw new ConfigError(`${rest.join(' ')}: expected nothing after ${command}`);
   if (command === 'worker') return (await import('./serving.ts')).serveAsWorker(process.env);
-  const environment = { ...environmentFile(), ...process.env };
+  try {
+    await start(command, { ...environmentFile(), ...process.env }, values['demo-tenants'] === true);
+  } catch (error) {
+    fail(error, isProduction(process.env));
+  }
+}
+
+async function start(command: string, environment: Environment, isDemo: boolean): Promise<void> {
   if (command === 'serve') requireUpstream(environment);
-  if (values['demo-tenants'] === true) return serveTenants(command, environment);
+  if (isDemo) return serveTenants(command, environment);
   const config = readConfig(environment);
   if (command === 'serve') return serve(config);
   if (command === 'workspace') return serveWorkspace(config);
@@ -99,11 +106,11 @@ async function runServer(args: string[]): Promise<void> {
 
 /**
  * The settings of a file `.env` in the folder where the gateway was started; those of the environment win. What belongs
- * to OpenTelemetry goes into the environment: its SDK reads it there.
+ * to OpenTelemetry goes into the environment, where its SDK reads it, and so does `NODE_ENV`, which others read, too.
  */
 function environmentFile(): Record<string, string | undefined> {
   const values = readEnvironmentFile('.env', Object.keys(settings));
-  for (const [name, value] of Object.entries(values)) if (name.startsWith('OTEL_')) process.env[name] ??= value;
+  for (const [name, value] of Object.entries(values)) if (/^OTEL_|^NODE_ENV$/.test(name)) process.env[name] ??= value;
   return values;
 }
 
@@ -131,16 +138,33 @@ async function serve(config: Config, demo?: DemoTenants): Promise<void> {
   const task: Task = { config, site, environment: process.env, close };
   const started = await (config.workers === 1 ? serveAlone(task) : lead(task));
   // Not earlier: if it does not start, the one line that says why is all there is.
-  for (const warning of config.warnings) console.error(`warning: ${warning}`);
+  const inJson = isProduction(process.env);
+  for (const warning of config.warnings) complain('warn', warning, inJson);
   // Last: a program that reads it may act on it. Not by console.log, see src/telemetry/log.ts.
   const lines = demo === undefined ? greeting(started, config, workspace) : tenantsGreeting(started, config, demo);
-  writeSync(1, `${lines}\n`);
+  greet(lines, placesOf(started, config, { workspace, demo }), inJson);
 }
 
 async function serveWorkspace(config: Config): Promise<void> {
   const workspace = await startEmbedded(config);
   stopOnSignal(() => workspace.close(), { end: () => Promise.resolve() });
-  console.log(`Workspace  ${workspace.url}\nDemo key   ${workspace.demoKey}`);
+  const { url, demoKey } = workspace;
+  greet(`Workspace  ${url}\nDemo key   ${demoKey}`, { workspace: url, demoKey }, isProduction(process.env));
+}
+
+/** What a greeting tells, for programs. */
+function placesOf(
+  { url, upstream }: Started,
+  { upstreamUrl, auth }: Config,
+  { workspace, demo }: { readonly workspace: Workspace | undefined; readonly demo: DemoTenants | undefined },
+): Readonly<Record<string, unknown>> {
+  return {
+    gateway: `${url}/graphql`,
+    upstream: upstreamUrl ?? workspace?.url,
+    answer: upstream,
+    demoKey: auth === undefined ? workspace?.demoKey : undefined,
+    tokens: demo?.tokenUrl,
+  };
 }
 
 /** On this machine only, whatever HOST says: its data and its keys are known to all. */

@@ -4,6 +4,7 @@ import { codeOf, messageOf } from './error-text.ts';
 import { stopOnHangUp } from './hang-up.ts';
 import { ManifestError } from './operation/persisted/manifest.ts';
 import { ConfigError } from './settings/settings.ts';
+import { complain } from './telemetry/start-lines.ts';
 
 /** Stops gracefully for a reason, and then exits with a code. */
 type Stop = (exitCode: number, reason: string) => void;
@@ -56,9 +57,9 @@ export function handleUncaught(count: () => void, log: Logger, stop: Stop): void
 }
 
 /** Writes one line that says what is wrong, and ends the process. */
-export function fail(error: unknown): never {
+export function fail(error: unknown, inJson = false): never {
   const { message, exitCode } = failureOf(error);
-  process.stderr.write(`error: ${message}\n`);
+  complain('fatal', message, inJson);
   process.exit(exitCode);
 }
 

@@ -15,9 +15,10 @@ import type { CallBudget } from './rest/budget/call-budget.ts';
 import { createCallBudget } from './rest/budget/create-budget.ts';
 import { HeapGrowth } from './rest/cache/heap-growth.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
-import type { Config } from './settings/config.ts';
+import { type Config, isProduction } from './settings/config.ts';
 import { cursorSecretOf } from './settings/cursor-secret.ts';
 import { createLog, type Journal } from './telemetry/log.ts';
+import { complain } from './telemetry/start-lines.ts';
 import type { RunningTracing } from './telemetry/tracing/start.ts';
 
 /** How long a start waits for what the upstream answers, in milliseconds; it serves meanwhile. */
@@ -83,7 +84,7 @@ export async function lead({ config, site, environment, close }: Task): Promise<
   handleUncaught(() => undefined, log, end);
   const group = await starting;
   void group.givenUp.then((error) => {
-    process.stderr.write(`error: ${error.message}\n`);
+    complain('fatal', error.message, isProduction(environment));
     end(error.exitCode, error.message);
   });
   if (hasFiles(config))

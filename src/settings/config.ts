@@ -79,7 +79,7 @@ export function readConfig(environment: Environment): Config {
 }
 
 /** Whether the gateway serves others, as many programs are told. */
-function isProduction({ NODE_ENV: kind }: Environment): boolean {
+export function isProduction({ NODE_ENV: kind }: Environment): boolean {
   return kind === 'production';
 }
 

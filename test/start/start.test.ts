@@ -98,10 +98,39 @@ test.each([
 
 test('in production the example data is served if UPSTREAM_URL asks for it', async () => {
   await using gateway = runMain([], { ...freePorts, NODE_ENV: 'production', UPSTREAM_URL: 'embedded' });
-  const [, url = ''] = await gateway.printed(/^Gateway +(\S+)\nWorkspace +\S+\nDemo key +\S+$/m);
+  const [, url = ''] = await gateway.printed(/"gateway":"([^"]+)".*"demoKey":"phx_\w+".*\n/);
   const answer = await fetch(new URL('/readyz', url));
   expect(answer.status).toBe(200);
 });
+
+test('in production all that it prints from its start to its stop is lines of JSON', async () => {
+  await using upstream = await startUpstream({});
+  const production = { PORT: '0', NODE_ENV: 'production', UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '0' };
+  await using gateway = runMain([], production);
+  await gateway.printed(/"msg":"serving"/);
+  gateway.child.kill('SIGTERM');
+  expect(await gateway.exit()).toBe(0);
+  const lines = linesOf(gateway.output());
+  expect(lines).toContainEqual(
+    expect.objectContaining({ level: 40, msg: expect.stringMatching(/^CURSOR_SECRET: /) as unknown }),
+  );
+  const place = expect.stringMatching(/^http:.*\/graphql$/) as unknown;
+  expect(lines).toContainEqual(
+    expect.objectContaining({ level: 30, msg: 'serving', gateway: place, upstream: upstream.url }),
+  );
+  await using refused = runMain([], { ...production, PORT: 'many' });
+  expect(await refused.exit()).toBe(2);
+  expect(linesOf(refused.output())).toEqual([
+    expect.objectContaining({ level: 60, msg: expect.stringMatching(/^PORT: expected /) as unknown }),
+  ]);
+});
+
+function linesOf(output: string): readonly unknown[] {
+  return output
+    .trim()
+    .split('\n')
+    .map((line): unknown => JSON.parse(line));
+}
 
 test('a command that serves nothing needs no upstream in production', async () => {
   await using command = runMain(['schema'], { NODE_ENV: 'production' });
