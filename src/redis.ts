@@ -2,6 +2,7 @@ import { getCACertificates } from 'node:tls';
 import { Redis, ReplyError } from 'ioredis';
 import { messageOf } from './error-text.ts';
 import type { Log } from './log.ts';
+import { followPassword } from './redis-password.ts';
 
 /** The way to a Redis that several gateways share. */
 export interface RedisOptions {
@@ -9,6 +10,8 @@ export interface RedisOptions {
   readonly url: string;
   /** Certificates, in PEM form, of authorities that are trusted for a `rediss://` beside those that Node trusts. */
   readonly authorities: string | undefined;
+  /** Reads the password for a connection, if it is in a file; undefined: the URL has it, or there is none. */
+  readonly password?: (() => string | undefined) | undefined;
   readonly log: Log;
   /** Logs whether it can be reached; all connections of a process share it. */
   readonly reachability: RedisReachability;
@@ -16,16 +19,19 @@ export interface RedisOptions {
 
 /** The Redis that settings name, and where its states are logged; undefined if they name none. Once for a process. */
 export function redisOf(
-  { redisUrl: url, redisAuthorities: authorities }: RedisSettings = {},
+  { redisUrl: url, redisAuthorities: authorities, redisPasswordFile: path }: RedisSettings = {},
   log: Log = () => undefined,
 ): RedisOptions | undefined {
-  return url === undefined ? undefined : { url, authorities, log, reachability: new RedisReachability(log) };
+  if (url === undefined) return undefined;
+  const password = path === undefined ? undefined : followPassword(path, log);
+  return { url, authorities, password, log, reachability: new RedisReachability(log) };
 }
 
-/** How settings name a Redis: its URL, and certificates in PEM form. */
+/** How settings name a Redis: its URL, certificates in PEM form, and the path of a file with its password. */
 interface RedisSettings {
   readonly redisUrl?: string | undefined;
   readonly redisAuthorities?: string | undefined;
+  readonly redisPasswordFile?: string | undefined;
 }
 
 type State = 'up' | 'down';
@@ -81,10 +87,10 @@ export class RedisReachability {
 const longestReconnectMs = 2000;
 
 /**
- * Connects, and connects again when the connection is lost. Commands fail at once without a connection. With `timeoutMs` they
- * fail after that.
+ * Connects, and connects again when the connection is lost, with the password that its file holds then. Commands fail at once
+ * without a connection. With `timeoutMs` they fail after that.
  */
-export function connectRedis({ url, authorities, reachability }: RedisOptions, timeoutMs?: number): Redis {
+export function connectRedis({ url, authorities, password, reachability }: RedisOptions, timeoutMs?: number): Redis {
   const isSecure = URL.parse(url)?.protocol === 'rediss:';
   const redis = new Redis(url, {
     ...(isSecure && authorities !== undefined && { tls: { ca: [...getCACertificates('default'), authorities] } }),
@@ -96,8 +102,16 @@ export function connectRedis({ url, authorities, reachability }: RedisOptions, t
     connectTimeout: 2000,
     // A connection that stopped answering is given up, with all that waits for it.
     socketTimeout: 5000,
-    retryStrategy: (attempt) => Math.min(attempt * 100, longestReconnectMs),
+    retryStrategy: (attempt) => {
+      takePassword();
+      return Math.min(attempt * 100, longestReconnectMs);
+    },
+    // The password is taken first: one beside the URL would not count if the URL names a user.
+    lazyConnect: true,
   });
+  const takePassword = (): void => {
+    if (password !== undefined) redis.options.password = password();
+  };
   reachability.add(redis);
   redis.on('ready', () => reachability.note(redis, 'up', 'connected'));
   redis.on('close', () => reachability.note(redis, 'down', closed));
@@ -106,6 +120,9 @@ export function connectRedis({ url, authorities, reachability }: RedisOptions, t
     // The connection would go on with database 0, which may be that of others.
     if (isOfSelect(error)) redis.disconnect(true);
   });
+  takePassword();
+  // Its events say why it fails.
+  redis.connect().catch(() => undefined);
   return redis;
 }
 

@@ -7,6 +7,7 @@ import { weakSecretWarnings } from './cursor-secret.ts';
 import { declare } from './declaration.ts';
 import { findMisspelt } from './misspelt.ts';
 import { createSettingsReader } from './reader.ts';
+import { checkRedis, redisWarnings } from './redis-settings.ts';
 import { readRoute } from './route-settings.ts';
 import { asksForTraces, ConfigError, type Environment, isSet, type Setting } from './settings.ts';
 import type { TlsFiles } from './tls-settings.ts';
@@ -50,6 +51,7 @@ export function readConfig(environment: Environment): Config {
   const declared = declare(createSettingsReader(withoutServiceLinks(environment)));
   const { cursorSecret } = declared;
   const upstreamUrl = declared.upstreamUrl === embedded ? undefined : declared.upstreamUrl;
+  checkRedis(environment);
   const auth = readAuth(environment);
   const persisted = Object.freeze({ ...declared.persisted, mode: documentModeOf(environment, declared, auth) });
   return Object.freeze({
@@ -104,14 +106,6 @@ function documentModeOf(
 function withoutServiceLinks(environment: Environment): Environment {
   const isLink = environment['METRICS_PORT']?.startsWith('tcp://') === true;
   return isLink ? { ...environment, METRICS_PORT: undefined } : environment;
-}
-
-/** What to say of settings that mean nothing without a Redis, or without TLS to it. */
-function redisWarnings(environment: Environment): readonly string[] {
-  if (!isSet(environment, 'REDIS_CA')) return [];
-  if (!isSet(environment, 'REDIS_URL')) return ['REDIS_CA: it is ignored, because REDIS_URL is not set'];
-  const isSecure = URL.parse(environment['REDIS_URL'] ?? '')?.protocol === 'rediss:';
-  return isSecure ? [] : ['REDIS_CA: it is ignored, because REDIS_URL is not a rediss URL'];
 }
 
 /** What to say of settings of the embedded workspace if the gateway has another upstream. */

@@ -3,6 +3,7 @@ import { authSettings } from './auth-settings.ts';
 import { budgetSettings, windows } from './budget-settings.ts';
 import { declareCache } from './cache-settings.ts';
 import type { SettingsReader } from './reader.ts';
+import { passwordFile } from './redis-settings.ts';
 import { routeSettings } from './route-settings.ts';
 import { fraction, headerNames, oneOf, onOff, text, whole, workerCount } from './settings.ts';
 import { pemFile } from './tls-settings.ts';
@@ -253,6 +254,10 @@ function declarePersisted({ required, optional }: SettingsReader) {
     redisAuthorities: optional(
       'REDIS_CA',
       pemFile('PEM file of certificate authorities that are trusted for a rediss Redis, beside those of Node'),
+    ),
+    redisPasswordFile: optional(
+      'REDIS_PASSWORD_FILE',
+      passwordFile('File with the password of Redis, read again at each connect; not with a password in REDIS_URL'),
     ),
   };
 }

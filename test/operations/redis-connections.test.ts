@@ -1,10 +1,13 @@
-import { expect, test, vi } from 'vitest';
+import { rmSync } from 'node:fs';
+import { Redis } from 'ioredis';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { hashOf } from '../../src/operation/persisted/ids.ts';
 import { isObject } from '../../src/rest/values.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { cacheSettings } from '../support/cache.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { outcomeOf, registration, send } from '../support/persisted.ts';
+import { createFolder, outcomeOf, registration, send } from '../support/persisted.ts';
+import { runMain } from '../support/process.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { authority } from '../support/tls.ts';
 
@@ -101,3 +104,80 @@ test.skipIf(!hasRedis)(
     );
   },
 );
+
+/** The ways in which a Redis asks for a password: what a URL has before the host, and how an operator changes the password. */
+const passwordWays: readonly [string, string, (password: string) => readonly [string, ...string[]]][] = [
+  ['of all', '', (password) => ['CONFIG', 'SET', 'requirepass', password]],
+  [
+    'of a user',
+    'gateway@',
+    (password) => ['ACL', 'SETUSER', 'gateway', 'on', 'resetpass', `>${password}`, '~*', '+@all'],
+  ],
+];
+
+test.skipIf(!hasRedis).each(passwordWays)(
+  'a new password %s in its file is taken at the next connection, and is never logged',
+  async (_whose, user, setPassword) => {
+    await using redis = await startRedis();
+    using folder = createFolder();
+    // It stays connected, whatever the password is.
+    const operator = new Redis(redis.url);
+    onTestFinished(() => operator.disconnect());
+    const [command, ...rest] = setPassword('hunter:1%');
+    await operator.call(command, ...rest);
+    const logged: string[] = [];
+    const redisPasswordFile = folder.write('password', 'hunter:1%\n');
+    await using gateway = await startGateway(
+      { url: 'http://127.0.0.1:1' },
+      {
+        cache: cacheSettings,
+        budget: budgetOf({ rest: '1000/1' }),
+        persisted: { redisUrl: redis.url.replace('//', `//${user}`), redisPasswordFile },
+        log: (...line) => logged.push(JSON.stringify(line)),
+      },
+    );
+    const expectLogged = (text: string): Promise<void> =>
+      vi.waitFor(() => expect(logged.join('\n')).toContain(text), { timeout: 20_000, interval: 5 });
+    const isUp = '"Redis is up"';
+    await expectLogged(isUp);
+
+    // Between two passwords there may be no file.
+    rmSync(redisPasswordFile);
+    logged.length = 0;
+    await operator.call('CLIENT', 'KILL', 'TYPE', 'normal');
+    await expectLogged('"reason":"ENOENT"');
+    await expectLogged(isUp);
+
+    logged.length = 0;
+    const [again, ...others] = setPassword('hunter:2%');
+    await operator.call(again, ...others);
+    await operator.call('CLIENT', 'KILL', 'TYPE', 'normal');
+    await expectLogged('WRONGPASS');
+    expect(logged.join('\n')).not.toContain(isUp);
+    folder.write('password', 'hunter:2%\n');
+    await expectLogged(isUp);
+    await vi.waitFor(
+      async () => expect(await gateway.gateway.metrics.render()).toMatch(/^gateway_budget_mode\{mode="redis"\} 1$/m),
+      { timeout: 20_000 },
+    );
+    expect(outcomeOf(await send(gateway.url, registration('{ __typename }')))[0]).toBe(200);
+    expect(logged.join('\n')).not.toContain('hunter');
+    expect(gateway.reported).toEqual([]);
+  },
+);
+
+test.skipIf(!hasRedis)('the first process and all workers take the password from its file', async () => {
+  await using redis = await startRedis();
+  using folder = createFolder();
+  const operator = new Redis(redis.url);
+  onTestFinished(() => operator.disconnect());
+  await operator.call('CONFIG', 'SET', 'requirepass', 'hunter1');
+  const budget = { UPSTREAM_BUDGET: 'rest=1000/1', UPSTREAM_BUDGET_REPLICAS: '1' };
+  await using gateway = runMain([], {
+    ...{ PORT: '0', WORKSPACE_PORT: '0', STOP_DELAY_MS: '0', WORKERS: '2', CACHE_TTL: 'projects=10', ...budget },
+    ...{ REDIS_URL: redis.url, REDIS_PASSWORD_FILE: folder.write('password', 'hunter1') },
+  });
+  // The first process counts; each worker has documents and a cache.
+  await vi.waitFor(() => expect(gateway.output().match(/Redis is up/g)).toHaveLength(3), { timeout: 50_000 });
+  expect(gateway.output()).not.toMatch(/hunter|NOAUTH|WRONGPASS/);
+});

@@ -204,6 +204,19 @@ test('settings may stand in a file .env where it starts, proxies in lower case t
   expect(upstream).toBe('https://api.example.com/v1');
 });
 
+test('a file with the password of Redis that is missing or empty ends the start, with one line', async () => {
+  using folder = createFolder();
+  const paths = { [`${folder.path}/missing`]: 'ENOENT', [folder.write('empty', '\n')]: 'it is empty' };
+  for (const [path, why] of Object.entries(paths)) {
+    const environment = { ...freePorts, REDIS_URL: 'redis://127.0.0.1:1', REDIS_PASSWORD_FILE: path };
+    await using gateway = runMain([], environment);
+    expect(await gateway.exit()).toBe(2);
+    expect(gateway.output().trim()).toBe(
+      `error: REDIS_PASSWORD_FILE: expected the path of a file with a password, but got "${path}": ${why}`,
+    );
+  }
+});
+
 test('any name in a file .env that is not known ends the start', async () => {
   using folder = createFolder();
   folder.write('.env', 'COLOUR=red\n');

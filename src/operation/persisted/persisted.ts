@@ -25,6 +25,8 @@ export interface PersistedSettings {
   readonly redisUrl: string | undefined;
   /** Certificates, in PEM form, of authorities that are trusted for Redis beside those that Node trusts. */
   readonly redisAuthorities: string | undefined;
+  /** The path of a file with the password of Redis, read at each connect; undefined: the URL has it, or there is none. */
+  readonly redisPasswordFile: string | undefined;
   /** Keeps what clients registered with any process of this gateway; not asked if there is a Redis. */
   readonly sharedStore: SharedTexts | undefined;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
@@ -41,6 +43,7 @@ export const defaultPersistedSettings: PersistedSettings = {
   automatic: undefined,
   redisUrl: undefined,
   redisAuthorities: undefined,
+  redisPasswordFile: undefined,
   sharedStore: undefined,
   getMaxAge: 0,
 };
