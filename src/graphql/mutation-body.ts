@@ -130,6 +130,8 @@ function checkedTileId(text: string): string {
 
 /** The body of a change of source code is the files by their names, null for one to delete. */
 function filesBody(input: object, reach: Reach | undefined): JsonObject {
+  const count = listIn(input, 'files').length + listIn(input, 'deletedFiles').length;
+  if (count > mostFiles) throw new UserInputError(`Expected at most ${mostFiles} files, but got ${count}.`);
   const written = listIn(input, 'files').map((file): [string, unknown] =>
     isObject(file) ? [checkedFileName(file['name'], 'files', reach), file['text']] : ['', null],
   );
@@ -139,13 +141,19 @@ function filesBody(input: object, reach: Reach | undefined): JsonObject {
   ]);
   const entries = [...written, ...deleted];
   if (entries.length === 0) throw new UserInputError('Expected a file in `files` or `deletedFiles`, but got none.');
-  const names = entries.map(([name]) => name);
-  const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice === undefined) return Object.fromEntries(entries);
-  throw new UserInputError(
-    `Expected each name once in \`files\` and \`deletedFiles\`, but got ${quoted(twice)} twice.`,
-  );
+  const names = new Set<string>();
+  for (const [name] of entries) {
+    if (names.has(name))
+      throw new UserInputError(
+        `Expected each name once in \`files\` and \`deletedFiles\`, but got ${quoted(name)} twice.`,
+      );
+    names.add(name);
+  }
+  return Object.fromEntries(entries);
 }
+
+/** Most files that one change writes or deletes: each of them is checked before the call. */
+const mostFiles = 1000;
 
 /** The longest name of a file, in characters. */
 const longestFileName = 200;

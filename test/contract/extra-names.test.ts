@@ -128,6 +128,19 @@ test('a change of source code takes nothing in `extra`, and no name twice', asyn
   expect(upstream.requests).toEqual([]);
 });
 
+test('a change of source code takes a thousand files, and is refused before its call with more', async () => {
+  await using upstream = await startUpstream({});
+  await using gateway = await startGateway(upstream);
+  const refusalOf = async (count: number): Promise<unknown> => {
+    const deletedFiles = Array.from({ length: count }, (_, index) => `${index}.ts`);
+    const variables = { input: { ...addresses['updatePluginSource'], deletedFiles } };
+    return (await gateway.ask(queryOf('updatePluginSource'), { variables })).errors?.[0]?.message;
+  };
+  expect(await refusalOf(1001)).toBe('Expected at most 1000 files, but got 1001.');
+  expect(await refusalOf(60_000)).toBe('Expected at most 1000 files, but got 60000.');
+  expect(upstream.requests).toEqual([]);
+});
+
 test('names in `extra` that a field sets as a member within a member are refused as a whole', async () => {
   const names = ['tile', 'toDashboard', 'to_dashboard'];
   expect(await refusalsOf('moveDashboardTile', names)).toEqual([
