@@ -103,15 +103,25 @@ test('a key whose calls are answered in between is stopped by no number of failu
   }
 });
 
-test('server errors and timeouts of one key never trip the breaker of all', () => {
+test.each(['after', 'before'])(
+  'those of one key never trip the breaker of all, with one failure of another %s them',
+  (order) => {
+    const breakers = createRegistry();
+    if (order === 'before') fail(breakers, 1, 'timeout', 'b', operations.getProject);
+    for (const operation of [operations.getProject, operations.listEvents, operations.listProjects]) {
+      fail(breakers, 1000, 'server-error', 'a', operation);
+      fail(breakers, 1000, 'timeout', 'a', operation);
+    }
+    if (order === 'after') fail(breakers, 1, 'timeout', 'b', operations.getProject);
+    expect(breakers.state).toBe('closed');
+  },
+);
+
+test('one slow route and a failure of another before it stop no key', () => {
   const breakers = createRegistry();
-  for (const operation of [operations.getProject, operations.listEvents, operations.listProjects]) {
-    fail(breakers, 1000, 'server-error', 'a', operation);
-    fail(breakers, 1000, 'timeout', 'a', operation);
-  }
-  // Not even beside another's single failure.
-  fail(breakers, 1, 'timeout', 'b', operations.getProject);
-  expect(breakers.state).toBe('closed');
+  fail(breakers, 1, 'server-error', 'a', operations.getProject);
+  fail(breakers, 100, 'timeout', 'a', operations.listEvents);
+  expect(asks(breakers, 'a')).toBe('pass');
 });
 
 test.each(['timeout', 'server-error'] as const)('those of several keys do (%s)', (kind) => {

@@ -32,20 +32,22 @@ export interface BreakerRegistryOptions {
 }
 
 /**
- * Failures without an answer in between, each with what may have caused it. Half of what is needed must come from other
- * causes than the first: one caller's long trouble and another's one failure are two things.
+ * Failures without an answer in between, by what may have caused them. One cause has at most half of the points that trip a
+ * breaker: one caller's long trouble and another's one failure are two things, whichever came first.
  */
 class Doubt {
-  #first: string | undefined;
-  #firstPoints = 0;
-  #otherPoints = 0;
+  readonly #points = new Map<string, number>();
+  #sum = 0;
 
   /** Adds a failure. True if they suffice to trip a breaker. */
   add(cause: string, points: number): boolean {
-    this.#first ??= cause;
-    if (this.#first === cause) this.#firstPoints += points;
-    else this.#otherPoints += points;
-    return this.#otherPoints > 0 && Math.min(this.#firstPoints, enough / 2) + this.#otherPoints >= enough;
+    if (this.#sum < enough) {
+      const before = this.#points.get(cause) ?? 0;
+      const after = Math.min(before + points, enough / 2);
+      this.#points.set(cause, after);
+      this.#sum += after - before;
+    }
+    return this.#sum >= enough;
   }
 }
 
