@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { finished } from 'node:stream/promises';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import type { RequestContext } from '../operation/operation-run.ts';
 import type { AnswerParts } from '../operation/result.ts';
@@ -74,9 +75,9 @@ async function* compressed(
     yield taken();
   }
   // It has taken everything before it has given everything: what closes the coding comes last.
-  const ended = once(encoder, 'end');
   encoder.end();
-  await ended;
+  // A client that leaves now destroys it, and it comes to no end.
+  await Promise.race([failed, finished(encoder).catch(() => undefined)]);
   yield taken();
 }
 
