@@ -109,10 +109,15 @@ function rejectionsIn(body: unknown, key: string): readonly Rejection[] {
   return rejectionsOf(body, (text) => safe(text, key) !== undefined && !secretive.some((shape) => shape.test(text)));
 }
 
-/** What may be a secret, a host, or no text for people. */
-const secretive: readonly RegExp[] = [
+/** Texts that may hold a secret of no known shape: a long word of letters and digits, or what stands behind its name. */
+const likeSecrets: readonly RegExp[] = [
   /(?<![\w-])(?![\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\w-]))(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{24,}/i,
   /\b(?:sk|pk|key|token|secret|password|passwd)[_=:]\s*\S/i,
+];
+
+/** What may be a secret, a host, or no text for people. */
+const secretive: readonly RegExp[] = [
+  ...likeSecrets,
   /\b(?:[a-z][\w-]*\.){2,}[a-z]{2,}\b/i,
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
   /[\u0000-\u001f\u007f]/,
@@ -125,7 +130,8 @@ function word(value: unknown, shape: RegExp): string | undefined {
 /** The upstream's sentence for people. */
 function detailOf(body: JsonObject, key: string): string | undefined {
   const detail = body['detail'] ?? body['error'];
-  return typeof detail === 'string' && detail !== '' && detail.length <= 500 ? safe(detail, key) : undefined;
+  if (typeof detail !== 'string' || detail === '' || detail.length > 500) return undefined;
+  return likeSecrets.some((shape) => shape.test(detail)) ? undefined : safe(detail, key);
 }
 
 /** A text, unless something in it looks like markup, an address, a stack or a key. */

@@ -11,6 +11,8 @@ export interface Rejection {
 const maximumRejections = 20;
 const maximumMessage = 200;
 const maximumDepth = 6;
+/** Most levels of objects and lists; lists in lists add nothing to a path. */
+const maximumNesting = 20;
 
 /** Words that stand for the object around them in the errors of Django REST framework. */
 const ownWords: ReadonlySet<string> = new Set(['non_field_errors', 'detail', 'errors', '__all__']);
@@ -38,27 +40,28 @@ export function rejectionsOf(body: unknown, isSafe: (text: string) => boolean): 
     // A name may be a secret, too.
     found.push({ field: path.length > 0 && path.every(isSafe) ? path.join('.') : null, message });
   };
-  const visit = (value: unknown, path: readonly string[], isListed: boolean): void => {
-    if (path.length > maximumDepth || found.length === maximumRejections) return;
+  const visit = (value: unknown, path: readonly string[], isListed: boolean, nesting: number): void => {
+    if (path.length > maximumDepth || nesting > maximumNesting || found.length === maximumRejections) return;
     if (typeof value === 'string') {
       if (isListed || requestColumnNames.has(path[0] ?? '')) add(path, value);
-    } else if (Array.isArray(value)) visitItems(value, path);
+    } else if (Array.isArray(value)) visitItems(value, path, nesting + 1);
     else if (isObject(value) && isMessage(value)) add(path, value['message']);
     else if (isObject(value)) {
       for (const [name, member] of Object.entries(value)) {
-        if (path.length > 0 || !errorWords.has(name)) visit(member, ownWords.has(name) ? path : [...path, name], false);
+        if (path.length > 0 || !errorWords.has(name))
+          visit(member, ownWords.has(name) ? path : [...path, name], false, nesting + 1);
       }
     }
   };
-  const visitItems = (items: readonly unknown[], path: readonly string[]): void => {
+  const visitItems = (items: readonly unknown[], path: readonly string[], nesting: number): void => {
     for (const [index, item] of items.entries()) {
       const isItem = isObject(item) && !isMessage(item);
-      visit(item, isItem ? [...path, String(index)] : path, true);
+      visit(item, isItem ? [...path, String(index)] : path, true, nesting);
     }
   };
   if (isObject(body) && typeof body['attr'] === 'string' && typeof body['detail'] === 'string') {
     add(body['attr'].split('__'), body['detail']);
-  } else visit(body, [], false);
+  } else visit(body, [], false, 0);
   return found;
 }
 

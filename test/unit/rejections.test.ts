@@ -145,3 +145,16 @@ describe('No secret of another reaches a client', () => {
     ]);
   });
 });
+
+test.each(['bad 9f8e7d6c5b4a39281706f5e4d3c2b1a0ff token', 'password=hunter2secret for admin'])(
+  'a detail that may hold a secret is left out: %s',
+  (detail) => {
+    const told = toUpstreamError(400, {}, JSON.stringify({ type: 'validation_error', detail }), 'phx_a');
+    expect(told.upstream?.detail).toBe(undefined);
+  },
+);
+
+test('an error of 5,000 lists within each other is the error of its status', () => {
+  const told = toUpstreamError(400, {}, `{"type":"x","name":${'['.repeat(5000)}"deep"${']'.repeat(5000)}}`, 'phx_a');
+  expect(told.code).toBe('BAD_USER_INPUT');
+});
