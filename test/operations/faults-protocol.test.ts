@@ -116,7 +116,7 @@ describe('an answer of the upstream that is', () => {
 });
 
 test('two Retry-After headers are one, and their calls give their slots back', async () => {
-  const limited = response('429 Too Many Requests\r\nretry-after: 30\r\nretry-after: 60', '{}');
+  const limited = response('429 Too Many Requests\r\nretry-after: 30\r\nretry-after: 60', '{"type":"throttled_error"}');
   let isLimited = true;
   await using upstream = await startWire((socket) => socket.write(isLimited ? limited : good));
   await using gateway = await startGateway(upstream, { maxUpstreamInFlight: 1, operationDeadlineMs: 2000 });
