@@ -45,9 +45,8 @@ export type UpdateDashboardInput = {
   /** Who may edit the dashboard. */
   restrictionLevel?: RestrictionLevel | null | undefined;
   /**
-   * A JSON object merged into the request body, for what the upstream reads and no input field sets, under REST names
-   * (snake_case): `use_template` and `use_dashboard`, which the contract has here too, and what it does not document. A
-   * name that an input field sets, or that no request sets, is refused.
+   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
+   * names (snake_case). A name that an input field of a mutation of dashboards sets, or that is a column, is refused.
    */
   extra?: unknown;
 };
