@@ -152,7 +152,7 @@ async function serveWorkspace(config: Config): Promise<void> {
   greet(`Workspace  ${url}\nDemo key   ${demoKey}`, { workspace: url, demoKey }, isProduction(process.env));
 }
 
-/** What a greeting tells, for programs. */
+/** The addresses and the key that a greeting tells, as fields of a log line. */
 function placesOf(
   { url, upstream }: Started,
   { upstreamUrl, auth }: Config,

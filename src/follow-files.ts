@@ -18,7 +18,7 @@ export interface FollowOptions {
   readonly log: Log;
 }
 
-/** What became of attempts to read something again, since the start. */
+/** Attempts to read something again since the start, by their results. */
 export interface Reloads {
   ok: number;
   /** Those that changed nothing, because what was there could not be used. */

@@ -37,7 +37,7 @@ export interface OperationsOptions extends ErrorReporting {
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** Whether an operation of this caller would find no room for its calls. */
   readonly isOverloaded: (caller: Caller | undefined) => boolean;
-  /** Whether the key or token of this caller has been accepted: what it registered is kept for others. */
+  /** True if the key or token of this caller has been accepted: what it registered is kept for others. */
   readonly isAccepted: (caller: Caller) => boolean;
   /** What an operation has of the cache; undefined if nothing is cached. */
   readonly openCache: OpenCache | undefined;

@@ -24,7 +24,7 @@ export interface SubscriptionsOptions extends MessageAnswersOptions, ErrorReport
   readonly schema: GraphQLSchema;
   readonly streams: Streams;
   readonly tails: Tails;
-  /** What each key may call; undefined if there is no limit. */
+  /** The windows of calls of each key; undefined if there is no limit. */
   readonly budget?: BudgetSettings | undefined;
   /** Whether clients may read the schema. */
   readonly introspection: boolean;

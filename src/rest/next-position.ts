@@ -30,7 +30,7 @@ export function nextOf(next: unknown, read: PageRead): Next {
   return position === undefined ? { position: countedOn(read), isStuck: true } : { position, isStuck: false };
 }
 
-/** Whether a page starts behind as many rows as its list has; false of a list that is walked by time. */
+/** True if a page starts behind as many rows as its list has; false for a list that is walked by time. */
 export function isBehindCount({ at, count }: Pick<PageRead, 'at' | 'count'>): boolean {
   return count !== undefined && at.offset >= count && at.before === undefined && at.after === undefined;
 }

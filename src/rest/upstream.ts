@@ -41,7 +41,7 @@ export interface Upstream {
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** Whether a call of this caller would be shed at once: then its operation need not begin. */
   readonly overloaded: (caller: Caller | undefined) => boolean;
-  /** Whether the upstream has shown that it knows the key of this caller, or the gateway holds that. */
+  /** True if the upstream has shown that it knows the key of this caller, or the gateway holds the key. */
   readonly isAccepted: (caller: Caller) => boolean;
   /** What each key may call, and what a spent budget has led to; undefined: keys may call as much as they like. */
   readonly budget: UpstreamBudget | undefined;

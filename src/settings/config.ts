@@ -80,7 +80,7 @@ export function readConfig(environment: Environment): Config {
   });
 }
 
-/** Whether the gateway serves others, as many programs are told. */
+/** True if the gateway serves others: many programs are told so by this variable. */
 export function isProduction({ NODE_ENV: kind }: Environment): boolean {
   return kind === 'production';
 }

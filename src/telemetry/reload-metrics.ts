@@ -3,7 +3,7 @@ import type { Reloads } from '../follow-files.ts';
 import { counter } from './instruments.ts';
 import type { Measured } from './metrics.ts';
 
-/** What can be read again while the gateway runs. */
+/** The kinds of files and keys that are read again while the gateway runs. */
 export type Reloadable = 'certificates' | 'documents' | 'keys' | 'tenants';
 
 const name = 'gateway_reloads_total';

@@ -25,7 +25,7 @@ const restMs = 1000;
 /** Most commands that wait for an answer at a time. */
 const mostWaiting = 1000;
 
-/** What a text takes up in Redis beside its own bytes, about. */
+/** Bytes that a text takes up in Redis beside its own, about. */
 const entryBytes = 200;
 
 /**

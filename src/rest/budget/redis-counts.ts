@@ -34,7 +34,7 @@ export interface RedisCountsOptions {
   readonly log: Log;
 }
 
-/** How calls are counted, for metrics. */
+/** The way in which calls are counted, for metrics. */
 export interface CountingState {
   /** Who decides: Redis for all gateways, or this gateway for its part. */
   readonly mode: 'redis' | 'local';

@@ -44,7 +44,7 @@ export class WaveNames {
   }
 }
 
-/** What stands for a text in names. */
+/** The hash that stands for a text in names. */
 export function hashOf(text: string): string {
   return hash('sha256', text, 'base64url');
 }

@@ -36,7 +36,7 @@ return {string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') o
 /** What the script does to a key that has an epoch. */
 type Act = 'keep' | 'end';
 
-/** What the script has answered. */
+/** The answer of the script. */
 interface Told {
   readonly epoch: Epoch | undefined;
   /** True if the value was made for another key. */
