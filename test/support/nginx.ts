@@ -81,7 +81,8 @@ http {
 `;
 }
 
-async function accepts(port: number): Promise<boolean> {
+/** True if something takes connections at a port of loopback. */
+export async function accepts(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {
     await once(socket, 'connect');

@@ -2,11 +2,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 import { pause } from './load.ts';
+import { accepts } from './nginx.ts';
 
 /** Debian puts some of them where only root looks for programs. */
 const environment = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` };
@@ -121,16 +121,4 @@ function snippetOf(name: ProxyName): string {
   const found = new RegExp(`^\`\`\`${name}\\n(.*?)^\`\`\`$`, 'ms').exec(page)?.[1];
   if (found === undefined) throw new Error(`expected docs/incremental.md to have a snippet for ${name}`);
   return found;
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }
