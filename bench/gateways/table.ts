@@ -25,7 +25,7 @@ export interface GatewayEntry {
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Ours, as `npm start` runs it in production: every limit on, logs at `info`, metrics on. */
-const ours: GatewayEntry = {
+export const ours: GatewayEntry = {
   title: 'this gateway',
   folder: root,
   module: 'src/main.ts',

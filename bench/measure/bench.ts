@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { createAgreement } from '../gateways/agreement.ts';
-import { bytesOf, requestOf } from '../gateways/ask.ts';
 import { type RunningGateway, startGateway } from '../gateways/running.ts';
 import { type GatewayName, gateways } from '../gateways/table.ts';
 import type { Sample } from '../report/results.ts';
+import { runBurst } from './burst.ts';
 import { type Child, startChild } from './child.ts';
 import type { LoadJob, LoadResult } from './load.ts';
 import { type Point, points } from './points.ts';
@@ -31,11 +31,13 @@ export interface Bench extends AsyncDisposable {
   measure(name: GatewayName, point: Point): Promise<Omit<Sample, 'round'> | undefined>;
 }
 
-/** Whether gateways can have a core of their own here. */
+/** True if gateways can have a core of their own here. */
 export const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-c', '0', 'true']).status === 0;
 
-const gatewayCore = canPin ? ['taskset', '-c', '0'] : [];
-const otherCore = canPin ? ['taskset', '-c', '1'] : [];
+/** The words before the command of a gateway: it has the first core for itself. */
+export const gatewayCore = canPin ? ['taskset', '-c', '0'] : [];
+/** The words before the command of everything else. */
+export const otherCore = canPin ? ['taskset', '-c', '1'] : [];
 
 /**
  * Starts an upstream, a load and gateways, and warms them. One that does not start, or answers something else than the
@@ -143,16 +145,10 @@ async function warmUp(what: Run, seconds: number): Promise<void> {
   while (cpuTimeOf(pid) < enough && performance.now() < deadline);
 }
 
-async function run({ name, gateway, load, point, seconds }: Run & { readonly seconds: number }): Promise<LoadResult> {
-  const question = gateways[name].questions[point.scenario];
-  if (question === undefined) throw new Error(`expected a question for ${point.scenario}`);
-  const requests = point.variants.map((index) =>
-    bytesOf(gateway.url, requestOf(point.scenario, question, gateway.variant(index, point.changes))),
-  );
-  const port = Number(new URL(gateway.url).port);
-  const result = await load.ask({ port, concurrency: point.concurrency, seconds, requests });
-  if (result.failure !== undefined) throw new Error(`an operation failed: ${result.failure}`);
-  return result;
+async function run({ name, ...what }: Run & { readonly seconds: number }): Promise<LoadResult> {
+  const question = gateways[name].questions[what.point.scenario];
+  if (question === undefined) throw new Error(`expected a question for ${what.point.scenario}`);
+  return runBurst({ ...what, question });
 }
 
 function rounded(value: number): number {

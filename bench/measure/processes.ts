@@ -12,6 +12,16 @@ export function cpuTimeOf(pid: number): number {
   return ticks.reduce((sum, value) => sum + value, 0) * microsecondsPerTick;
 }
 
+/**
+ * CPU time of the threads that a process has now, in microseconds. It is exact to the nanosecond, where `cpuTimeOf` counts
+ * in ticks of 10 ms, but it knows neither descendants nor threads that have ended.
+ */
+export function threadTimeOf(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const times = threads.map((thread) => Number((readProc(`${pid}/task/${thread}/schedstat`) ?? '0').split(' ')[0]));
+  return times.reduce((sum, value) => sum + value, 0) / 1000;
+}
+
 /** The most memory that a process and its descendants held at a time each, in mebibytes. */
 export function peakMemoryOf(pid: number): number {
   const peaks = treeOf(pid).map((id) => Number(/VmHWM:\s+(\d+)/.exec(readProc(`${id}/status`) ?? '')?.[1] ?? 0));

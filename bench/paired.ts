@@ -1,0 +1,164 @@
+/**
+ * The working tree beside another commit of this repository, for changes of a few percent. Both gateways run at the same
+ * time and are asked in turn for a quarter of a second each, in the order ABBA, so that whatever the machine does
+ * meanwhile meets both. Each ratio is of two neighbouring bursts; what is printed is the median of all of them. It needs
+ * Linux and git.
+ *
+ *   npm run bench:paired -- HEAD~1                         S1 to S6, about 5 minutes
+ *   npm run bench:paired -- 679a270 --scenarios S1,S4      a part of it
+ *   npm run bench:paired -- HEAD                           the spread of the instrument itself
+ *   npm run bench:paired -- HEAD --set CACHE_TTL=60        the working tree only gets this setting; several may be given
+ *
+ * More options: --pairs of processes, since two processes of one commit differ by some percent (3); --bursts of each
+ * process for each scenario (16); --seconds a burst (0.25); --warm, the CPU seconds that each process gets before, for
+ * each scenario (3); --hot, where all operations ask for the same objects.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createAgreement } from './gateways/agreement.ts';
+import { type RunningGateway, startGateway } from './gateways/running.ts';
+import { ours, root } from './gateways/table.ts';
+import { gatewayCore, otherCore } from './measure/bench.ts';
+import { runBurst } from './measure/burst.ts';
+import { type Child, startChild } from './measure/child.ts';
+import type { LoadJob, LoadResult } from './measure/load.ts';
+import { type Point, points } from './measure/points.ts';
+import { threadTimeOf } from './measure/processes.ts';
+import type { UpstreamOrder, UpstreamReport } from './measure/upstream.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    scenarios: { type: 'string', default: 'S1,S2,S3,S4,S5,S6' },
+    pairs: { type: 'string', default: '3' },
+    bursts: { type: 'string', default: '16' },
+    seconds: { type: 'string', default: '0.25' },
+    warm: { type: 'string', default: '3' },
+    set: { type: 'string', multiple: true, default: [] },
+    hot: { type: 'boolean', default: false },
+  },
+});
+const [commit] = positionals;
+if (commit === undefined || positionals.length > 1) throw new Error('expected one commit to compare with');
+
+/** Microseconds of CPU an operation that two neighbouring bursts took. */
+interface Neighbours {
+  readonly here: number;
+  readonly there: number;
+}
+
+/** Both gateways, and what asks them. */
+interface Pair {
+  readonly here: RunningGateway;
+  readonly there: RunningGateway;
+  readonly load: Child<LoadJob, LoadResult>;
+}
+
+const scenarios = values.scenarios.split(',');
+const series = values.hot ? 'hot' : 'cold';
+const chosen = points.filter((point) => point.series === series && scenarios.includes(point.scenario));
+if (chosen.length !== scenarios.length) throw new Error(`expected scenarios of bench/ but got ${values.scenarios}`);
+const changes = Object.fromEntries(
+  values.set.map((text) => [text.split('=', 1)[0] ?? '', text.slice(text.indexOf('=') + 1)]),
+);
+const measured = new Map<Point, Neighbours[]>(chosen.map((point) => [point, []]));
+
+const other = checkOut(commit);
+try {
+  for (let pairs = 1; pairs <= Number(values.pairs); pairs += 1) {
+    await measurePair();
+    console.error(`pair ${pairs} of ${values.pairs}`);
+  }
+} finally {
+  execFileSync('git', ['worktree', 'remove', '--force', other], { cwd: root });
+  rmdirSync(dirname(other));
+}
+print();
+
+/** A commit in a folder of its own, with what it depends on. */
+function checkOut(revision: string): string {
+  const folder = join(mkdtempSync(join(tmpdir(), 'paired-')), 'gateway');
+  execFileSync('git', ['worktree', 'add', '--quiet', '--detach', folder, revision], { cwd: root });
+  const lockOf = (path: string): string => readFileSync(join(path, 'package-lock.json'), 'utf8');
+  if (lockOf(folder) === lockOf(root)) {
+    for (const part of ['', 'tools/rest-types', 'workspace']) {
+      const modules = join(root, part, 'node_modules');
+      if (existsSync(modules))
+        cpSync(modules, join(folder, part, 'node_modules'), { recursive: true, verbatimSymlinks: true });
+    }
+  } else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' });
+  return folder;
+}
+
+/** Starts both gateways over one upstream, checks that they answer the same, and measures each scenario. */
+async function measurePair(): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const upstream = stack.use(startChild<UpstreamOrder, UpstreamReport>('upstream.ts', otherCore));
+  const { url: upstreamUrl } = await upstream.answer();
+  const load = stack.use(startChild<LoadJob, LoadResult>('load.ts', otherCore));
+  const start = async (folder: string, environment: Readonly<Record<string, string>>): Promise<RunningGateway> =>
+    stack.use(await startGateway({ ...ours, folder }, { upstreamUrl, environment, prefix: gatewayCore }));
+  const pair = { here: await start(root, changes), there: await start(other, {}), load };
+  const agreement = createAgreement();
+  for (const gateway of [pair.there, pair.here]) await agreement.checkAll('ours', gateway);
+  for (const point of chosen) {
+    for (const gateway of [pair.here, pair.there]) await warmUp(pair, gateway, point);
+  }
+  for (const point of chosen) {
+    for (let bursts = 0; bursts < Number(values.bursts); bursts += 1) {
+      measured.get(point)?.push(await neighbours(pair, point, bursts % 2 === 0));
+    }
+  }
+}
+
+async function neighbours(pair: Pair, point: Point, isHereFirst: boolean): Promise<Neighbours> {
+  const first = await cost(pair, isHereFirst ? pair.here : pair.there, point);
+  const second = await cost(pair, isHereFirst ? pair.there : pair.here, point);
+  return isHereFirst ? { here: first, there: second } : { here: second, there: first };
+}
+
+/** CPU time of one operation in one burst, in microseconds. */
+async function cost(pair: Pair, gateway: RunningGateway, point: Point): Promise<number> {
+  const before = threadTimeOf(gateway.pid);
+  const { operations } = await burst(pair, gateway, point);
+  return (threadTimeOf(gateway.pid) - before) / operations;
+}
+
+async function warmUp(pair: Pair, gateway: RunningGateway, point: Point): Promise<void> {
+  const enough = threadTimeOf(gateway.pid) + Number(values.warm) * 1e6;
+  while (threadTimeOf(gateway.pid) < enough) await burst(pair, gateway, point);
+}
+
+async function burst({ load }: Pair, gateway: RunningGateway, point: Point): Promise<LoadResult> {
+  const question = ours.questions[point.scenario];
+  if (question === undefined) throw new Error(`expected a question for ${point.scenario}`);
+  return runBurst({ gateway, load, point, question, seconds: Number(values.seconds) });
+}
+
+function print(): void {
+  const rows = [...measured].map(([{ scenario }, all]) => {
+    const ratios = all.map(({ here, there }) => here / there);
+    return {
+      scenario,
+      [`${commit}, µs`]: quantile(
+        all.map(({ there }) => there),
+        0.5,
+      ).toFixed(1),
+      'working tree, µs': quantile(
+        all.map(({ here }) => here),
+        0.5,
+      ).toFixed(1),
+      ratio: quantile(ratios, 0.5).toFixed(3),
+      // The median of that many ratios is within this with 95 % certainty, if they are independent.
+      spread: `± ${((1.57 * (quantile(ratios, 0.75) - quantile(ratios, 0.25))) / Math.sqrt(ratios.length)).toFixed(3)}`,
+    };
+  });
+  console.table(rows);
+}
+
+function quantile(numbers: readonly number[], share: number): number {
+  return numbers.toSorted((one, two) => one - two)[Math.floor(numbers.length * share)] ?? NaN;
+}
