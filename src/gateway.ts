@@ -157,7 +157,7 @@ export function createGateway(given: GatewayOptions): Gateway {
     saved,
     drift,
     cache,
-    redis: redis?.reachability,
+    redis,
     budget: callBudget,
   };
   const metrics = createMetrics(sources, options);

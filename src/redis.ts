@@ -1,7 +1,7 @@
 import { getCACertificates } from 'node:tls';
 import { Redis, ReplyError } from 'ioredis';
 import { messageOf } from './error-text.ts';
-import type { Log } from './log.ts';
+import { type Log, LogThrottle } from './log.ts';
 import { followPassword } from './redis-password.ts';
 
 /** The way to a Redis that several gateways share. */
@@ -15,6 +15,8 @@ export interface RedisOptions {
   readonly log: Log;
   /** Logs whether it can be reached; all connections of a process share it. */
   readonly reachability: RedisReachability;
+  /** Counts and logs commands that fail; all connections of a process share it. */
+  readonly failures: RedisFailures;
 }
 
 /** The Redis that settings name, and where its states are logged; undefined if they name none. Once for a process. */
@@ -24,7 +26,14 @@ export function redisOf(
 ): RedisOptions | undefined {
   if (url === undefined) return undefined;
   const password = path === undefined ? undefined : followPassword(path, log);
-  return { url, authorities, password, log, reachability: new RedisReachability(log) };
+  return {
+    url,
+    authorities,
+    password,
+    log,
+    reachability: new RedisReachability(log),
+    failures: new RedisFailures(log),
+  };
 }
 
 /** How settings name a Redis: its URL, certificates in PEM form, and the path of a file with its password. */
@@ -83,6 +92,37 @@ export class RedisReachability {
   }
 }
 
+/** The commands that are sent to Redis. */
+const commands = ['get', 'pttl', 'set', 'exists', 'expire', 'incrby', 'eval', 'evalsha'] as const;
+
+type RedisCommand = (typeof commands)[number];
+
+/** Counts commands that Redis refuses, or does not answer in time, and logs each reason of each once in a while. */
+export class RedisFailures {
+  /** By command, since the start. */
+  readonly counts = new Map<RedisCommand, number>(commands.map((command) => [command, 0]));
+  readonly #log: Log;
+  readonly #logged = new LogThrottle();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** A command failed. `sent` is the first of those that were sent together; Redis says which one of them it refuses. */
+  note(error: unknown, sent: RedisCommand): void {
+    const { command, reason } = this.count(error, sent);
+    if (this.#logged.takes(`${command} ${reason}`)) this.#log('warn', 'Redis failed a command', { command, reason });
+  }
+
+  /** The same without a line in the log. */
+  count(error: unknown, sent: RedisCommand): { readonly command: RedisCommand; readonly reason: string } {
+    const refused = refusedCommandOf(error);
+    const command = commands.find((one) => one === refused) ?? sent;
+    this.counts.set(command, (this.counts.get(command) ?? 0) + 1);
+    return { command, reason: reasonOf(error) };
+  }
+}
+
 /** The longest time until a lost connection is tried again, in milliseconds. */
 const longestReconnectMs = 2000;
 
@@ -128,9 +168,15 @@ export function connectRedis({ url, authorities, password, reachability }: Redis
 
 /** Whether a database could not be chosen: there is no such one, or the user may not. */
 function isOfSelect(error: Error): boolean {
-  const isReply = error instanceof ReplyError;
+  return refusedCommandOf(error) === 'select';
+}
+
+/** The name of the command that Redis refused; undefined if it did not answer. */
+function refusedCommandOf(error: unknown): string | undefined {
+  const isReply = error instanceof ReplyError && error instanceof Error;
   const command = isReply && 'command' in error ? error.command : undefined;
-  return typeof command === 'object' && command !== null && 'name' in command && command.name === 'select';
+  const hasName = typeof command === 'object' && command !== null && 'name' in command;
+  return hasName ? String(command.name).toLowerCase() : undefined;
 }
 
 /** Ends a connection for good; that is not logged. */
@@ -139,8 +185,12 @@ export function disconnectRedis(redis: Redis): void {
   redis.disconnect();
 }
 
+/** What Redis answers if the user may run a script, but not a command in it: its first word is only `ERR`. */
+const scriptLacksPermission = /^ERR (?:The user executing the script can't run|ACL failure in script)/;
+
 /** Why a command failed: the first word of what Redis refused it with (`OOM`, `MOVED`, `NOPERM`), for the rest may hold keys. */
 export function reasonOf(error: unknown): string {
   const message = messageOf(error);
+  if (error instanceof ReplyError && scriptLacksPermission.test(message)) return 'NOPERM';
   return error instanceof ReplyError ? (/^[A-Z]+/.exec(message)?.[0] ?? 'ERR') : message;
 }

@@ -9,7 +9,7 @@ import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';
 import { reloadOnHangUp } from './hang-up.ts';
 import type { Log } from './log.ts';
 import { createMemoryStore } from './operation/persisted/store.ts';
-import { redisOf } from './redis.ts';
+import { type RedisOptions, redisOf } from './redis.ts';
 import { mutationNames } from './resolvers/resolvers.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
 import { createCallBudget } from './rest/budget/create-budget.ts';
@@ -67,12 +67,14 @@ export async function lead({ config, site, environment, close }: Task): Promise<
   const journal = createLog(config.logLevel, true);
   const { log, plainLog } = journal;
   const tenants = followKeys(config, environment, plainLog);
+  const redis = config.budget && redisOf(config.persisted, plainLog);
   const starting = startWorkers({
     workers: config.workers,
     orders: { config, site },
     store: createMemoryStore(),
     tenants,
-    budget: sharedBudget(config, site.upstreamUrl, plainLog),
+    budget: sharedBudget(config, site.upstreamUrl, redis),
+    redis,
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
     log: plainLog,
   });
@@ -184,10 +186,9 @@ function hasFiles({ persisted, upstreamTlsFiles, auth }: Config): boolean {
 }
 
 /** The budget of all workers, in the first process. */
-function sharedBudget(config: Config, upstreamUrl: string, log: Log): CallBudget | undefined {
-  const { budget: settings, operationDeadlineMs, persisted } = config;
+function sharedBudget(config: Config, upstreamUrl: string, redis: RedisOptions | undefined): CallBudget | undefined {
+  const { budget: settings, operationDeadlineMs } = config;
   if (settings === undefined) return undefined;
-  const redis = redisOf(persisted, log);
   const maxInFlight = config.maxUpstreamInFlight * config.workers;
   return createCallBudget({ settings, operationDeadlineMs, maxInFlight, upstreamUrl, redis });
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FollowedTenants } from '../auth/follow-tenants.ts';
 import type { Log } from '../log.ts';
 import type { TextStore } from '../operation/persisted/store.ts';
+import type { RedisOptions } from '../redis.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
 import { countingMetrics, type Snapshot } from '../telemetry/metrics.ts';
 import { reloadsMeasured } from '../telemetry/reload-metrics.ts';
@@ -24,6 +25,8 @@ export interface GroupOptions {
   readonly tenants?: Pick<FollowedTenants, 'current' | 'onChange' | 'reloads'> | undefined;
   /** What each upstream key may call, all workers together, if that is limited. */
   readonly budget?: CallBudget | undefined;
+  /** The Redis in which that budget is counted, if it is. */
+  readonly redis?: RedisOptions | undefined;
   /** How long workers may take to stop before they are ended, in milliseconds. */
   readonly stopMs: number;
   readonly log: Log;
@@ -163,8 +166,8 @@ class Workers {
   async #totals(): Promise<string> {
     const serving = [...this.#running.values()].filter((worker) => worker.serves);
     const snapshots = await Promise.all(serving.map((worker) => worker.measure()));
-    const { budget, tenants } = this.#options;
-    if (budget?.counting !== undefined) snapshots.push(await countingMetrics(budget.counting));
+    const { budget, redis, tenants } = this.#options;
+    if (budget?.counting !== undefined) snapshots.push(await countingMetrics(budget.counting, redis));
     if (tenants !== undefined) snapshots.push([reloadsMeasured('tenants', tenants.reloads)]);
     return totalsOf(snapshots, await this.#retired, { running: serving.length, restarts: this.#restarted });
   }

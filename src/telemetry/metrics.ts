@@ -3,7 +3,7 @@ import type { AuthResult } from '../auth/authenticator.ts';
 import type { Reloads } from '../follow-files.ts';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
 import type { DocumentUses } from '../operation/persisted/uses.ts';
-import type { RedisReachability } from '../redis.ts';
+import type { RedisOptions } from '../redis.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { CountingState } from '../rest/budget/redis-counts.ts';
 import type { RestCache } from '../rest/cache/rest-cache.ts';
@@ -26,8 +26,8 @@ export interface MetricsSources {
   readonly drift: DriftWatch;
   /** Undefined if nothing is cached. */
   readonly cache: RestCache | undefined;
-  /** The connections to Redis; undefined without one. */
-  readonly redis: RedisReachability | undefined;
+  /** Undefined without one. */
+  readonly redis: Pick<RedisOptions, 'reachability' | 'failures'> | undefined;
   readonly budget: CallBudget | undefined;
 }
 
@@ -85,9 +85,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   );
   if (cache !== undefined) measureCache([registry], cache);
   measureDocuments([registry], documents);
-  measureRedis([registry], documents, cache);
-  if (redis?.isUp !== undefined)
-    gauge([registry], redisUp.name, redisUp.help, () => (redis.isUp === true ? 1 : 0), 'min');
+  if (redis !== undefined) measureRedis([registry], redis);
   const counting = budget?.counting;
   if (counting !== undefined) measureCounting([registry], counting);
   const reloads = new Map<Reloadable, Readonly<Reloads>>();
@@ -205,23 +203,24 @@ function measureDocuments(registers: Registry[], documents: DocumentUses): void 
   );
 }
 
-/** The Redis of persisted documents and that of the cache are one. */
-function measureRedis(registers: Registry[], { redis }: DocumentUses, cache: RestCache | undefined): void {
+/** Measures the connections of a process to Redis, if it has any. */
+function measureRedis(registers: Registry[], { reachability, failures }: NonNullable<MetricsSources['redis']>): void {
   counter(
     registers,
     'gateway_redis_failures_total',
     'Commands that Redis refused or did not answer in time.',
     ['command'],
-    () =>
-      [...Object.entries(redis.failures), ...Object.entries(cache?.redisFailures ?? {})].map(([command, value]) => [
-        { command },
-        value,
-      ]),
+    () => [...failures.counts].map(([command, value]) => [{ command }, value]),
+  );
+  if (reachability.isUp === undefined) return;
+  gauge(
+    registers,
+    'gateway_redis_up',
+    '1 if all connections to Redis are there, else 0.',
+    () => (reachability.isUp === true ? 1 : 0),
+    'min',
   );
 }
-
-/** The gauge of the connections to Redis. */
-const redisUp = { name: 'gateway_redis_up', help: '1 if all connections to Redis are there, else 0.' };
 
 function measureCounting(registers: Registry[], counting: () => CountingState): void {
   gauges(
@@ -242,9 +241,12 @@ function modesOf({ mode }: CountingState): ReadonlyMap<string, number> {
 }
 
 /** The metrics of the budget that one process counts for the others. */
-export async function countingMetrics(counting: () => CountingState): Promise<Snapshot> {
+export async function countingMetrics(
+  counting: () => CountingState,
+  redis: MetricsSources['redis'],
+): Promise<Snapshot> {
   const registry = new Registry();
   measureCounting([registry], counting);
-  gauge([registry], redisUp.name, redisUp.help, () => (counting().isConnected ? 1 : 0), 'min');
+  if (redis !== undefined) measureRedis([registry], redis);
   return registry.getMetricsAsJSON();
 }

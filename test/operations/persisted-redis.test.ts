@@ -239,14 +239,14 @@ describe.skipIf(!hasRedis)('Gateways with the same REDIS_URL', () => {
     });
     expect(outcomeOf(await send(gateway.url, automatic(hashOf(known))))).toEqual([200, { known: 'Query' }]);
     expect(gateway.failures.filter((failure) => JSON.stringify(failure).includes('OOM'))).toEqual([
-      { command: 'SET', reason: 'OOM' },
+      { command: 'set', reason: 'OOM' },
     ]);
     expect((await failuresOf(gateway))['get']).toBe(0);
   });
 
   test.each([
-    ['may not write', '-set', 'SET', { get: 0, set: 1 }],
-    ['may not read', '-get', 'GET', { get: 1, set: 0 }],
+    ['may not write', '-set', 'set', { get: 0, set: 1 }],
+    ['may not read', '-get', 'get', { get: 1, set: 0 }],
   ])('a user that %s there is told of in the log and in the metrics', async (_what, rule, command, counts) => {
     await using redis = await startRedis();
     await redis.ask('ACL', 'SETUSER', 'app', 'on', '>pass', '~*', '+@all', rule);
@@ -255,7 +255,7 @@ describe.skipIf(!hasRedis)('Gateways with the same REDIS_URL', () => {
     expect(await askAutomatically(gateway.url, query)).toEqual([200, { a: 'Query' }]);
     await until(() => gateway.failures.length > 0);
     expect(gateway.failures).toEqual([{ command, reason: 'NOPERM' }]);
-    expect(await failuresOf(gateway)).toEqual(counts);
+    expect(await failuresOf(gateway)).toMatchObject(counts);
   });
 
   test('trust a Redis by the authority of REDIS_CA, and none without it', async () => {

@@ -6,10 +6,12 @@ import { isObject } from '../../src/rest/values.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { cacheSettings } from '../support/cache.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { createFolder, outcomeOf, registration, send } from '../support/persisted.ts';
+import { automatic, createFolder, outcomeOf, registration, send } from '../support/persisted.ts';
 import { runMain } from '../support/process.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
+import * as rows from '../support/rows.ts';
 import { authority } from '../support/tls.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 interface LoggingGateway extends TestGateway {
   /** What was logged of Redis: each state once, whatever reasons it has had. */
@@ -102,6 +104,66 @@ test.skipIf(!hasRedis)(
       },
       { timeout: 20_000 },
     );
+  },
+);
+
+/** The commands that have failed, by the text of the metrics. */
+function failuresIn(metrics: string): readonly (string | undefined)[] {
+  const samples = metrics.matchAll(/^gateway_redis_failures_total\{command="(\w+)"\} [1-9]/gm);
+  return [...samples].map(([, name]) => name);
+}
+
+/** What the user may not do, and the commands that fail by that: scripts are told by their own names. */
+const forbidden: readonly [string, readonly string[]][] = [
+  ['evalsha', ['evalsha']],
+  ['eval', ['eval']],
+  ['info', ['eval']],
+  ['get', ['get', 'eval']],
+  ['set', ['set', 'eval']],
+  ['incrby', ['incrby']],
+  ['expire', ['expire']],
+  ['pttl', ['pttl']],
+];
+
+test.skipIf(!hasRedis).each(forbidden)(
+  'metrics and log name the command that is refused if the user may do all but %s',
+  async (command, named) => {
+    await using redis = await startRedis();
+    await redis.ask('ACL', 'SETUSER', 'gateway', 'on', '>right', '~*', '+@all', `-${command}`);
+    await using upstream = await startUpstream({ 'GET /api/projects/1/': { body: rows.project(1) } });
+    const told: string[] = [];
+    await using gateway = await startGateway(upstream, {
+      cache: cacheSettings,
+      budget: budgetOf({ rest: '1000/1' }),
+      persisted: { redisUrl: redis.url.replace('//', '//gateway:right@') },
+      log: (_level, message, fields) => {
+        if (!isObject(fields) || typeof fields['reason'] !== 'string') return;
+        told.push(`${message}: ${typeof fields['command'] === 'string' ? fields['command'] : ''} ${fields['reason']}`);
+      },
+    });
+    const countsInRedis = command !== 'evalsha' && command !== 'eval';
+    const asksAgain = async (): Promise<string> => {
+      const query = `{ project(id: 1) { name } once${told.length}: __typename }`;
+      await send(gateway.url, automatic(hashOf(query)));
+      await send(gateway.url, registration(query));
+      return gateway.gateway.metrics.render();
+    };
+    await vi.waitFor(
+      async () => {
+        const metrics = await asksAgain();
+        expect(failuresIn(metrics)).toEqual(named);
+        expect(metrics).toMatch(
+          new RegExp(`^gateway_budget_mode\\{mode="${countsInRedis ? 'redis' : 'local'}"\\} 1$`, 'm'),
+        );
+        expect(metrics).toMatch(/^gateway_redis_up 1$/m);
+      },
+      { timeout: 20_000 },
+    );
+    const lines = named.map((one) => `Redis failed a command: ${one} NOPERM`);
+    const local = 'calls cannot be counted in Redis: this gateway has its part of the budget:  NOPERM';
+    const expected = command === 'evalsha' ? [local] : countsInRedis ? lines : [local, ...lines];
+    expect(told.filter((line) => !line.startsWith('Redis is ')).toSorted()).toEqual(expected.toSorted());
+    expect(gateway.reported).toEqual([]);
   },
 );
 

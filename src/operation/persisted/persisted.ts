@@ -72,7 +72,7 @@ const weekSeconds = 7 * 24 * 3600;
 export function createPersisted(options: PersistedOptions): Persisted {
   const uses = createDocumentUses();
   const list = createList(options, uses);
-  const store = createStore(options, uses);
+  const store = createStore(options);
   const documents = (): ReturnType<FollowedManifests['current']> => list?.current() ?? noDocuments;
   return {
     resolve: createResolve({
@@ -100,9 +100,9 @@ function createList(options: PersistedOptions, uses: DocumentUses): FollowedMani
   throw new ManifestError(`PERSISTED_DOCUMENTS_MODE=${mode} needs a manifest: set PERSISTED_DOCUMENTS`);
 }
 
-function createStore(options: PersistedOptions, { redis: use }: DocumentUses): Registrations | undefined {
+function createStore(options: PersistedOptions): Registrations | undefined {
   const { mode, automatic = mode !== 'only', redis, sharedStore } = options;
   if (!automatic) return undefined;
-  const shared = redis === undefined ? sharedStore : createRedisStore({ ...redis, ttlSeconds: weekSeconds, use });
+  const shared = redis === undefined ? sharedStore : createRedisStore({ ...redis, ttlSeconds: weekSeconds });
   return createRegistrations(createMemoryStore(), shared);
 }

@@ -1,16 +1,13 @@
 import { type Redis, ReplyError } from 'ioredis';
-import { type Log, LogThrottle } from '../../log.ts';
-import { connectRedis, disconnectRedis, type RedisOptions, reasonOf } from '../../redis.ts';
+import { LogThrottle } from '../../log.ts';
+import { connectRedis, disconnectRedis, type RedisOptions } from '../../redis.ts';
 import { hashOf } from './ids.ts';
 import type { SharedTexts } from './store.ts';
-import type { RedisCommand, RedisUse } from './uses.ts';
 
 /** A Redis that several gateways share, and how texts are kept there. */
 export interface RedisStoreOptions extends RedisOptions {
   /** How long a text is kept after it was last registered, in seconds. */
   readonly ttlSeconds: number;
-  /** Counts failures. */
-  readonly use: RedisUse;
 }
 
 /** Longest time that a request waits for Redis, in milliseconds: the client can send the text instead. */
@@ -38,12 +35,11 @@ const mostBytes = { caller: 4 * 2 ** 20, all: 32 * 2 ** 20 } as const;
  * Keeps texts in Redis, under the keys that Apollo Server uses (`apq:<hash>`). A Redis that is down, slow or full is a
  * miss, never an error. One server: a Redis Cluster refuses most keys (`MOVED`), and Sentinel is not asked.
  */
-export function createRedisStore({ ttlSeconds, use, ...options }: RedisStoreOptions): SharedTexts {
+export function createRedisStore({ ttlSeconds, ...options }: RedisStoreOptions): SharedTexts {
   const redis = connectRedis(options, timeoutMs);
-  const { log } = options;
-  const failed = (command: RedisCommand): ((error: unknown) => void) => countFailures(command, use, log);
-  const read = createRun(redis, failed('get'));
-  const write = createRun(redis, failed('set'));
+  const { log, failures } = options;
+  const read = createRun(redis, (error) => failures.note(error, 'get'));
+  const write = createRun(redis, (error) => failures.note(error, 'set'));
   const unkept = new LogThrottle();
   const hasRoom = async (bound: keyof typeof mostBytes, name: string, bytes: number): Promise<boolean> => {
     // First, so that a counter is never without an end.
@@ -88,16 +84,5 @@ function createRun(
     } finally {
       waiting -= 1;
     }
-  };
-}
-
-/** Counts failures of a command, and logs each reason once in a while. */
-function countFailures(command: RedisCommand, use: RedisUse, log: Log): (error: unknown) => void {
-  const logged = new LogThrottle();
-  return (error) => {
-    use.failures[command] += 1;
-    const reason = reasonOf(error);
-    if (!logged.takes(reason)) return;
-    log('warn', 'Redis failed a command', { command: command.toUpperCase(), reason });
   };
 }

@@ -14,20 +14,9 @@ export interface AutomaticUse {
   registrations: number;
 }
 
-/** The commands that are sent to Redis. */
-export type RedisCommand = 'get' | 'set';
-
-/** What became of commands to Redis. */
-export interface RedisUse {
-  /** Commands that Redis refused or did not answer in time. */
-  readonly failures: Record<RedisCommand, number>;
-}
-
 /** Counters of persisted documents. They only grow, except that documents which are no longer listed are dropped. */
 export interface DocumentUses {
   readonly automatic: AutomaticUse;
-  /** All zero without a Redis. */
-  readonly redis: RedisUse;
   /** The counters of a listed document, the same object for the same id. */
   readonly of: (id: string) => DocumentUse;
   /** Forgets the documents that are not listed any more. */
@@ -40,7 +29,6 @@ export function createDocumentUses(): DocumentUses {
   const uses = new Map<string, DocumentUse>();
   return {
     automatic: { hits: 0, misses: 0, registrations: 0 },
-    redis: { failures: { get: 0, set: 0 } },
     of: (id) => {
       const use = uses.get(id) ?? { id, hits: 0, errors: 0, restCalls: 0 };
       uses.set(id, use);

@@ -57,7 +57,7 @@ function shareLedger(
   const { windows, share, replicas } = settings;
   const redis = connectRedis(way);
   const counts = new RedisCounts({
-    ...{ redis, upstreamUrl, gateway, longestCallMs, replicas, now, log: way.log },
+    ...{ redis, upstreamUrl, gateway, longestCallMs, replicas, now, log: way.log, failures: way.failures },
     longestWindowMs: Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms))),
     hasShares: share < 100,
     callsOf: (key) => local.callsOf(key),

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import { type Log, LogThrottle } from '../../log.ts';
-import { reasonOf } from '../../redis.ts';
+import { type RedisFailures, reasonOf } from '../../redis.ts';
 import type { AccountCall, CountedCall } from './ledger.ts';
 import { hashOf, type RedisLog, WaveNames } from './redis-logs.ts';
 import {
@@ -16,6 +16,7 @@ import {
 /** Settings of the counts in Redis. */
 export interface RedisCountsOptions {
   readonly redis: Redis;
+  readonly failures: RedisFailures;
   readonly upstreamUrl: string;
   /** The name of this gateway, unlike that of any other. */
   readonly gateway: string;
@@ -38,8 +39,6 @@ export interface RedisCountsOptions {
 export interface CountingState {
   /** Who decides: Redis for all gateways, or this gateway for its part. */
   readonly mode: 'redis' | 'local';
-  /** True if there is a connection to Redis. */
-  readonly isConnected: boolean;
   /** Calls that Redis had counted and lost, and that this gateway has added again. */
   readonly lostCalls: number;
 }
@@ -108,8 +107,7 @@ export class RedisCounts {
   }
 
   get state(): CountingState {
-    const isConnected = this.#options.redis.status === 'ready';
-    return { mode: this.#isUp ? 'redis' : 'local', isConnected, lostCalls: this.#lostCalls };
+    return { mode: this.#isUp ? 'redis' : 'local', lostCalls: this.#lostCalls };
   }
 
   /** How many gateways share the limits: those that Redis has heard of in the last minute before it was lost, or more. */
@@ -161,11 +159,17 @@ export class RedisCounts {
       if (!wasUp || this.#isForgotten) await this.#sendAll(wasUp);
       if (this.#options.redis.status === 'ready') this.#up();
     } catch (error) {
-      this.#down(reasonOf(error));
+      this.#failed(error);
     } finally {
       this.#isBeating = false;
       this.#beatLater();
     }
+  }
+
+  #failed(error: unknown): void {
+    // Without a connection nothing was sent.
+    if (this.#options.redis.status === 'ready') this.#options.failures.count(error, 'evalsha');
+    this.#down(reasonOf(error));
   }
 
   #beatLater(): void {
@@ -211,7 +215,7 @@ export class RedisCounts {
     try {
       return await this.#run({ ...wave, calls });
     } catch (error) {
-      this.#down(reasonOf(error));
+      this.#failed(error);
       return undefined;
     }
   }

@@ -1,6 +1,5 @@
 import { type Redis, ReplyError } from 'ioredis';
-import { type Log, LogThrottle } from '../../log.ts';
-import { connectRedis, disconnectRedis, type RedisOptions, reasonOf } from '../../redis.ts';
+import { connectRedis, disconnectRedis, type RedisFailures, type RedisOptions } from '../../redis.ts';
 
 /** A Redis that answers late, or not at all, is left alone that long by what can do without it, in milliseconds. */
 const restMs = 1000;
@@ -16,8 +15,8 @@ class TooLate extends Error {
 /** How long an answer is waited for, in milliseconds: operations go on without it. */
 const answerMs = 150;
 
-/** The commands that are counted when they fail. */
-export type CacheCommand = 'get' | 'set' | 'exists' | 'eval';
+/** The commands of the cache; of several that are sent together, the first. */
+type CacheCommand = 'get' | 'set' | 'exists' | 'eval';
 
 /** How a command is sent. */
 export interface CommandOptions {
@@ -28,19 +27,15 @@ export interface CommandOptions {
   readonly isInsistent: boolean;
 }
 
-/** The Redis in which gateways share what they have cached. Its failures are logged, each reason once in a while. */
+/** The Redis in which gateways share what they have cached. */
 export class CacheRedis {
-  /** Commands that Redis refused or did not answer in time, since the start. */
-  readonly failures: Record<CacheCommand, number> = { get: 0, set: 0, exists: 0, eval: 0 };
   readonly #redis: Redis;
-  readonly #log: Log;
-  readonly #logged = new LogThrottle();
+  readonly #failures: RedisFailures;
   #waiting = 0;
   #restsUntil = 0;
 
   constructor(options: RedisOptions) {
-    // Others have connections of their own to the same Redis.
-    this.#log = (level, message, fields) => options.log(level, message, { of: 'cache', ...fields });
+    this.#failures = options.failures;
     this.#redis = connectRedis(options);
   }
 
@@ -79,10 +74,8 @@ export class CacheRedis {
   }
 
   #hear(name: CacheCommand, error: unknown): void {
-    this.failures[name] += 1;
+    this.#failures.note(error, name);
     if (!(error instanceof ReplyError)) this.#restsUntil = performance.now() + restMs;
-    const reason = reasonOf(error);
-    if (this.#logged.takes(reason)) this.#log('warn', 'Redis failed a command', { reason });
   }
 }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import type { CacheCommand, CacheRedis } from './cache-redis.ts';
+import type { CacheRedis } from './cache-redis.ts';
 import type { Epoch } from './epochs.ts';
 import { open, seal, sealingKeyOf } from './sealed-text.ts';
 
@@ -39,11 +39,6 @@ export class RedisAnswers {
   constructor(redis: CacheRedis, upstream: string) {
     this.#redis = redis;
     this.#upstream = upstream;
-  }
-
-  /** Commands that Redis refused or did not answer in time, since the start; those for epochs, too. */
-  get failures(): Readonly<Record<CacheCommand, number>> {
-    return this.#redis.failures;
   }
 
   async find(place: SharedPlace): Promise<RemoteText | undefined> {

@@ -3,7 +3,6 @@ import type { Caller } from '../caller.ts';
 import type { RestOperation } from '../operation-ids.ts';
 import { csvOf, jsonOf } from '../response-content.ts';
 import { CacheCounts } from './cache-counts.ts';
-import type { CacheCommand } from './cache-redis.ts';
 import type { CacheUse } from './cache-use.ts';
 import { CachedAnswer, CachedAnswers, weightOf } from './cached-answers.ts';
 import { type Epoch, type Epochs, LocalEpochs } from './epochs.ts';
@@ -83,11 +82,6 @@ export class RestCache {
     this.lateMs = 2 * refreshMs;
     this.#remote = options.remote;
     this.#freshness = freshnessByOperation(ttls, staleSeconds * 1000);
-  }
-
-  /** Commands for it that Redis refused or did not answer in time, since the start; none without a Redis. */
-  get redisFailures(): Readonly<Partial<Record<CacheCommand, number>>> {
-    return this.#remote?.failures ?? {};
   }
 
   /** Whether answers are kept at all: without that it only tells what is under way from what was before a write. */
