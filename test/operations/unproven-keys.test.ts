@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { as, together } from '../support/load.ts';
 import { codesOf } from '../support/outcomes.ts';
 import { reply } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
+import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const unknown = reply({ status: 401, body: { type: 'authentication_error', code: 'authentication_failed' } });
@@ -39,6 +40,42 @@ test('24 requests at a time with an invented key make eight calls, and those tha
     expect(new Set(errors.map(({ extensions }) => extensions['code']))).toEqual(new Set(['UNAUTHENTICATED']));
   }
   expect(upstream.requests).toHaveLength(8);
+});
+
+/** Asks, and leaves once calls wait for the proof of the key. */
+async function askAndLeave(asked: TestGateway, query: string): Promise<void> {
+  const { gateway } = asked;
+  const controller = new AbortController();
+  const answer = asked.ask(query, { ...as('phx_new'), signal: controller.signal }).catch(() => undefined);
+  await until(() => gateway.upstreamHealth().queued > 0);
+  controller.abort();
+  await answer;
+  await until(() => gateway.upstreamHealth().queued === 0);
+}
+
+test('a client that keeps leaving makes no more calls with an invented key than one that stays', async () => {
+  await using upstream = await startUpstream(() => unknown, { hold: 100 });
+  await using gateway = await startGateway(upstream);
+  for (let visit = 0; visit < 5; visit += 1) await askAndLeave(gateway, twenty(20 * visit + 1));
+  expect(upstream.requests).toHaveLength(8);
+  upstream.release();
+  expect((await gateway.ask(twenty(200), as('phx_new'))).errors?.[0]?.extensions['code']).toBe('UNAUTHENTICATED');
+  expect(upstream.requests).toHaveLength(8);
+});
+
+test('a key is known by the answer to a call whose client has left', async () => {
+  const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
+  await using upstream = await startUpstream(async () => {
+    await mayAnswer;
+    return { count: 0, next: null, results: [] };
+  });
+  await using gateway = await startGateway(upstream);
+  await askAndLeave(gateway, twenty());
+  answer();
+  await until(() => upstream.records.every(({ cancelled, endedAt }) => !cancelled && endedAt !== Infinity));
+  upstream.reset();
+  expect(codesOf(await gateway.ask(twenty(200), as('phx_new')))).toEqual([]);
+  expect([upstream.requests.length, upstream.waves()]).toEqual([20, 1]);
 });
 
 test('the first answer to a new key lets the other calls go, and later requests wait for nothing', async () => {

@@ -12,7 +12,7 @@ import { budgetOf } from '../support/budgets.ts';
 const operation = operations.listProjects;
 const caller = { key: 'phx_test', hash: 'hash', sharingKey: 'hash', queueKey: 'hash' };
 
-/** The way to an upstream that never answers, with so many slots. */
+/** The way to an upstream that knows the caller and never answers again, with so many slots. */
 function createSilentUpstream(slots = 1): UpstreamResources {
   const upstream = createUpstreamResources({
     url: 'http://upstream.test',
@@ -23,6 +23,8 @@ function createSilentUpstream(slots = 1): UpstreamResources {
     eventLoop: new EventLoopYield(),
     log: () => undefined,
   });
+  upstream.keys.enter(caller, upstream);
+  upstream.keys.prove(caller);
   return {
     ...upstream,
     transport: {
@@ -90,8 +92,6 @@ test.each([0, 1, 2, 3, 4])(
 
 test('what has arrived and waits to be read says nothing against the upstream when its deadline passes', async () => {
   const silent = createSilentUpstream(100);
-  silent.keys.enter(caller, {});
-  silent.keys.prove(caller);
   let released = 0;
   const response = {
     status: 200,

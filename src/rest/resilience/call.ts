@@ -98,7 +98,18 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     return this.#hasArrived;
   }
 
+  /**
+   * With a key on trial it goes on as if its clients had stayed: else one that keeps leaving would make any number of calls
+   * with an invented key.
+   */
   protected override cancel(): void {
+    const { keys, now } = this.#upstream;
+    const leftMs = this.#sent !== undefined && keys.isOnTrial(this.#owner.caller) ? this.endsAt - now() : 0;
+    if (leftMs > 0) setTimeout(() => this.#giveUp(), leftMs).unref();
+    else this.#giveUp();
+  }
+
+  #giveUp(): void {
     this.#isCancelled = true;
     this.#admission?.cancel();
     this.#sent?.abort();

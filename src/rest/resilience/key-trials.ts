@@ -77,6 +77,11 @@ export class KeyTrials {
     return tenant !== undefined || this.#proven.get(sharingKey) === true;
   }
 
+  /** True if the upstream has not said yet whether it knows the key. */
+  isOnTrial(caller: Caller): boolean {
+    return !this.isProven(caller) && this.errorOf(caller.sharingKey) === undefined;
+  }
+
   /** What the upstream said of a key that it did not know a moment ago; undefined if it did not say so. */
   errorOf(sharingKey: string): UpstreamError | undefined {
     if (this.#rejections.size === 0) return undefined;
