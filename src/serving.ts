@@ -41,7 +41,7 @@ export interface Task extends Orders {
 
 /** Serves from this process, and stops on a signal. Resolves when it listens. */
 export async function serveAlone({ close, environment, ...orders }: Task): Promise<Started> {
-  const journal = createLog(orders.config.logLevel, false);
+  const journal = createLog(orders.config, false);
   const { log, plainLog } = journal;
   const tenants = followKeys(orders.config, environment, plainLog);
   const starting = startServing(orders, environment, { log, plainLog });
@@ -64,7 +64,7 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
 
 /** Serves from processes of its own, and stops them on a signal. Resolves when they listen. */
 export async function lead({ config, site, environment, close }: Task): Promise<Started> {
-  const journal = createLog(config.logLevel, true);
+  const journal = createLog(config, true);
   const { log, plainLog } = journal;
   const tenants = followKeys(config, environment, plainLog);
   const redis = config.budget && redisOf(config.persisted, plainLog);
@@ -101,7 +101,7 @@ export async function lead({ config, site, environment, close }: Task): Promise<
 export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<void> {
   const link = new PrimaryLink();
   const orders = await link.orders;
-  const { log, plainLog, end: endLog } = createLog(orders.config.logLevel, true);
+  const { log, plainLog, end: endLog } = createLog(orders.config, true);
   try {
     const starting = startServing(orders, environment, { log, plainLog }, link);
     const end = stopOnSignal(async () => (await starting).stop(), { end: endLog });

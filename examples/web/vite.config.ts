@@ -5,10 +5,10 @@ import { proxyTo, signIn } from './dev/sign-in.ts';
 
 const { PORT = '4000', GATEWAY_URL = `http://127.0.0.1:${PORT}`, API_KEY } = process.env;
 
-/** Waits, ten seconds at most, until the gateway answers whatever it does: they are started together. */
+/** Waits, ten seconds at most, until the gateway is there: they are started together. */
 async function gatewayAnswers(tries = 50): Promise<void> {
   try {
-    await fetch(`${GATEWAY_URL}/graphql`);
+    await fetch(`${GATEWAY_URL}/healthz`);
   } catch {
     if (tries === 0) return;
     await setTimeout(200);

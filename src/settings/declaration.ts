@@ -89,6 +89,10 @@ function declareOperations({ required, optional }: SettingsReader) {
       ),
     ),
     logLevel: required('LOG_LEVEL', oneOf('How much is logged', 'info', logLevels)),
+    logStyle: optional(
+      'LOG_STYLE',
+      oneOf('How lines of the log look; unset: text at a terminal, else JSON', undefined, logStyles),
+    ),
   };
 }
 
@@ -107,6 +111,8 @@ function declareUpstreamLimits({ required, note }: SettingsReader) {
   note(budgetSettings);
   return declared;
 }
+
+const logStyles = ['json', 'text'] as const;
 
 /** `silent` writes nothing. */
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;

@@ -65,7 +65,7 @@ export function text(meaning: string, fallback: string | undefined, expected: st
 }
 
 /** One of some words. */
-export function oneOf<T extends string>(meaning: string, fallback: T, values: readonly T[]): Setting<T> {
+export function oneOf<T extends string>(meaning: string, fallback: T | undefined, values: readonly T[]): Setting<T> {
   return {
     fallback,
     meaning,

@@ -40,13 +40,19 @@ export interface Journal {
   readonly end: () => Promise<void>;
 }
 
+/** Settings of a log. */
+export interface LogOptions {
+  readonly logLevel: string;
+  /** Undefined: text at a terminal, else JSON. */
+  readonly logStyle?: 'json' | 'text' | undefined;
+}
+
 /**
- * JSON lines on standard output, written in batches; at a terminal lines for people (see terminal.ts). If other processes
- * write to the same output batches are so small that no line gets into another, unless it is longer than a pipe takes in one
- * piece.
+ * JSON lines on standard output, written in batches, or lines for people (see terminal.ts). If other processes write to the
+ * same output batches are so small that no line gets into another, unless it is longer than a pipe takes in one piece.
  */
-export function createLog(level: string, isShared: boolean): Journal {
-  if (isatty(standardOutput)) {
+export function createLog({ logLevel: level, logStyle }: LogOptions, isShared: boolean): Journal {
+  if (logStyle === 'text' || (logStyle === undefined && isatty(standardOutput))) {
     const log = pino({ level }, createTerminal());
     const plainLog: Log = (severity, message, fields = {}) => log[severity](fields, message);
     return { log, plainLog, end: () => Promise.resolve() };

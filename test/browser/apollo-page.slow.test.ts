@@ -63,6 +63,10 @@ describe.skipIf(!hasChromium)('The page of examples/apollo (needs chromium)', { 
     await page.unroute('**/graphql');
     await page.getByText('4 of 10 dashboards').waitFor();
     expect(await told.count()).toBe(0);
+    await page.route('**/graphql', (route) => route.fulfill({ status: 502, body: '' }));
+    await page.locator('li:first-child button').click();
+    await page.getByRole('alert').getByText('The gateway does not answer. Load the page again').waitFor();
+    expect(await page.getByRole('main').innerText()).not.toContain('502');
   });
 
   test('shows a change before it is answered, and takes it back if it fails', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, seriousFindings, startBrowser, type TestBrowser } from '../support/browser.ts';
+import { testAwayGateway } from './away-gateway.ts';
 import { testDeferredDetails } from './deferred-details.ts';
 import {
   addNew,
@@ -32,6 +33,7 @@ describe.skipIf(!hasChromium)(
 
     testDeferredDetails(() => ({ browser, example }));
     testRefusedStreams(() => ({ browser, example }));
+    testAwayGateway(() => ({ browser, example }));
 
     test('shows new events as they come, each once, and draws the eye to them if motion is welcome', async () => {
       await using opened = await browser.open();

@@ -1,5 +1,9 @@
 import { useMutation } from '@apollo/client/react';
+import { isAway } from './client.ts';
 import { type Dashboard, pinDashboard } from './operations.ts';
+
+/** A change is not sent twice: the first request may have reached the gateway. */
+const unanswered = 'The gateway does not answer. Load the page again to see whether the change was made.';
 
 /** A dashboard with a button that pins or unpins it. The page shows the change at once, and takes it back if it fails. */
 export function DashboardItem({ id, name, pinned }: Dashboard) {
@@ -22,7 +26,7 @@ export function DashboardItem({ id, name, pinned }: Dashboard) {
       <button type="button" data-pinned={pinned === true} onClick={change}>
         {next ? 'Pin' : 'Unpin'}
       </button>
-      {error !== undefined && <span role="alert">{error.message}</span>}
+      {error !== undefined && <span role="alert">{isAway(error) ? unanswered : error.message}</span>}
     </li>
   );
 }

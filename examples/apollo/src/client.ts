@@ -1,5 +1,5 @@
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
-import { ServerError } from '@apollo/client/errors';
+import { CombinedGraphQLErrors, ServerError } from '@apollo/client/errors';
 import { RetryLink } from '@apollo/client/link/retry';
 import { relayStylePagination } from '@apollo/client/utilities';
 import { tap } from 'rxjs';
@@ -16,15 +16,16 @@ const cache = new InMemoryCache({
   },
 });
 
-/**
- * Tries again, until the gateway is back, only if no answer of it came: it repeats reads itself, and a write may have had its
- * effect. A proxy before it answers 5xx while it is away.
- */
+/** True if no answer of the gateway came. A proxy before it answers 5xx while it is away. */
+export function isAway(error: unknown): boolean {
+  return !CombinedGraphQLErrors.is(error) && (!ServerError.is(error) || error.statusCode >= 500);
+}
+
+/** Tries reads again until the gateway is back. It repeats failed ones itself, and a write may have had its effect. */
 const retry = new RetryLink({
   delay: { initial: 500, max: 3000 },
   attempts: (_count, { operationType }, error) => {
-    const isAway = !ServerError.is(error) || error.statusCode >= 500;
-    const goesOn = isAway && operationType === 'query';
+    const goesOn = isAway(error) && operationType === 'query';
     if (goesOn) setReachable(false);
     return goesOn;
   },

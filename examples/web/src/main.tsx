@@ -1,16 +1,16 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { App } from './App.tsx';
+import { tryAgain } from './gateway/tryAgain.ts';
 import './app.css';
 
 const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // A key may make few REST calls a minute, so nothing is read again behind the reader's back. The gateway has
-      // already tried twice if a second try can help.
+      ...tryAgain,
+      // A key may make few REST calls a minute, so nothing is read again behind the reader's back.
       staleTime: 60_000,
       refetchOnWindowFocus: false,
-      retry: false,
       // A browser that thinks it is offline shows the failure instead of waiting.
       networkMode: 'always',
     },

@@ -12,7 +12,12 @@ export class GatewayError extends Error {
   }
 }
 
-/** Whether something failed because the user is not signed in, or not any more. */
+/** True if no answer of the gateway came: a read that is tried again does no harm, and gets one once the gateway is back. */
+export function isAway(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && error.code === 'GATEWAY_UNAVAILABLE';
+}
+
+/** True if something failed because the user is not signed in, or not any more. */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof GatewayError && error.code === 'UNAUTHENTICATED';
 }

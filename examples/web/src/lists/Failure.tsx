@@ -1,8 +1,8 @@
-import { GatewayError } from '../gateway/GatewayError.ts';
+import { GatewayError, isAway } from '../gateway/GatewayError.ts';
 
 /** What readers can be told about the codes that they may meet; the other ones speak for themselves. */
 const explanations: Readonly<Record<string, string>> = {
-  GATEWAY_UNAVAILABLE: 'The server does not answer. Check your connection.',
+  GATEWAY_UNAVAILABLE: 'The server does not answer. This page tries again by itself.',
   OVERLOADED: 'The server is busy.',
   RATE_LIMITED: 'Too much was read in the last minute.',
   UNAUTHENTICATED: 'You are signed out. Load the page again to sign in.',
@@ -20,13 +20,13 @@ interface FailureProps {
   /** What could not be loaded, such as `events`. */
   readonly what: string;
   readonly error: Error | undefined;
-  /** Whether the rest of it is there. */
+  /** True if the rest of it is there. */
   readonly isPartial: boolean;
   readonly isRetrying: boolean;
   readonly onRetry: () => void;
 }
 
-/** Says what went wrong, with a button that tries again. */
+/** Says what went wrong, with a button that tries again unless the page does. */
 export function Failure({ what, error, isPartial, isRetrying, onRetry }: FailureProps) {
   const { code, retryAfter } = error instanceof GatewayError ? error : {};
   return (
@@ -40,9 +40,11 @@ export function Failure({ what, error, isPartial, isRetrying, onRetry }: Failure
         {retryAfter !== undefined && ` Try again in ${retryAfter} seconds.`}
         {code !== undefined && <code>{code}</code>}
       </p>
-      <button type="button" onClick={onRetry} aria-disabled={isRetrying}>
-        {isRetrying ? 'Trying…' : 'Try again'}
-      </button>
+      {!isAway(error) && (
+        <button type="button" onClick={onRetry} aria-disabled={isRetrying}>
+          {isRetrying ? 'Trying…' : 'Try again'}
+        </button>
+      )}
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { errorOf } from '../gateway/tryAgain.ts';
 import type { Pages } from '../gateway/usePages.ts';
 import { Failure } from './Failure.tsx';
 import { Skeleton } from './Skeleton.tsx';
@@ -19,22 +20,23 @@ interface PagedListProps<Node> {
 export function PagedList<Node>(props: PagedListProps<Node>) {
   const { what, pages, nodes = pages.nodes, goesOn = true, whenEmpty, children } = props;
   const { failure, query } = pages;
-  if (query.isPending) return <Skeleton what={what} rows={4} />;
+  const error = errorOf(query);
+  if (query.isPending && error === undefined) return <Skeleton what={what} rows={4} />;
   const retry = query.isFetchNextPageError ? query.fetchNextPage : query.refetch;
   return (
     <>
       {nodes.length > 0 && children(nodes)}
       {nodes.length === 0 && query.isSuccess && <p className="empty">{whenEmpty}</p>}
-      {(query.isError || failure) && (
+      {(error ?? failure) && (
         <Failure
           what={what}
-          error={query.error ?? failure}
-          isPartial={!query.isError}
+          error={error ?? failure}
+          isPartial={error === undefined}
           isRetrying={query.isFetching}
           onRetry={() => void retry({ cancelRefetch: false })}
         />
       )}
-      {query.hasNextPage && goesOn && !query.isError && (
+      {query.hasNextPage && goesOn && error === undefined && (
         <button
           type="button"
           className="more"

@@ -25,6 +25,9 @@ const passing: ReadonlySet<string> = new Set([
   'UPSTREAM_UNAVAILABLE',
 ]);
 
+/** Those of them that are no answers of the gateway. */
+const unanswered: ReadonlySet<string> = new Set(['CONNECTION_LOST', 'GATEWAY_UNAVAILABLE']);
+
 /**
  * Codes with which the gateway ends a connection whose token has expired or whose tenant has changed. The next request may be
  * taken all the same: it has the token of then.
@@ -84,7 +87,7 @@ export class Follower {
     const isRefused = hadOpened && !wasRefused && renewable.has(failure.code);
     if (!isRefused && !passing.has(failure.code)) return this.#onEvent({ kind: 'ended', failure });
     this.#onEvent({ kind: 'lost' });
-    await pause(Math.max(backOffMs(tries), (failure.retryAfter ?? 0) * 1000), signal);
+    await pause(Math.max(backOffMs(failure, tries), (failure.retryAfter ?? 0) * 1000), signal);
     if (!signal.aborted) void this.#run(signal, { tries: tries + 1, wasRefused: wasRefused || isRefused });
   }
 
@@ -110,9 +113,13 @@ export class Follower {
   }
 }
 
-/** Twice as long for each try, up to half a minute; at random, so that pages do not come back all at once. */
-function backOffMs(tries: number): number {
-  return Math.min(1000 * 2 ** tries, 30_000) * (0.5 + Math.random() / 2);
+/**
+ * Twice as long for each try, up to half a minute; at random, so that pages do not come back all at once. A gateway that is
+ * away has no work with tries, so these stay close to each other: readers see soon that it is back.
+ */
+function backOffMs({ code }: GatewayError, tries: number): number {
+  const longestMs = unanswered.has(code) ? 3000 : 30_000;
+  return Math.min(1000 * 2 ** tries, longestMs) * (0.5 + Math.random() / 2);
 }
 
 /** Ends early if the browser is online again. */

@@ -4,6 +4,7 @@ import { Dashboards } from '../dashboards/Dashboards.tsx';
 import { Events } from '../events/Events.tsx';
 import { execute } from '../gateway/execute.ts';
 import { idOf } from '../gateway/request.ts';
+import { errorOf } from '../gateway/tryAgain.ts';
 import { useResults } from '../gateway/useResults.ts';
 import { ProjectHeaderDocument } from '../generated/graphql.ts';
 import { Failure } from '../lists/Failure.tsx';
@@ -12,12 +13,7 @@ import { ProjectHeader } from './ProjectHeader.tsx';
 
 /** A project with its dashboards and events, which load beside each other and fail on their own. */
 export function ProjectPage({ id }: { readonly id: string }) {
-  const {
-    data: answer,
-    error,
-    isFetching,
-    refetch,
-  } = useQuery({
+  const query = useQuery({
     queryKey: [idOf(ProjectHeaderDocument), id],
     queryFn: async ({ signal }) => {
       const read = await execute(ProjectHeaderDocument, { id }, signal);
@@ -26,8 +22,9 @@ export function ProjectPage({ id }: { readonly id: string }) {
       return read;
     },
   });
+  const { data: answer, isFetching, refetch } = query;
   const [result] = useResults(useMemo(() => (answer === undefined ? [] : [answer]), [answer]));
-  const failure = error ?? result?.failure;
+  const failure = errorOf(query) ?? result?.failure;
   if (result?.data.project === null) return <p className="empty">There is no such project.</p>;
   return (
     <>
@@ -37,7 +34,7 @@ export function ProjectPage({ id }: { readonly id: string }) {
           growth={{ isGrowing: !result.isComplete, failedFields: fieldsIn(result.failedPaths) }}
         />
       )}
-      {result === undefined && error === null && <Skeleton what="project" rows={1} />}
+      {result === undefined && failure === undefined && <Skeleton what="project" rows={1} />}
       {failure && (
         <Failure
           what="project"
