@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { takeHangUps } from './hang-up.ts';
 
 // First of all: until it is taken a SIGHUP ends the process, and to load the rest takes a while.

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { findPackageJSON } from 'node:module';
 import { Gauge, type Registry } from 'prom-client';
 import { isObject } from '../rest/values.ts';
 
@@ -17,7 +17,7 @@ export function measureBuild(registers: Registry[]): void {
 }
 
 function packageVersion(): string {
-  const text = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
-  const content: unknown = JSON.parse(text);
+  const file = findPackageJSON(import.meta.url);
+  const content: unknown = file === undefined ? undefined : JSON.parse(readFileSync(file, 'utf8'));
   return isObject(content) ? String(content['version']) : '';
 }

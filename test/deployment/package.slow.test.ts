@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createFolder } from '../support/persisted.ts';
+import { runProgram } from '../support/process.ts';
+
+const root = join(import.meta.dirname, '../..');
+const folder = createFolder();
+const copy = join(folder.path, 'repository');
+const empty = join(folder.path, 'empty');
+const freePorts = { PORT: '0', WORKSPACE_PORT: '0' };
+let tarball = '';
+
+const run = async (where: string, command: string, ...args: string[]): Promise<string> =>
+  (await promisify(execFile)(command, args, { cwd: where })).stdout;
+
+const textOf = (...path: string[]): string => readFileSync(join(...path), 'utf8');
+
+// In a copy: while npm packs, package.json is that of the package, which other tests would read.
+beforeAll(async () => {
+  const listed = await run(root, 'git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard');
+  const files = listed
+    .split('\0')
+    .filter((path) => /^(?:src|schema|workspace|tools)\/|^[^/]+\.(?:json|md)$|^LICENSE$/.test(path));
+  for (const file of files.filter((path) => existsSync(join(root, path)))) {
+    mkdirSync(join(copy, dirname(file)), { recursive: true });
+    cpSync(join(root, file), join(copy, file));
+  }
+  mkdirSync(join(copy, 'node_modules'));
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    const target = name === 'embedded-workspace' ? join(copy, 'workspace') : join(root, 'node_modules', name);
+    symlinkSync(target, join(copy, 'node_modules', name));
+  }
+  const printed = await run(copy, 'npm', 'pack', '--silent');
+  tarball = join(copy, printed.trim());
+  mkdirSync(empty);
+  folder.write('empty/package.json', { private: true });
+  await run(empty, 'npm', 'install', '--no-audit', '--no-fund', '--omit=optional', tarball);
+}, 300_000);
+
+afterAll(() => folder[Symbol.dispose]());
+
+test('npm pack leaves the repository as it was', () => {
+  expect(textOf(copy, 'package.json')).toBe(textOf(root, 'package.json'));
+  expect(globSync('{npm-shrinkwrap,package.repository}.json', { cwd: copy })).toEqual([]);
+});
+
+test('the package holds JavaScript, the schema and the pages, and neither TypeScript nor tests', async () => {
+  const files = (await run(copy, 'tar', 'tzf', tarball)).trim().split('\n');
+  expect(files).toEqual(
+    expect.arrayContaining(['package/LICENSE', 'package/dist/src/main.js', 'package/dist/schema/base.graphql']),
+  );
+  expect(files.filter((file) => /\.ts$|\/test\//.test(file))).toEqual([]);
+});
+
+test.each([
+  ['alone', {}],
+  ['with workers', { WORKERS: '2' }],
+])(
+  'installed into an empty folder it answers a query of its embedded workspace, %s, and serves GraphiQL',
+  async (_, environment) => {
+    const program = ['node_modules/.bin/workspace-gateway'];
+    await using gateway = runProgram(empty, [process.execPath, ...program], { ...freePorts, ...environment });
+    const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
+    const [, key = ''] = await gateway.printed(/^Demo key +(\S+)/m);
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify({ query: '{ project(id: "1") { name } }' }),
+    });
+    expect(await answer.text()).toMatch(/^\{"data":\{"project":\{"name":"[^"]+"\}\}\}$/);
+    const page = await fetch(url, { headers: { accept: 'text/html' } });
+    expect(await page.text()).toContain('GraphiQL');
+    const metrics = await (await fetch(new URL('/metrics', url))).text();
+    expect(metrics).toMatch(/^gateway_build_info\{version="0\.1\.0"/m);
+    expect(textOf(root, 'package.json')).toContain('"version": "0.1.0"');
+  },
+);
+
+test('its commands run there', async () => {
+  const sdl = await run(empty, process.execPath, 'node_modules/.bin/workspace-gateway', 'schema');
+  expect(sdl).toBe(textOf(root, 'schema.graphql'));
+});
+
+test('npm ci in the unpacked package installs the versions that were tested', async () => {
+  const unpacked = join(folder.path, 'unpacked');
+  mkdirSync(unpacked);
+  await run(unpacked, 'tar', 'xzf', tarball, '--strip-components=1');
+  await run(unpacked, 'npm', 'ci', '--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund');
+  const installed = versionsIn(textOf(unpacked, 'node_modules/.package-lock.json'));
+  const locked = versionsIn(textOf(root, 'package-lock.json'));
+  expect(installed.size).toBeGreaterThan(100);
+  expect([...installed].filter(([path, version]) => locked.get(path) !== version)).toEqual([]);
+  expect([...installed.keys()].filter((path) => /vitest|typescript|embedded-workspace/.test(path))).toEqual([]);
+}, 300_000);
+
+/** The version of each package in a lock, by where it is installed. */
+function versionsIn(lock: string): ReadonlyMap<string, unknown> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- npm's own format
+  const { packages } = JSON.parse(lock) as {
+    readonly packages: Readonly<Record<string, { readonly version?: string }>>;
+  };
+  return new Map(Object.entries(packages).map(([path, { version }]) => [path, version]));
+}
