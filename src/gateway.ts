@@ -171,7 +171,10 @@ export function createGateway(given: GatewayOptions): Gateway {
   const { run, live } = createOperations(options, parts);
   if (live !== undefined) metrics.measureStreams(live);
   return {
-    handle: createHandle({ ...options, schema, run, authenticator: auth?.authenticator, report: watch.report }),
+    handle: createHandle({
+      ...{ ...options, schema, run, authenticator: auth?.authenticator, report: watch.report },
+      hasBudget: upstream.budget !== undefined,
+    }),
     reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), auth?.reload()])),
     takeTenants: (tenants) => {
       auth?.authenticator.takeTenants(tenants);

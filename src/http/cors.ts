@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../log.ts';
+import { rateLimitHeaderNames } from './rate-limit-headers.ts';
 import { answerHeaders } from './response.ts';
 
 /**
@@ -18,6 +19,8 @@ export interface CorsOptions {
   readonly vary: string;
   /** Whether refusals say how to authenticate, which pages may read then. */
   readonly isChallenging: boolean;
+  /** True if answers say what is left of the budgets of REST calls. */
+  readonly hasBudget: boolean;
   readonly log: Log;
 }
 
@@ -45,7 +48,6 @@ const usualHeaders = [
 
 /** Headers of an answer that a page may read. */
 const exposedHeaders = 'retry-after, x-request-id';
-const exposedChallenge = `${exposedHeaders}, www-authenticate`;
 
 /** How long a browser may remember a preflight, in seconds. */
 const maxAge = '600';
@@ -55,10 +57,14 @@ const mostLogged = 100;
 const longestLogged = 200;
 
 /** Makes the check of origins. */
-export function createCors({ origins, headers, vary, isChallenging, log }: CorsOptions): Cors {
+export function createCors({ origins, headers, vary, isChallenging, hasBudget, log }: CorsOptions): Cors {
   const listed = new Set(origins);
   const allowedHeaders = [...new Set([...usualHeaders, ...headers])].join(', ');
-  const exposed = isChallenging ? exposedChallenge : exposedHeaders;
+  const exposed = [
+    exposedHeaders,
+    ...(hasBudget ? [rateLimitHeaderNames] : []),
+    ...(isChallenging ? ['www-authenticate'] : []),
+  ].join(', ');
   const logRefusal = createRefusalLog(log);
   return (request, response) => {
     const { origin } = request.headers;

@@ -28,6 +28,8 @@ export interface HandleOptions extends PageOptions, Pick<YogaOptions, 'schema' |
   readonly corsOrigins: readonly string[];
   /** Names of request headers that pages may send beside the usual ones; by default none. */
   readonly corsHeaders?: readonly string[];
+  /** True if answers say what is left of the budgets of REST calls; by default they do not. */
+  readonly hasBudget?: boolean;
   /** Whether answers are compressed for clients that ask for it; by default they are not. */
   readonly compression?: boolean;
   readonly log: Log;
@@ -46,11 +48,11 @@ export interface HandleOptions extends PageOptions, Pick<YogaOptions, 'schema' |
  */
 export function createHandle(options: HandleOptions): Handle {
   const { schema, run, bodyLimits, compression = false, corsOrigins: origins, corsHeaders: headers = [] } = options;
-  const { log, report } = options;
+  const { hasBudget = false, log, report } = options;
   const vary = varyOf(origins, compression);
   const send = createSend({ compression, vary });
   const identify = options.authenticator && createIdentify(options.authenticator);
-  const cors = createCors({ origins, headers, vary, isChallenging: identify !== undefined, log });
+  const cors = createCors({ origins, headers, vary, isChallenging: identify !== undefined, hasBudget, log });
   const graphiql = options.graphiql
     ? createGraphiql({ ...options, takesTokens: identify !== undefined, compression, vary })
     : undefined;

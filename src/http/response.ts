@@ -1,6 +1,7 @@
 import type { OperationResult } from '../operation/result.ts';
 import { stringifyResult } from '../operation/serialize.ts';
 import type { MediaType } from './negotiation.ts';
+import { rateLimitHeaders } from './rate-limit-headers.ts';
 
 /** A complete HTTP response. */
 export interface HttpAnswer {
@@ -23,6 +24,8 @@ export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAns
   const headers: Record<string, string> = { 'content-type': contentTypes[mediaType], ...answerHeaders };
   if (result.maxAge !== undefined) headers['cache-control'] = `private, max-age=${result.maxAge}`;
   if (result.errors !== undefined) for (const { http } of result.errors) Object.assign(headers, http?.headers);
+  if (result.rateLimits !== undefined)
+    Object.assign(headers, rateLimitHeaders(result.rateLimits, headers['retry-after']));
   result.text ??= stringifyResult(result);
   return { status: statusOf(result, mediaType), headers, body: result.text };
 }

@@ -12,6 +12,7 @@ import type { Identify } from './identify.ts';
 import { toMessageStream } from './message-stream.ts';
 import { negotiateCoding, negotiateMessages, negotiateParts, negotiateStream } from './negotiation.ts';
 import { partsStream } from './parts-stream.ts';
+import { rateLimitHeaders } from './rate-limit-headers.ts';
 import { type BodyLimits, methodOf, readParams } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
 import { toStream } from './result-stream.ts';
@@ -142,7 +143,7 @@ function useStreams({ compression, report }: YogaOptions): Plugin<object, Stream
       const accept = request.headers.get('accept') ?? undefined;
       const type = negotiateStream(accept) ?? 'text/event-stream';
       payload.setResultProcessor((result, fetchAPI) => {
-        const { result: { parts, stream } = {}, context, isHead, res } = serverContext;
+        const { result: { parts, stream, rateLimits = [] } = {}, context, isHead, res } = serverContext;
         if (stream !== undefined) {
           const { body, headers } = toMessageStream(watched(stream, res), negotiateMessages(accept) ?? type, accept);
           return new fetchAPI.Response(isHead ? null : body, { headers });
@@ -154,7 +155,10 @@ function useStreams({ compression, report }: YogaOptions): Plugin<object, Stream
             negotiateCoding(accepted),
             context,
           );
-          return new fetchAPI.Response(body, head);
+          return new fetchAPI.Response(body, {
+            ...head,
+            headers: { ...head.headers, ...rateLimitHeaders(rateLimits) },
+          });
         }
         const errors = errorsOf(result).map((error) => toPublicError(error, report));
         const { body, ...head } = toStream(serverContext.result ?? { errors }, type, context.parts);

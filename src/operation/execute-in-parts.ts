@@ -80,8 +80,12 @@ async function answerOf(
   const takeTurn = async (): Promise<void> => {
     if (cost.isLarge) await eventLoop.takeLast();
   };
+  const withStatus = async (result: OperationResult): Promise<OperationResult> => {
+    const { caller } = request;
+    return caller === undefined || spending === undefined ? result : spending.withStatus(caller, cost, result);
+  };
   const beforeLast = async (): Promise<void> => {
-    if (cost.wantsCost && request.caller !== undefined) await spending?.withStatus(request.caller, cost, {});
+    if (cost.wantsCost) await withStatus({});
   };
   await takeTurn();
   const { data, errors } = 'initialResult' in executed ? executed.initialResult : executed;
@@ -89,8 +93,7 @@ async function answerOf(
   const isWithin = results.weigh(execution).why === undefined;
   if (!('initialResult' in executed) || !isWithin) {
     finish();
-    await beforeLast();
-    return results.of({ ...execution, freshMs: cache?.freshMs });
+    return withStatus(results.of({ ...execution, freshMs: cache?.freshMs }));
   }
   const writer = new PartsWriter({
     ...{ format, prepared, request, cost, answer, deadline, results, maxErrors, report },
@@ -99,7 +102,8 @@ async function answerOf(
   const first = writer.first(executed.initialResult);
   const parts = writeParts(writer, first, executed.subsequentResults, { takeTurn, finish, report });
   const { document, listed } = prepared;
-  return { document, listed, data, errors: writer.errors, parts: { format, ...parts } };
+  const { rateLimits } = await withStatus({});
+  return { document, listed, data, errors: writer.errors, parts: { format, ...parts }, rateLimits };
 }
 
 /** What happens beside the writing of parts. */

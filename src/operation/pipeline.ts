@@ -173,7 +173,7 @@ const streamed =
 /** What is answered in place of an operation that was refused, or that failed as a whole. */
 function failureOf(error: unknown, { cost }: OperationRun, options: OperationsOptions): OperationResult {
   const errors = error instanceof RefusedDocument ? error.errors : [error];
-  return { errors: toPublicErrors(errors, options), extensions: cost?.extensions() };
+  return { errors: toPublicErrors(errors, options), extensions: cost?.extensions(), rateLimits: cost?.budget };
 }
 
 function mutationByGet(): GraphQLError {
@@ -255,7 +255,7 @@ function execute(
   const proceed = (refused: GraphQLError | undefined): Promise<OperationResult> | OperationResult => {
     if (refused !== undefined) throw refused;
     const made = knownReads.follow(name, cache, start());
-    return cost.wantsCost && deferred === undefined ? spending.withStatus(caller, cost, made) : made;
+    return deferred === undefined ? spending.withStatus(caller, cost, made) : made;
   };
   return refusal instanceof Promise ? refusal.then(proceed) : proceed(refusal);
 }

@@ -1,5 +1,6 @@
 import type { DocumentNode } from 'graphql';
 import type { PartsFormat } from '../context.ts';
+import type { BudgetStatus } from './cost.ts';
 import type { PublicError } from './errors.ts';
 
 /** An answer that comes in parts. */
@@ -29,6 +30,8 @@ export interface OperationResult {
   readonly maxAge?: number;
   /** For how long all stays fresh that it was made of, in milliseconds; undefined if nothing is cached. */
   readonly freshMs?: number | undefined;
+  /** What is left of the budgets of REST calls that it has touched; undefined if nothing is counted. */
+  readonly rateLimits?: readonly BudgetStatus[] | undefined;
   /** What was executed; it is not answered. */
   readonly document?: DocumentNode;
   /** Whether its document is listed. */

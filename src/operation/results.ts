@@ -133,7 +133,7 @@ export class Results {
 
   /** Of a query nothing is left, of a mutation what it did. */
   #dropped(
-    { data, errors = [], extensions }: OperationResult,
+    { data, errors = [], extensions, rateLimits }: OperationResult,
     { operation }: PreparedOperation,
     why: ReturnType<typeof overload>,
   ): OperationResult {
@@ -141,9 +141,9 @@ export class Results {
     if (operation.operation !== 'mutation') {
       // Without data, the status is that of the error.
       const isRefused = whys.some(({ http }) => http !== undefined);
-      return { errors: whys, extensions, ...(!isRefused && { data: null }) };
+      return { errors: whys, extensions, rateLimits, ...(!isRefused && { data: null }) };
     }
-    return { data: effectOf(data), errors: [...errors.filter(isOfRoot), ...whys], extensions };
+    return { data: effectOf(data), errors: [...errors.filter(isOfRoot), ...whys], extensions, rateLimits };
   }
 
   #rootOf(prepared: PreparedOperation): ObjectWeight {

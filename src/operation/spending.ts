@@ -62,19 +62,26 @@ export class Spending {
     return left instanceof Promise ? left.then(judge) : judge(left);
   }
 
-  /** The result of an operation, with what is left of the surfaces in its plan, whether they were called or not. */
+  /**
+   * The result of an operation, with what is left of the surfaces that it has touched; if its client wants to know the cost,
+   * that names those in its plan, whether they were called or not.
+   */
   async withStatus(
     caller: Caller,
     cost: Cost,
     made: Promise<OperationResult> | OperationResult,
   ): Promise<OperationResult> {
     const result = await made;
-    const planned = new Set(cost.plan()?.calls.map(({ operation }) => operations[operation].surface));
-    if (planned.size > 0) {
-      const zeros = Object.fromEntries([...planned].map((surface) => [surface, 0]));
-      cost.budget = statusesOf(await this.#look(caller, zeros));
-    }
-    return { ...result, extensions: cost.extensions() };
+    const touched = cost.calls.surfaces;
+    const planned = cost.wantsCost ? cost.plan()?.calls.map(({ operation }) => operations[operation].surface) : [];
+    const asked = new Set([...touched, ...(planned ?? [])]);
+    if (asked.size === 0) return result;
+    const zeros = Object.fromEntries([...asked].map((surface) => [surface, 0]));
+    const statuses = statusesOf(await this.#look(caller, zeros));
+    const rateLimits = statuses.filter(({ surface }) => touched.has(surface));
+    if (!cost.wantsCost) return { ...result, rateLimits };
+    cost.budget = statuses;
+    return { ...result, rateLimits, extensions: cost.extensions() };
   }
 
   #look({ sharingKey: key, subject = '' }: Caller, needs: Needs): Promise<Outlooks> | Outlooks {

@@ -91,6 +91,7 @@ export class CallerClient implements RestClient, CallOwner {
     content?: unknown,
     sending?: Pick<CallRequest<unknown>, 'beforeSend'>,
   ): Promise<unknown> {
+    this.calls.touch(operation.surface);
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
     const { upstream, json, csv } = this.#shared;
@@ -117,7 +118,8 @@ export class CallerClient implements RestClient, CallOwner {
     target: string,
     headers: Readonly<Record<string, string>>,
   ): Promise<T> {
-    const { deadline, cache, isBackground } = this.#operation;
+    const { calls, deadline, cache, isBackground } = this.#operation;
+    calls.touch(operation.surface);
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
     const { inFlight } = format;
     const sharedBy = cache === undefined ? this.caller.sharingKey : cache.epoch;

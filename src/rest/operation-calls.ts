@@ -1,5 +1,6 @@
 import { UpstreamError } from './errors.ts';
 import { reasonOf } from './failure-reasons.ts';
+import type { Surface } from './operation-ids.ts';
 
 /** A call that an operation made, or shared with one that was under way. */
 export interface MadeCall {
@@ -19,6 +20,8 @@ export interface MadeCall {
   readonly cache?: 'hit' | 'stale';
 }
 
+const none: ReadonlySet<Surface> = new Set();
+
 /** Called with how a call ended. */
 export type OnEnd = (status: number | undefined) => void;
 
@@ -27,6 +30,7 @@ export class OperationCalls {
   readonly #maximum: number;
   readonly #isTraced: boolean;
   readonly #calls: MadeCall[] = [];
+  #surfaces: Set<Surface> | undefined;
   #reserved = 0;
   #made = 0;
   #cached = 0;
@@ -59,9 +63,20 @@ export class OperationCalls {
     return this.#stale;
   }
 
+  /** The surfaces of the calls that it wanted to make, whether these went out, were shared or refused. */
+  get surfaces(): ReadonlySet<Surface> {
+    return this.#surfaces ?? none;
+  }
+
   /** The calls by their beginning; empty unless it is traced. */
   get calls(): readonly MadeCall[] {
     return this.#calls.filter((call) => call !== unfinished).toSorted((a, b) => a.wave - b.wave);
+  }
+
+  /** The operation wants to make a call of a surface. */
+  touch(surface: Surface): void {
+    this.#surfaces ??= new Set();
+    this.#surfaces.add(surface);
   }
 
   /** Whether the operation may make one more call; if so, it is counted as granted. */

@@ -1,0 +1,31 @@
+import type { BudgetStatus } from '../operation/cost.ts';
+
+/** Their names, as CORS exposes them. */
+export const rateLimitHeaderNames = 'ratelimit-policy, ratelimit';
+
+/**
+ * What is left of the budgets that an operation has touched, as structured fields: each window is a policy, and of each
+ * surface the one with the least left is told. `retryAfter` is the answer's own header: no window ends after it.
+ * https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/11/
+ */
+export function rateLimitHeaders(windows: readonly BudgetStatus[], retryAfter?: string): Record<string, string> {
+  if (windows.length === 0) return {};
+  const latest = retryAfter === undefined ? Number.POSITIVE_INFINITY : Number(retryAfter);
+  const policies = windows.map((window) => `"${nameOf(window)}";q=${window.limit};w=${window.window}`);
+  const scarcest = [...Map.groupBy(windows, ({ surface }) => surface).values()].map((all) => all.reduce(scarcer));
+  const limits = scarcest.map(
+    (window) => `"${nameOf(window)}";r=${window.remaining};t=${Math.min(window.resetsIn, latest)}`,
+  );
+  return { 'ratelimit-policy': policies.join(', '), ratelimit: limits.join(', ') };
+}
+
+function nameOf({ surface, window }: BudgetStatus): string {
+  return `${surface}-${window}s`;
+}
+
+/** Of two windows with as little left, the one that lasts longer. */
+function scarcer(one: BudgetStatus, other: BudgetStatus): BudgetStatus {
+  return one.remaining < other.remaining || (one.remaining === other.remaining && one.resetsIn > other.resetsIn)
+    ? one
+    : other;
+}
