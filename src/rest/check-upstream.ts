@@ -1,5 +1,5 @@
 import { type FailureReason, meaningOf, reasonOf } from './failure-reasons.ts';
-import { wantsCertificate } from './failures.ts';
+import { toUpstreamError } from './failures.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import { acceptedCodings, decodeBody, textOf } from './transport/content-coding.ts';
 import type { RawResponse } from './transport/transport.ts';
@@ -45,16 +45,14 @@ async function judge(response: RawResponse, maxBodyBytes: number): Promise<Failu
   const { status, headers, body } = response;
   response.release();
   if (status === 404) return 'WRONG_PATH';
-  if (status === 407) return 'PROXY_AUTHENTICATION_REQUIRED';
-  if (status >= 500) return 'SERVER_ERROR';
-  if (status >= 300 && status < 400) return 'REDIRECTED';
-  let text = '';
   try {
     const coding = headers['content-encoding'];
-    text = coding === undefined ? textOf(body) : await decodeBody(body, coding, maxBodyBytes);
+    const text = coding === undefined ? textOf(body) : await decodeBody(body, coding, maxBodyBytes);
+    // There is no key that the error could hold.
+    if (status < 200 || status > 299) return reasonOf(toUpstreamError(status, headers, text, ''));
     JSON.parse(text);
     return undefined;
   } catch {
-    return wantsCertificate(status, text) ? 'CLIENT_CERTIFICATE_REFUSED' : 'NOT_THE_API';
+    return 'NOT_THE_API';
   }
 }

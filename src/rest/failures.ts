@@ -27,8 +27,9 @@ export function toUpstreamError(
   const retryAfter = retryAfterSeconds(headers['retry-after'], headers.date);
   const isCut = /json/i.test(headers['content-type'] ?? '') && !text.trimStart().startsWith('<');
   const mayBeApi = text === '' || json !== undefined || isCut;
-  const isApi = statementStatuses.has(status) ? isApiError(body) : mayBeApi;
-  const errorCode = codeOf(status, given, isApi);
+  const isOwn = isApiError(body);
+  const isApi = statementStatuses.has(status) ? isOwn : mayBeApi;
+  const errorCode = isOwn && given !== undefined && ofTheKey.has(given) ? 'UNAUTHENTICATED' : codeOf(status, isApi);
   const errors = errorCode === 'BAD_USER_INPUT' || errorCode === 'CONFLICT' ? rejectionsIn(json, key) : [];
   const details: UpstreamErrorDetails = {
     status,
@@ -42,7 +43,7 @@ export function toUpstreamError(
 }
 
 /** Whether an answer is the page with which nginx refuses a connection for its client certificate, after the handshake. */
-export function wantsCertificate(status: number, text: string): boolean {
+function wantsCertificate(status: number, text: string): boolean {
   return status === 400 && /<title>400 [^<]*SSL certificate/i.test(text);
 }
 
@@ -62,15 +63,22 @@ export function fromTransport(error: TransportError): UpstreamError {
  */
 const statementStatuses: ReadonlySet<number> = new Set([401, 402, 403, 404, 410, 429, 451]);
 
-/** True for an error as the API writes it: `{"type", "code", "detail", "attr"}`, perhaps not all of them, or `{"error"}`. */
-function isApiError(body: JsonObject): boolean {
-  return ['type', 'code', 'detail', 'error'].some((name) => typeof body[name] === 'string');
+/** The words that the API has for kinds of errors: `validation_error`. Problem Details (RFC 9457) have a URL there. */
+const typeWord = /^[a-z]+(?:_[a-z]+)*$/;
+
+/**
+ * True for an error as the API writes it: `{"type", "code", "detail", "attr"}`, of which only `attr` may be missing. API
+ * gateways write others in JSON, too: `{"error"}`, `{"message"}`, `{"detail"}`, or Problem Details.
+ */
+function isApiError({ type, code, detail }: JsonObject): boolean {
+  return typeof type === 'string' && typeWord.test(type) && typeof code === 'string' && typeof detail === 'string';
 }
 
+/** Codes of the API that say that it does not know the key; seen with 403 as well as 401. */
+const ofTheKey: ReadonlySet<string> = new Set(['not_authenticated', 'authentication_failed']);
+
 /** Only the API itself blames the client: a page of a proxy's says nothing of the input. */
-function codeOf(status: number, code: string | undefined, isApi: boolean): UpstreamErrorCode {
-  // Seen with 403 as well as 401.
-  if (code === 'not_authenticated' || code === 'authentication_failed') return 'UNAUTHENTICATED';
+function codeOf(status: number, isApi: boolean): UpstreamErrorCode {
   if (status >= 500) return 'UPSTREAM_UNAVAILABLE';
   if (status < 400) return 'UPSTREAM_INVALID_RESPONSE';
   if (status === 408) return 'UPSTREAM_TIMEOUT';

@@ -5,7 +5,7 @@ import { budgetOf } from '../support/budgets.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { as, codesOf } from '../support/load.ts';
-import { reply } from '../support/replies.ts';
+import { apiError, reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, event, listedDashboard, project } from '../support/rows.ts';
 import { startTenants } from '../support/tenants.ts';
@@ -254,7 +254,7 @@ test('a key has eight calls until its first success', async () => {
   await using upstream = await startUpstream(
     {
       'GET /api/projects/:id/': ({ params }) =>
-        known ? project(Number(params['id'])) : reply({ status: 403, body: { type: 'error' } }),
+        known ? project(Number(params['id'])) : reply({ status: 403, body: apiError('permission_denied') }),
     },
     { hold: 8 },
   );

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { type Answer, startGateway } from '../support/gateway.ts';
 import { codesOf, expectNothingLeaks } from '../support/outcomes.ts';
+import { apiError } from '../support/replies.ts';
 import { startWire } from '../support/wire.ts';
 
 const row = '{"id":1,"name":"Project 1"}';
@@ -116,14 +117,17 @@ describe('an answer of the upstream that is', () => {
 });
 
 test('two Retry-After headers are one, and their calls give their slots back', async () => {
-  const limited = response('429 Too Many Requests\r\nretry-after: 30\r\nretry-after: 60', '{"type":"throttled_error"}');
+  const limited = response(
+    '429 Too Many Requests\r\nretry-after: 30\r\nretry-after: 60',
+    JSON.stringify(apiError('throttled')),
+  );
   let isLimited = true;
   await using upstream = await startWire((socket) => socket.write(isLimited ? limited : good));
   await using gateway = await startGateway(upstream, { maxUpstreamInFlight: 1, operationDeadlineMs: 2000 });
   for (const key of ['a', 'b', 'c']) {
     const answer = await gateway.ask(query, { headers: { authorization: `Bearer phx_${key}` } });
     expect(answer.errors?.map(({ extensions }) => extensions)).toEqual([
-      { code: 'RATE_LIMITED', upstream: { status: 429, retryAfter: 30 } },
+      { code: 'RATE_LIMITED', upstream: { status: 429, code: 'throttled', detail: 'No.', retryAfter: 30 } },
     ]);
   }
   isLimited = false;

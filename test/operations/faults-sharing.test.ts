@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { textAt } from '../support/connections.ts';
 import { type Answer, startGateway } from '../support/gateway.ts';
 import { codesOf } from '../support/outcomes.ts';
-import { disconnect, hang, raw, reply } from '../support/replies.ts';
+import { apiError, disconnect, hang, raw, reply } from '../support/replies.ts';
 import { listedDashboard, listedProject, project } from '../support/rows.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -236,7 +236,7 @@ describe('a client that leaves', () => {
 
   test('while a call waits for its retry has it not sent', async () => {
     await using upstream = await startUpstream(() =>
-      reply({ status: 429, headers: { 'retry-after': '1' }, body: { type: 'throttled_error' } }),
+      reply({ status: 429, headers: { 'retry-after': '1' }, body: apiError('throttled') }),
     );
     await using gateway = await startGateway(upstream);
     const caller = asking((signal) => gateway.ask(one, { signal }));

@@ -325,7 +325,7 @@ describe('a status', () => {
   const statements = new Set([402, 403, 404, 410, 429, 451]);
   // A page is a proxy's, and says nothing of the input.
   test.each([
-    ['{"type":"error"}', 'BAD_USER_INPUT'],
+    ['{"type":"error","code":"","detail":""}', 'BAD_USER_INPUT'],
     ['', 'BAD_USER_INPUT'],
     ['<h1>secret</h1>', 'UPSTREAM_INVALID_RESPONSE'],
   ])('of 400 to 599 has its code, on one path only, with the body %j', { timeout: 60_000 }, async (body, otherwise) => {

@@ -18,7 +18,28 @@ const bodies: readonly (readonly [name: string, body: string | undefined, type: 
   ['nothing', undefined, undefined],
   ['nothing, as HTML', '', 'text/html'],
   ['nothing, as JSON', '', 'application/json'],
-  ["JSON of a proxy's", '{"message": "no route matched"}', 'application/json'],
+  // As Kong and AWS, Tyk, Spring, FastAPI, Apigee, WSO2, OAuth's own, and RFC 9457 write errors.
+  ['a message', '{"message": "no Route matched with those values"}', 'application/json'],
+  ['an error', '{"error": "Key not authorised"}', 'application/json'],
+  [
+    'an error with its status',
+    '{"timestamp": "2026-01-01", "status": 404, "error": "Not Found", "path": "/"}',
+    'application/json',
+  ],
+  ['a detail', '{"detail": "Not Found"}', 'application/json'],
+  ['a fault', '{"fault": {"faultstring": "Invalid ApiKey", "detail": {"errorcode": "oauth.v2"}}}', 'application/json'],
+  [
+    'a report',
+    '{"code": "900902", "type": "Status report", "message": "Error", "detail": "Missing"}',
+    'application/json',
+  ],
+  ['an error of OAuth', '{"error": "invalid_token", "error_description": "expired"}', 'application/json'],
+  [
+    'a problem',
+    '{"type": "about:blank", "title": "Forbidden", "detail": "No.", "code": "no"}',
+    'application/problem+json',
+  ],
+  ['the code of the API and nothing else', '{"code": "authentication_failed"}', 'application/json'],
   ['an empty object', '{}', 'application/json'],
   ['a list', '[{"detail": "Not found."}]', 'application/json'],
   ['JSON that was cut', '{"detail": "Not fo', 'application/json'],
@@ -44,7 +65,7 @@ describe.each([401, 402, 403, 404, 410, 429, 451])('A status %i', (status) => {
       const failed = await gateway.ask(read);
       const code = status === 429 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_INVALID_RESPONSE';
       expect(codesOf(failed)).toEqual([`project ${code}`]);
-      expect(failed.errors?.[0]?.extensions['upstream']).toEqual({ status });
+      expect(failed.errors?.[0]?.extensions['upstream']).toMatchObject({ status });
       expect(gateway.gateway.upstreamHealth()).toMatchObject({
         reachability: { kind: 'failing', reason: 'NOT_THE_API' },
       });
@@ -56,8 +77,7 @@ describe.each([401, 402, 403, 404, 410, 429, 451])('A status %i', (status) => {
 
   test.each([
     { type: 'error', code: 'code', detail: 'Detail.', attr: null },
-    { detail: 'Detail.' },
-    { error: 'Detail.' },
+    { type: 'invalid_request', code: 'not_found', detail: '' },
   ])('with an error of the API keeps its meaning: %j', async (body) => {
     await using upstream = await startUpstream(() => reply({ status, body, headers: { 'content-type': 'text/html' } }));
     await using gateway = await startGateway(upstream);
@@ -65,6 +85,15 @@ describe.each([401, 402, 403, 404, 410, 429, 451])('A status %i', (status) => {
     expect(codesOf(answer)).toEqual(own[status] === undefined ? [] : [`project ${own[status]}`]);
   });
 });
+
+test.each([401, 403, 429])(
+  'at its start the gateway takes a JSON %i that is not of the API for what it is',
+  async (status) => {
+    await using upstream = await startUpstream(() => reply({ status, body: { error: 'No.' } }));
+    await using gateway = await startGateway(upstream);
+    expect(await gateway.gateway.checkUpstream()).toMatch(/^NOT_THE_API: /);
+  },
+);
 
 test('a 429 of a proxy is tried again once after its Retry-After, and pauses nothing', async () => {
   const limited = reply({ status: 429, headers: { 'retry-after': '1' }, body: 'slow down' });

@@ -5,7 +5,7 @@ import { key, startGateway, type TestGateway } from '../support/gateway.ts';
 import { together } from '../support/load.ts';
 import { automatic, outcomeOf, registration, send } from '../support/persisted.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
-import { reply } from '../support/replies.ts';
+import { refusal } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
 import { authority } from '../support/tls.ts';
 import { until } from '../support/until.ts';
@@ -18,9 +18,7 @@ const accepted = new Set([`Bearer ${key}`, 'Bearer phx_other']);
 /** Takes two keys, and refuses all others. */
 const upstream = await startUpstream({
   'GET /api/projects/1/': ({ headers }) =>
-    accepted.has(headers.authorization ?? '')
-      ? project(1)
-      : reply({ status: 401, body: { type: 'authentication_error', code: 'authentication_failed' } }),
+    accepted.has(headers.authorization ?? '') ? project(1) : refusal(401, 'authentication_failed', 'No.'),
 });
 afterAll(() => upstream[Symbol.asyncDispose]());
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { expectWithin } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
 import { as, askTimed, codesOf, together } from '../support/load.ts';
-import { reply } from '../support/replies.ts';
+import { apiError, reply } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
 import { event, project } from '../support/rows.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -24,7 +24,7 @@ async function startLimited(
     onRequest?.();
     if (path.includes(text) && left > 0) {
       left -= 1;
-      return reply({ status: 429, headers, body: { code: 'throttled' } });
+      return reply({ status: 429, headers, body: apiError('throttled') });
     }
     if (path.endsWith('/values/')) return [{ name: 'x' }];
     return path.endsWith('/events/') ? { next: null, results: [event(1)] } : project(1);
@@ -66,7 +66,7 @@ test('what cannot wait is refused at once, without a call, with the time to come
   const first = await gateway.ask(one);
   expect(first.errors?.[0]?.extensions).toEqual({
     code: 'RATE_LIMITED',
-    upstream: { status: 429, code: 'throttled', retryAfter: 30 },
+    upstream: { status: 429, code: 'throttled', detail: 'No.', retryAfter: 30 },
   });
   for (const query of ['{ project(id: 2) { name } }', one, write]) {
     const answer = await askTimed(gateway.url, query);

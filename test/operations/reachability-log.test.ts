@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Log } from '../../src/log.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
-import { reply } from '../support/replies.ts';
+import { apiError, reply } from '../support/replies.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 /** A log that keeps what it says of the upstream, with the reason. */
@@ -31,7 +31,7 @@ test("pages of another server with status 200 are reported once, and are never t
 test('an upstream that answers 404 to every path does not seem to answer again because an object is not there', async () => {
   const { lines, log } = createRecorder();
   const server = createServer((_request, response) => {
-    response.writeHead(404, { 'content-type': 'application/json' }).end('{"detail":"Not found."}');
+    response.writeHead(404, { 'content-type': 'application/json' }).end(JSON.stringify(apiError('not_found')));
   });
   // Not `startUpstream`, which hides what is asked at the start.
   await using gateway = await startGateway({ url: `http://127.0.0.1:${await listen(server)}` }, { log });

@@ -4,7 +4,7 @@ import { globalId } from '../support/current.ts';
 import type { Answer } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { codesOf } from '../support/load.ts';
-import { reply } from '../support/replies.ts';
+import { apiError, reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, listedProject, plugin, project } from '../support/rows.ts';
 import { type Entries, startTenants } from '../support/tenants.ts';
@@ -277,7 +277,7 @@ describe('Forbidden is', () => {
     async (status) => {
       const failing = {
         ...routes,
-        'GET /api/projects/:id/dashboards/:dashboard/': reply({ status, body: { type: 'error' } }),
+        'GET /api/projects/:id/dashboards/:dashboard/': reply({ status, body: apiError('error') }),
       };
       await using upstream = await startUpstream(failing);
       await using gateway = await startTenants(upstream, entries);

@@ -3,12 +3,12 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { as, together } from '../support/load.ts';
 import { codesOf } from '../support/outcomes.ts';
-import { reply } from '../support/replies.ts';
+import { notFound, refusal, reply } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
 import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-const unknown = reply({ status: 401, body: { type: 'authentication_error', code: 'authentication_failed' } });
+const unknown = refusal(401, 'authentication_failed', 'Invalid personal API key.');
 
 /** A query of twenty REST calls that are sent together. `from` is the id of its first project. */
 function twenty(from = 1): string {
@@ -21,7 +21,7 @@ function twenty(from = 1): string {
 
 test.each([
   ['401', unknown],
-  ['403 with `authentication_failed`', reply({ status: 403, body: { code: 'authentication_failed' } })],
+  ['403 with `authentication_failed`', refusal(403, 'authentication_failed', 'No.')],
 ])('an invented key makes eight calls of one request, whose other calls fail with them (%s)', async (_name, answer) => {
   await using upstream = await startUpstream(() => answer);
   await using gateway = await startGateway(upstream);
@@ -100,9 +100,7 @@ test.each([429, 500, 503])(
 );
 
 test('an object that does not exist shows that the key is known', async () => {
-  await using upstream = await startUpstream(() =>
-    reply({ status: 404, body: { type: 'invalid_request', code: 'not_found' } }),
-  );
+  await using upstream = await startUpstream(() => notFound);
   await using gateway = await startGateway(upstream);
   expect(codesOf(await gateway.ask('{ project(id: 1) { name } }'))).toEqual([]);
   await gateway.ask(twenty());

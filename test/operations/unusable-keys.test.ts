@@ -5,7 +5,7 @@ import { type Answer, startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { as, together } from '../support/load.ts';
 import { codesOf } from '../support/outcomes.ts';
-import { reply } from '../support/replies.ts';
+import { refusal } from '../support/replies.ts';
 import { listedProject, project } from '../support/rows.ts';
 import { startSmallGateway, withstand } from '../support/small-gateway.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -92,7 +92,7 @@ test('an id that stands in a list many times is resolved once', async () => {
 });
 
 describe('A key that the upstream does not know', () => {
-  const unknown = reply({ status: 401, body: { code: 'authentication_failed', detail: 'Invalid personal API key.' } });
+  const unknown = refusal(401, 'authentication_failed', 'Invalid personal API key.');
   const facts = { status: 401, code: 'authentication_failed', detail: 'Invalid personal API key.' };
   const chain =
     '{ projects { nodes { name dashboards { nodes { name } } } } p: project(id: 1) { dashboards { totalCount } } }';
@@ -159,7 +159,7 @@ describe('A key that the upstream does not know', () => {
 
   test('that lacks a right on one part of the API goes on elsewhere: a 403 is about the right', async () => {
     await using upstream = await startUpstream({
-      'GET /api/projects/': reply({ status: 403, body: { code: 'permission_denied' } }),
+      'GET /api/projects/': refusal(403, 'permission_denied', 'No.'),
       'GET /api/projects/1/dashboards/': listOf([]),
     });
     await using gateway = await startGateway(upstream);

@@ -4,7 +4,7 @@ import { at } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { codesOf } from '../support/outcomes.ts';
 import { sendRaw } from '../support/raw-http.ts';
-import { type Json, type Reply, reply } from '../support/replies.ts';
+import { type Json, type Reply, refusal, reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, event, plugin, project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -108,7 +108,7 @@ test('JSON is asked for except for CSV, and text/csv is never parsed as JSON', a
   // Errors of CSV have no body; a proxy's page is no table.
   for (const [answer, code] of [
     [reply({ status: 400 }), 'BAD_USER_INPUT'],
-    [reply({ status: 401, body: { type: 'authentication_error' } }), 'UNAUTHENTICATED'],
+    [refusal(401, 'not_authenticated', 'No.'), 'UNAUTHENTICATED'],
     [reply({ headers: { 'content-type': 'text/html' }, body: '<p>' }), 'UPSTREAM_INVALID_RESPONSE'],
     [reply({ headers: { 'content-type': 'text/csv' }, body: '<!doctype html>' }), 'UPSTREAM_INVALID_RESPONSE'],
     [reply({ body: { results: [] } }), 'UPSTREAM_INVALID_RESPONSE'],

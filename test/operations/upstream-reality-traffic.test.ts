@@ -3,7 +3,7 @@ import { startGateway } from '../support/gateway.ts';
 import { inTurn } from '../support/lists.ts';
 import { as } from '../support/load.ts';
 import { codesOf, factsOf } from '../support/outcomes.ts';
-import { disconnect, hang, type Reply, refusal, reply } from '../support/replies.ts';
+import { apiError, disconnect, hang, type Reply, refusal, reply } from '../support/replies.ts';
 import type { Answer as UpstreamAnswer } from '../support/routes.ts';
 import { event, listedDashboard, plugin, project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -56,7 +56,7 @@ test('Retry-After in every form is honoured, under a cap and within the deadline
     { header: 'soon', status: 503, calls: 2 },
   ];
   const checks = cases.map(async ({ header, status = 429, calls, facts, waits = 0 }) => {
-    const throttled = reply({ status, headers: { 'retry-after': header }, body: { type: 'throttled_error' } });
+    const throttled = reply({ status, headers: { 'retry-after': header }, body: apiError('throttled') });
     await using upstream = await startUpstream({ [read]: inTurn(throttled, project(1)) });
     await using gateway = await startGateway(upstream, { operationDeadlineMs: 6000 });
     const started = performance.now();
@@ -73,7 +73,7 @@ test('Retry-After in every form is honoured, under a cap and within the deadline
       header,
       calls,
       code: facts && failure,
-      facts: facts && { status, ...facts },
+      facts: facts && { status, code: 'throttled', ...(status < 500 && { detail: 'No.' }), ...facts },
       data: { project: facts === undefined ? { name: 'Project 1' } : null },
     });
     expect(performance.now() - started).toBeGreaterThanOrEqual(waits);
@@ -88,7 +88,7 @@ test('only GETs are repeated, once, and only on 429, 502, 503, 504 and network e
     ...[502, 503, 504].map((status) => ({ name: `${status}`, failure: reply({ status }), repeated: true })),
     {
       name: '429',
-      failure: reply({ status: 429, headers: { 'retry-after': '0' }, body: { type: 'throttled_error' } }),
+      failure: reply({ status: 429, headers: { 'retry-after': '0' }, body: apiError('throttled') }),
       repeated: true,
     },
     { name: 'network', failure: disconnect, repeated: true },

@@ -40,6 +40,11 @@ export function reply({ status = 200, headers = {}, body }: ReplyOptions): Reply
   });
 }
 
+/** The body of an error of the API, whatever its status is. */
+export function apiError(code: string, detail = 'No.', type = 'invalid_request'): JsonObject {
+  return { type, code, detail, attr: null };
+}
+
 /** An answer in the error format of the API; `attr` is the field at fault. */
 export function refusal(status: number, code: string, detail: string, attr: string | null = null): Reply {
   const types: Record<number, string> = {
@@ -47,7 +52,7 @@ export function refusal(status: number, code: string, detail: string, attr: stri
     401: 'authentication_error',
     404: 'invalid_request',
   };
-  return reply({ status, body: { type: types[status] ?? 'server_error', code, detail, attr } });
+  return reply({ status, body: { ...apiError(code, detail, types[status] ?? 'server_error'), attr } });
 }
 
 /** What the API answers for anything that does not exist. */

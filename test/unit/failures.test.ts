@@ -9,6 +9,10 @@ function factsOf(status: number, body: unknown, secret = key): unknown {
   return toUpstreamError(status, {}, JSON.stringify(body), secret).upstream;
 }
 
+function apiError(code: string): string {
+  return JSON.stringify({ type: 'authentication_error', code, detail: 'Invalid.', attr: null });
+}
+
 describe('the code of a failed call', () => {
   const codes: [status: number, code: UpstreamErrorCode][] = [
     [300, 'UPSTREAM_INVALID_RESPONSE'],
@@ -37,7 +41,7 @@ describe('the code of a failed call', () => {
     [599, 'UPSTREAM_UNAVAILABLE'],
   ];
   test.each(codes)('follows from status %i: %s', (status, code) => {
-    const error = toUpstreamError(status, {}, '{"type":"error"}', key);
+    const error = toUpstreamError(status, {}, '{"type":"error","code":"","detail":""}', key);
     expect(error.code).toBe(code);
     expect(error.upstream).toEqual({ status });
   });
@@ -46,13 +50,13 @@ describe('the code of a failed call', () => {
     'is UNAUTHENTICATED for %s, whatever the status',
     (code) => {
       const statuses = [400, 401, 403, 404];
-      const errors = statuses.map((status) => toUpstreamError(status, {}, JSON.stringify({ code }), key));
+      const errors = statuses.map((status) => toUpstreamError(status, {}, apiError(code), key));
       expect(errors.map((error) => error.code)).toEqual(statuses.map(() => 'UNAUTHENTICATED'));
     },
   );
 
   test('stays UNAUTHENTICATED if the key is short enough to be part of the word', () => {
-    const error = toUpstreamError(403, {}, '{"code": "authentication_failed"}', 'a');
+    const error = toUpstreamError(403, {}, apiError('authentication_failed'), 'a');
     expect([error.code, error.upstream]).toEqual(['UNAUTHENTICATED', { status: 403 }]);
   });
 
