@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AggregatorRegistry } from 'prom-client';
 import { mostTenants, otherTenants } from '../rest/call-counts.ts';
 import { mostDriftSeries, otherDrift } from '../rest/drift/drift-counts.ts';
+import { mostClients, otherClient } from '../telemetry/client-usage.ts';
 import type { Measured, Snapshot } from '../telemetry/metrics.ts';
 
 /** What the primary knows of its workers. */
@@ -30,10 +31,21 @@ export function retire(retired: Snapshot, last: Snapshot): Promise<Snapshot> {
   return AggregatorRegistry.aggregate(foldSeries([retired, lasting])).getMetricsAsJSON();
 }
 
-/** Metrics that count the first series that they see apart, and all beyond those as one. */
-const boundedMetrics: ReadonlyMap<string, { readonly most: number; readonly other: Labels }> = new Map([
-  ['gateway_upstream_drift_total', { most: mostDriftSeries, other: otherDrift }],
-  ['gateway_tenant_rest_calls_total', { most: mostTenants, other: { tenant: otherTenants } }],
+/** A metric that counts the first series that it sees apart, and all beyond those as `other`. */
+interface Bound {
+  readonly most: number;
+  readonly other: (labels: Labels) => Labels;
+}
+
+const boundedMetrics: ReadonlyMap<string, Bound> = new Map<string, Bound>([
+  ['gateway_upstream_drift_total', { most: mostDriftSeries, other: () => otherDrift }],
+  ['gateway_tenant_rest_calls_total', { most: mostTenants, other: () => ({ tenant: otherTenants }) }],
+  // A client has two series, one for each result.
+  ['gateway_client_operations_total', { most: 2 * mostClients, other: (labels) => ({ ...labels, ...otherClient }) }],
+  [
+    'gateway_deprecated_uses_total',
+    { most: mostClients, other: (labels) => ({ ...labels, client: otherClient.client }) },
+  ],
 ]);
 
 /** Each worker has first series of its own; all workers together have no more than one. */
@@ -46,8 +58,8 @@ function foldSeries(snapshots: readonly Snapshot[]): Snapshot[] {
       if (bound === undefined || series === undefined) return metric;
       const labelsOf = (labels: Labels): Labels => {
         const name = JSON.stringify(labels);
-        if (series.has(name) || isDeepStrictEqual(labels, bound.other)) return labels;
-        if (series.size >= bound.most) return bound.other;
+        if (series.has(name) || isDeepStrictEqual(labels, bound.other(labels))) return labels;
+        if (series.size >= bound.most) return bound.other(labels);
         series.add(name);
         return labels;
       };

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
+import type { ClientName } from '../operation/operation-run.ts';
 import type { TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
 
@@ -52,6 +54,18 @@ export function identifyingHeaders(raw: readonly string[]): IdentifyingHeaders {
     traceparent: traceparents > 1 ? undefined : traceparent,
     tracestate,
   };
+}
+
+/** What a client says of itself, in the headers of Apollo's client awareness or in plain ones. */
+export function clientNameOf(headers: IncomingHttpHeaders): ClientName {
+  return {
+    name: textOf(headers['apollographql-client-name'] ?? headers['x-client-name']),
+    version: textOf(headers['apollographql-client-version'] ?? headers['x-client-version']),
+  };
+}
+
+function textOf(value: string | string[] | undefined): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }
 
 /** RFC 6750 §2.1: one scheme, one space, one `b64token`. */

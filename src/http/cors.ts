@@ -35,6 +35,8 @@ const usualHeaders = [
   // Client awareness, operations of Apollo's mobile clients, and its guard against requests without a preflight.
   'apollographql-client-name',
   'apollographql-client-version',
+  'x-client-name',
+  'x-client-version',
   'apollo-require-preflight',
   'x-apollo-operation-id',
   'x-apollo-operation-name',

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import type { PartsFormat } from '../context.ts';
-import type { Identity, RequestContext } from '../operation/operation-run.ts';
+import type { ClientName, Identity, RequestContext } from '../operation/operation-run.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
 import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 import type { BodyClaim } from './body-budget.ts';
-import { callerOf, identifyingHeaders, traceContextOf } from './caller.ts';
+import { callerOf, clientNameOf, identifyingHeaders, traceContextOf } from './caller.ts';
 import type { Identify } from './identify.ts';
 import { negotiateMessages } from './negotiation.ts';
 import { methodOf } from './request.ts';
@@ -56,6 +56,10 @@ export class HttpRequestContext implements RequestContext {
 
   get takesMessages(): boolean {
     return negotiateMessages(this.#request.headers.accept) !== undefined;
+  }
+
+  get client(): ClientName {
+    return clientNameOf(this.#request.headers);
   }
 
   hasLeft(): boolean {

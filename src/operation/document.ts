@@ -9,6 +9,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { CompileBudget, spreadSize } from './compile-budget.ts';
 import { conditionsOf, createExecutionInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
+import { deprecatedUsesOf } from './deprecated-uses.ts';
 import { type DocumentLimits, limitErrors } from './document-limits.ts';
 import { createExecution, type Execute, type ExecutionOptions, type Schemas } from './execute.ts';
 import { parseDocument, validationErrors } from './parse-document.ts';
@@ -24,6 +25,8 @@ export interface PreparedOperation {
   readonly deferred?: DeferredOperation | undefined;
   /** Whether its owner listed the document in a manifest: of all limits only deadline and number of calls apply. */
   readonly listed: boolean;
+  /** The deprecated fields and arguments that it uses, as schema coordinates; undefined if there are none. */
+  readonly deprecated: readonly string[] | undefined;
   /** Tells it from every other prepared operation. */
   readonly serial: number;
 }
@@ -103,7 +106,8 @@ function prepareOperation(
   const operation = operationOf(document, operationName);
   const execute = createExecution(options, document, operation, 'when repeated', onCompile);
   const deferred = deferredOf(options, parsed, document, operation);
-  return { document, operation, execute, deferred, listed: false, serial: nextSerial() };
+  const deprecated = deprecatedUsesOf(options.schemas.schema, document, operation);
+  return { document, operation, execute, deferred, listed: false, deprecated, serial: nextSerial() };
 }
 
 /** What an operation of a document defers; `whole` is the document without `@defer`. */
@@ -142,6 +146,7 @@ export function createPrepareListed(options: ListedOptions): PrepareListed {
         execute,
         deferred,
         listed: true,
+        deprecated: deprecatedUsesOf(options.schemas.schema, document, operation),
         serial: nextSerial(),
       });
     }

@@ -31,6 +31,11 @@ export interface OperationReport {
   readonly tenant: string | undefined;
   /** The first characters of the hash of the tenant's user. */
   readonly subject: string | undefined;
+  /** The name that its client gives itself, and the version; undefined if it does not say them. */
+  readonly client: string | undefined;
+  readonly clientVersion: string | undefined;
+  /** The deprecated fields and arguments that it uses, as schema coordinates; undefined if there are none. */
+  readonly deprecated: readonly string[] | undefined;
 }
 
 /** Called with every operation when it is answered. */
@@ -47,9 +52,9 @@ export function shownName(name: string | undefined): string | undefined {
   return name?.slice(0, longestText);
 }
 
-/** An id as logs have it: without characters that control a terminal or change how a line reads. */
-function shownId(id: string | undefined): string | undefined {
-  return id?.slice(0, longestText).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '');
+/** A client's text as logs and labels have it: without characters that control a terminal or change how a line reads. */
+function shownText(text: string | undefined): string | undefined {
+  return text?.slice(0, longestText).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '');
 }
 
 /** The codes of requests whose id names no document. */
@@ -58,7 +63,7 @@ const unknownIdCodes: ReadonlySet<string> = new Set(
 );
 
 function unknownIdOf(params: GraphQLParams, codes: readonly string[]): string | undefined {
-  return codes.some((code) => unknownIdCodes.has(code)) ? shownId(documentIdOf(params)?.id) : undefined;
+  return codes.some((code) => unknownIdCodes.has(code)) ? shownText(documentIdOf(params)?.id) : undefined;
 }
 
 /** The report of an operation that is answered with `result`. */
@@ -82,6 +87,9 @@ export function reportOf(
     caller: tenant === undefined ? caller?.hash.slice(0, shownHash) : undefined,
     tenant: tenant?.name,
     subject: caller?.subject?.slice(0, shownHash),
+    client: shownText(request.client?.name),
+    clientVersion: shownText(request.client?.version),
+    deprecated: document?.prepared.deprecated,
   };
 }
 

@@ -19,6 +19,12 @@ export interface Identity {
   readonly identifying?: Promise<Identity> | undefined;
 }
 
+/** The name of a client program and its version, as it sends them; either may be missing. */
+export interface ClientName {
+  readonly name: string | undefined;
+  readonly version: string | undefined;
+}
+
 /** What an operation may know of the request that brought it, whichever transport that was. */
 export interface RequestContext extends Identity {
   readonly method: string;
@@ -30,6 +36,8 @@ export interface RequestContext extends Identity {
   readonly parts?: PartsFormat | undefined;
   /** Whether its client takes the answers of a subscription. */
   readonly takesMessages: boolean;
+  /** What its client says of itself. */
+  readonly client?: ClientName | undefined;
   /** As it came; once the operation is traced, what stands for its span. */
   trace: TraceContext;
   /** Follows its REST calls; undefined without tracing. */

@@ -11,6 +11,8 @@ import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
 import type { HeldKeyFaults } from '../rest/tenant-client.ts';
 import { measureBuild } from './build-metrics.ts';
+import { measureClients } from './client-metrics.ts';
+import { ClientUsage, type Usage } from './client-usage.ts';
 import { counter, gauge, gauges } from './instruments.ts';
 import { createOperationMetrics, type OperationMetrics } from './operation-metrics.ts';
 import { measureReloads, type Reloadable } from './reload-metrics.ts';
@@ -51,6 +53,8 @@ export interface Metrics extends OperationMetrics {
   readonly measureStreams: (live: StreamsMeasured) => void;
   /** The same as data, which can be added to that of other processes. */
   readonly snapshot: () => Promise<Snapshot>;
+  /** Who has used what since the start. */
+  readonly usage: () => Promise<Usage>;
 }
 
 /** Metrics as data. */
@@ -71,6 +75,8 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   const { upstream, documents, shared, saved, drift, cache, redis, budget } = sources;
   const registry = new Registry();
   const operations = createOperationMetrics([registry], maxUpstreamCalls);
+  const usage = new ClientUsage(() => upstream().calls.reduce((sum, { count }) => sum + count, 0));
+  measureClients([registry], usage);
   counter([registry], 'gateway_shared_operations_total', 'Operations answered by an equal one under way.', [], () => [
     [{}, shared.joined],
   ]);
@@ -94,6 +100,15 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   collectDefaultMetrics({ register: registry });
   return {
     ...operations,
+    end: (operation) => {
+      operations.end(operation);
+      usage.add(operation);
+    },
+    close: (operation) => {
+      operations.close(operation);
+      usage.add(operation);
+    },
+    usage: () => Promise.resolve(usage.all()),
     contentType: registry.contentType,
     measureAuth: (results, held) => measureAuth([registry], results, held),
     measureReloads: (what, counts) => void (counts && reloads.set(what, counts)),

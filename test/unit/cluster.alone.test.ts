@@ -93,6 +93,9 @@ function answered(...codes: readonly string[]): OperationReport {
     caller: undefined,
     tenant: undefined,
     subject: undefined,
+    client: undefined,
+    clientVersion: undefined,
+    deprecated: undefined,
   };
 }
 
