@@ -13,7 +13,11 @@ function inPage(expression: string, page: { stored?: unknown; query?: string; to
     location: { href: `http://127.0.0.1/graphql${query === undefined ? '' : `?query=${query}`}` },
     ...{ URL, result: '' },
   };
-  runPanelScripts(['../requests', 'open-tab'], `result = JSON.stringify(${expression}) ?? 'undefined'`, globals);
+  runPanelScripts(
+    ['../requests', '../tabs', 'open-tab'],
+    `result = JSON.stringify(${expression}) ?? 'undefined'`,
+    globals,
+  );
   const parsed: unknown = JSON.parse(globals.result);
   return parsed;
 }

@@ -24,7 +24,7 @@ function openPanel() {
     location: { href: 'http://127.0.0.1/graphql', pathname: '/graphql' },
   };
   runPanelScripts(
-    ['../requests', 'open-tab', 'plan-requests', 'runs', 'panel-state'],
+    ['../requests', '../tabs', 'open-tab', 'plan-requests', 'runs', 'panel-state'],
     'panel = new PanelState()',
     globals,
   );

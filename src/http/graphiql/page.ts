@@ -35,6 +35,8 @@ export function createPage(options: PageOptions): Complete {
   const scripts = [
     `const settings = ${inScript(settingsOf(options))};`,
     fileText('requests.js'),
+    fileText('tabs.js'),
+    fileText('share.js'),
     `const workers = ${inScript({ editorWorkerService, json: jsonWorker, graphql: graphqlWorker })};`,
     bundleWith(explain),
     ...(explain ? [panelScript()] : []),
@@ -54,7 +56,8 @@ export function createPage(options: PageOptions): Complete {
 <header>
 <h1>Workspace gateway</h1>
 <label>${takesTokens ? 'Token' : 'API key'} <input id="key" type="password" autocomplete="off" spellcheck="false" aria-describedby="key-use"></label>
-<span id="key-use">sent with every query; forgotten when you close this browser tab</span>
+<span id="key-use">kept until you close this browser tab</span>
+<span id="share"><button id="copy-link" type="button">Copy link</button> <button id="copy-curl" type="button">Copy as cURL</button> <output id="told"></output></span>
 ${noticesOf(options)}
 </header>
 <main id="root"></main>

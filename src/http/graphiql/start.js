@@ -25,6 +25,47 @@ function withoutHeaders(value) {
   }
 }
 
+/** Says something to the reader, below the field of the key. */
+function tell(text) {
+  document.querySelector('#told').textContent = text;
+}
+
+/**
+ * Opens the tab that the address holds, if none has the same text. Once: the address forgets it, so that a reload brings what
+ * has become of it. Nothing runs before the reader says so.
+ */
+function openLinked() {
+  const linked = linkedTab(location.hash);
+  if (linked === undefined) return;
+  history.replaceState(null, '', location.pathname);
+  if (linked.problem !== undefined) return tell(`The link was not opened: ${linked.problem}`);
+  const { query, variables, title } = linked.tab;
+  const stored = JSON.parse(localStorage.getItem('graphiql:tabState'));
+  const tabs = [...(stored?.tabs ?? settings.graphiql.defaultTabs.map(storable))];
+  const known = tabs.findIndex((tab) => tab.query === query && (tab.variables ?? '') === (variables ?? ''));
+  if (known === -1) tabs.push(storable({ query, variables, title }));
+  const activeTabIndex = known === -1 ? tabs.length - 1 : known;
+  try {
+    localStorage.setItem('graphiql:tabState', JSON.stringify({ tabs, activeTabIndex }));
+  } catch {
+    tell('The browser has no room to keep the tab of the link.');
+  }
+}
+
+/** A tab as GraphiQL stores it. */
+function storable({ query, variables = null, headers = null, title = firstNameIn(query) ?? '<untitled>' }, index = 0) {
+  const operationName = firstNameIn(query) ?? null;
+  return {
+    id: `${Date.now()}-${index}-${Math.random()}`,
+    title,
+    query,
+    variables,
+    headers,
+    operationName,
+    response: null,
+  };
+}
+
 /**
  * GraphiQL keeps its tabs over a reload, and opens one more unless one of them has the query and the variables that it
  * kept apart, which it does for edited ones only. So what the open tab has, or the one with the query of the address, is
@@ -32,6 +73,8 @@ function withoutHeaders(value) {
  * tab of its own.
  */
 function keepTabs() {
+  if (localStorage.getItem('graphiql:tabState') === null) openPanelAtFirst();
+  openLinked();
   const { tabs = [], activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState')) ?? {};
   const query = new URL(location.href).searchParams.get('query');
   const tab = query === null ? tabs[activeTabIndex] : tabs.find((other) => other.query === query);
@@ -39,7 +82,6 @@ function keepTabs() {
     localStorage.setItem('graphiql:query', tab.query ?? '');
     localStorage.setItem('graphiql:variables', tab.variables ?? '');
   } else if (query !== null && tabs.length === 0) settings.graphiql.defaultTabs.unshift({ query });
-  if (tabs.length === 0) openPanelAtFirst();
 }
 
 /** Opens the panel at the first visit. On a telephone it would push the query out of sight. */
@@ -70,6 +112,33 @@ function mend() {
 
 const urlOfWorker = (label) => URL.createObjectURL(new Blob([workers[label]], { type: 'text/javascript' }));
 window.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_module, label) => urlOfWorker(label) };
+
+/** Copies what is made of the open tab, or says why it is not. Pages that come by plain HTTP may not copy: they show it. */
+async function copy(name, { text, problem }) {
+  if (problem !== undefined) return tell(problem);
+  try {
+    await navigator.clipboard.writeText(text);
+    tell(`${name} copied.`);
+  } catch {
+    prompt('Copy this:', text);
+  }
+}
+
+let openTab;
+const { onTabChange } = settings.graphiql;
+settings.graphiql.onTabChange = (state) => {
+  openTab = state.tabs[state.activeTabIndex];
+  onTabChange?.(state);
+};
+const endpoint = `${location.origin}${location.pathname}`;
+document.querySelector('#copy-link').addEventListener('click', () => {
+  void copy('Link', linkOf(openTab ?? storedTab(), endpoint));
+});
+document.querySelector('#copy-curl').addEventListener('click', () => {
+  void copy('Command', curlOf(openTab ?? storedTab(), endpoint));
+});
+// A link that is opened over the page itself.
+window.addEventListener('hashchange', () => location.reload());
 
 keepTabs();
 new MutationObserver(mend).observe(document.querySelector('#root'), {

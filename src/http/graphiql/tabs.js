@@ -1,0 +1,31 @@
+/** Runs in the page: what the tabs of GraphiQL hold. */
+
+/** The open tab, before GraphiQL reports a change: the query of the address comes first, see `keepTabs`. */
+function storedTab() {
+  const stored = JSON.parse(localStorage.getItem('graphiql:tabState')) ?? {};
+  const { tabs = settings.graphiql.defaultTabs, activeTabIndex = 0 } = stored;
+  const query = new URL(location.href).searchParams.get('query');
+  if (query === null) return named(tabs[activeTabIndex] ?? {});
+  const variables = localStorage.getItem('graphiql:variables');
+  return named(tabs.find((tab) => tab.query === query) ?? { query, variables });
+}
+
+/** A tab that GraphiQL has not stored yet runs the first of its operations, as it does once it is stored. */
+function named({ query, operationName = firstNameIn(query), ...others }) {
+  return { ...others, query, operationName };
+}
+
+/** The name of the first operation that has one; undefined if none has. */
+function firstNameIn(query) {
+  return /^ *(?:query|mutation|subscription) +(\w+)/m.exec(query ?? '')?.[1];
+}
+
+/** The JSON object that an editor holds; undefined if it holds something else. */
+function objectOf(text) {
+  try {
+    const value = JSON.parse(text?.trim() ? text : '{}');
+    return typeof value === 'object' && !Array.isArray(value) ? (value ?? {}) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,139 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startWorkspace, type Workspace } from '../../workspace/workspace.ts';
+import { hasChromium, seriousFindings, startBrowser, type TestBrowser, timeoutMs } from '../support/browser.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { runShell } from '../support/process.ts';
+import { execute, openGraphiql, openTab, replaceText, stored, tabsOf, textOf, untilTabsHold } from './graphiql.ts';
+
+describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)', { timeout: 60_000 }, () => {
+  const started = new AsyncDisposableStack();
+  let browser: TestBrowser;
+  let workspace: Workspace;
+  let gateway: TestGateway;
+
+  beforeAll(async () => {
+    browser = started.use(await startBrowser());
+    workspace = await startWorkspace({ port: 0, host: '127.0.0.1', latencyMs: 0, errorRate: 0 });
+    started.defer(() => workspace.close());
+    gateway = started.use(await startGateway(workspace, { demoKey: workspace.demoKey, explain: true }));
+  }, 60_000);
+
+  afterAll(() => started.disposeAsync());
+
+  test('a link opens a tab with its variables and its name for someone else, who has no key by it', async () => {
+    await using sender = await openGraphiql(browser, gateway.url);
+    await openTab(sender.page, 'Dashboards');
+    await replaceText(sender.page, 'headers', '{ "project": "2", "after": null }');
+    await untilTabsHold(sender.page, '\\"project\\": \\"2\\"');
+    const link = await copied(sender.page, 'Copy link', 'Link copied.');
+    await sender.picture('graphiql-share');
+    expect(link).not.toContain('phx_');
+    await using opened = await openGraphiql(browser, link);
+    const { page, errors } = opened;
+    await page.locator('.graphiql-query-editor').getByText('pageInfo').waitFor();
+    expect(await tabsOf(page).allInnerTexts()).toEqual([
+      'Overview',
+      'Dashboards',
+      'CreateDashboard',
+      'Explain',
+      'Dashboards',
+    ]);
+    await expect.poll(() => textOf(page.locator('.graphiql-editor-tool'))).toBe('{ "project": "2", "after": null }');
+    expect(page.url()).toBe(gateway.url);
+    expect(await execute(page)).toMatchObject({ data: { project: { name: 'iOS app' } } });
+    expect(errors).toEqual([]);
+  });
+
+  test('a link runs nothing, opens one tab however often it is opened, and takes none from its reader', async () => {
+    await using opened = await openGraphiql(browser, gateway.url);
+    const { page } = opened;
+    const ran: (string | null)[] = [];
+    page.on('request', (request) => ran.push(request.postData()));
+    await replaceText(page, 'query', '{ mine: projects { totalCount } }');
+    await untilTabsHold(page, 'mine: projects');
+    const mutation = 'mutation Evil { createDashboard(input: { projectId: "1", name: "No" }) { dashboard { id } } }';
+    const fragment = `#${String(new URLSearchParams({ query: mutation, name: 'Harmless' }))}`;
+    for (let times = 0; times < 3; times += 1) {
+      const loaded = page.waitForEvent('load');
+      await page.goto(`${gateway.url}${fragment}`);
+      await loaded;
+      await page.locator('.graphiql-query-editor').getByText('mutation Evil').waitFor();
+    }
+    expect(await tabsOf(page).allInnerTexts()).toEqual([
+      '<untitled>',
+      'Dashboards',
+      'CreateDashboard',
+      'Explain',
+      'Harmless',
+    ]);
+    await page.reload();
+    await page.locator('.graphiql-query-editor').getByText('mutation Evil').waitFor();
+    expect(await stored(page)).toContain('mine: projects');
+    const plans = ran.filter((body) => body?.includes('Evil') === true);
+    expect(plans.filter((body) => body?.endsWith('"extensions":{"explain":"plan"}}') !== true)).toEqual([]);
+  });
+
+  test.each([
+    [
+      'one that is huge',
+      `#query=${'a'.repeat(2_000_000)}`,
+      'The link was not opened: it is longer than 100,000 characters.',
+    ],
+    [
+      'one whose variables are no JSON',
+      '#query=%7B__typename%7D&variables=%7B',
+      'The link was not opened: its variables are no JSON object.',
+    ],
+  ])('%s opens nothing, and says why', async (_what, fragment, told) => {
+    await using opened = await openGraphiql(browser, `${gateway.url}${fragment}`);
+    const { page, errors, picture } = opened;
+    await page.getByRole('banner').getByRole('status').getByText(told).waitFor();
+    expect(await tabsOf(page).allInnerTexts()).toEqual(['Overview', 'Dashboards', 'CreateDashboard', 'Explain']);
+    await picture('graphiql-link-refused');
+    expect(errors).toEqual([]);
+  });
+
+  test('scripts in a link stay text, as query, as variables and as name', async () => {
+    const script = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+    const params = new URLSearchParams({ query: `# ${script}`, variables: JSON.stringify({ script }), name: script });
+    await using opened = await openGraphiql(browser, `${gateway.url}#${String(params)}`);
+    const { page, errors } = opened;
+    await page.locator('.graphiql-query-editor').getByText('onerror').waitFor();
+    expect((await tabsOf(page).allInnerTexts()).at(-1)).toBe(script.slice(0, 60));
+    expect(await page.title()).toBe('GraphiQL · workspace gateway');
+    expect(errors).toEqual([]);
+  });
+
+  test('a command that is copied runs the tab in a shell, with the key of TOKEN', async () => {
+    await using opened = await openGraphiql(browser, gateway.url);
+    const { page } = opened;
+    await openTab(page, 'CreateDashboard');
+    const command = await copied(page, 'Copy as cURL', 'Command copied.');
+    expect(command).not.toContain('phx_');
+    await using shell = runShell(command, { TOKEN: workspace.demoKey }, '.');
+    expect(await shell.exit()).toBe(0);
+    expect(JSON.parse(shell.output())).toMatchObject({
+      data: { createDashboard: { dashboard: { name: 'Weekly numbers' } } },
+    });
+  });
+
+  test('the buttons fit a telephone, and can be used without seeing them', async () => {
+    await using opened = await openGraphiql(browser, gateway.url);
+    const { page, picture } = opened;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole('button', { name: 'Copy link' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').getByText('Link copied.').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBe(0);
+    expect(await seriousFindings(page, 'header')).toEqual([]);
+    await picture('graphiql-share-390');
+  });
+});
+
+/** Presses a button that copies, and gives what it has copied. */
+async function copied(page: Page, button: string, told: string): Promise<string> {
+  await page.getByRole('button', { name: button }).click();
+  await page.getByRole('status').getByText(told).waitFor({ timeout: timeoutMs });
+  return String(await page.evaluate('navigator.clipboard.readText()'));
+}
