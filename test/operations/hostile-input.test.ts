@@ -190,7 +190,8 @@ describe('pages of another origin', () => {
     });
     expect(String(headers['access-control-allow-headers']).split(', ')).toEqual([
       ...['accept', 'authorization', 'cache-control', 'content-type', 'x-request-id'],
-      ...['apollographql-client-name', 'apollographql-client-version', 'apollo-require-preflight'],
+      ...['apollographql-client-name', 'apollographql-client-version'],
+      ...['x-client-name', 'x-client-version', 'apollo-require-preflight'],
       ...['x-apollo-operation-id', 'x-apollo-operation-name', 'x-apollo-operation-type'],
       ...['traceparent', 'tracestate', 'baggage', 'sentry-trace', 'x-team'],
     ]);
