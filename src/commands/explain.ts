@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type DocumentNode, getOperationAST, getVariableValues, Kind, type OperationDefinitionNode } from 'graphql';
-import { fragmentsOf } from '../look-ahead/selection.ts';
+import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { conditionsOf, isUndecided, withoutDefer } from '../operation/defer.ts';
 import { type PlanInParts, planInParts } from '../plan/first-part.ts';
 import { planOperation } from '../plan/plan.ts';
@@ -33,12 +33,12 @@ export function explain(args: string[], config: Config): Outcome {
   const { variableValues, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
   if (variableValues === undefined) return { text: errors.map(lineOf).join('\n'), exitCode: 1 };
   const { maxPageSize } = config;
-  const scope = { schema, fragments: fragmentsOf(document), variableValues };
-  const request = { ...scope, operation, cursors: cursorsOf(config), maxPageSize };
+  const scope = { schema, fragments: fragmentsOf(document), operation };
+  const request = { ...scope, variableValues, cursors: cursorsOf(config), maxPageSize };
   const whole = planOperation(request);
   const isDeferring =
     withoutDefer(text, document) !== document && !isUndecided(conditionsOf(document, operation), variables);
-  const plan = config.incremental ? planInParts(whole, request, isDeferring ? document : undefined) : whole;
+  const plan = config.incremental ? planInParts(whole, request, isDeferring ? request : undefined) : whole;
   return { text: values.json === true ? JSON.stringify(plan, null, 2) : describe(plan, config), exitCode: 0 };
 }
 

@@ -1,5 +1,5 @@
 import { type DocumentNode, type GraphQLSchema, type OperationDefinitionNode, visit } from 'graphql';
-import { fragmentsOf, selectedFields } from '../look-ahead/selection.ts';
+import { fragmentsOf, treeOf } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import type { Config } from '../settings/config.ts';
@@ -24,8 +24,8 @@ export function refusalsFor(
   const refusals: string[] = [];
   const type = schema.getMutationType();
   if (operation.operation === 'mutation' && type !== null && type !== undefined) {
-    const scope = { schema, fragments: fragmentsOf(document), variableValues: { sources: {}, coerced: {} } };
-    const fields = selectedFields(type, [operation], scope).map(({ field }) => field.name);
+    const tree = treeOf({ schema, fragments: fragmentsOf(document), operation }, undefined);
+    const fields = tree.root.on(type).fields.map(({ field }) => field.name);
     const refused = [...new Set(fields)].filter((field) => !mutations.has(field));
     refusals.push(...refused.map((field) => `${name} may not run \`${field}\``));
   }

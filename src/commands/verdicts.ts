@@ -7,7 +7,7 @@ import {
   type OperationDefinitionNode,
   validate,
 } from 'graphql';
-import { fragmentsOf } from '../look-ahead/selection.ts';
+import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import type { Config } from '../settings/config.ts';
 import { type Cost, limitsFor } from './cost.ts';

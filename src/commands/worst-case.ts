@@ -3,20 +3,16 @@ import {
   getVariableValues,
   isInputType,
   isNonNullType,
-  type OperationDefinitionNode,
   typeFromAST,
   type VariableDefinitionNode,
 } from 'graphql';
 import type { CursorCodec } from '../context.ts';
-import type { SelectionScope } from '../look-ahead/selection.ts';
+import type { OperationScope } from '../look-ahead/selection-tree.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
 import { samplesOf } from './samples.ts';
 
 /** An operation whose variables are not known. */
-interface WorstCaseOptions {
-  readonly schema: GraphQLSchema;
-  readonly fragments: SelectionScope['fragments'];
-  readonly operation: OperationDefinitionNode;
+interface WorstCaseOptions extends OperationScope {
   readonly maxPageSize: number;
 }
 
@@ -84,12 +80,10 @@ function choicesOf(
   return { name, values: isNonNullType(known) ? samples : [undefined, ...samples] };
 }
 
-function planWith(
-  variables: Variables,
-  { schema, fragments, operation, maxPageSize }: WorstCaseOptions,
-): Plan | undefined {
+function planWith(variables: Variables, options: WorstCaseOptions): Plan | undefined {
+  const { schema, operation } = options;
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
   const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], given);
   if (variableValues === undefined) return undefined;
-  return planOperation({ schema, fragments, variableValues, operation, cursors, maxPageSize });
+  return planOperation({ ...options, variableValues, cursors });
 }

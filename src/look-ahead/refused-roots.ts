@@ -12,7 +12,7 @@ import { UserInputError } from '../graphql/input-error.ts';
 import { refuseMutation } from '../graphql/narrowing.ts';
 import { current } from '../rest/paths.ts';
 import { roleOf } from './roles.ts';
-import { type SelectionScope, scopeOf, selectedFields } from './selection.ts';
+import { selectionOf } from './selection-tree.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -42,17 +42,16 @@ function refusing(
   };
 }
 
-/** Whether a root field would make a REST call. */
+/** True if a root field would make a REST call. */
 function wouldCall(
   type: GraphQLObjectType,
   field: GraphQLField<unknown, unknown>,
   args: Arguments,
   info: GraphQLResolveInfo,
 ): boolean {
-  const scope = scopeOf(info);
   const { kind } = roleOf(type, field);
-  if (kind === 'organization') return organizationCalls(args['id'], scope, info);
-  if (kind === 'node') return idsOf(args).some((id) => nodeCalls(id, scope, info));
+  if (kind === 'organization') return organizationCalls(args['id'], info);
+  if (kind === 'node') return idsOf(args).some((id) => nodeCalls(id, info));
   if (kind === 'byId') return unlessRefused(() => parseOwnerId('Project', String(args['id']), 'id')) !== undefined;
   return kind !== 'free';
 }
@@ -62,10 +61,10 @@ function idsOf({ id, ids }: Arguments): readonly unknown[] {
   return Array.isArray(ids) ? [...new Set<unknown>(ids)] : [id];
 }
 
-function nodeCalls(id: unknown, scope: SelectionScope, info: GraphQLResolveInfo): boolean {
+function nodeCalls(id: unknown, info: GraphQLResolveInfo): boolean {
   const nodeId = unlessRefused(() => parseGlobalId(String(id), 'id'));
   if (nodeId === undefined) return false;
-  return nodeId.type !== 'Organization' || organizationCalls(nodeId.id, scope, info);
+  return nodeId.type !== 'Organization' || organizationCalls(nodeId.id, info);
 }
 
 /** A parsed id; undefined for a text that is not one, which the resolver refuses without a call. */
@@ -79,10 +78,10 @@ function unlessRefused<T>(parse: () => T): T | undefined {
 }
 
 /** An organization is known by its id, unless that is `@current`; whatever else is selected of one is read. */
-function organizationCalls(id: unknown, scope: SelectionScope, { fieldNodes }: GraphQLResolveInfo): boolean {
-  const type = scope.schema.getType('Organization');
+function organizationCalls(id: unknown, info: GraphQLResolveInfo): boolean {
+  const type = info.schema.getType('Organization');
   if (!isObjectType(type)) return false;
-  return selectedFields(type, fieldNodes, scope).some(
-    ({ field }) => id === current || roleOf(type, field).kind !== 'free',
-  );
+  return selectionOf(info)
+    .on(type)
+    .fields.some(({ role }) => id === current || role.kind !== 'free');
 }

@@ -5,7 +5,6 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
   getArgumentValues,
-  getNamedType,
   isObjectType,
 } from 'graphql';
 import { AnswerBudget } from '../answer/answer-budget.ts';
@@ -13,8 +12,7 @@ import { AnswerRoom } from '../answer/answer-room.ts';
 import type { GatewayContext } from '../context.ts';
 import { mappingOf } from '../graphql/field-mapping.ts';
 import type { RowRecord, Started } from '../graphql/records.ts';
-import type { Relation } from './needs.ts';
-import { type SelectedField, type SelectionScope, scopeOf, selectedFields } from './selection.ts';
+import { fold, type ObjectSelection, type SelectedField, variablesOf } from './selection-tree.ts';
 
 const nothingStarted: Started = new Map();
 
@@ -23,8 +21,7 @@ const nothingStarted: Started = new Map();
  * key; the fields themselves find the results on the record that their parent answers (see `attachStarted`).
  */
 export function startRelations(
-  type: GraphQLObjectType,
-  relations: readonly Relation[],
+  relations: readonly SelectedField[],
   record: RowRecord,
   context: GatewayContext,
   info: GraphQLResolveInfo,
@@ -32,7 +29,7 @@ export function startRelations(
   if (relations.length === 0) return nothingStarted;
   const started = new Map<string, Promise<unknown>>();
   for (const relation of relations) {
-    const result = startRelation(type, relation, record, context, info);
+    const result = startRelation(relation, record, context, info);
     // The executor may never ask for it, and its failure must not end the process.
     result.catch(() => undefined);
     started.set(relation.responseKey, result);
@@ -41,7 +38,6 @@ export function startRelations(
 }
 
 async function startRelation(
-  type: GraphQLObjectType,
   selected: SelectedField,
   record: unknown,
   context: GatewayContext,
@@ -50,19 +46,15 @@ async function startRelation(
   const { field, nodes } = selected;
   const [node] = nodes;
   if (node === undefined) return undefined;
-  const args = getArgumentValues(field, node, scopeOf(info).variableValues);
+  const args = getArgumentValues(field, node, variablesOf(info));
   const resolve = field.resolve ?? defaultFieldResolver;
-  return resolve(record, args, context, infoBelow(type, selected, info));
+  return resolve(record, args, context, infoBelow(selected, info));
 }
 
 /** The `info` of a field below the field that `info` is of. */
-function infoBelow(
-  type: GraphQLObjectType,
-  { field, nodes, responseKey }: SelectedField,
-  info: GraphQLResolveInfo,
-): GraphQLResolveInfo {
-  const path = { prev: info.path, key: responseKey, typename: type.name };
-  return { ...info, fieldName: field.name, fieldNodes: nodes, returnType: field.type, parentType: type, path };
+function infoBelow({ parent, field, nodes, responseKey }: SelectedField, info: GraphQLResolveInfo): GraphQLResolveInfo {
+  const path = { prev: info.path, key: responseKey, typename: parent.name };
+  return { ...info, fieldName: field.name, fieldNodes: nodes, returnType: field.type, parentType: parent, path };
 }
 
 /**
@@ -70,15 +62,13 @@ function infoBelow(
  * for that row. The loaders have what is read here when the executor asks for it.
  */
 export function startBelow(
-  type: GraphQLObjectType,
   started: Started,
-  relations: readonly Relation[],
+  relations: readonly SelectedField[],
   awaited: Promise<unknown>,
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): void {
-  const scope = scopeOf(info);
-  const expensive = relations.filter((relation) => costsBelow(relation, scope));
+  const expensive = relations.filter(costsBelow);
   if (expensive.length === 0) return;
   let isAwaited = true;
   const end = (): void => {
@@ -89,8 +79,7 @@ export function startBelow(
   // What the executor answers of it is counted then.
   const ahead = { ...context, answer: new AnswerBudget(unlimited, endless, ignore), isAhead };
   for (const relation of expensive) {
-    const goOn = (value: unknown): Promise<void> =>
-      startFields(relation, value, ahead, infoBelow(type, relation, info));
+    const goOn = (value: unknown): Promise<void> => startFields(relation, value, ahead, infoBelow(relation, info));
     started.get(relation.responseKey)?.then(goOn).catch(ignore);
   }
 }
@@ -100,39 +89,37 @@ export function startBelow(
  * loaders keep what was read. It ends where the executor takes over, or learns that there is nothing to go on with.
  */
 async function startFields(
-  { field, nodes }: SelectedField,
+  answering: SelectedField,
   value: unknown,
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<void> {
-  const type = getNamedType(field.type);
   const source = await value;
   if (context.isAhead?.() === false) return;
-  if (!isObjectType(type) || source === null || source === undefined || source instanceof Error) return;
+  if (source === null || source === undefined || source instanceof Error) return;
   if (Array.isArray(source)) {
-    for (const item of source)
-      startFields({ field, nodes, responseKey: field.name }, item, context, info).catch(ignore);
+    for (const item of source) startFields(answering, item, context, info).catch(ignore);
     return;
   }
-  const scope = scopeOf(info);
-  for (const selected of selectedFields(type, nodes, scope)) {
-    if (!costs(type, selected, scope)) continue;
-    startRelation(type, selected, source, context, info)
-      .then((answer) => startFields(selected, answer, context, infoBelow(type, selected, info)))
+  for (const selected of answering.inside?.fields ?? []) {
+    if (!costs(selected)) continue;
+    startRelation(selected, source, context, info)
+      .then((answer) => startFields(selected, answer, context, infoBelow(selected, info)))
       .catch(ignore);
   }
 }
 
-/** Whether a field, or anything selected below it, may cost a call. */
-function costs(type: GraphQLObjectType, selected: SelectedField, scope: SelectionScope): boolean {
-  const { operation, view } = mappingOf(type, selected.field);
-  return operation !== undefined || view === 'detail' || costsBelow(selected, scope);
+/** True if a field, or anything selected below it, may cost a call. */
+function costs(selected: SelectedField): boolean {
+  const { operation, view } = mappingOf(selected.parent, selected.field);
+  return operation !== undefined || view === 'detail' || costsBelow(selected);
 }
 
-function costsBelow({ field, nodes }: SelectedField, scope: SelectionScope): boolean {
-  const type = getNamedType(field.type);
-  return isObjectType(type) && selectedFields(type, nodes, scope).some((inner) => costs(type, inner, scope));
+function costsBelow({ inside }: SelectedField): boolean {
+  return inside !== undefined && costsInside(inside);
 }
+
+const costsInside: (selection: ObjectSelection) => boolean = fold(({ fields }) => fields.some(costs));
 
 const unlimited = { maxAnswerObjects: Infinity, maxAnswerBytes: Infinity };
 const endless = new AnswerRoom(Infinity);

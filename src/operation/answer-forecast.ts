@@ -1,7 +1,6 @@
-import type { GraphQLError, GraphQLSchema } from 'graphql';
-import { fragmentsOf, type SelectionScope } from '../look-ahead/selection.ts';
+import type { GraphQLError, GraphQLSchema, VariableValues } from 'graphql';
+import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { type AnswerSize, answerSizeOf } from '../plan/answer-size.ts';
-import { type IntrospectionSize, introspectionSize } from '../plan/introspection-size.ts';
 import type { PreparedOperation } from './document.ts';
 import { requestError } from './request-error.ts';
 import { coercedVariables } from './variables.ts';
@@ -31,12 +30,6 @@ export type ForecastAnswer = (
 const manyObjects = 2000;
 
 /**
- * Introspection needs no key and costs no call, so that it has less than other answers: the query of GraphiQL gets a
- * quarter of this. Bytes of JSON.
- */
-const mostIntrospectionBytes = 2 ** 19;
-
-/**
  * Refuses operations whose answer could have more objects than it may. Most cannot, whatever their variables are: that is
  * worked out once for an operation, and its size with its real variables only for the others.
  */
@@ -55,17 +48,13 @@ const nothing: AnswerForecast = { refusal: undefined, isLarge: false };
 
 /** What an operation could answer with these variables, or with any. */
 function forecastWith(
-  variableValues: SelectionScope['variableValues'] | undefined,
+  variableValues: VariableValues | undefined,
   { document, operation }: PreparedOperation,
   { schema, maxPageSize, maxAnswerObjects: limit }: ForecastOptions,
 ): AnswerForecast {
-  const scope = { schema, fragments: fragmentsOf(document), operation };
-  const size = answerSizeOf({ ...scope, maxPageSize, variableValues });
-  const schemaSize = introspectionSize({ ...scope, variableValues });
-  const objects = Math.min(size.objects + schemaSize.objects, Number.MAX_SAFE_INTEGER);
-  const isLarge = objects > manyObjects;
-  if (schemaSize.bytes > mostIntrospectionBytes) return { refusal: tooMuchOfSchema(schemaSize), isLarge };
-  return { refusal: objects > limit ? tooManyObjects({ ...size, objects }, limit) : undefined, isLarge };
+  const size = answerSizeOf({ schema, fragments: fragmentsOf(document), operation, maxPageSize, variableValues });
+  const isLarge = size.objects > manyObjects || size.introspects;
+  return { refusal: size.objects > limit ? tooManyObjects(size, limit) : undefined, isLarge };
 }
 
 function tooManyObjects({ objects, path, objectsThere }: AnswerSize, limit: number): GraphQLError {
@@ -73,14 +62,5 @@ function tooManyObjects({ objects, path, objectsThere }: AnswerSize, limit: numb
     'expensiveOperation',
     `The operation may answer up to ${objects} objects, ${objectsThere} of them for \`${path}\`, but the limit is ${limit}.`,
     { details: { objects, limit, path } },
-  );
-}
-
-function tooMuchOfSchema({ bytes, path }: IntrospectionSize): GraphQLError {
-  const limit = mostIntrospectionBytes;
-  return requestError(
-    'expensiveOperation',
-    `The operation would answer ${bytes} bytes about the schema, most of them for \`${path}\`, but the limit is ${limit}.`,
-    { details: { bytes, limit, path } },
   );
 }

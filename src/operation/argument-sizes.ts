@@ -6,7 +6,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
-import { fragmentsOf, type SelectionScope } from '../look-ahead/selection.ts';
+import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.ts';
 import type { JsonObject } from '../rest/values.ts';
 import type { PreparedOperation } from './document.ts';
 import { requestError } from './request-error.ts';
@@ -109,7 +109,7 @@ function argumentsOf({ document, operation }: PreparedOperation): OperationArgum
 }
 
 /** The fields with arguments, those of a fragment once however often it is spread. */
-function fieldsOf(operation: OperationDefinitionNode, fragments: SelectionScope['fragments']): FieldArguments[] {
+function fieldsOf(operation: OperationDefinitionNode, fragments: OperationScope['fragments']): FieldArguments[] {
   const found: FieldArguments[] = [];
   const visited = new Set<string>();
   const isWrite = operation.operation === 'mutation';

@@ -1,5 +1,5 @@
 import { type DocumentNode, Kind, type SelectionSetNode } from 'graphql';
-import { fragmentsOf } from '../look-ahead/selection.ts';
+import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 
 /** Milliseconds of each second that may be spent on compiling, one compilation beyond them included. */
 const msPerSecond = 100;

@@ -44,9 +44,13 @@ export type ExecuteInParts = (
 export function withoutDefer(text: string, document: DocumentNode): DocumentNode {
   if (!text.includes(GraphQLDeferDirective.name)) return document;
   // To remove a node is to answer null.
-  return visit(document, {
+  const whole = visit(document, {
     Directive: ({ name }) => (name.value === GraphQLDeferDirective.name ? null : undefined),
   });
+  if (whole === document) return document;
+  // A selection tree is kept with its operation, and each of the two documents has its own.
+  const definitions = whole.definitions.map((one) => (one.kind === Kind.OPERATION_DEFINITION ? { ...one } : one));
+  return { ...whole, definitions };
 }
 
 /** The variables of an operation that decide whether something is deferred, and may be null. */

@@ -5,8 +5,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { isIntrospection } from '../look-ahead/meta-fields.ts';
-import { fragmentsOf, type SelectionScope } from '../look-ahead/selection.ts';
+import { fragmentsOf, isIntrospection, type OperationScope } from '../look-ahead/selection-tree.ts';
 import { requestError } from './request-error.ts';
 
 /** What a document may hold at most. Fragments count as often as they are spread: that is what is executed. */
@@ -82,7 +81,7 @@ function measure(document: DocumentNode): { readonly name: Measure; readonly fou
 }
 
 /** Counts selection sets. Each fragment is counted once, so that fragments of fragments cannot multiply the work. */
-function createCounter(fragments: SelectionScope['fragments']): (node: OperationDefinitionNode) => SelectionCounts {
+function createCounter(fragments: OperationScope['fragments']): (node: OperationDefinitionNode) => SelectionCounts {
   const known = new Map<string, Readonly<SelectionCounts>>();
   const ofFragment = (name: string): Readonly<SelectionCounts> => {
     const counted = known.get(name);

@@ -7,6 +7,7 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.ts';
 import { CompileBudget, spreadSize } from './compile-budget.ts';
 import { conditionsOf, createExecutionInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
 import { deprecatedUsesOf } from './deprecated-uses.ts';
@@ -33,8 +34,10 @@ export interface PreparedOperation {
 
 /** An operation that may be answered in parts. */
 export interface DeferredOperation {
-  /** With `@defer`. */
+  /** With `@defer`, as its operation and fragments. */
   readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly fragments: OperationScope['fragments'];
   /** The variables that decide what is deferred, and may be null. */
   readonly conditions: readonly VariableDefinitionNode[];
   readonly execute: ExecuteInParts;
@@ -115,11 +118,13 @@ function deferredOf(
   options: ExecutionOptions,
   document: DocumentNode,
   whole: DocumentNode,
-  operation: OperationDefinitionNode,
+  { name }: OperationDefinitionNode,
 ): DeferredOperation | undefined {
   if (document === whole) return undefined;
+  const operation = operationOf(document, name?.value);
   const execute = createExecutionInParts(options, document, operation);
-  return execute && { document, conditions: conditionsOf(document, operation), execute };
+  const conditions = conditionsOf(document, operation);
+  return execute && { document, operation, fragments: fragmentsOf(document), conditions, execute };
 }
 
 /** The operations of a listed document, by name. Throws a RefusedDocument if the name says none. */

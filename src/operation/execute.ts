@@ -19,7 +19,7 @@ import {
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { GatewayContext } from '../context.ts';
-import { isIntrospection } from '../look-ahead/meta-fields.ts';
+import { isIntrospection } from '../look-ahead/selection-tree.ts';
 import { CompileBudget, spreadSize } from './compile-budget.ts';
 import { type LiftedDocument, liftedPrefix, liftLiterals } from './lift-literals.ts';
 

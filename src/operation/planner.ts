@@ -1,6 +1,6 @@
-import { type GraphQLSchema, getOperationAST, getVariableValues, type VariableValues } from 'graphql';
+import { type GraphQLSchema, getVariableValues, type VariableValues } from 'graphql';
 import type { CursorCodec } from '../context.ts';
-import { fragmentsOf } from '../look-ahead/selection.ts';
+import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { type Bound, boundOf } from '../plan/bound.ts';
 import { defersLittle, mostDeferredPlaces, mostNameBytes } from '../plan/deferred-places.ts';
 import { planInParts } from '../plan/first-part.ts';
@@ -98,13 +98,9 @@ export class Planner {
   }
 
   /** Whether the answer defers little, with these variables or with any. */
-  #isLittle({ deferred, operation: whole }: PreparedOperation, variableValues: VariableValues | undefined): boolean {
+  #isLittle({ deferred }: PreparedOperation, variableValues: VariableValues | undefined): boolean {
     const { schema, maxPageSize } = this.#options;
-    const document = deferred?.document;
-    const operation = document && getOperationAST(document, whole.name?.value);
-    if (document === undefined || !operation) return true;
-    const fragments = fragmentsOf(document);
-    return defersLittle({ schema, maxPageSize, document, fragments, operation, variableValues });
+    return deferred === undefined || defersLittle({ schema, maxPageSize, ...deferred, variableValues });
   }
 
   /** The plan of an operation, or why it has none; undefined if the variables do not fit, and nothing will be executed. */
@@ -123,7 +119,7 @@ export class Planner {
       if (explain !== 'plan' || !incremental) return plan;
       if (deferred === undefined || isUndecided(deferred.conditions, variables))
         return planInParts(plan, request, undefined);
-      if (this.mayDefer(asked)) return planInParts(plan, request, deferred.document);
+      if (this.mayDefer(asked)) return planInParts(plan, request, deferred);
       return { ...plan, hints: [...plan.hints, tooMuchDeferred] };
     } catch (error) {
       if (error instanceof PlanLimitError) return error;

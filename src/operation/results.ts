@@ -2,7 +2,7 @@ import type { ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
 import { type AnswerBudget, AnswerLimitError, type ObjectWeight } from '../answer/answer-budget.ts';
 import type { AnswerRoom } from '../answer/answer-room.ts';
 import { rootWeight } from '../look-ahead/object-weight.ts';
-import { fragmentsOf } from '../look-ahead/selection.ts';
+import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { noRoomForBodies } from '../rest/errors.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import { measureJson } from './answer-bytes.ts';
@@ -150,7 +150,7 @@ export class Results {
     const known = this.#roots.get(prepared);
     if (known !== undefined) return known;
     const { schema } = this.#options;
-    const weight = rootWeight(prepared.operation, { schema, fragments: fragmentsOf(prepared.document) });
+    const weight = rootWeight({ schema, ...prepared, fragments: fragmentsOf(prepared.document) });
     this.#roots.set(prepared, weight);
     return weight;
   }

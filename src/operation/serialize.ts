@@ -1,5 +1,5 @@
 import type { DocumentNode, GraphQLFormattedError, SelectionSetNode } from 'graphql';
-import { fragmentsOf } from '../look-ahead/selection.ts';
+import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import { isObject } from '../rest/values.ts';
 import type { PublicError } from './errors.ts';

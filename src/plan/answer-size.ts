@@ -1,5 +1,4 @@
 import {
-  type FieldNode,
   type GraphQLObjectType,
   getNamedType,
   getNullableType,
@@ -7,101 +6,103 @@ import {
   isListType,
   isObjectType,
   Kind,
-  type OperationDefinitionNode,
   type ValueNode,
+  type VariableValues,
 } from 'graphql';
 import { pageSizeOf } from '../graphql/connections.ts';
-import { Remembered } from '../look-ahead/remembered.ts';
-import { roleOf } from '../look-ahead/roles.ts';
-import {
-  possibleFields,
-  type SelectedField,
-  type Selecting,
-  type SelectionScope,
-  selectedFields,
-} from '../look-ahead/selection.ts';
+import { type ObjectSelection, type OperationScope, type SelectedField, treeOf } from '../look-ahead/selection-tree.ts';
 
-/** How many JSON objects an operation answers at most. */
+/** The most JSON objects that an operation answers. */
 export interface AnswerSize {
   readonly objects: number;
   /** The place with the most of them, and how many are there; empty and 0 if there is none. */
   readonly path: string;
   readonly objectsThere: number;
+  /** True if the schema is read beside them, whose objects are not counted. */
+  readonly introspects: boolean;
 }
 
-/** What is sized: an operation of a valid document. */
-export interface AnswerSizeRequest extends Pick<SelectionScope, 'schema' | 'fragments'> {
-  readonly operation: OperationDefinitionNode;
+/** An operation of a valid document that is sized. */
+export interface AnswerSizeRequest extends OperationScope {
   readonly maxPageSize: number;
   /** The coerced variables; undefined: the size holds for any. */
-  readonly variableValues: SelectionScope['variableValues'] | undefined;
-  /** How many items a list has whose length only the upstream's answer says; by default as many as the largest page. */
+  readonly variableValues: VariableValues | undefined;
+  /** The number of items in a list whose length only the upstream's answer says; by default that of the largest page. */
   readonly openListLength?: number;
 }
 
 /**
  * The size of an answer with every record distinct and every page full. Records, connections, edges, `pageInfo` and
- * payloads count, what is inside a JSON value does not; `look-ahead/object-weight.ts` counts the same while the answer is
- * made. Introspection is apart (see `introspectionSize`).
+ * payloads count, what is inside a JSON value or read of the schema does not; `look-ahead/object-weight.ts` counts the same
+ * while the answer is made.
  */
 export function answerSizeOf(request: AnswerSizeRequest): AnswerSize {
-  const type = request.schema.getRootType(request.operation.operation);
-  if (!isObjectType(type)) return { objects: 0, path: '', objectsThere: 0 };
-  const walk = new Walk(request, () => 1);
-  return { objects: walk.below(type, [request.operation], undefined), ...walk.fullestPlace(type, request.operation) };
+  const root = rootOf(request);
+  if (root === undefined) return { objects: 0, path: '', objectsThere: 0, introspects: false };
+  const counting = new Counting(request, () => 1);
+  const { introspects } = root;
+  return { objects: counting.below(root, undefined), ...counting.fullestPlace(root), introspects };
 }
 
 /**
  * The sum of what is counted at each object of an answer, its root included, with every record distinct and every page full.
- * `countAt` counts at one object what its nodes select. Introspection is apart.
+ * `countAt` counts at one object.
  */
 export function sumOverObjects(request: AnswerSizeRequest, countAt: CountAt): number {
-  const type = request.schema.getRootType(request.operation.operation);
-  if (!isObjectType(type)) return 0;
-  const nodes = [request.operation];
-  return atMost(countAt(nodes) + new Walk(request, countAt).below(type, nodes, undefined));
+  const root = rootOf(request);
+  return root === undefined ? 0 : atMost(countAt(root) + new Counting(request, countAt).below(root, undefined));
 }
 
-/** Counts something at one object, by the nodes that select on it. */
-export type CountAt = (nodes: readonly Selecting[]) => number;
+function rootOf(request: AnswerSizeRequest): ObjectSelection | undefined {
+  const type = request.schema.getRootType(request.operation.operation);
+  return isObjectType(type) ? treeOf(request, request.variableValues?.coerced).root.on(type) : undefined;
+}
+
+/** Counts something at one object, by what is selected on it. */
+type CountAt = (selection: ObjectSelection) => number;
 
 /** Larger numbers would not be exact. */
 const largest = Number.MAX_SAFE_INTEGER;
 
-/** What one field answers at one object of its parent. */
-interface Answered extends Pick<SelectedField, 'responseKey' | 'nodes'> {
-  /** The types that its objects may have. */
-  readonly types: readonly GraphQLObjectType[];
+/** The answer of a field at one object of its parent. */
+interface Answered {
+  readonly responseKey: string;
+  /** What is selected on its objects, by the types that they may have. */
+  readonly inside: readonly ObjectSelection[];
   readonly items: number;
   /** The number of rows in the page, if it is a connection. */
   readonly page: number | undefined;
 }
 
-/** A walk over one operation. It counts each field once, so that fragments that spread fragments cannot multiply it. */
-class Walk {
+/** A count over one tree. It counts each selection once, so that fragments that spread fragments cannot multiply it. */
+class Counting {
   readonly #request: AnswerSizeRequest;
   readonly #countAt: CountAt;
   /** By the number of rows in the page that an object is; undefined if it is no page. */
-  readonly #known = new Map<number | undefined, Remembered<number>>();
-  readonly #fields = new Remembered<readonly SelectedField[]>();
+  readonly #known = new Map<number | undefined, Map<ObjectSelection, number>>();
 
   constructor(request: AnswerSizeRequest, countAt: CountAt) {
     this.#request = request;
     this.#countAt = countAt;
   }
 
-  /** The sum over all objects below one object of a type; `page` is its number of rows, if it is a connection. */
-  below(type: GraphQLObjectType, nodes: readonly Selecting[], page: number | undefined): number {
-    const counts = this.#known.get(page) ?? new Remembered<number>();
+  /** The sum over all objects below one object; `page` is its number of rows, if it is a connection. */
+  below(selection: ObjectSelection, page: number | undefined): number {
+    const counts = this.#known.get(page) ?? new Map<ObjectSelection, number>();
     this.#known.set(page, counts);
-    return counts.of(type, nodes, () => this.#countBelow(type, nodes, page));
+    const known = counts.get(selection);
+    if (known !== undefined) return known;
+    let count = 0;
+    for (const answered of this.#answers(selection, page)) count += this.#countOf(answered);
+    counts.set(selection, atMost(count));
+    return atMost(count);
   }
 
   /** Follows the field that answers the most objects down to one below which there are no others. */
-  fullestPlace(root: GraphQLObjectType, operation: OperationDefinitionNode): Omit<AnswerSize, 'objects'> {
+  fullestPlace(root: ObjectSelection): Pick<AnswerSize, 'path' | 'objectsThere'> {
     const path: string[] = [];
     let objectsThere = 1;
-    let fullest = this.#fullestOf(this.#answers(root, [operation], undefined));
+    let fullest = this.#fullestOf(this.#answers(root, undefined));
     for (; fullest !== undefined; fullest = this.#fullestOf(this.#inside(fullest))) {
       path.push(fullest.responseKey);
       objectsThere = atMost(objectsThere * fullest.items);
@@ -109,14 +110,10 @@ class Walk {
     return { path: path.join('.'), objectsThere: path.length === 0 ? 0 : objectsThere };
   }
 
-  #countBelow(type: GraphQLObjectType, nodes: readonly Selecting[], page: number | undefined): number {
-    let count = 0;
-    for (const answered of this.#answers(type, nodes, page)) count += this.#countOf(answered);
-    return atMost(count);
-  }
-
-  #countOf({ types, nodes, items, page }: Answered): number {
-    return atMost(items * (this.#countAt(nodes) + Math.max(...types.map((type) => this.below(type, nodes, page)))));
+  #countOf({ inside, items, page }: Answered): number {
+    return atMost(
+      items * Math.max(...inside.map((selection) => this.#countAt(selection) + this.below(selection, page))),
+    );
   }
 
   #fullestOf(all: readonly Answered[]): Answered | undefined {
@@ -124,31 +121,24 @@ class Walk {
     return filled.toSorted((one, other) => this.#countOf(other) - this.#countOf(one))[0];
   }
 
-  #inside({ types, nodes, page }: Answered): readonly Answered[] {
-    return types.flatMap((type) => this.#answers(type, nodes, page));
+  #inside({ inside, page }: Answered): readonly Answered[] {
+    return inside.flatMap((selection) => this.#answers(selection, page));
   }
 
   /** The fields that answer objects. */
-  #answers(type: GraphQLObjectType, nodes: readonly Selecting[], page: number | undefined): readonly Answered[] {
-    const fields = this.#fields.of(type, nodes, () => this.#select(type, nodes));
+  #answers({ fields }: ObjectSelection, page: number | undefined): readonly Answered[] {
     return fields.flatMap((selected) => {
-      const types = this.#typesOf(selected);
-      if (types.length === 0) return [];
-      const role = roleOf(type, selected.field).kind;
+      const inside = this.#typesOf(selected).map((type) => selected.below.on(type));
+      if (inside.length === 0) return [];
+      const role = selected.role.kind;
       const isList = isListType(getNullableType(selected.field.type));
-      // How many items a report lists, only the upstream's answer says.
+      // Only the upstream's answer says how many items a report lists.
       const { maxPageSize, openListLength = maxPageSize } = this.#request;
       const length = role === 'node' ? this.#idsOf(selected) : (page ?? openListLength);
       const items = isList ? length : 1;
-      const { responseKey, nodes: own } = selected;
-      return [{ responseKey, nodes: own, types, items, page: role === 'list' ? this.#pageOf(selected) : undefined }];
+      const { responseKey } = selected;
+      return [{ responseKey, inside, items, page: role === 'list' ? this.#pageOf(selected) : undefined }];
     });
-  }
-
-  #select(type: GraphQLObjectType, nodes: readonly Selecting[]): readonly SelectedField[] {
-    const { variableValues } = this.#request;
-    if (variableValues !== undefined) return selectedFields(type, nodes, { ...this.#request, variableValues });
-    return possibleFields(type, nodes, { ...this.#request, variableValues: { sources: {}, coerced: {} } });
   }
 
   #typesOf({ field }: SelectedField): readonly GraphQLObjectType[] {
@@ -157,7 +147,7 @@ class Walk {
     return isObjectType(type) ? [type] : [];
   }
 
-  /** How many rows a page has at most. One that is larger than any page may be is refused. */
+  /** The most rows of a page. One that is larger than any page may be is refused. */
   #pageOf({ nodes: [node] }: SelectedField): number {
     const { maxPageSize } = this.#request;
     const given = ['first', 'last'].map((name) => this.#numberIn(argumentOf(node, name)));
@@ -174,7 +164,7 @@ class Walk {
     return typeof number === 'number' ? number : undefined;
   }
 
-  /** How many ids are given, each as often as it is. */
+  /** The number of given ids, each as often as it is. */
   #idsOf({ nodes: [node] }: SelectedField): number {
     const { variableValues, maxPageSize } = this.#request;
     const value = argumentOf(node, 'ids');
@@ -185,7 +175,7 @@ class Walk {
   }
 }
 
-function argumentOf(node: FieldNode | undefined, name: string): ValueNode | undefined {
+function argumentOf(node: SelectedField['nodes'][number] | undefined, name: string): ValueNode | undefined {
   return node?.arguments?.find((argument) => argument.name.value === name)?.value;
 }
 

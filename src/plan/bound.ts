@@ -1,30 +1,20 @@
-import {
-  type GraphQLNamedType,
-  type GraphQLObjectType,
-  getNamedType,
-  type IntValueNode,
-  isObjectType,
-  Kind,
-  type OperationDefinitionNode,
-} from 'graphql';
+import { getNamedType, type IntValueNode, isObjectType, Kind } from 'graphql';
 import { isRowType } from '../graphql/field-mapping.ts';
 import { listView, suffices, type View } from '../loaders/row-store.ts';
 import { needsOf } from '../look-ahead/needs.ts';
-import { Remembered } from '../look-ahead/remembered.ts';
-import { type Role, roleOf } from '../look-ahead/roles.ts';
-import { isConstant, type SelectedField, type SelectionScope, selectedFields } from '../look-ahead/selection.ts';
+import type { Role } from '../look-ahead/roles.ts';
+import { type ObjectSelection, type OperationScope, type SelectedField, treeOf } from '../look-ahead/selection-tree.ts';
 
-/** What an operation costs at most, whatever its variables are. */
+/** The most that an operation costs, whatever its variables are. */
 export interface Bound {
   readonly calls: number;
   readonly rows: number;
 }
 
-/** What is bounded: an operation of a valid document. */
-export interface BoundRequest extends Pick<SelectionScope, 'schema' | 'fragments'> {
-  readonly operation: OperationDefinitionNode;
+/** An operation of a valid document that is bounded. */
+export interface BoundRequest extends OperationScope {
   readonly maxPageSize: number;
-  /** Whether it is for tenants whose projects are found by their keys. */
+  /** True for tenants whose projects are found by their keys. */
   readonly isNarrowed?: boolean;
 }
 
@@ -32,114 +22,109 @@ const nothing: Bound = { calls: 0, rows: 0 };
 const unbounded: Bound = { calls: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
 
 /**
- * A bound of every plan of an operation: as if nothing were shared, and every page as large as it may be. Worked out once
- * for an operation, it spares the plans of those that cannot exceed a limit. Infinite if only a plan can tell:
- * mutations, objects by global id or by the keys of a tenant, and selections that variables decide about.
+ * A bound of every plan of an operation: as if nothing were shared, every page as large as it may be, and all selected that
+ * its variables may select. Worked out once for an operation, it spares the plans of those that cannot exceed a limit.
+ * Infinite if only a plan can tell: mutations, and objects by global id or by the keys of a tenant.
  */
-export function boundOf({ operation, maxPageSize, schema, fragments, isNarrowed = false }: BoundRequest): Bound {
-  const scope: SelectionScope = { schema, fragments, variableValues: { sources: {}, coerced: {} } };
+export function boundOf(request: BoundRequest): Bound {
+  const { operation, maxPageSize, schema, isNarrowed = false } = request;
   const type = schema.getQueryType();
-  if (operation.operation !== 'query' || !isConstant(operation, scope)) return unbounded;
-  const fields = isObjectType(type) ? selectedFields(type, [operation], scope) : [];
-  if (isNarrowed && isObjectType(type) && fields.some(({ field }) => roleOf(type, field).kind === 'list'))
-    return unbounded;
-  const known = { none: new Remembered<Bound>(), list: new Remembered<Bound>(), detail: new Remembered<Bound>() };
-  const bounding = { scope, maxPageSize, known, fields: new Remembered<readonly SelectedField[]>() };
-  return sum(fields.map((field) => boundOfField(bounding, type, field, undefined)));
+  if (operation.operation !== 'query' || !isObjectType(type)) return unbounded;
+  const root = treeOf(request, undefined).root.on(type);
+  if (isNarrowed && root.fields.some(({ role }) => role.kind === 'list')) return unbounded;
+  return new Bounding(maxPageSize).ofObject(root, undefined);
 }
 
-interface Bounding {
-  readonly scope: SelectionScope;
-  readonly maxPageSize: number;
-  /** Bounds of objects, by the view that they come in: fragments that spread fragments would multiply the work. */
-  readonly known: Readonly<Record<View | 'none', Remembered<Bound>>>;
-  readonly fields: Remembered<readonly SelectedField[]>;
-}
+/** The bounding of one operation. Objects are bounded once for each view that they come in. */
+class Bounding {
+  readonly #maxPageSize: number;
+  readonly #known = {
+    none: new Map<ObjectSelection, Bound>(),
+    list: new Map<ObjectSelection, Bound>(),
+    detail: new Map<ObjectSelection, Bound>(),
+  };
 
-/** What a field of objects that come in a view costs each of them. */
-function boundOfField(
-  bounding: Bounding,
-  parent: GraphQLNamedType | undefined | null,
-  selected: SelectedField,
-  view: View | undefined,
-): Bound {
-  if (!isObjectType(parent)) return nothing;
-  const role = roleOf(parent, selected.field);
-  switch (role.kind) {
-    case 'free':
-      return boundInside(bounding, selected, view);
-    case 'column':
-      return nothing;
-    case 'organization':
-      // The project that tells which one `@current` is.
-      return sum([{ calls: 1, rows: 1 }, boundInside(bounding, selected, undefined)]);
-    case 'organizationOf':
-      return boundInside(bounding, selected, undefined);
-    case 'byId':
-    case 'owner':
-    case 'reference':
-      // The row by its key, and beside it a page of its list.
-      return sum([{ calls: 2, rows: 1 + bounding.maxPageSize }, boundInside(bounding, selected, 'detail')]);
-    case 'list':
-      return boundOfList(bounding, role, selected);
-    case 'anyRow':
-      return { calls: 1, rows: 1 };
-    case 'table':
-      return { calls: 1, rows: bounding.maxPageSize };
-    case 'text':
-      // The event, and the project that tells which one `@current` is.
-      return { calls: 2, rows: 2 };
-    case 'report':
-      return boundOfReport(bounding, selected);
-    case 'node':
-    case 'tail':
-    case 'write':
-      return unbounded;
+  constructor(maxPageSize: number) {
+    this.#maxPageSize = maxPageSize;
+  }
+
+  /** The cost of what is selected on an object that comes in a view; undefined for one that is no row. */
+  ofObject(selection: ObjectSelection, view: View | undefined): Bound {
+    const bounds = this.#known[view ?? 'none'];
+    const known = bounds.get(selection);
+    if (known !== undefined) return known;
+    const need = needsOf(selection).view;
+    const own = view !== undefined && need !== undefined && !suffices(view, need) ? { calls: 1, rows: 1 } : nothing;
+    const bound = sum([own, ...selection.fields.map((selected) => this.#ofField(selected, view))]);
+    bounds.set(selection, bound);
+    return bound;
+  }
+
+  /** The cost of a field for each object on which it is selected. */
+  #ofField(selected: SelectedField, view: View | undefined): Bound {
+    const { role } = selected;
+    const maxPageSize = this.#maxPageSize;
+    switch (role.kind) {
+      case 'free':
+        return this.#inside(selected, view);
+      case 'column':
+        return nothing;
+      case 'organization':
+        // The project that tells which one `@current` is.
+        return sum([{ calls: 1, rows: 1 }, this.#inside(selected, undefined)]);
+      case 'organizationOf':
+        return this.#inside(selected, undefined);
+      case 'byId':
+      case 'owner':
+      case 'reference':
+        // The row by its key, and beside it a page of its list.
+        return sum([{ calls: 2, rows: 1 + maxPageSize }, this.#inside(selected, 'detail')]);
+      case 'list':
+        return this.#ofList(role, selected);
+      case 'anyRow':
+        return { calls: 1, rows: 1 };
+      case 'table':
+        return { calls: 1, rows: maxPageSize };
+      case 'text':
+        // The event, and the project that tells which one `@current` is.
+        return { calls: 2, rows: 2 };
+      case 'report':
+        return this.#ofReport(selected);
+      case 'node':
+      case 'tail':
+      case 'write':
+        return unbounded;
+    }
+  }
+
+  /** A report may name rows: then a page of their list is read, and those that are not in it. */
+  #ofReport(selected: SelectedField): Bound {
+    const inside = this.#inside(selected, 'detail');
+    const rows = this.#maxPageSize;
+    if (!isRowType(getNamedType(selected.field.type).name)) return sum([{ calls: 1, rows: 0 }, inside]);
+    return sum([{ calls: 2, rows }, times(rows, sum([{ calls: 1, rows: 1 }, inside]))]);
+  }
+
+  #ofList({ endpoint }: Role & { kind: 'list' }, selected: SelectedField): Bound {
+    const maxPageSize = this.#maxPageSize;
+    const given = selected.nodes[0]?.arguments ?? [];
+    const has = (argument: string): boolean => given.some(({ name }) => name.value === argument);
+    const sizes = given.map(({ value }) => value).filter((value): value is IntValueNode => value.kind === Kind.INT);
+    // The only integers among the arguments of lists are `first` and `last`.
+    const size = sizes.length === 1 ? Math.min(Math.max(Number(sizes[0]?.value), 1), maxPageSize) : maxPageSize;
+    // Behind a cursor, one page may reach from another window of the list to this one.
+    const read = has('after') || has('before') ? maxPageSize : size;
+    const page = has('last') ? { calls: 2, rows: maxPageSize + read } : { calls: 1, rows: read };
+    return sum([page, times(size, this.#inside(selected, listView(endpoint.noun)))]);
+  }
+
+  #inside({ inside }: SelectedField, view: View | undefined): Bound {
+    return inside === undefined ? nothing : this.ofObject(inside, view);
   }
 }
 
-/** A report may name rows: then a page of their list is read, and those that are not in it. */
-function boundOfReport(bounding: Bounding, selected: SelectedField): Bound {
-  const inside = boundInside(bounding, selected, 'detail');
-  const { maxPageSize } = bounding;
-  if (!isRowType(getNamedType(selected.field.type).name)) return sum([{ calls: 1, rows: 0 }, inside]);
-  const named = { calls: maxPageSize * (1 + inside.calls), rows: maxPageSize * (1 + inside.rows) };
-  return sum([{ calls: 2, rows: maxPageSize }, named]);
-}
-
-function boundOfList(bounding: Bounding, { endpoint }: Role & { kind: 'list' }, selected: SelectedField): Bound {
-  const { maxPageSize } = bounding;
-  const given = selected.nodes[0]?.arguments ?? [];
-  const has = (argument: string): boolean => given.some(({ name }) => name.value === argument);
-  const sizes = given.map(({ value }) => value).filter((value): value is IntValueNode => value.kind === Kind.INT);
-  // The only integers among the arguments of lists are `first` and `last`.
-  const size = sizes.length === 1 ? Math.min(Math.max(Number(sizes[0]?.value), 1), maxPageSize) : maxPageSize;
-  // Behind a cursor, one page may reach from another window of the list to this one.
-  const read = has('after') || has('before') ? maxPageSize : size;
-  const page = has('last') ? { calls: 2, rows: maxPageSize + read } : { calls: 1, rows: read };
-  const { calls, rows } = boundInside(bounding, selected, listView(endpoint.noun));
-  return sum([page, { calls: size * calls, rows: size * rows }]);
-}
-
-/** What is selected on objects that come in a view; undefined for those that are no rows. */
-function boundInside(bounding: Bounding, { field, nodes }: SelectedField, view: View | undefined): Bound {
-  const type = getNamedType(field.type);
-  if (!isObjectType(type)) return nothing;
-  return bounding.known[view ?? 'none'].of(type, nodes, () => boundOfObject(bounding, type, nodes, view));
-}
-
-function boundOfObject(
-  bounding: Bounding,
-  type: GraphQLObjectType,
-  nodes: SelectedField['nodes'],
-  view: View | undefined,
-): Bound {
-  const { scope, fields } = bounding;
-  if (!nodes.every((node) => isConstant(node, scope))) return unbounded;
-  const need = needsOf(type, nodes, scope).view;
-  const own = view !== undefined && need !== undefined && !suffices(view, need) ? { calls: 1, rows: 1 } : nothing;
-  const selected = fields.of(type, nodes, () => selectedFields(type, nodes, scope));
-  return sum([own, ...selected.map((field) => boundOfField(bounding, type, field, view))]);
+function times(count: number, { calls, rows }: Bound): Bound {
+  return { calls: count * calls, rows: count * rows };
 }
 
 function sum(parts: readonly Bound[]): Bound {

@@ -1,8 +1,8 @@
 import { keyedConnection, type ListRange, pageSizeOf, rangeOf, readingOf } from '../graphql/connections.ts';
 import { isEventFilter, toEventQuery } from '../graphql/event-filter.ts';
 import { listView } from '../loaders/row-store.ts';
-import { wantedOf } from '../look-ahead/needs.ts';
-import type { SelectedField } from '../look-ahead/selection.ts';
+import { answersScopes, wantedOf } from '../look-ahead/needs.ts';
+import type { ObjectSelection, SelectedField } from '../look-ahead/selection-tree.ts';
 import type { Noun } from '../rest/nouns.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { overlapOf, type Position } from '../rest/positions.ts';
@@ -37,12 +37,11 @@ interface PlannedRange {
  */
 export function planList(planned: PlannedField, args: Arguments): void {
   const { builder, selected, endpoint } = planned;
-  const type = builder.answerOf(selected);
-  if (type === undefined) return;
-  planScopeOfList(planned);
+  const { inside } = selected;
+  if (inside === undefined) return;
+  planScopeOfList(planned, inside);
   const part = endpoint.noun === 'Event' ? eventRange(planned, args) : offsetRange(planned, args);
-  const fields = builder.fields(type, selected);
-  const reading = readingOf(part.range, wantedOf(fields));
+  const reading = readingOf(part.range, wantedOf(inside));
   if (reading.kind === 'any') return want(planned, part, { offset: 0, limit: 1, countOnly: true }, () => undefined);
   if (reading.kind === 'window') {
     return want(planned, part, reading, (arrival) => planRows(planned, part, reading.offset, arrival));
@@ -95,25 +94,19 @@ function planRows(
   const [group, from] = offset === undefined ? [`the end of ${list}`, 0] : [list, offset];
   const parts = { type: noun, group, from, to: from + limit, owner: parent, owners, view: listView(noun), stage };
   const objects = toObjects(parts);
-  for (const { nodes, path: place } of nodesOf(builder, selected, noun, path)) {
-    builder.plan({ objects, nodes, path: place, known: 'listed' });
-  }
+  for (const rows of rowsOf(selected, noun, path)) builder.plan({ ...rows, objects, known: 'listed' });
 }
 
 /** The places of a connection or a message that answer rows: its `nodes`, and the `node` of its `edges`. */
-export function nodesOf(
-  builder: PlanBuilder,
-  selected: SelectedField,
+export function rowsOf(
+  { inside }: SelectedField,
   noun: Noun,
   parentPath: string,
-): Pick<SelectedObjects, 'nodes' | 'path'>[] {
-  const type = builder.answerOf(selected);
-  if (type === undefined) return [];
-  return builder.fields(type, selected).flatMap((field) => {
-    const path = pathOf(parentPath, field);
-    return builder.answerOf(field)?.name === noun
-      ? [{ nodes: field.nodes, path }]
-      : nodesOf(builder, field, noun, path);
+): readonly Pick<SelectedObjects, 'selection' | 'path'>[] {
+  return (inside?.fields ?? []).flatMap((selected) => {
+    const path = pathOf(parentPath, selected);
+    if (selected.inside?.type.name === noun) return [{ selection: selected.below, path }];
+    return rowsOf(selected, noun, path);
   });
 }
 
@@ -122,10 +115,10 @@ export function planReachable(builder: PlanBuilder, selected: SelectedField, { p
   builder.withArguments(selected, (args) => {
     const { page } = keyedConnection(builder.options, { noun: 'Project', scope: '' }, [...projects], args.connection);
     const ids = page.rows.map(({ id }) => String(id));
-    for (const { nodes, path } of nodesOf(builder, selected, 'Project', selected.responseKey)) {
+    for (const rows of rowsOf(selected, 'Project', selected.responseKey)) {
       for (const id of ids) {
         const objects = keyed({ noun: 'Project', scope: '', id }, start, true);
-        builder.plan({ objects, nodes, path, known: 'unknown' });
+        builder.plan({ ...rows, objects, known: 'unknown' });
       }
     }
   });
@@ -191,8 +184,10 @@ function listOf({ endpoint: { noun }, parent }: PlannedField): ListRef | undefin
 }
 
 /** Plans the scope of the ids of listed rows below `@current`, which is read beside their page. */
-function planScopeOfList({ builder, selected, endpoint, parent, stage, certain, path }: PlannedField): void {
-  const type = builder.answerOf(selected);
-  if (!isCurrent(parent) || endpoint.noun === 'Plugin' || type === undefined) return;
-  if (builder.answersScopes(type, selected.nodes)) builder.planCurrent({ stage, certain, path });
+function planScopeOfList(
+  { builder, endpoint, parent, stage, certain, path }: PlannedField,
+  page: ObjectSelection,
+): void {
+  if (!isCurrent(parent) || endpoint.noun === 'Plugin') return;
+  if (answersScopes(page)) builder.planCurrent({ stage, certain, path });
 }

@@ -6,10 +6,7 @@ import {
   type SelectionSetNode,
   visit,
 } from 'graphql';
-import { isDeferred } from '../look-ahead/deferral.ts';
-import type { Selecting, SelectionScope } from '../look-ahead/selection.ts';
 import { type AnswerSizeRequest, sumOverObjects } from './answer-size.ts';
-import { introspectionSize } from './introspection-size.ts';
 
 /**
  * So many deferred fragments an answer in parts has at most: ten thousand of them hold the event loop for most of a second,
@@ -20,7 +17,7 @@ export const mostDeferredPlaces = 5000;
 /** So many bytes their labels and paths have at most, which are written for each of them; an answer as a whole has none. */
 export const mostNameBytes = 4 * 2 ** 20;
 
-/** What is looked at: an operation of a valid document. */
+/** An operation of a valid document that is looked at. */
 export interface DeferredPlacesRequest extends AnswerSizeRequest {
   /** With `@defer`. */
   readonly document: DocumentNode;
@@ -37,41 +34,11 @@ export function defersLittle(request: DeferredPlacesRequest): boolean {
  * answer, take more time and memory for each of them than for an object. A list whose length only the upstream's answer says
  * counts as one that is too long.
  */
-export function deferredPlacesOf(request: DeferredPlacesRequest): number {
-  const { fragments, variableValues = { sources: {}, coerced: {} } } = request;
-  const scope = { schema: request.schema, fragments, variableValues };
-  const inFragments = new Map<string, number>();
-  const countAt = (nodes: readonly Selecting[]): number =>
-    nodes.reduce((sum, { selectionSet }) => sum + countIn(selectionSet, scope, inFragments), 0);
-  const sized = { ...request, openListLength: mostDeferredPlaces + 1 };
-  return sumOverObjects(sized, countAt) + introspectionSize(request).objects * usesIn(request.document);
-}
-
-/** The deferred fragments of a selection, those within other fragments included. Each named fragment is looked into once. */
-function countIn(set: SelectionSetNode | undefined, scope: SelectionScope, inFragments: Map<string, number>): number {
-  let count = 0;
-  for (const node of set?.selections ?? []) {
-    if (node.kind === 'Field') continue;
-    if (isDeferred(node, scope)) count += 1;
-    count +=
-      node.kind === 'InlineFragment'
-        ? countIn(node.selectionSet, scope, inFragments)
-        : countInFragment(node.name.value, scope, inFragments);
-  }
-  return count;
-}
-
-function countInFragment(name: string, scope: SelectionScope, inFragments: Map<string, number>): number {
-  const known = inFragments.get(name) ?? countIn(scope.fragments[name]?.selectionSet, scope, inFragments);
-  inFragments.set(name, known);
-  return known;
-}
-
-/** How often `@defer` stands in a document. */
-function usesIn(document: DocumentNode): number {
-  let uses = 0;
-  visit(document, { Directive: ({ name }) => void (uses += name.value === GraphQLDeferDirective.name ? 1 : 0) });
-  return uses;
+export function deferredPlacesOf(request: AnswerSizeRequest): number {
+  const most = mostDeferredPlaces + 1;
+  const sized = { ...request, openListLength: most };
+  // How many objects an answer has that reads the schema, only the answer says.
+  return sumOverObjects(sized, ({ deferrals, introspects }) => deferrals + (introspects ? most : 0));
 }
 
 /**

@@ -1,10 +1,9 @@
-import type { GraphQLObjectType } from 'graphql';
 import { isEventFilter, toEventQuery } from '../graphql/event-filter.ts';
 import { parseIdWithin, parseOwnerId } from '../graphql/ids.ts';
 import { refuseCurrent } from '../graphql/narrowing.ts';
 import { tableSizeOf, tableWindowOf } from '../graphql/table-arguments.ts';
-import { type Role, roleOf } from '../look-ahead/roles.ts';
-import type { SelectedField } from '../look-ahead/selection.ts';
+import type { Role } from '../look-ahead/roles.ts';
+import type { SelectedField } from '../look-ahead/selection-tree.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { current, type Key } from '../rest/paths.ts';
 import { planList } from './connection-plans.ts';
@@ -16,22 +15,16 @@ import { collectionOf, ownersOf, type PlanField, type PlannedField, planRead } f
  * Plans a field of objects that is in no row: what it reads, and what is selected below it. Agrees with the resolvers of
  * such fields (`resolvers/project.ts`, `resolvers/organization.ts`, `resolvers/event-tables.ts`).
  */
-export function planField(
-  builder: PlanBuilder,
-  type: GraphQLObjectType,
-  selected: SelectedField,
-  parent: Objects,
-  parentPath: string,
-): void {
-  const role = roleOf(type, selected.field);
+export function planField(builder: PlanBuilder, selected: SelectedField, parent: Objects, parentPath: string): void {
   const path = pathOf(parentPath, selected);
   builder.steps.take(path);
-  if (role.kind === 'owner') planOwner(builder, selected, parent, path);
-  else planByRole(role, { builder, selected, parent, stage: parent.stage, certain: parent.certain, path });
+  if (selected.role.kind === 'owner') planOwner(builder, selected, parent, path);
+  else planByRole({ builder, selected, parent, stage: parent.stage, certain: parent.certain, path });
 }
 
 /** Plans a field that a read of its own answers. */
-export function planByRole(role: Role, planned: Omit<PlannedField, 'endpoint'>): void {
+export function planByRole(planned: Omit<PlannedField, 'endpoint'>): void {
+  const { role } = planned.selected;
   const plan = plans[role.kind];
   if (plan === undefined || !('endpoint' in role)) return;
   planned.builder.withArguments(planned.selected, (args) => plan({ ...planned, endpoint: role.endpoint }, args));
@@ -48,17 +41,17 @@ const plans: Partial<Record<Role['kind'], PlanField>> = {
 
 function planOwner(
   builder: PlanBuilder,
-  { nodes }: SelectedField,
+  { below: selection }: SelectedField,
   { owner, stage, certain }: Objects,
   path: string,
 ): void {
-  if (owner !== undefined) builder.plan({ objects: { ...owner, stage, certain }, nodes, path, known: 'assumed' });
+  if (owner !== undefined) builder.plan({ objects: { ...owner, stage, certain }, selection, path, known: 'assumed' });
 }
 
 function planById(planned: PlannedField, args: Arguments): void {
   const { builder, selected, path } = planned;
-  const { nodes } = selected;
-  withObjects(planned, args, (objects) => builder.plan({ objects, nodes, path, known: 'unknown' }));
+  const selection = selected.below;
+  withObjects(planned, args, (objects) => builder.plan({ objects, selection, path, known: 'unknown' }));
 }
 
 /** An object that is answered as one value, read by itself. */
@@ -122,7 +115,7 @@ function planReport(planned: PlannedField, args: Arguments): void {
   const name = `${planned.selected.field.name} ${JSON.stringify(given)}`;
   planRead(planned, { name, rows: 0 });
   const { builder, selected, parent, endpoint, stage, path } = planned;
-  if (parent === undefined || builder.answerOf(selected)?.name !== endpoint.noun) return;
+  if (parent === undefined || selected.inside?.type.name !== endpoint.noun) return;
   // Only the answer of a report says how many rows it names. A page of the maximum size is planned.
   const objects = toObjects({
     type: endpoint.noun,
@@ -132,7 +125,7 @@ function planReport(planned: PlannedField, args: Arguments): void {
     owners: ownersOf(planned),
     stage: after(stage),
   });
-  builder.plan({ objects, nodes: selected.nodes, path, known: 'assumed' });
+  builder.plan({ objects, selection: selected.below, path, known: 'assumed' });
 }
 
 /** Plans a page of events that is answered as one value. */

@@ -1,10 +1,9 @@
-import type { GraphQLObjectType } from 'graphql';
 import { namesGlobally } from '../graphql/ids.ts';
 import { checkedWrite } from '../graphql/mutation-body.ts';
 import { ownerArgumentOf, textIn } from '../graphql/mutation-inputs.ts';
 import { refuseMutation } from '../graphql/narrowing.ts';
-import { roleOf } from '../look-ahead/roles.ts';
-import type { SelectedField } from '../look-ahead/selection.ts';
+import { answersScopes } from '../look-ahead/needs.ts';
+import type { SelectedField } from '../look-ahead/selection-tree.ts';
 import { type Endpoint, rowEndpoint } from '../rest/endpoints.ts';
 import type { Noun } from '../rest/nouns.ts';
 import { current, type Key } from '../rest/paths.ts';
@@ -16,27 +15,21 @@ import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
  * Plans mutations: one write each, one after the other. What was read before one answers nothing after it. Agrees with
  * `resolvers/writes.ts`.
  */
-export function planMutations(builder: PlanBuilder, type: GraphQLObjectType, fields: readonly SelectedField[]): void {
+export function planMutations(builder: PlanBuilder, fields: readonly SelectedField[]): void {
   for (const selected of fields) {
-    const role = roleOf(type, selected.field);
+    const { role } = selected;
     if (role.kind !== 'write') continue;
-    builder.withArguments(selected, (args) => planWrite(builder, type, selected, role.endpoint, args));
+    builder.withArguments(selected, (args) => planWrite(builder, selected, role.endpoint, args));
     builder.run();
     builder.forget();
   }
 }
 
-function planWrite(
-  builder: PlanBuilder,
-  type: GraphQLObjectType,
-  selected: SelectedField,
-  endpoint: Endpoint,
-  args: Arguments,
-): void {
-  const payload = builder.answerOf(selected);
+function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Endpoint, args: Arguments): void {
+  const payload = selected.inside;
   if (payload === undefined) return;
   refuseMutation(builder.options.tenant, selected.field.name);
-  const target = targetOf(builder, endpoint, type, selected, args);
+  const target = targetOf(builder, endpoint, selected, args);
   const wave = Math.max(0, ...builder.calls.all.map((call) => call.wave));
   const path = selected.responseKey;
   const one = { upper: 1, rows: 1, paths: [path] };
@@ -47,12 +40,13 @@ function planWrite(
   const lower = target.mayBeRefused ? 0 : 1;
   builder.calls.add({ ...one, endpoint, stage: { wave: asked, earlier: undefined }, lower });
   const stage: Stage = { wave: asked + 1, earlier: undefined };
-  const isAnything = payload.getFields()['body'] !== undefined;
+  const isAnything = payload.type.getFields()['body'] !== undefined;
   const objects = writtenObjects(endpoint, target, stage, isAnything);
   const known = isAnything ? 'answered' : 'listed';
-  for (const field of builder.fields(payload, selected)) {
-    if (builder.answerOf(field)?.name !== endpoint.noun) continue;
-    builder.schedule.at(stage, () => builder.plan({ objects, nodes: field.nodes, path: pathOf(path, field), known }));
+  for (const field of payload.fields) {
+    if (field.inside?.type.name !== endpoint.noun) continue;
+    const place = { objects, selection: field.below, path: pathOf(path, field), known } as const;
+    builder.schedule.at(stage, () => builder.plan(place));
   }
 }
 
@@ -72,17 +66,15 @@ interface Target {
 function targetOf(
   builder: PlanBuilder,
   { noun, isRow }: Endpoint,
-  type: GraphQLObjectType,
-  selected: SelectedField,
+  { parent, field, inside }: SelectedField,
   args: Arguments,
 ): Target {
   const given = args.all['input'];
   const input = isObject(given) ? given : {};
   const owner = textIn(input, ownerArgumentOf(noun));
-  const info = { parentType: type, fieldName: selected.field.name };
+  const info = { parentType: parent, fieldName: field.name };
   const { key, toShow } = checkedWrite({ noun, isNew: !isRow, input }, owner, info, builder.options.tenant?.reach);
-  const payload = builder.answerOf(selected);
-  const answersIds = payload !== undefined && builder.answersScopes(payload, selected.nodes);
+  const answersIds = inside !== undefined && answersScopes(inside);
   const isCompared = owner === current && namesGlobally(input);
   const isOwnerRead = owner === current && (answersIds || isCompared);
   const shown = toShow.map((one) => one.noun);

@@ -1,6 +1,6 @@
 import type { View } from '../loaders/row-store.ts';
 import type { Existence } from '../look-ahead/needs.ts';
-import type { SelectedField } from '../look-ahead/selection.ts';
+import type { Selection } from '../look-ahead/selection-tree.ts';
 import { type NodeType, type Noun, ownerTypeOf } from '../rest/nouns.ts';
 import { current, type Key } from '../rest/paths.ts';
 
@@ -143,8 +143,9 @@ export function mayBeOne(one: KeyedCollection, other: KeyedCollection): boolean 
 }
 
 /** Objects of the answer, their place in it, and what is selected on them. */
-export interface SelectedObjects extends Pick<SelectedField, 'nodes'> {
+export interface SelectedObjects {
   readonly objects: Objects;
+  readonly selection: Selection;
   readonly path: string;
   readonly known: Known;
 }

@@ -1,19 +1,17 @@
 import {
-  type FieldNode,
   GraphQLError,
   type GraphQLObjectType,
+  type GraphQLSchema,
   getArgumentValues,
-  getNamedType,
   isNonNullType,
   isObjectType,
+  type VariableValues,
 } from 'graphql';
 import type { CursorCodec } from '../context.ts';
 import type { ConnectionArguments } from '../graphql/connections.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import { ForbiddenError } from '../graphql/narrowing.ts';
-import { answersScopes, type Needs, needsOf } from '../look-ahead/needs.ts';
-import { Remembered } from '../look-ahead/remembered.ts';
-import { type SelectedField, type Selecting, type SelectionScope, selectedFields } from '../look-ahead/selection.ts';
+import type { SelectedField } from '../look-ahead/selection-tree.ts';
 import type { NodeType } from '../rest/nouns.ts';
 import { reaches } from '../rest/reach.ts';
 import type { Tenant } from '../rest/tenants.ts';
@@ -22,8 +20,10 @@ import { currentProject, type Objects, type SelectedObjects, type Stage } from '
 import { PlannedCalls, Schedule } from './planned-calls.ts';
 import { RowPlans } from './row-plans.ts';
 
-/** What planning reads: the document and the variables, and what arguments are checked with. */
-export interface PlanOptions extends SelectionScope {
+/** The schema and the variables of an operation that is planned, and what its arguments are checked with. */
+export interface PlanOptions {
+  readonly schema: GraphQLSchema;
+  readonly variableValues: VariableValues;
   readonly cursors: CursorCodec;
   readonly maxPageSize: number;
   /** How many steps the planning may take (see `mostSteps`); by default as many as it needs. */
@@ -54,10 +54,6 @@ export class PlanBuilder {
   /** Whether a field that must not be null is refused: then its siblings may not run either. */
   isRefused = false;
   readonly #planObjects: (builder: PlanBuilder, place: SelectedObjects) => void;
-  // Variables may decide about what is selected, but within one plan they are the same.
-  readonly #fields = new Remembered<readonly SelectedField[]>();
-  readonly #needs = new Remembered<Needs>();
-  readonly #scopes = new Remembered<boolean>();
 
   /** `planObjects` plans what is selected on objects of the answer. */
   constructor(options: PlanOptions, planObjects: (builder: PlanBuilder, place: SelectedObjects) => void) {
@@ -112,26 +108,6 @@ export class PlanBuilder {
     const type = this.options.schema.getType(name);
     if (!isObjectType(type)) throw new Error(`the schema has no object type ${name}`);
     return type;
-  }
-
-  fields(type: GraphQLObjectType, { nodes }: { readonly nodes: readonly Selecting[] }): readonly SelectedField[] {
-    return this.#fields.of(type, nodes, () => selectedFields(type, nodes, this.options));
-  }
-
-  /** What is needed of the rows of objects for what nodes select on them. */
-  needs(type: GraphQLObjectType, nodes: readonly FieldNode[]): Needs {
-    return this.#needs.of(type, nodes, () => needsOf(type, nodes, this.options));
-  }
-
-  /** Whether global ids are selected below a connection or a payload (see `answersScopes`). */
-  answersScopes(type: GraphQLObjectType, nodes: readonly FieldNode[]): boolean {
-    return this.#scopes.of(type, nodes, () => answersScopes(type, nodes, this.options));
-  }
-
-  /** The type of the object or the objects that a field answers; undefined for leaves and interfaces. */
-  answerOf({ field }: Pick<SelectedField, 'field'>): GraphQLObjectType | undefined {
-    const type = getNamedType(field.type);
-    return isObjectType(type) ? type : undefined;
   }
 
   /** Plans a field with its arguments. */

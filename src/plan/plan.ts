@@ -1,12 +1,10 @@
-import type { GraphQLObjectType, OperationDefinitionNode } from 'graphql';
+import { isObjectType } from 'graphql';
 import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import { refuseCurrent } from '../graphql/narrowing.ts';
-import { roleOf } from '../look-ahead/roles.ts';
-import type { SelectedField } from '../look-ahead/selection.ts';
+import { type OperationScope, type SelectedField, treeOf } from '../look-ahead/selection-tree.ts';
 import { answerSizeOf } from './answer-size.ts';
 import { planReachable } from './connection-plans.ts';
 import { planByRole } from './field-plans.ts';
-import { introspectionSize } from './introspection-size.ts';
 import { planMutations } from './mutation-plans.ts';
 import { planObjects } from './object-plans.ts';
 import { keyed, keyedOrganization, start } from './objects.ts';
@@ -33,42 +31,47 @@ export interface Plan {
   readonly hints: readonly string[];
 }
 
-/** What is planned: an operation of a valid document, with its coerced variables. */
-export interface PlanRequest extends PlanOptions {
-  readonly operation: OperationDefinitionNode;
+/** An operation of a valid document that is planned, with its coerced variables. */
+export interface PlanRequest extends OperationScope, PlanOptions {
+  /** True: planned is what the first part of its answer has. */
+  readonly isFirstPart?: boolean;
 }
 
 /** The plan of an operation. */
 export function planOperation(request: PlanRequest): Plan {
-  return { ...planCalls(request), objects: answerSizeOf(request).objects + introspectionSize(request).objects };
+  return { ...planCalls(request), objects: answerSizeOf(request).objects };
 }
 
-function planCalls({ operation, ...options }: PlanRequest): Omit<Plan, 'objects'> {
-  const builder = new PlanBuilder(options, planObjects);
-  const type = options.schema.getRootType(operation.operation);
-  if (type === null || type === undefined) return planOf(builder);
-  const fields = builder.fields(type, { nodes: [operation] });
-  if (operation.operation === 'mutation') planMutations(builder, type, fields);
-  else if (operation.operation === 'subscription') planMessage(builder, type, fields);
-  else planQuery(builder, type, fields);
+function planCalls(request: PlanRequest): Omit<Plan, 'objects'> {
+  const { operation, schema, variableValues, isFirstPart = false } = request;
+  const builder = new PlanBuilder(request, planObjects);
+  const type = schema.getRootType(operation.operation);
+  if (!isObjectType(type)) return planOf(builder);
+  const { fields } = treeOf(request, variableValues.coerced, isFirstPart ? 'first part' : undefined).root.on(type);
+  if (operation.operation === 'mutation') planMutations(builder, fields);
+  else if (operation.operation === 'subscription') planMessage(builder, fields);
+  else planQuery(builder, fields);
   return planOf(builder);
 }
 
-function planQuery(builder: PlanBuilder, type: GraphQLObjectType, fields: readonly SelectedField[]): void {
+function planQuery(builder: PlanBuilder, fields: readonly SelectedField[]): void {
   for (const selected of fields) {
-    const role = roleOf(type, selected.field);
-    const path = selected.responseKey;
+    const { role, responseKey: path } = selected;
     const { tenant } = builder.options;
     if (role.kind === 'list' && tenant?.reach !== undefined) planReachable(builder, selected, tenant.reach);
     else if (role.kind === 'node') builder.withArguments(selected, (args) => planNodes(builder, selected, args));
     else if (role.kind === 'organization')
       builder.withArguments(selected, (args) => planOrganization(builder, selected, args));
-    else planByRole(role, { builder, selected, parent: undefined, stage: start, certain: true, path });
+    else planByRole({ builder, selected, parent: undefined, stage: start, certain: true, path });
   }
   builder.run();
 }
 
-function planNodes(builder: PlanBuilder, { nodes, responseKey: path }: SelectedField, args: Arguments): void {
+function planNodes(
+  builder: PlanBuilder,
+  { below: selection, responseKey: path }: SelectedField,
+  args: Arguments,
+): void {
   const single = args.text('id');
   const ids = single === undefined ? checkedIds(args.texts('ids'), builder.options.maxPageSize) : [single];
   for (const id of new Set(ids)) {
@@ -78,15 +81,19 @@ function planNodes(builder: PlanBuilder, { nodes, responseKey: path }: SelectedF
       const objects = isOrganization
         ? keyedOrganization(key.id, start, true)
         : keyed({ noun: type, ...key }, start, true);
-      builder.plan({ objects, nodes, path, known: 'unknown' });
+      builder.plan({ objects, selection, path, known: 'unknown' });
     });
   }
 }
 
-function planOrganization(builder: PlanBuilder, { nodes, responseKey: path }: SelectedField, args: Arguments): void {
+function planOrganization(
+  builder: PlanBuilder,
+  { below: selection, responseKey: path }: SelectedField,
+  args: Arguments,
+): void {
   refuseCurrent(builder.options.tenant?.reach, args.text('id'), 'id');
   const id = parseOwnerId('Organization', args.text('id') ?? '', 'id');
-  builder.plan({ objects: keyedOrganization(id, start, true), nodes, path, known: 'unknown' });
+  builder.plan({ objects: keyedOrganization(id, start, true), selection, path, known: 'unknown' });
 }
 
 function planOf({ calls: { all }, hints, isRefused }: PlanBuilder): Omit<Plan, 'objects'> {

@@ -1,12 +1,11 @@
-import type { GraphQLObjectType } from 'graphql';
 import { parseOwnerId } from '../graphql/ids.ts';
 import { refuseCurrent } from '../graphql/narrowing.ts';
 import { listView } from '../loaders/row-store.ts';
-import { type Role, roleOf } from '../look-ahead/roles.ts';
-import type { SelectedField } from '../look-ahead/selection.ts';
+import type { Role } from '../look-ahead/roles.ts';
+import type { SelectedField } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import { reaches } from '../rest/reach.ts';
-import { nodesOf } from './connection-plans.ts';
+import { rowsOf } from './connection-plans.ts';
 import { after, keyed, start, textOf, toObjects } from './objects.ts';
 import type { Arguments, PlanBuilder } from './plan-builder.ts';
 
@@ -14,9 +13,9 @@ import type { Arguments, PlanBuilder } from './plan-builder.ts';
  * Plans one message of a subscription: the page that a poll reads, shared by all who follow the same list, and what is
  * selected on its rows. Agrees with `resolvers/subscription.ts`.
  */
-export function planMessage(builder: PlanBuilder, type: GraphQLObjectType, fields: readonly SelectedField[]): void {
+export function planMessage(builder: PlanBuilder, fields: readonly SelectedField[]): void {
   for (const selected of fields) {
-    const role = roleOf(type, selected.field);
+    const { role } = selected;
     if (role.kind === 'tail') builder.withArguments(selected, (args) => planTail(builder, role, selected, args));
   }
   builder.run();
@@ -43,6 +42,5 @@ function planTail(
   const group = `what is added to events of ${textOf(owner)}`;
   const stage = after(start);
   const objects = toObjects({ type: noun, group, to: maxPageSize, owner, owners: 1, view: listView(noun), stage });
-  for (const { nodes, path: place } of nodesOf(builder, selected, noun, path))
-    builder.plan({ objects, nodes, path: place, known: 'listed' });
+  for (const rows of rowsOf(selected, noun, path)) builder.plan({ ...rows, objects, known: 'listed' });
 }

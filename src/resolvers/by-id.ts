@@ -1,4 +1,4 @@
-import { type GraphQLObjectType, type GraphQLResolveInfo, isObjectType } from 'graphql';
+import { type GraphQLResolveInfo, isObjectType } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { parseIdWithin } from '../graphql/ids.ts';
 import { type RowRecord, type Started, toRecord } from '../graphql/records.ts';
@@ -6,7 +6,7 @@ import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
 import { completedLater, withRow } from '../look-ahead/deferred-records.ts';
 import { type Existence, type Needs, needsOf, ownView } from '../look-ahead/needs.ts';
 import { weightOf } from '../look-ahead/object-weight.ts';
-import { scopeOf } from '../look-ahead/selection.ts';
+import { type ObjectSelection, selectionOf } from '../look-ahead/selection-tree.ts';
 import { startBelow, startRelations } from '../look-ahead/starting.ts';
 import { isNotFound, toError } from '../rest/errors.ts';
 import type { NodeType } from '../rest/nouns.ts';
@@ -29,7 +29,7 @@ export function fetchRecord(
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
   if (!reaches(context.tenant?.reach, key)) return Promise.resolve(null);
-  const weight = weightOf(objectType(key.noun, info), info.fieldNodes, scopeOf(info));
+  const weight = weightOf(selectionOn(key.noun, info));
   context.answer.take(1, weight, info.path, key.scope.length + key.id.length);
   return fetchCounted(key, existence, context, info);
 }
@@ -41,11 +41,10 @@ export function fetchCounted(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
-  const type = objectType(key.noun, info);
-  const needs = needsOf(type, info.fieldNodes, scopeOf(info));
-  if (key.scope !== current || !needs.globalId) return fetchNeeded(needs, type, key, existence, context, info);
+  const needs = needsOf(selectionOn(key.noun, info));
+  if (key.scope !== current || !needs.globalId) return fetchNeeded(needs, key, existence, context, info);
   startIdScope(key, context);
-  return fetchNeeded(needs, type, key, existence, context, info).then((record) =>
+  return fetchNeeded(needs, key, existence, context, info).then((record) =>
     record === null ? null : withScope(record, undefined, context),
   );
 }
@@ -81,7 +80,6 @@ export function fetchWithin(
 /** The record with what a selection needs of its row. */
 function fetchNeeded(
   needs: Needs,
-  type: GraphQLObjectType,
   key: Key,
   existence: Existence,
   context: GatewayContext,
@@ -89,11 +87,11 @@ function fetchNeeded(
 ): Promise<RowRecord | null> {
   const view = ownView({ ...key, type: key.noun }, needs, existence);
   const row = view === undefined ? undefined : context.loaders.rows.load(key, view);
-  const started = startRelations(type, needs.relations, toRecord(key, key), context, info);
+  const started = startRelations(needs.relations, toRecord(key, key), context, info);
   if (row !== undefined) {
-    startBelow(type, started, needs.relations, row, context, info);
+    startBelow(started, needs.relations, row, context, info);
     const record = awaitRow(key, row, started, existence);
-    return context.parts === undefined ? record : fetchEarly(type, key, existence, { row: record, started }, info);
+    return context.parts === undefined ? record : fetchEarly(key, existence, { row: record, started }, info);
   }
   const known = toRecord(key, { id: key.id, started });
   if (existence === 'assumed') return Promise.resolve(known);
@@ -114,12 +112,11 @@ export function listedRecords(
   page = rows,
 ): (RowRecord | Promise<RowRecord>)[] {
   const view = listView(collection.noun);
-  const type = objectType(collection.noun, info);
-  const needs = needsOf(type, info.fieldNodes, scopeOf(info));
+  const needs = needsOf(selectionOn(collection.noun, info));
   const isListed = needs.view === undefined || suffices(view, needs.view);
   const records = rows.map((row) => {
     const listed = toRecord(collection, { row, view });
-    return isListed ? listed : detailedRecord(listed, type, needs, context, info);
+    return isListed ? listed : detailedRecord(listed, needs, context, info);
   });
   if (collection.scope !== current || !needs.globalId) return records;
   return records.map(async (record) => withScope(await record, page, context));
@@ -132,20 +129,19 @@ export function answeredRecord(
   info: GraphQLResolveInfo,
 ): RowRecord | null | Promise<RowRecord> {
   if (record?.scope !== current) return record ?? null;
-  const { globalId } = needsOf(objectType(record.noun, info), info.fieldNodes, scopeOf(info));
+  const { globalId } = needsOf(selectionOn(record.noun, info));
   return globalId ? withRealScope(record, [record.row], context) : record;
 }
 
 function detailedRecord(
   listed: RowRecord,
-  type: GraphQLObjectType,
   { relations }: Needs,
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<RowRecord> | RowRecord {
-  const started = startRelations(type, relations, listed, context, info);
+  const started = startRelations(relations, listed, context, info);
   const record = withDetail(listed, started, context);
-  startBelow(type, started, relations, record, context, info);
+  startBelow(started, relations, record, context, info);
   if (context.parts === undefined) return record;
   const { row, view } = listed;
   return completedLater(toRecord(listed, { row, view, started }), { row: record });
@@ -189,9 +185,9 @@ async function hasAnswer(started: Started): Promise<boolean> {
   return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== null);
 }
 
-/** The type of the objects of a noun. */
-export function objectType(noun: NodeType, info: GraphQLResolveInfo): GraphQLObjectType {
+/** The fields that are selected on objects of a noun which the field being executed answers. */
+export function selectionOn(noun: NodeType, info: GraphQLResolveInfo): ObjectSelection {
   const type = info.schema.getType(noun);
   if (!isObjectType(type)) throw new Error(`the schema has no object type ${noun}`);
-  return type;
+  return selectionOf(info).on(type);
 }

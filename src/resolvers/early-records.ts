@@ -1,8 +1,8 @@
-import type { GraphQLObjectType, GraphQLResolveInfo } from 'graphql';
+import type { GraphQLResolveInfo } from 'graphql';
 import { type RowRecord, type Started, toRecord } from '../graphql/records.ts';
 import { fieldsOfPart } from '../look-ahead/deferral.ts';
 import { completedLater } from '../look-ahead/deferred-records.ts';
-import { type Existence, type Needs, needsOfFields, ownView } from '../look-ahead/needs.ts';
+import { type Existence, type Needs, needsOfFields, ownView, proves } from '../look-ahead/needs.ts';
 import type { Key } from '../rest/paths.ts';
 
 /**
@@ -10,13 +10,12 @@ import type { Key } from '../rest/paths.ts';
  * is of needs none of its columns, and knows otherwise that the object exists; if the row decides that, it is awaited.
  */
 export function fetchEarly(
-  type: GraphQLObjectType,
   key: Key,
   existence: Existence,
   { row, started }: { readonly row: Promise<RowRecord | null>; readonly started: Started },
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
-  const needs = needsOfFields(type, fieldsOfPart(type, info));
+  const needs = needsOfFields(fieldsOfPart(key.noun, info));
   if (ownView({ ...key, type: key.noun }, needs, existence) !== undefined) return row;
   const early = completedLater(toRecord(key, { id: key.id, started }), { row });
   if (existence === 'assumed') return Promise.resolve(early);
@@ -26,14 +25,14 @@ export function fetchEarly(
 }
 
 /**
- * Whether a relation proves that the object exists: one that answers does, and one that fails if the `failureProves` it.
+ * True if a relation proves that the object exists: one that answers does, and one that fails if the `failureProves` it.
  */
 export function provesExistence(
   { relations }: Needs,
   started: Started,
   failureProves: (error: unknown) => boolean,
 ): Promise<boolean> {
-  const evidence = relations.filter(({ proves }) => proves).map(({ responseKey }) => started.get(responseKey));
+  const evidence = relations.filter(proves).map(({ responseKey }) => started.get(responseKey));
   const proofs = evidence.map(async (answer) => {
     const proved = await Promise.resolve(answer).then((value) => value !== null && value !== undefined, failureProves);
     if (!proved) throw new Error('no proof');

@@ -10,7 +10,7 @@ import {
 } from '../graphql/connections.ts';
 import { answersScopes, wantedOf } from '../look-ahead/needs.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
-import { scopeOf, selectedFields } from '../look-ahead/selection.ts';
+import { selectionOf } from '../look-ahead/selection-tree.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
 import { startIdScope } from './current-scope.ts';
@@ -52,9 +52,9 @@ export function eventConnection(
 function begin(list: ListRef, context: GatewayContext, info: GraphQLResolveInfo): Wanted {
   const type = getNamedType(info.returnType);
   if (!isObjectType(type)) throw new Error(`${info.fieldName} is no connection`);
-  const scope = scopeOf(info);
+  const selection = selectionOf(info).on(type);
   // Ids of rows below `@current` need its real id; it is read beside the page.
-  if (list.scope === current && answersScopes(type, info.fieldNodes, scope)) startIdScope(list, context);
+  if (list.scope === current && answersScopes(selection)) startIdScope(list, context);
   countAnswered(1, context, info);
-  return wantedOf(selectedFields(type, info.fieldNodes, scope));
+  return wantedOf(selection);
 }

@@ -5,9 +5,8 @@ import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import { refuseCurrent } from '../graphql/narrowing.ts';
 import type { OrganizationRecord, RowRecord } from '../graphql/records.ts';
 import { weightOf } from '../look-ahead/object-weight.ts';
-import { scopeOf } from '../look-ahead/selection.ts';
 import { toError } from '../rest/errors.ts';
-import { fetchRecord, objectType } from './by-id.ts';
+import { fetchRecord, selectionOn } from './by-id.ts';
 import { projectConnection } from './lists.ts';
 import { organizationRecord } from './references.ts';
 
@@ -54,7 +53,7 @@ function countedAgain<T extends NodeRecord | Error | null>(
 ): T {
   if (node === null || node instanceof Error) return node;
   const owner = node.noun === 'Organization' ? node.id.length : node.scope.length + (node.knownId?.length ?? 0);
-  context.answer.take(1, weightOf(objectType(node.noun, info), info.fieldNodes, scopeOf(info)), info.path, owner);
+  context.answer.take(1, weightOf(selectionOn(node.noun, info)), info.path, owner);
   return node;
 }
 
@@ -66,7 +65,7 @@ async function fetchNode(
 ): Promise<NodeRecord | null> {
   const { type, scope, id } = parseGlobalId(globalId, argument);
   if (type === 'Organization') {
-    context.answer.take(1, weightOf(objectType(type, info), info.fieldNodes, scopeOf(info)), info.path, id.length);
+    context.answer.take(1, weightOf(selectionOn(type, info)), info.path, id.length);
     return organizationRecord({ id }, context);
   }
   return fetchRecord({ noun: type, scope, id }, 'unknown', context, info);

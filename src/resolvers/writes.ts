@@ -6,7 +6,7 @@ import { ownerArgumentOf, textIn, type WriteTarget } from '../graphql/mutation-i
 import { outside } from '../graphql/narrowing.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
 import { answersScopes } from '../look-ahead/needs.ts';
-import { scopeOf } from '../look-ahead/selection.ts';
+import { selectionOf } from '../look-ahead/selection-tree.ts';
 import type { RestApi } from '../rest/api.ts';
 import { isNotFound } from '../rest/errors.ts';
 import { type Noun, ownerTypeOf } from '../rest/nouns.ts';
@@ -50,7 +50,7 @@ async function prepare(
   await Promise.all(checked.toShow.map((key) => show(key, rest)));
   if (owner !== current) return checked;
   const payload = getNamedType(info.returnType);
-  const answersIds = isObjectType(payload) && answersScopes(payload, info.fieldNodes, scopeOf(info));
+  const answersIds = isObjectType(payload) && answersScopes(selectionOf(info).on(payload));
   if (!answersIds && !namesGlobally(target.input)) return checked;
   const real = await loaders.fetchCurrentId(ownerTypeOf(target.noun) ?? 'Project');
   return checkedWrite(target, real, info, tenant?.reach);

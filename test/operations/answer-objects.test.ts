@@ -84,15 +84,15 @@ test('the plan says how many objects an operation answers at most', async () => 
   expect(at(extensions, 'explain', 'objects')).toBe(10_302);
 });
 
-test('introspection is answered in full, and refused if aliases repeat it', async () => {
+test('introspection is answered in full, and has no more bytes than any answer if aliases repeat it', async () => {
   await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  await using gateway = await startGateway(upstream, { maxAnswerBytes: 524_288 });
   const headers = { authorization: '' };
   const whole = await gateway.ask(getIntrospectionQuery(), { headers });
   expect(whole.errors).toBeUndefined();
   const aliases = Array.from({ length: 20 }, (_, index) => `a${index}: __schema { ...S }`);
   const many = `{ ${aliases.join(' ')} } fragment S on __Schema { types { name description fields { name description } } }`;
   const { errors, body } = await gateway.ask(many, { headers });
-  expect(errors?.[0]?.extensions).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', limit: 524_288, path: 'a10' });
+  expect(errors?.[0]?.extensions).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', limit: 524_288 });
   expect(body.length).toBeLessThan(1000);
 });

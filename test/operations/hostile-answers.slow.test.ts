@@ -63,11 +63,6 @@ const multiplied: readonly (readonly [name: string, query: string])[] = [
     `query ($ids: [ID!]!) { ${Array.from({ length: 20 }, (_, at) => `n${at}: nodes(ids: $ids) { ...D }`).join(' ')} }
      fragment D on Dashboard { project { events(first: 100) { nodes { event } } } }`,
   ],
-  [
-    'aliases of introspection',
-    `{ ${Array.from({ length: 20 }, (_, at) => `s${at}: __schema { ...S }`).join(' ')} }
-     fragment S on __Schema { types { name description fields { name description args { name description } } } }`,
-  ],
 ];
 
 test.each(multiplied)('%s are refused before anything is read', { timeout: 60_000 }, async (_name, query) => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { Loaders } from '../../src/loaders/loaders.ts';
 import { rootWeight } from '../../src/look-ahead/object-weight.ts';
-import { fragmentsOf } from '../../src/look-ahead/selection.ts';
+import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
 import { measureJson } from '../../src/operation/answer-bytes.ts';
 import { createExecution, type Execute } from '../../src/operation/execute.ts';
 import { boundOf } from '../../src/plan/bound.ts';
@@ -85,7 +85,7 @@ async function run({ world, document, operation, maxPageSize }: Case, pace: Pace
     random() < 0.5 ? 'at once' : 'when repeated',
   );
   const result = await execute(context, {});
-  const root = rootWeight(operation, { schema, fragments: fragmentsOf(document) });
+  const root = rootWeight({ schema, operation, fragments: fragmentsOf(document) });
   const mostBytes = answer.mostBytes(root, received);
   return { result, calls: upstream.calls, rounds: upstream.rounds, mostBytes };
 }

@@ -1,6 +1,6 @@
 import { Kind, parse } from 'graphql';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
-import { fragmentsOf } from '../../src/look-ahead/selection.ts';
+import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
 import { type Plan, planOperation } from '../../src/plan/plan.ts';
 import { createSchema } from '../../src/schema.ts';
 

@@ -1,8 +1,7 @@
-import { getIntrospectionQuery, Kind, parse, validate } from 'graphql';
+import { Kind, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
-import { fragmentsOf } from '../../src/look-ahead/selection.ts';
+import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
 import { type AnswerSize, answerSizeOf } from '../../src/plan/answer-size.ts';
-import { introspectionSize } from '../../src/plan/introspection-size.ts';
 import { createSchema } from '../../src/schema.ts';
 
 const schema = createSchema();
@@ -58,6 +57,7 @@ test('rows that refer to each other multiply, and the fullest place is named', (
     objects: 2 + 100 * (1 + 1 + 1 + 100),
     path: 'project.events.nodes.project.events.nodes',
     objectsThere: 10_000,
+    introspects: false,
   });
 });
 
@@ -86,16 +86,4 @@ test('every list of objects in the schema is bounded by an argument', () => {
   const query = `{ project(id: 1) { dashboards { nodes { id } edges { node { id } } } events { nodes { id } }
     organization { plugins { nodes { id } } unusedPlugins { id } pluginRepository { name } } } nodes(ids: []) { id } }`;
   expect(sizeOf(query).objects).toBeLessThan(1000);
-});
-
-test('the query of GraphiQL is measured exactly', () => {
-  const { objects, bytes } = introspectionSize(requestOf(getIntrospectionQuery()));
-  expect(objects).toBeGreaterThan(1000);
-  expect(bytes).toBeLessThan(2 ** 18);
-});
-
-test('what variables decide about introspection is not known without them', () => {
-  const query = 'query ($name: String!) { __type(name: $name) { fields { name } } }';
-  expect(introspectionSize(requestOf(query)).objects).toBe(Number.MAX_SAFE_INTEGER);
-  expect(introspectionSize(requestOf(query, { name: 'User' })).objects).toBe(8);
 });

@@ -1,6 +1,6 @@
 import { Kind, parse } from 'graphql';
 import { expect, test } from 'vitest';
-import { fragmentsOf } from '../../src/look-ahead/selection.ts';
+import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
 import { answerSizeOf } from '../../src/plan/answer-size.ts';
 import { boundOf } from '../../src/plan/bound.ts';
 import { createSchema } from '../../src/schema.ts';

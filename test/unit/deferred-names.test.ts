@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
 import { expect, test } from 'vitest';
-import { fragmentsOf } from '../../src/look-ahead/selection.ts';
+import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
 import { longestNameOf } from '../../src/plan/deferred-places.ts';
 
 test.each([

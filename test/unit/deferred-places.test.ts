@@ -1,6 +1,6 @@
 import { getOperationAST, parse } from 'graphql';
 import { expect, test } from 'vitest';
-import { fragmentsOf } from '../../src/look-ahead/selection.ts';
+import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
 import { deferredPlacesOf } from '../../src/plan/deferred-places.ts';
 import { createSchema } from '../../src/schema.ts';
 

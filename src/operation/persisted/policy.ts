@@ -1,5 +1,5 @@
 import type { Log } from '../../log.ts';
-import { isIntrospection } from '../../look-ahead/meta-fields.ts';
+import { isIntrospection } from '../../look-ahead/selection-tree.ts';
 import type { Prepare, PreparedOperation } from '../document.ts';
 import { shownName } from '../operation-report.ts';
 import type { GraphQLParams } from '../params.ts';
