@@ -24,7 +24,7 @@ import { createRunOperation, type OperationsOptions, type RunOperation } from '.
 import { Results } from './operation/results.ts';
 import { SharedOperations, type SharingOptions } from './operation/shared-operations.ts';
 import { Spending } from './operation/spending.ts';
-import { type RedisOptions, redisOf } from './redis.ts';
+import { connectRedis, type SharedRedis } from './redis.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
 import { createCallBudget } from './rest/budget/create-budget.ts';
 import { cacheUseOf } from './rest/cache/cache-use.ts';
@@ -135,7 +135,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   const options: Options = { log: () => undefined, ...given };
   const schema = createSchema(options.live !== undefined);
   const eventLoop = new EventLoopYield();
-  const redis = redisOf(options.persisted, options.log);
+  const redis = connectRedis(options.persisted, options.log);
   const callBudget = callBudgetOf(options, redis);
   const caching = cacheOptionsOf(options, redis);
   const upstream = createUpstream({ ...upstreamOptionsOf(options), eventLoop, callBudget }, caching);
@@ -184,7 +184,7 @@ export function createGateway(given: GatewayOptions): Gateway {
     metrics,
     upstreamHealth: upstream.health,
     checkUpstream: upstream.check,
-    close: () => closeAll([persisted, tls, auth, callBudget], upstream),
+    close: () => closeAll([persisted, tls, auth, callBudget, redis], upstream),
   };
 }
 
@@ -242,10 +242,17 @@ function createOperations(
   return { run: options.tracing === undefined ? run : traceOperations(run, options.tracing), live };
 }
 
-function callBudgetOf(options: Options, redis: RedisOptions | undefined): CallBudget | undefined {
-  const { callBudget, budget: settings, operationDeadlineMs, maxUpstreamInFlight: maxInFlight, upstreamUrl } = options;
+function callBudgetOf(options: Options, redis: SharedRedis | undefined): CallBudget | undefined {
+  const {
+    callBudget,
+    budget: settings,
+    operationDeadlineMs,
+    maxUpstreamInFlight: maxInFlight,
+    upstreamUrl,
+    log,
+  } = options;
   if (callBudget !== undefined || settings === undefined) return callBudget;
-  return createCallBudget({ settings, operationDeadlineMs, maxInFlight, upstreamUrl, redis });
+  return createCallBudget({ settings, operationDeadlineMs, maxInFlight, upstreamUrl, redis, log });
 }
 
 /** Opens the cache for an operation of a caller, or for what a stream of one reads; undefined if nothing is cached. */
@@ -255,7 +262,7 @@ function openCacheOf({ cache, refusalOf }: Upstream): RestCache['open'] | undefi
 }
 
 /** What is kept of REST answers, if anything is. A refresh may take as long as an operation. */
-function cacheOptionsOf(options: Options, redis: RedisOptions | undefined): CacheOptions | undefined {
+function cacheOptionsOf(options: Options, redis: SharedRedis | undefined): CacheOptions | undefined {
   const { cache, sharedBy: epochs, operationDeadlineMs: refreshMs } = options;
   if (cache === undefined) return epochs && { ttls: {}, staleSeconds: 0, maxBytes: 1024, epochs, refreshMs };
   return { ...cache, ...(redis && shareCache(redis, options)), refreshMs };
@@ -273,7 +280,7 @@ function watchDrift({ driftSampleRate = 0, log }: Options): DriftWatch {
   );
 }
 
-function createPersistedDocuments(options: Options, schemas: Schemas, redis: RedisOptions | undefined): Persisted {
+function createPersistedDocuments(options: Options, schemas: Schemas, redis: SharedRedis | undefined): Persisted {
   const { introspection, documentLimits: limits, log } = options;
   const settings = { ...defaultPersistedSettings, ...options.persisted };
   const prepare = createPrepare({ schemas, cacheBytes: preparedBytes, limits, introspection });

@@ -1,49 +1,73 @@
+import { hash } from 'node:crypto';
 import { getCACertificates } from 'node:tls';
-import { Redis, ReplyError } from 'ioredis';
+import { Cluster, Redis, ReplyError } from 'ioredis';
 import { messageOf } from './error-text.ts';
 import { type Log, LogThrottle } from './log.ts';
+import { redisAddressOf } from './redis-address.ts';
 import { followPassword } from './redis-password.ts';
 
 /** The way to a Redis that several gateways share. */
-export interface RedisOptions {
-  /** `redis://` or `rediss://`, with user and password if it needs them. */
+interface RedisOptions {
+  /** As `REDIS_URL`: one server, Sentinels or nodes of a Cluster, with user and password if they need them. */
   readonly url: string;
-  /** Certificates, in PEM form, of authorities that are trusted for a `rediss://` beside those that Node trusts. */
-  readonly authorities: string | undefined;
+  /** Certificates, in PEM form, of authorities that are trusted for TLS beside those that Node trusts. */
+  readonly authorities?: string | undefined;
   /** Reads the password for a connection, if it is in a file; undefined: the URL has it, or there is none. */
   readonly password?: (() => string | undefined) | undefined;
+  /** The password of the Sentinels, if they have one. */
+  readonly sentinelPassword?: string | undefined;
   readonly log: Log;
-  /** Logs whether it can be reached; all connections of a process share it. */
-  readonly reachability: RedisReachability;
-  /** Counts and logs commands that fail; all connections of a process share it. */
-  readonly failures: RedisFailures;
 }
 
-/** The Redis that settings name, and where its states are logged; undefined if they name none. Once for a process. */
-export function redisOf(
-  { redisUrl: url, redisAuthorities: authorities, redisPasswordFile: path }: RedisSettings = {},
-  log: Log = () => undefined,
-): RedisOptions | undefined {
-  if (url === undefined) return undefined;
-  const password = path === undefined ? undefined : followPassword(path, log);
-  return {
-    url,
-    authorities,
-    password,
-    log,
-    reachability: new RedisReachability(log),
-    failures: new RedisFailures(log),
-  };
-}
-
-/** How settings name a Redis: its URL, certificates in PEM form, and the path of a file with its password. */
+/** How settings name a Redis; see `declare` for what each of them is. */
 interface RedisSettings {
   readonly redisUrl?: string | undefined;
   readonly redisAuthorities?: string | undefined;
   readonly redisPasswordFile?: string | undefined;
+  readonly redisSentinelPassword?: string | undefined;
 }
 
-type State = 'up' | 'down';
+/** The Redis that settings name, which it connects to; undefined if they name none. Once for a process. */
+export function connectRedis(settings: RedisSettings = {}, log: Log = () => undefined): SharedRedis | undefined {
+  const { redisUrl: url, redisAuthorities: authorities, redisPasswordFile: path } = settings;
+  if (url === undefined) return undefined;
+  const password = path === undefined ? undefined : followPassword(path, log);
+  return new SharedRedis({ url, authorities, password, sentinelPassword: settings.redisSentinelPassword, log });
+}
+
+/** A script that Redis runs as one step. In a Cluster all of its keys have to have one hash tag. */
+export interface Script {
+  readonly text: string;
+  /** What Redis knows it by once it has run. */
+  readonly sha1: string;
+}
+
+/** A script of this text. */
+export function createScript(text: string): Script {
+  return { text, sha1: hash('sha1', text) };
+}
+
+/** How a command is sent. */
+interface CommandOptions {
+  /** True if Redis has to hear it: it is sent even if Redis is not up, as long as there is a connection. */
+  readonly isInsistent?: boolean;
+  /** True if the answer is bytes and not text. */
+  readonly isBinary?: boolean;
+}
+
+type Argument = string | number | Buffer;
+
+/** How long an answer is waited for, in milliseconds: operations go on without it. */
+const answerMs = 150;
+
+/** Most commands that wait for an answer at a time. */
+const mostWaiting = 1000;
+
+/** How often a Redis that did not answer in time is tried again, in milliseconds. */
+const restMs = 1000;
+
+/** The longest time until a lost connection is tried again, in milliseconds. */
+const longestReconnectMs = 2000;
 
 /** Most reasons that are logged of one outage. */
 const mostReasons = 20;
@@ -51,146 +75,303 @@ const mostReasons = 20;
 /** The reason of a lost connection of which nothing else is known. */
 const closed = 'connection closed';
 
+/** Replies that say of a server that it can serve nothing at the moment. */
+const outages: ReadonlySet<string> = new Set(['LOADING', 'MASTERDOWN', 'CLUSTERDOWN', 'NOAUTH']);
+
+/** The commands that gateways send, whose failures are counted. */
+const commands = ['eval', 'evalsha', 'exists', 'get', 'pttl', 'set', 'unlink'] as const;
+
 /**
- * Logs whether a Redis can be reached: that it is down once one of the connections to it is lost, and that it is up once all
- * of them are back. So an outage is two lines, however many connections there are, and one more for each further reason.
+ * The one connection of a process to a Redis: for documents, budget and cache. It is up while there is a connection and answers
+ * come in time. While it is not, commands fail at once, so that nothing waits twice for the same outage. An outage is one line
+ * of the log for each of its reasons, and one when it is over.
  */
-export class RedisReachability {
-  readonly #log: Log;
-  /** Of each connection; undefined until it has one. */
-  readonly #states = new Map<object, State | undefined>();
-  #logged: State | undefined;
+export class SharedRedis {
+  /** Commands that Redis refused or did not answer in time, since the start, by their names. */
+  readonly failures = new Map<string, number>(commands.map((name) => [name, 0]));
+  readonly #options: RedisOptions;
+  readonly #listeners: (() => void)[] = [];
+  readonly #throttle = new LogThrottle();
+  #client: Redis | Cluster;
+  #attempts = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #waiting = 0;
+  #isUp = false;
+  #isClosed = false;
+  #reason = '';
+  #logged: 'up' | 'down' | undefined;
   /** The reasons that were logged in this outage. */
   readonly #reasons = new Set<string>();
 
-  constructor(log: Log) {
-    this.#log = log;
+  constructor(options: RedisOptions) {
+    this.#options = options;
+    this.#client = this.#connect();
   }
 
-  /** True if all connections are there; undefined if none is wanted. */
-  get isUp(): boolean | undefined {
-    const states = [...this.#states.values()];
-    return states.length === 0 ? undefined : states.every((state) => state === 'up');
+  /** True if it can be asked. */
+  get isUp(): boolean {
+    return this.#isUp;
   }
 
-  /** A connection is being made. */
-  add(connection: object): void {
-    this.#states.set(connection, undefined);
+  /** True if it was closed for good. */
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
-  /** A connection is there, or is not. */
-  note(connection: object, state: State, reason: string): void {
-    this.#states.set(connection, state);
-    const states = [...this.#states.values()];
-    if (state === 'up' && (this.#logged === 'up' || states.some((one) => one !== 'up'))) return;
-    if (state === 'down' && this.#logged === 'down' && (reason === closed || this.#reasons.has(reason))) return;
-    if (state === 'up') this.#reasons.clear();
-    else if (this.#reasons.size < mostReasons) this.#reasons.add(reason);
-    else return;
-    this.#logged = state;
-    this.#log(state === 'up' ? 'info' : 'warn', `Redis is ${state}`, { reason });
+  /** Why a command has failed, or a connection was lost, the last time. */
+  get reason(): string {
+    return this.#reason;
+  }
+
+  /** Calls back each time it is up, or is not any more. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** What a command answers; undefined if it fails or is too late. */
+  ask(name: (typeof commands)[number], args: readonly Argument[], options: CommandOptions = {}): Promise<unknown> {
+    const { isBinary = false } = options;
+    return this.#ask(name, options, (client) =>
+      isBinary ? client.callBuffer(name, ...args) : client.call(name, ...args),
+    );
+  }
+
+  /** What a script answers; undefined if it fails or is too late. */
+  run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly Argument[],
+    options: CommandOptions = {},
+  ): Promise<unknown> {
+    const rest = [keys.length, ...keys, ...args];
+    return this.#ask('evalsha', options, (client) =>
+      client.call('evalsha', script.sha1, ...rest).catch((error: unknown) => {
+        // A server that has just been started does not know the script.
+        if (!(error instanceof ReplyError) || reasonOf(error) !== 'NOSCRIPT') throw error;
+        return client.call('eval', script.text, ...rest);
+      }),
+    );
+  }
+
+  /** Ends the connection for good; that is not logged. */
+  close(): void {
+    this.#isClosed = true;
+    this.#isUp = false;
+    clearTimeout(this.#timer);
+    this.#client.disconnect();
+  }
+
+  async #ask(
+    name: string,
+    { isInsistent = false }: CommandOptions,
+    send: (client: Redis | Cluster) => Promise<unknown>,
+  ): Promise<unknown> {
+    if (!this.#isUp || this.#waiting >= mostWaiting) {
+      if (isInsistent && this.#client.status === 'ready') send(this.#client).catch(() => undefined);
+      return undefined;
+    }
+    this.#waiting += 1;
+    try {
+      return await inTime(send(this.#client));
+    } catch (error) {
+      this.#failed(name, error);
+      return undefined;
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  #failed(name: string, error: unknown): void {
+    if (this.#isClosed) return;
+    const reason = reasonOf(error);
+    // The script may be sent itself, which only the user's permissions tell apart.
+    const command = reason === 'NOPERM' && !isWithinScript(error) ? (commandOf(error) ?? name) : name;
+    this.failures.set(command, (this.failures.get(command) ?? 0) + 1);
+    if (isOutage(error)) {
+      if (!this.#isUp) return;
+      this.#down(reason, this.#throttle.takes(reason));
+      this.#tryLater();
+    } else {
+      this.#reason = reason;
+      if (this.#throttle.takes(`${command} ${reason}`))
+        this.#options.log('warn', 'Redis failed a command', { command, reason });
+    }
+  }
+
+  /** While it does not answer in time one command at a time tries whether it does. */
+  #tryLater(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#try(), restMs).unref();
+  }
+
+  async #try(): Promise<void> {
+    const client = this.#client;
+    try {
+      await inTime(client.call('ping'));
+    } catch (error) {
+      if (client === this.#client && client.status === 'ready' && isOutage(error)) return this.#tryLater();
+    }
+    if (client === this.#client && client.status === 'ready') this.#up('answers again');
+  }
+
+  #connect(): Redis | Cluster {
+    const client = createClient(this.#options);
+    const heard = (error: Error): void => {
+      this.#down(reasonOf(error));
+      // Without the database that was asked for the connection would go on with another one, which may be that of others. With
+      // a new password it begins anew.
+      if (commandOf(error) !== 'select' && !isOfPassword(error)) return;
+      client.removeAllListeners('ready');
+      client.disconnect();
+    };
+    client.on('ready', () => {
+      this.#attempts = 0;
+      this.#up('connected');
+    });
+    client.on('error', heard);
+    // Of a Cluster whose other nodes serve it says nothing about all.
+    client.on('node error', (error: Error) => {
+      if (!this.#isUp || isOfPassword(error)) heard(error);
+    });
+    client.on('close', () => this.#down(closed));
+    client.on('end', () => this.#connectLater());
+    // Its events say why it fails.
+    client.connect().catch(() => undefined);
+    return client;
+  }
+
+  #connectLater(): void {
+    if (this.#isClosed) return;
+    this.#attempts += 1;
+    clearTimeout(this.#timer);
+    const connect = (): void => void (this.#client = this.#connect());
+    this.#timer = setTimeout(connect, Math.min(this.#attempts * 100, longestReconnectMs));
+  }
+
+  #up(reason: string): void {
+    if (this.#isUp || this.#isClosed) return;
+    clearTimeout(this.#timer);
+    this.#isUp = true;
+    this.#reasons.clear();
+    if (this.#logged !== 'up') this.#options.log('info', 'Redis is up', { reason });
+    this.#logged = 'up';
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** A line of the log says so if that is news: what was not logged as down is up again without a line. */
+  #down(reason: string, isNews = true): void {
+    if (this.#isClosed) return;
+    const wasUp = this.#isUp;
+    this.#isUp = false;
+    if (reason !== closed || wasUp) this.#reason = reason;
+    this.#logDown(reason, isNews);
+    if (wasUp) for (const listener of this.#listeners) listener();
+  }
+
+  #logDown(reason: string, isNews: boolean): void {
+    if (!isNews || this.#reasons.size >= mostReasons) return;
+    if (this.#logged === 'down' && (reason === closed || this.#reasons.has(reason))) return;
+    this.#logged = 'down';
+    this.#reasons.add(reason);
+    this.#options.log('warn', 'Redis is down', { reason });
   }
 }
 
-/** The commands that are sent to Redis. */
-const commands = ['get', 'pttl', 'set', 'exists', 'expire', 'incrby', 'eval', 'evalsha'] as const;
-
-type RedisCommand = (typeof commands)[number];
-
-/** Counts commands that Redis refuses, or does not answer in time, and logs each reason of each once in a while. */
-export class RedisFailures {
-  /** By command, since the start. */
-  readonly counts = new Map<RedisCommand, number>(commands.map((command) => [command, 0]));
-  readonly #log: Log;
-  readonly #logged = new LogThrottle();
-
-  constructor(log: Log) {
-    this.#log = log;
-  }
-
-  /** A command failed. `sent` is the first of those that were sent together; Redis says which one of them it refuses. */
-  note(error: unknown, sent: RedisCommand): void {
-    const { command, reason } = this.count(error, sent);
-    if (this.#logged.takes(`${command} ${reason}`)) this.#log('warn', 'Redis failed a command', { command, reason });
-  }
-
-  /** The same without a line in the log. */
-  count(error: unknown, sent: RedisCommand): { readonly command: RedisCommand; readonly reason: string } {
-    const refused = refusedCommandOf(error);
-    const command = commands.find((one) => one === refused) ?? sent;
-    this.counts.set(command, (this.counts.get(command) ?? 0) + 1);
-    return { command, reason: reasonOf(error) };
-  }
-}
-
-/** The longest time until a lost connection is tried again, in milliseconds. */
-const longestReconnectMs = 2000;
-
-/**
- * Connects, and connects again when the connection is lost, with the password that its file holds then. Commands fail at once
- * without a connection. With `timeoutMs` they fail after that.
- */
-export function connectRedis({ url, authorities, password, reachability }: RedisOptions, timeoutMs?: number): Redis {
-  const isSecure = URL.parse(url)?.protocol === 'rediss:';
-  const redis = new Redis(url, {
-    ...(isSecure && authorities !== undefined && { tls: { ca: [...getCACertificates('default'), authorities] } }),
-    ...(timeoutMs !== undefined && { commandTimeout: timeoutMs }),
-    // Without a connection commands fail at once instead of queueing.
-    enableOfflineQueue: false,
+/** A client that connects once, and never by itself again: the next one has the password that is in its file then. */
+function createClient({ url, authorities, password, sentinelPassword }: RedisOptions): Redis | Cluster {
+  const { kind, members, path, isSecure } = redisAddressOf(url);
+  const tls = { ...(authorities !== undefined && { ca: [...getCACertificates('default'), authorities] }) };
+  const current = password?.();
+  const common = {
+    ...(isSecure && { tls }),
+    enableReadyCheck: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 2000,
     // A connection that stopped answering is given up, with all that waits for it.
-    socketTimeout: 5000,
-    retryStrategy: (attempt) => {
-      takePassword();
-      return Math.min(attempt * 100, longestReconnectMs);
-    },
-    // The password is taken first: one beside the URL would not count if the URL names a user.
+    socketTimeout: 2000,
+    retryStrategy: () => null,
     lazyConnect: true,
-  });
-  const takePassword = (): void => {
-    if (password !== undefined) redis.options.password = password();
   };
-  reachability.add(redis);
-  redis.on('ready', () => reachability.note(redis, 'up', 'connected'));
-  redis.on('close', () => reachability.note(redis, 'down', closed));
-  redis.on('error', (error: Error) => {
-    reachability.note(redis, 'down', error instanceof ReplyError ? reasonOf(error) : error.message);
-    // The connection would go on with database 0, which may be that of others.
-    if (isOfSelect(error)) redis.disconnect(true);
+  if (kind === 'server') {
+    const redis = new Redis(url, { ...common, enableOfflineQueue: false });
+    // One beside the URL does not count if the URL names a user.
+    if (current !== undefined) redis.options.password = current;
+    return redis;
+  }
+  const hosts = members.map((member) => hostOf(member, kind === 'cluster' ? 6379 : 26379));
+  const credentials = { ...credentialsOf(members[0]), ...(current !== undefined && { password: current }) };
+  if (kind === 'cluster') {
+    return new Cluster(hosts, {
+      redisOptions: { ...common, ...credentials },
+      clusterRetryStrategy: () => null,
+      enableReadyCheck: false,
+      lazyConnect: true,
+    });
+  }
+  const [, name = '', database = ''] = path.split('/');
+  return new Redis({
+    ...{ ...common, ...credentials, sentinels: hosts, name: decodeURIComponent(name), db: Number(database) },
+    ...(sentinelPassword !== undefined && { sentinelPassword }),
+    ...(isSecure && { sentinelTLS: tls, enableTLSForSentinelMode: true }),
+    enableOfflineQueue: false,
+    sentinelCommandTimeout: 1000,
+    sentinelRetryStrategy: () => null,
+    // It is the primary no more: its Sentinels know the new one.
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
   });
-  takePassword();
-  // Its events say why it fails.
-  redis.connect().catch(() => undefined);
-  return redis;
 }
 
-/** Whether a database could not be chosen: there is no such one, or the user may not. */
-function isOfSelect(error: Error): boolean {
-  return refusedCommandOf(error) === 'select';
+function hostOf(member: string, defaultPort: number): { readonly host: string; readonly port: number } {
+  const { hostname = '', port = '' } = URL.parse(member) ?? {};
+  return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? defaultPort : Number(port) };
 }
 
-/** The name of the command that Redis refused; undefined if it did not answer. */
-function refusedCommandOf(error: unknown): string | undefined {
+function credentialsOf(member = ''): { readonly username?: string; readonly password?: string } {
+  const { username = '', password = '' } = URL.parse(member) ?? {};
+  return {
+    ...(username !== '' && { username: decodeURIComponent(username) }),
+    ...(password !== '' && { password: decodeURIComponent(password) }),
+  };
+}
+
+/** Rejects if it takes too long. A busy process first reads what has arrived by then. */
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = (): void => reject(new Error(`no answer within ${answerMs} ms`));
+    const timer = setTimeout(() => setImmediate(late), answerMs);
+    const settle = (): void => clearTimeout(timer);
+    answer.finally(settle).then(resolve, reject);
+  });
+}
+
+/** True if a failure is not that of one command: the next ones would fail, too. */
+function isOutage(error: unknown): boolean {
+  return !(error instanceof ReplyError) || outages.has(reasonOf(error));
+}
+
+/** The command that Redis has refused, in lower case; undefined if it is another failure. */
+function commandOf(error: unknown): string | undefined {
   const isReply = error instanceof ReplyError && error instanceof Error;
   const command = isReply && 'command' in error ? error.command : undefined;
-  const hasName = typeof command === 'object' && command !== null && 'name' in command;
-  return hasName ? String(command.name).toLowerCase() : undefined;
+  if (typeof command !== 'object' || command === null || !('name' in command)) return undefined;
+  return String(command.name).toLowerCase();
 }
 
-/** Ends a connection for good; that is not logged. */
-export function disconnectRedis(redis: Redis): void {
-  redis.removeAllListeners('close');
-  redis.disconnect();
+/** True if the password is not, or no more, that of Redis. */
+function isOfPassword(error: Error): boolean {
+  return error instanceof ReplyError && ['WRONGPASS', 'NOAUTH'].includes(reasonOf(error));
 }
 
-/** What Redis answers if the user may run a script, but not a command in it: its first word is only `ERR`. */
-const scriptLacksPermission = /^ERR (?:The user executing the script can't run|ACL failure in script)/;
+/** True if the user may run a script, but not a command in it: the first word of what Redis answers is only `ERR`. */
+function isWithinScript(error: unknown): boolean {
+  const lacksPermission = /^ERR (?:The user executing the script can't run|ACL failure in script)/;
+  return error instanceof ReplyError && lacksPermission.test(messageOf(error));
+}
 
 /** Why a command failed: the first word of what Redis refused it with (`OOM`, `MOVED`, `NOPERM`), for the rest may hold keys. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   const message = messageOf(error);
-  if (error instanceof ReplyError && scriptLacksPermission.test(message)) return 'NOPERM';
+  if (isWithinScript(error)) return 'NOPERM';
   return error instanceof ReplyError ? (/^[A-Z]+/.exec(message)?.[0] ?? 'ERR') : message;
 }

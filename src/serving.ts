@@ -9,10 +9,10 @@ import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';
 import { reloadOnHangUp } from './hang-up.ts';
 import type { Log } from './log.ts';
 import { createMemoryStore } from './operation/persisted/store.ts';
-import { type RedisOptions, redisOf } from './redis.ts';
+import { connectRedis } from './redis.ts';
 import { mutationNames } from './resolvers/resolvers.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
-import { createCallBudget } from './rest/budget/create-budget.ts';
+import { type BudgetOptions, createCallBudget } from './rest/budget/create-budget.ts';
 import { HeapGrowth } from './rest/cache/heap-growth.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
 import { type Config, isProduction } from './settings/config.ts';
@@ -67,13 +67,13 @@ export async function lead({ config, site, environment, close }: Task): Promise<
   const journal = createLog(config, true);
   const { log, plainLog } = journal;
   const tenants = followKeys(config, environment, plainLog);
-  const redis = config.budget && redisOf(config.persisted, plainLog);
+  const redis = config.budget && connectRedis(config.persisted, plainLog);
   const starting = startWorkers({
     workers: config.workers,
     orders: { config, site },
     store: createMemoryStore(),
     tenants,
-    budget: sharedBudget(config, site.upstreamUrl, redis),
+    budget: sharedBudget(config, { upstreamUrl: site.upstreamUrl, redis, log: plainLog }),
     redis,
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
     log: plainLog,
@@ -186,11 +186,14 @@ function hasFiles({ persisted, upstreamTlsFiles, auth }: Config): boolean {
 }
 
 /** The budget of all workers, in the first process. */
-function sharedBudget(config: Config, upstreamUrl: string, redis: RedisOptions | undefined): CallBudget | undefined {
+function sharedBudget(
+  config: Config,
+  options: Pick<BudgetOptions, 'upstreamUrl' | 'redis' | 'log'>,
+): CallBudget | undefined {
   const { budget: settings, operationDeadlineMs } = config;
   if (settings === undefined) return undefined;
   const maxInFlight = config.maxUpstreamInFlight * config.workers;
-  return createCallBudget({ settings, operationDeadlineMs, maxInFlight, upstreamUrl, redis });
+  return createCallBudget({ settings, operationDeadlineMs, maxInFlight, ...options });
 }
 
 /** Follows the keys of tenants, in the first process for all workers. */

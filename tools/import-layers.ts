@@ -26,7 +26,7 @@ const layers = [
   ['follow-files.ts'],
   ['rest'],
   ['redis.ts'],
-  ['redis-password.ts'],
+  ['redis-address.ts', 'redis-password.ts'],
   ['error-text.ts', 'event-loop-yield.ts', 'hang-up.ts', 'log.ts', 'tally.ts'],
 ];
 

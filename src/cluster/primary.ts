@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FollowedTenants } from '../auth/follow-tenants.ts';
 import type { Log } from '../log.ts';
 import type { TextStore } from '../operation/persisted/store.ts';
-import type { RedisOptions } from '../redis.ts';
+import type { SharedRedis } from '../redis.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
 import { countingMetrics, type Snapshot } from '../telemetry/metrics.ts';
 import { reloadsMeasured } from '../telemetry/reload-metrics.ts';
@@ -26,7 +26,7 @@ export interface GroupOptions {
   /** What each upstream key may call, all workers together, if that is limited. */
   readonly budget?: CallBudget | undefined;
   /** The Redis in which that budget is counted, if it is. */
-  readonly redis?: RedisOptions | undefined;
+  readonly redis?: SharedRedis | undefined;
   /** How long workers may take to stop before they are ended, in milliseconds. */
   readonly stopMs: number;
   readonly log: Log;

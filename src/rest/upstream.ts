@@ -94,10 +94,7 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     health: () => healthOf(upstream, shared.json.inFlight.joined + shared.csv.inFlight.joined),
     check: () => checkUpstream(upstream),
     reroute: (route) => transport.reroute(route),
-    close: () => {
-      cache?.close();
-      return transport.close();
-    },
+    close: () => transport.close(),
     cache,
   };
 }

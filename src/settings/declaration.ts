@@ -265,6 +265,10 @@ function declarePersisted({ required, optional }: SettingsReader) {
       'REDIS_PASSWORD_FILE',
       passwordFile('File with the password of Redis, read again at each connect; not with a password in REDIS_URL'),
     ),
+    redisSentinelPassword: optional(
+      'REDIS_SENTINEL_PASSWORD',
+      text('Password of the Sentinels that REDIS_URL names', undefined, 'a password'),
+    ),
   };
 }
 

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { redisAddressOf } from '../redis-address.ts';
 import { Fault, type Setting } from './settings.ts';
 
 /** What a URL may be. Everything else is refused: a fragment always. */
@@ -77,18 +78,28 @@ export function origins(meaning: string): Setting<readonly string[]> {
   };
 }
 
+/** What may stand behind the hosts of a Redis. */
+const redisPaths = {
+  server: { pattern: /^\/?\d{0,5}$/, fault: 'the number of a database' },
+  sentinel: { pattern: /^\/[\w.%-]+(?:\/\d{0,5})?$/, fault: 'the name of the primary, perhaps with / and a database' },
+  cluster: { pattern: /^\/?0?$/, fault: 'empty: a Cluster has only database 0' },
+} as const;
+
 /** The address of a Redis, which may hold a password. */
 export function redisUrl(meaning: string): Setting<string> {
   return {
     fallback: undefined,
     meaning,
-    expected: 'a URL such as redis://127.0.0.1:6379 or rediss://user:password@host:6380/0',
+    expected:
+      'a URL such as redis://127.0.0.1:6379, rediss://user:password@host:6380/0, redis+sentinel://host:26379,host2:26379/name/0 or redis+cluster://host:6379,host2:6379',
     shown: shownUrl,
     read: (source) => {
-      const url = urlIn(source, { schemes: ['redis:', 'rediss:'], credentials: true, query: true });
-      if (url === undefined) return undefined;
-      if (/^\/?\d{0,5}$/.test(url.pathname)) return source;
-      throw new Fault('what stands behind the host is not the number of a database');
+      const { kind, members, path } = redisAddressOf(source);
+      const rules = { schemes: ['redis:', 'rediss:'], credentials: true, query: kind === 'server' };
+      if (members.some((member) => urlIn(member, rules) === undefined)) return undefined;
+      const { pattern, fault } = redisPaths[kind];
+      if (pattern.test(path)) return source;
+      throw new Fault(`what stands behind the host is not ${fault}`);
     },
   };
 }

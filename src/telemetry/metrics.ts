@@ -3,7 +3,7 @@ import type { AuthResult } from '../auth/authenticator.ts';
 import type { Reloads } from '../follow-files.ts';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
 import type { DocumentUses } from '../operation/persisted/uses.ts';
-import type { RedisOptions } from '../redis.ts';
+import type { SharedRedis } from '../redis.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { CountingState } from '../rest/budget/redis-counts.ts';
 import type { RestCache } from '../rest/cache/rest-cache.ts';
@@ -29,7 +29,7 @@ export interface MetricsSources {
   /** Undefined if nothing is cached. */
   readonly cache: RestCache | undefined;
   /** Undefined without one. */
-  readonly redis: Pick<RedisOptions, 'reachability' | 'failures'> | undefined;
+  readonly redis: SharedRedis | undefined;
   readonly budget: CallBudget | undefined;
 }
 
@@ -218,23 +218,16 @@ function measureDocuments(registers: Registry[], documents: DocumentUses): void 
   );
 }
 
-/** Measures the connections of a process to Redis, if it has any. */
-function measureRedis(registers: Registry[], { reachability, failures }: NonNullable<MetricsSources['redis']>): void {
+/** Measures the connection of a process to Redis. */
+function measureRedis(registers: Registry[], redis: SharedRedis): void {
   counter(
     registers,
     'gateway_redis_failures_total',
     'Commands that Redis refused or did not answer in time.',
     ['command'],
-    () => [...failures.counts].map(([command, value]) => [{ command }, value]),
+    () => [...redis.failures].map(([command, value]) => [{ command }, value]),
   );
-  if (reachability.isUp === undefined) return;
-  gauge(
-    registers,
-    'gateway_redis_up',
-    '1 if all connections to Redis are there, else 0.',
-    () => (reachability.isUp === true ? 1 : 0),
-    'min',
-  );
+  gauge(registers, 'gateway_redis_up', '1 if Redis can be asked, else 0.', () => (redis.isUp ? 1 : 0), 'min');
 }
 
 function measureCounting(registers: Registry[], counting: () => CountingState): void {

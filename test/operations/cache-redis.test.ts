@@ -12,7 +12,7 @@ import { startUpstream } from '../support/upstream.ts';
 /** Scripts of Redis that have failed, as the metrics tell. */
 async function failuresOf({ url }: TestGateway): Promise<number> {
   const metrics = await (await fetch(new URL('/metrics', url))).text();
-  return Number(/^gateway_redis_failures_total\{command="eval"\} (\d+)$/m.exec(metrics)?.[1]);
+  return Number(/^gateway_redis_failures_total\{command="evalsha"\} (\d+)$/m.exec(metrics)?.[1]);
 }
 
 async function namesIn(redis: RedisServer, pattern: string): Promise<readonly string[]> {

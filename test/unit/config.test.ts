@@ -72,39 +72,6 @@ test('settings of a cache that mean nothing are warned of', () => {
   expect(readConfig({ CACHE_TTL: 'events=5', CACHE_STALE: '5' }).warnings).toEqual([]);
 });
 
-test.each([
-  ['redis://', 'redis://', 'it names no host'],
-  ['redis:host', 'redis://', 'it names no host'],
-  ['redis://host/main', 'redis://host', 'what stands behind the host is not the number of a database'],
-  ['redis://host:6379/-1', 'redis://host:6379', 'what stands behind the host is not the number of a database'],
-  ['redis://:100%hunter2@host', 'redis://host with a password', 'a % in a user or a password is written %25'],
-  ['redis://host/#hunter2', 'redis://host with a fragment', 'it has a fragment; a # in a password is written %23'],
-  ['redis://hunter2#4711@host', 'something else', 'it has a fragment; a # in a password is written %23'],
-])(
-  'the Redis %s is refused with a message that says what is wrong, without what may be secret',
-  (value, shown, fault) => {
-    const { expected } = settings['REDIS_URL'] ?? {};
-    expect(() => readConfig({ REDIS_URL: value })).toThrow(
-      new ConfigError(`REDIS_URL: expected ${expected}, but got ${shown}: ${fault}`),
-    );
-  },
-);
-
-test.each([
-  'redis://127.0.0.1',
-  'redis://host:6379/',
-  'redis://host/15',
-  'rediss://user:p%23%25@host:6380/0',
-  'redis://[::1]:6379/2?family=6',
-])('the Redis %s is taken', (url) => expect(readConfig({ REDIS_URL: url }).persisted.redisUrl).toBe(url));
-
-test('authorities for a Redis without TLS are warned of', () => {
-  const warningsFor = (url: string): unknown => readConfig({ REDIS_CA: authorityPath, REDIS_URL: url }).warnings;
-  expect(warningsFor('rediss://host')).toEqual([]);
-  expect(warningsFor('redis://host')).toEqual(['REDIS_CA: it is ignored, because REDIS_URL is not a rediss URL']);
-  expect(warningsFor('')).toEqual(['REDIS_CA: it is ignored, because REDIS_URL is not set']);
-});
-
 test('settings of the embedded workspace beside another upstream are warned of', () => {
   const idle = { WORKSPACE_PORT: '0', WORKSPACE_LATENCY_MS: '5', WORKSPACE_DB: '' };
   const warningsFor = (UPSTREAM_URL: string | undefined): unknown =>

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createMemoryStore, createRegistrations } from '../../src/operation/persisted/store.ts';
 
 describe('A store in memory', () => {
@@ -40,6 +40,23 @@ describe('Registrations', () => {
     expect(store.shareOf('b', 'B')).toBeDefined();
     expect(await store.get('c')).toBeUndefined();
     store.close();
+    far.close();
     expect(await store.get('a')).toBeUndefined();
+  });
+
+  test('give others again what is in use after a minute: they may have lost it', async () => {
+    const far = createMemoryStore({ entries: 10, bytes: 1000 });
+    const store = createRegistrations(createMemoryStore({ entries: 10, bytes: 1000 }), far);
+    const now = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(now);
+    store.set('a', 'A');
+    store.shareOf('a', 'A')?.('caller');
+    far.close();
+    expect(store.shareOf('a', 'A')).toBeUndefined();
+    clock.mockReturnValue(now + 61_000);
+    // The cache of these notes looks at the clock once a millisecond at most.
+    await vi.waitFor(() => expect(store.shareOf('a', 'A')).toBeDefined(), { interval: 1 });
+    store.shareOf('a', 'A')?.('caller');
+    expect(far.get('a')).toBe('A');
   });
 });

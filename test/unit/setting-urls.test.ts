@@ -37,6 +37,7 @@ const settings = [
   ['ALL_PROXY', 'http', { UPSTREAM_URL: 'http://api.example' }],
   ['all_proxy', 'http', { UPSTREAM_URL: 'http://api.example' }],
   ['REDIS_URL', 'redis', {}],
+  ['REDIS_URL', 'redis+cluster', {}],
   ['CORS_ORIGINS', 'http', {}],
   ['JWT_JWKS', 'http', {}],
 ] as const;

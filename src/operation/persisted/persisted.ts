@@ -1,6 +1,6 @@
 import type { Followed, Reloads } from '../../follow-files.ts';
 import type { Log } from '../../log.ts';
-import type { RedisOptions } from '../../redis.ts';
+import type { SharedRedis } from '../../redis.ts';
 import { createPrepareListed, type Prepare } from '../document.ts';
 import type { Schemas } from '../execute.ts';
 import { noDocuments } from './document-set.ts';
@@ -27,6 +27,8 @@ export interface PersistedSettings {
   readonly redisAuthorities: string | undefined;
   /** The path of a file with the password of Redis, read at each connect; undefined: the URL has it, or there is none. */
   readonly redisPasswordFile: string | undefined;
+  /** The password of the Sentinels, if they have one. */
+  readonly redisSentinelPassword: string | undefined;
   /** Keeps what clients registered with any process of this gateway; not asked if there is a Redis. */
   readonly sharedStore: SharedTexts | undefined;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
@@ -44,6 +46,7 @@ export const defaultPersistedSettings: PersistedSettings = {
   redisUrl: undefined,
   redisAuthorities: undefined,
   redisPasswordFile: undefined,
+  redisSentinelPassword: undefined,
   sharedStore: undefined,
   getMaxAge: 0,
 };
@@ -53,8 +56,8 @@ export interface PersistedOptions extends PersistedSettings {
   readonly schemas: Schemas;
   readonly introspection: boolean;
   readonly prepare: Prepare;
-  /** The way to the Redis that the settings name; undefined if they name none. */
-  readonly redis?: RedisOptions | undefined;
+  /** The Redis that the settings name; undefined if they name none. */
+  readonly redis?: SharedRedis | undefined;
   readonly log: Log;
 }
 
@@ -65,8 +68,6 @@ export interface Persisted extends Followed {
   /** Undefined without manifests. */
   readonly reloads: Readonly<Reloads> | undefined;
 }
-
-const weekSeconds = 7 * 24 * 3600;
 
 /** Reads the manifests and connects the store. Throws a ManifestError if a manifest cannot be used. */
 export function createPersisted(options: PersistedOptions): Persisted {
@@ -103,6 +104,6 @@ function createList(options: PersistedOptions, uses: DocumentUses): FollowedMani
 function createStore(options: PersistedOptions): Registrations | undefined {
   const { mode, automatic = mode !== 'only', redis, sharedStore } = options;
   if (!automatic) return undefined;
-  const shared = redis === undefined ? sharedStore : createRedisStore({ ...redis, ttlSeconds: weekSeconds });
+  const shared = redis === undefined ? sharedStore : createRedisStore(redis);
   return createRegistrations(createMemoryStore(), shared);
 }

@@ -1,88 +1,61 @@
-import { type Redis, ReplyError } from 'ioredis';
-import { LogThrottle } from '../../log.ts';
-import { connectRedis, disconnectRedis, type RedisOptions } from '../../redis.ts';
+import { hash } from 'node:crypto';
+import { createScript, type SharedRedis } from '../../redis.ts';
 import { hashOf } from './ids.ts';
 import type { SharedTexts } from './store.ts';
 
-/** A Redis that several gateways share, and how texts are kept there. */
-export interface RedisStoreOptions extends RedisOptions {
-  /** How long a text is kept after it was last registered, in seconds. */
-  readonly ttlSeconds: number;
-}
-
-/** Longest time that a request waits for Redis, in milliseconds: the client can send the text instead. */
-const timeoutMs = 150;
-
-/**
- * A command that Redis did not answer in time is left alone that long, in milliseconds: requests would only queue for it.
- * Reads and writes apart, and not if Redis answers that it refuses a command.
- */
-const restMs = 1000;
-
-/** Most commands that wait for an answer at a time. */
-const mostWaiting = 1000;
+/** How long a text is kept after it was last given to Redis, in seconds: a week. */
+const keptSeconds = 7 * 24 * 3600;
 
 /** Bytes that a text takes up in Redis beside its own, about. */
 const entryBytes = 200;
 
 /**
- * Most bytes that are kept for one caller, and for all together. They are counted for as long as a text is kept, from the
- * first one on, so that at most twice as many are there at a time.
+ * The rooms that texts have there, and the most bytes in each. A caller always has the same one, so that none can drive out
+ * what those of the other rooms have registered.
  */
-const mostBytes = { caller: 4 * 2 ** 20, all: 32 * 2 ** 20 } as const;
+const rooms = 8;
+const roomBytes = 4 * 2 ** 20;
+
+/**
+ * Notes that a text is in a room, and answers which others have to leave it: those that were given to it longest ago. A room is
+ * a sorted set of hashes and sizes by that time. The member `bytes` has a score below zero, the sum of the sizes.
+ */
+const enter = createScript(`
+local time = redis.call('TIME')
+local leaving = {}
+if redis.call('ZADD', KEYS[1], time[1] + time[2] / 1000000, ARGV[1]) == 1 then
+  local left = ${roomBytes} + redis.call('ZINCRBY', KEYS[1], -string.match(ARGV[1], '%d+$'), 'bytes')
+  while left < 0 do
+    local oldest = redis.call('ZRANGEBYSCORE', KEYS[1], 0, '+inf', 'LIMIT', 0, 1)[1]
+    local hash, size = string.match(oldest, '^(%S+) (%d+)$')
+    redis.call('ZREM', KEYS[1], oldest)
+    left = ${roomBytes} + redis.call('ZINCRBY', KEYS[1], size, 'bytes')
+    leaving[#leaving + 1] = hash
+  end
+end
+redis.call('EXPIRE', KEYS[1], ${keptSeconds})
+return leaving`);
 
 /**
  * Keeps texts in Redis, under the keys that Apollo Server uses (`apq:<hash>`). A Redis that is down, slow or full is a
- * miss, never an error. One server: a Redis Cluster refuses most keys (`MOVED`), and Sentinel is not asked.
+ * miss, never an error.
  */
-export function createRedisStore({ ttlSeconds, ...options }: RedisStoreOptions): SharedTexts {
-  const redis = connectRedis(options, timeoutMs);
-  const { log, failures } = options;
-  const read = createRun(redis, (error) => failures.note(error, 'get'));
-  const write = createRun(redis, (error) => failures.note(error, 'set'));
-  const unkept = new LogThrottle();
-  const hasRoom = async (bound: keyof typeof mostBytes, name: string, bytes: number): Promise<boolean> => {
-    // First, so that a counter is never without an end.
-    await redis.set(name, 0, 'EX', ttlSeconds, 'NX');
-    if ((await redis.incrby(name, bytes)) <= mostBytes[bound]) return true;
-    if (unkept.takes(bound)) log('warn', 'a document is not kept in Redis', { bound, bytes: mostBytes[bound] });
-    return false;
-  };
-  const keep = async (hash: string, text: string, callerName: string): Promise<void> => {
-    if ((await redis.expire(`apq:${hash}`, ttlSeconds)) === 1) return;
+export function createRedisStore(redis: SharedRedis): SharedTexts {
+  const keep = async (hashOfText: string, text: string, callerName: string): Promise<void> => {
     const bytes = Buffer.byteLength(text) + entryBytes;
-    if (!(await hasRoom('caller', `apq:bytes:${callerName}`, bytes))) return;
-    if (await hasRoom('all', 'apq:bytes', bytes)) await redis.set(`apq:${hash}`, text, 'EX', ttlSeconds);
+    if (bytes > roomBytes) return;
+    const room = Number.parseInt(hash('sha256', callerName).slice(0, 8), 16) % rooms;
+    const leaving = await redis.run(enter, [`apq:room:${room}`], [`${hashOfText} ${bytes}`]);
+    if (!Array.isArray(leaving)) return;
+    void redis.ask('set', [`apq:${hashOfText}`, text, 'EX', keptSeconds]);
+    for (const other of leaving) void redis.ask('unlink', [`apq:${String(other)}`]);
   };
   return {
-    get: async (hash) => {
-      const text = await read(() => redis.get(`apq:${hash}`));
+    get: async (hashOfText) => {
+      const text = await redis.ask('get', [`apq:${hashOfText}`]);
       // Others may write to the same Redis.
-      return typeof text === 'string' && hashOf(text) === hash ? text : undefined;
+      return typeof text === 'string' && hashOf(text) === hashOfText ? text : undefined;
     },
-    set: (hash, text, callerName) => void write(() => keep(hash, text, callerName)),
-    close: () => disconnectRedis(redis),
-  };
-}
-
-/** A function that runs commands of one kind while Redis answers them; they are undefined while it does not. */
-function createRun(
-  redis: Redis,
-  failed: (error: unknown) => void,
-): <T>(command: () => Promise<T>) => Promise<T | undefined> {
-  let waiting = 0;
-  let restsUntil = 0;
-  return async (command) => {
-    if (redis.status !== 'ready' || waiting >= mostWaiting || performance.now() < restsUntil) return undefined;
-    waiting += 1;
-    try {
-      return await command();
-    } catch (error) {
-      failed(error);
-      if (!(error instanceof ReplyError)) restsUntil = performance.now() + restMs;
-      return undefined;
-    } finally {
-      waiting -= 1;
-    }
+    set: (hashOfText, text, callerName) => void keep(hashOfText, text, callerName),
   };
 }

@@ -26,7 +26,7 @@ export function createMemoryStore({ entries, bytes } = most): TextStore {
 }
 
 /** Texts that other processes know, too. */
-export interface SharedTexts extends Pick<TextStore, 'get' | 'close'> {
+export interface SharedTexts extends Pick<TextStore, 'get'> {
   /** Keeps a text on behalf of a caller, if there is room for it. */
   readonly set: (hash: string, text: string, callerName: string) => void;
 }
@@ -36,15 +36,18 @@ export type Share = (callerName: string) => void;
 
 /** What clients registered with this process, and what others share with it. `set` keeps a text for this process alone. */
 export interface Registrations extends TextStore {
-  /** Undefined if the other processes have been given the text since it was registered last, or if there are none. */
+  /** Undefined if the other processes have been given the text a short time ago, or if there are none. */
   readonly shareOf: (hash: string, text: string) => Share | undefined;
 }
+
+/** A text that is in use is given to the other processes again after so long, in milliseconds. */
+const sharedAgainMs = 60_000;
 
 /** Asks the near store first, and keeps there what only the shared one knew. */
 export function createRegistrations(near: TextStore, shared: SharedTexts | undefined): Registrations {
   if (shared === undefined) return { ...near, shareOf: () => undefined };
-  /** Texts that were given to others, or came from them. */
-  const known = new LRUCache<string, true>({ maxSize: most.entries, sizeCalculation: () => 1 });
+  /** Texts that were given to others, or came from them, a short time ago: since then they may have been lost there. */
+  const known = new LRUCache<string, true>({ maxSize: most.entries, sizeCalculation: () => 1, ttl: sharedAgainMs });
   return {
     get: async (hash) => {
       const own = await near.get(hash);
@@ -68,9 +71,6 @@ export function createRegistrations(near: TextStore, shared: SharedTexts | undef
         shared.set(hash, text, callerName);
       };
     },
-    close: () => {
-      near.close();
-      shared.close();
-    },
+    close: () => near.close(),
   };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { connectRedis, disconnectRedis, type RedisOptions } from '../../redis.ts';
+import type { Log } from '../../log.ts';
+import type { SharedRedis } from '../../redis.ts';
 import { BudgetScheduler } from './budget-scheduler.ts';
 import type { CallBudget } from './call-budget.ts';
 import type { Ledger } from './ledger.ts';
@@ -18,7 +19,8 @@ export interface BudgetOptions {
   /** Budgets of several upstreams in one Redis are told apart by it. */
   readonly upstreamUrl: string;
   /** Where gateways count together; undefined: this one counts alone. */
-  readonly redis?: RedisOptions | undefined;
+  readonly redis?: SharedRedis | undefined;
+  readonly log?: Log;
 }
 
 /** An operation may join a call that is up to a second old, and its deadline is later than that of the first. */
@@ -42,8 +44,13 @@ export function createCallBudget(options: BudgetOptions): CallBudget {
   const local = { ...settings, longestCallMs, now, nextId: createIds(gateway) };
   const common = { ...settings, now, mostWaiting: maxInFlight * queueFactor };
   if (redis === undefined) return new BudgetScheduler({ ...common, ledger: new LocalLedger(local) });
-  const { ledger, counts, close } = shareLedger(local, gateway, { ...options, redis });
-  const shared = new BudgetScheduler({ ...common, ledger, counting: () => counts.state, close });
+  const { ledger, counts } = shareLedger(local, gateway, { ...options, redis });
+  const shared = new BudgetScheduler({
+    ...common,
+    ledger,
+    counting: () => counts.state,
+    close: () => counts.close(),
+  });
   counts.onSwitch = () => shared.askAgain();
   return shared;
 }
@@ -51,16 +58,14 @@ export function createCallBudget(options: BudgetOptions): CallBudget {
 function shareLedger(
   options: LocalLedgerOptions,
   gateway: string,
-  { settings, redis: way, upstreamUrl }: BudgetOptions & { readonly redis: RedisOptions },
-): { readonly ledger: Ledger; readonly counts: RedisCounts; readonly close: () => void } {
+  { settings, redis, upstreamUrl, log = () => undefined }: BudgetOptions & { readonly redis: SharedRedis },
+): { readonly ledger: Ledger; readonly counts: RedisCounts } {
   const { now, longestCallMs } = options;
   const { windows, share, replicas } = settings;
-  const redis = connectRedis(way);
   const counts = new RedisCounts({
-    ...{ redis, upstreamUrl, gateway, longestCallMs, replicas, now, log: way.log, failures: way.failures },
+    ...{ redis, upstreamUrl, gateway, longestCallMs, replicas, now, log },
     longestWindowMs: Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms))),
     hasShares: share < 100,
-    callsOf: (key) => local.callsOf(key),
     calls: () => local.calls(),
   });
   const limitsOf: LocalLedgerOptions['limitsOf'] = (surface) =>
@@ -68,11 +73,7 @@ function shareLedger(
       counts.isUp ? unlimited : Math.max(1, Math.floor(limit / counts.gateways)),
     );
   const local = new LocalLedger({ ...options, limitsOf });
-  const close = (): void => {
-    counts.close();
-    disconnectRedis(redis);
-  };
-  return { ledger: new SharedLedger({ ...settings, local, redis: counts }), counts, close };
+  return { ledger: new SharedLedger({ ...settings, local, redis: counts }), counts };
 }
 
 /** Ids that no other process makes. */

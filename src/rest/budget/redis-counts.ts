@@ -1,22 +1,20 @@
-import type { Redis } from 'ioredis';
-import { LRUCache } from 'lru-cache';
+import { randomUUID } from 'node:crypto';
 import { type Log, LogThrottle } from '../../log.ts';
-import { type RedisFailures, reasonOf } from '../../redis.ts';
-import type { AccountCall, CountedCall } from './ledger.ts';
-import { hashOf, type RedisLog, WaveNames } from './redis-logs.ts';
+import type { SharedRedis } from '../../redis.ts';
+import type { AccountCall } from './ledger.ts';
 import {
+  hashOf,
   type ScriptReply,
   type ScriptReservation,
   type ScriptWave,
   script,
-  scriptHash,
   toReply,
+  WaveNames,
 } from './redis-script.ts';
 
 /** Settings of the counts in Redis. */
 export interface RedisCountsOptions {
-  readonly redis: Redis;
-  readonly failures: RedisFailures;
+  readonly redis: SharedRedis;
   readonly upstreamUrl: string;
   /** The name of this gateway, unlike that of any other. */
   readonly gateway: string;
@@ -27,8 +25,6 @@ export interface RedisCountsOptions {
   readonly hasShares: boolean;
   /** The least number of gateways. */
   readonly replicas: number;
-  /** Every call of a key that counts here. */
-  readonly callsOf: (key: string) => readonly AccountCall[];
   /** Every call that counts here, of keys that are proven. */
   readonly calls: () => readonly AccountCall[];
   readonly now: () => number;
@@ -43,9 +39,6 @@ export interface CountingState {
   readonly lostCalls: number;
 }
 
-/** Longest time that calls wait for Redis, in milliseconds. */
-const timeoutMs = 150;
-
 /** How often Redis hears of a gateway, and is tried while it does not decide, in milliseconds. */
 const beatMs = 1000;
 
@@ -55,38 +48,37 @@ const countedMs = 60_000;
 /** Calls that are sent in one step when Redis lacks more. */
 const callsAStep = 2000;
 
-/** Most logs of which it is known what Redis holds. Of others all calls are sent again. */
-const mostLogs = 20_000;
+/** Most changes that are kept for a Redis that is away: if there are more, it gets all calls. */
+const mostChanges = 10_000;
 
-/** Most calls that are remembered as not made while Redis is away. Of others it counts a few too many. */
-const mostDrops = 10_000;
+/** How often a wave is tried in an era that is over. */
+const tries = 3;
 
-interface Wave {
-  readonly calls?: readonly AccountCall[];
-  readonly reservations?: (names: WaveNames) => readonly ScriptReservation[];
+/** A call that has begun or ended, or that was not made after all. */
+interface Change extends AccountCall {
+  readonly isDropped: boolean;
 }
+
+type Reservations = (names: WaveNames) => readonly ScriptReservation[];
 
 /**
  * The counts of calls in Redis. Up: Redis decides, and hears of what happens here. Down: it could not be asked. It is tried
- * again each second, gets the calls that it lacks, and is up.
+ * again each second, gets what it lacks, and is up.
  */
 export class RedisCounts {
   readonly #options: RedisCountsOptions;
   readonly #upstream: string;
-  readonly #logged = new LogThrottle();
-  /** By log the number of the wave that told it last. Of one that is missing, Redis gets all calls with the next wave. */
-  readonly #told = new LRUCache<string, number>({ max: mostLogs });
+  readonly #throttle = new LogThrottle();
   /** The ids of calls that Redis is being asked for: it does not hear of them as of calls that were made. */
   readonly #undecided = new Set<string>();
-  #waves = 0;
+  /** The era in which Redis has all calls of this gateway but the changes. */
+  #era = '';
+  #changes: Change[] = [];
+  #sending: Promise<boolean> | undefined;
   #isUp = false;
   #isBeating = false;
   #isClosed = false;
   #isTelling = false;
-  /** True if Redis has lost what it knew, and this gateway has not sent it all of its calls since. */
-  #isForgotten = false;
-  #changes: AccountCall[] = [];
-  #drops: AccountCall[] = [];
   #gateways = 1;
   #gatewaysAt = Number.NEGATIVE_INFINITY;
   #lostCalls = 0;
@@ -97,8 +89,8 @@ export class RedisCounts {
   constructor(options: RedisCountsOptions) {
     this.#options = options;
     this.#upstream = hashOf(options.upstreamUrl);
-    options.redis.on('ready', () => void this.beat());
-    options.redis.on('close', () => this.#down('connection closed'));
+    const { redis } = options;
+    redis.onChange(() => (redis.isUp ? void this.beat() : this.#down()));
   }
 
   /** True if Redis decides. */
@@ -117,32 +109,19 @@ export class RedisCounts {
 
   /** Calls have begun, ended, or are to be known at all. */
   changed(calls: readonly AccountCall[]): void {
-    if (this.#isUp) {
-      this.#changes.push(...calls);
-      this.#tellSoon();
-      return;
-    }
-    const names = new WaveNames(this.#upstream);
-    for (const { account, call } of calls) {
-      this.#told.delete(names.nameOf(account));
-      this.#told.delete(names.nameOf(account, call.subject));
-    }
+    for (const { account, call } of calls) this.#note({ account, call, isDropped: false });
   }
 
   /** A call was not made after all. */
-  dropped(call: AccountCall): void {
-    if (this.#drops.length < mostDrops) this.#drops.push(call);
-    if (this.#isUp) this.#tellSoon();
+  dropped({ account, call }: AccountCall): void {
+    this.#note({ account, call, isDropped: true });
   }
 
   /** Asks for calls with these ids; undefined if Redis cannot be asked. */
-  async reserve(
-    ids: readonly string[],
-    reservations: (names: WaveNames) => readonly ScriptReservation[],
-  ): Promise<ScriptReply | undefined> {
+  async reserve(ids: readonly string[], reservations: Reservations): Promise<ScriptReply | undefined> {
     for (const id of ids) this.#undecided.add(id);
     try {
-      return await this.#tell({ reservations });
+      return await this.#tell(reservations);
     } finally {
       for (const id of ids) this.#undecided.delete(id);
     }
@@ -153,23 +132,9 @@ export class RedisCounts {
     if (this.#isBeating || this.#isClosed) return;
     this.#isBeating = true;
     clearTimeout(this.#timer);
-    try {
-      const wasUp = this.#isUp;
-      await this.#run({});
-      if (!wasUp || this.#isForgotten) await this.#sendAll(wasUp);
-      if (this.#options.redis.status === 'ready') this.#up();
-    } catch (error) {
-      this.#failed(error);
-    } finally {
-      this.#isBeating = false;
-      this.#beatLater();
-    }
-  }
-
-  #failed(error: unknown): void {
-    // Without a connection nothing was sent.
-    if (this.#options.redis.status === 'ready') this.#options.failures.count(error, 'evalsha');
-    this.#down(reasonOf(error));
+    if ((await this.#tell()) !== undefined) this.#up();
+    this.#isBeating = false;
+    this.#beatLater();
   }
 
   #beatLater(): void {
@@ -182,89 +147,104 @@ export class RedisCounts {
   }
 
   #up(): void {
-    if (this.#isUp) return;
+    if (this.#isUp || !this.#options.redis.isUp) return;
     this.#isUp = true;
     this.#options.log('info', 'calls are counted in Redis');
     this.onSwitch();
   }
 
   /** This gateway goes on with its part. The log says so once for each reason. */
-  #down(reason: string): void {
+  #down(): void {
     const wasUp = this.#isUp;
     this.#isUp = false;
-    this.#told.clear();
-    this.#changes = [];
     if (this.#isClosed) return;
+    const { redis, log } = this.#options;
+    const { reason } = redis;
     // Of a lost connection the connection itself says why.
-    const isNews = wasUp || (this.#options.redis.status === 'ready' && this.#logged.takes(reason));
+    const isNews = wasUp || (redis.isUp && this.#throttle.takes(reason));
     if (isNews)
-      this.#options.log('warn', 'calls cannot be counted in Redis: this gateway has its part of the budget', {
+      log('warn', 'calls cannot be counted in Redis: this gateway has its part of the budget', {
         reason,
         gateways: this.gateways,
       });
-    if (wasUp) {
-      this.#logged.takes(reason);
-      this.onSwitch();
-    }
+    if (!wasUp) return;
+    this.#throttle.takes(reason);
+    this.onSwitch();
   }
 
-  /** Redis hears of what has changed, and what is asked for; undefined if it cannot be asked. */
-  async #tell(wave: Pick<Wave, 'reservations'>): Promise<ScriptReply | undefined> {
-    const calls = this.#changes;
-    this.#changes = [];
-    try {
-      return await this.#run({ ...wave, calls });
-    } catch (error) {
-      this.#failed(error);
-      return undefined;
+  #note(change: Change): void {
+    if (this.#changes.length >= mostChanges) {
+      this.#era = '';
+      this.#changes = [];
     }
-  }
-
-  #tellSoon(): void {
-    if (this.#isTelling) return;
+    this.#changes.push(change);
+    if (!this.#isUp || this.#isTelling) return;
     this.#isTelling = true;
     setImmediate(() => {
       this.#isTelling = false;
-      if (this.#isUp && (this.#changes.length > 0 || this.#drops.length > 0)) void this.#tell({});
+      if (this.#isUp && this.#changes.length > 0) void this.#tell();
     });
   }
 
-  /** Redis hears of all calls that count here. It `had` them before if it was up. */
-  async #sendAll(had: boolean): Promise<void> {
-    this.#isForgotten = false;
-    this.#told.clear();
+  /** Redis hears of what has changed, and what is asked for; undefined if it cannot be asked. */
+  async #tell(reservations?: Reservations): Promise<ScriptReply | undefined> {
+    const changes = this.#changes;
+    this.#changes = [];
+    const reply = await this.#try(changes, reservations);
+    if (reply !== undefined) return this.#heard(reply);
+    // It may have heard of them, which changes nothing.
+    this.#changes = [...changes, ...this.#changes];
+    this.#down();
+    return undefined;
+  }
+
+  async #try(changes: readonly Change[], reservations?: Reservations): Promise<ScriptReply | undefined> {
+    let from = 0;
+    for (let attempt = 0; attempt < tries; ) {
+      const isLast = changes.length - from <= callsAStep;
+      const answer = await this.#send(
+        this.#era,
+        changes.slice(from, from + callsAStep),
+        isLast ? reservations : undefined,
+      );
+      if (answer === undefined) return undefined;
+      if (answer.reply === undefined) {
+        attempt += 1;
+        if (!(await this.#sendAll(answer.era))) return undefined;
+      } else if (isLast) return answer.reply;
+      else from += callsAStep;
+    }
+    return undefined;
+  }
+
+  /** Redis hears of all calls that count here; false if it cannot be told. */
+  #sendAll(era: string): Promise<boolean> {
+    this.#sending ??= this.#sendSteps(era).finally(() => (this.#sending = undefined));
+    return this.#sending;
+  }
+
+  async #sendSteps(era: string): Promise<boolean> {
+    const hadAll = this.#isUp;
     const calls = this.#options.calls().filter(({ call }) => !this.#undecided.has(call.id));
     let added = 0;
-    for (let from = 0; from < calls.length; from += callsAStep)
-      added += (await this.#run({ calls: calls.slice(from, from + callsAStep) })).added;
-    if (had) this.#lost(added);
+    for (let from = 0; from < calls.length; from += callsAStep) {
+      const step = calls.slice(from, from + callsAStep).map((call) => ({ ...call, isDropped: false }));
+      const answer = await this.#send(era, step);
+      if (answer?.reply === undefined) return answer !== undefined;
+      added += answer.reply.added;
+    }
+    this.#era = era;
+    if (hadAll) this.#lost(added);
+    return true;
   }
 
   #lost(calls: number): void {
     if (calls === 0) return;
     this.#lostCalls += calls;
-    if (this.#logged.takes('lost'))
+    if (this.#throttle.takes('lost'))
       this.#options.log('warn', 'Redis has lost calls that it had counted: this gateway has added its own again', {
         calls,
       });
-  }
-
-  /** Sends a wave; rejects if Redis does not answer in time. If logs have lost calls, it is sent again with all of them. */
-  async #run(wave: Wave): Promise<ScriptReply> {
-    const names = new WaveNames(this.#upstream);
-    const calls = wave.calls ?? [];
-    const drops = this.#drops;
-    this.#drops = [];
-    const reservations = wave.reservations?.(names) ?? [];
-    for (const { account, call } of [...calls, ...drops]) this.#logsOf(names, account, call.subject);
-    const { logs } = names;
-    const first = await this.#send(names, { calls, drops, reservations });
-    if (first !== undefined) return this.#heard(first);
-    for (const { name } of logs) this.#told.delete(name);
-    const second = await this.#send(names, { calls, drops, reservations });
-    if (second === undefined) throw new Error('expected a log to take all calls');
-    this.#lost(second.added);
-    return this.#heard(second);
   }
 
   #heard(reply: ScriptReply): ScriptReply {
@@ -273,92 +253,33 @@ export class RedisCounts {
       this.#gateways = reply.gateways;
       this.#gatewaysAt = now;
     }
-    if (this.#isUp && !reply.isKnown) {
-      this.#isForgotten = true;
-      setImmediate(() => void this.beat());
-    }
     return reply;
   }
 
   async #send(
-    names: WaveNames,
-    {
-      calls,
-      drops,
-      reservations,
-    }: Record<'calls' | 'drops', readonly AccountCall[]> & Pick<ScriptWave, 'reservations'>,
-  ): Promise<ScriptReply | undefined> {
-    const { logs } = names;
-    const told = logs.map(({ name, key }) => [key, this.#told.get(name) ?? 0] as const);
-    const lacking = logs.filter(({ name }) => !this.#told.has(name)).flatMap((log) => this.#callsIn(log));
-    const changes = calls.flatMap(({ account, call }) =>
-      this.#logsOf(names, account, call.subject).map((key) => this.#entry(key, call)),
-    );
-    // Before the wave that says that all are there.
-    while (lacking.length > callsAStep)
-      await this.#evaluate(names.names, {
-        logs: [],
-        calls: lacking.splice(0, callsAStep),
-        drops: [],
-        reservations: [],
-      });
-    const number = this.#waves + 1;
-    for (const { name } of logs) this.#told.set(name, number);
-    const answer = await this.#evaluate(names.names, {
-      logs: told,
-      calls: [...lacking, ...changes],
-      drops: drops.flatMap(({ account, call }) =>
-        this.#logsOf(names, account, call.subject).map((key) => [key, call.id] as const),
-      ),
-      reservations,
-    });
-    return answer;
+    era: string,
+    changes: readonly Change[],
+    reservations?: Reservations,
+  ): Promise<ReturnType<typeof toReply> | undefined> {
+    const { redis, gateway, longestCallMs, longestWindowMs, hasShares, now } = this.#options;
+    const names = new WaveNames(this.#upstream);
+    const at = now();
+    const calls: ScriptWave['calls'][number][] = [];
+    const drops: ScriptWave['drops'][number][] = [];
+    for (const { account, call, isDropped } of changes) {
+      const { id, subject, beganAt, endedAt } = call;
+      const logs = hasShares && subject !== '' ? [names.of(account), names.of(account, subject)] : [names.of(account)];
+      for (const log of logs) {
+        if (isDropped) drops.push([log, id]);
+        // In flight, it will have ended then at the latest.
+        else calls.push([log, id, Math.min(endedAt, beganAt + longestCallMs) - at]);
+      }
+    }
+    const wave: ScriptWave = {
+      ...{ gateway, era, newEra: randomUUID(), longestCallMs, keptMs: longestWindowMs + longestCallMs },
+      ...{ calls, drops, reservations: reservations?.(names) ?? [] },
+    };
+    const answer = await redis.run(script, names.names, [JSON.stringify(wave)]);
+    return answer === undefined ? undefined : toReply(answer);
   }
-
-  /** The calls of a log that count here, and of which Redis is not being asked. */
-  #callsIn({ account, subject, key }: RedisLog): ScriptWave['calls'][number][] {
-    return this.#options
-      .callsOf(account.key)
-      .filter((one) => one.account.surface === account.surface && !this.#undecided.has(one.call.id))
-      .filter(({ call }) => subject === '' || call.subject === subject)
-      .map(({ call }) => this.#entry(key, call));
-  }
-
-  #logsOf(names: WaveNames, account: AccountCall['account'], subject: string): readonly number[] {
-    const { hasShares } = this.#options;
-    return hasShares && subject !== '' ? [names.of(account), names.of(account, subject)] : [names.of(account)];
-  }
-
-  /** A call with the milliseconds to its end; in flight, to when it has ended at the latest. */
-  #entry(key: number, { id, beganAt, endedAt }: CountedCall): ScriptWave['calls'][number] {
-    const { longestCallMs, now } = this.#options;
-    return [key, id, Math.min(endedAt, beganAt + longestCallMs) - now()];
-  }
-
-  async #evaluate(
-    names: readonly string[],
-    wave: Pick<ScriptWave, 'logs' | 'calls' | 'drops' | 'reservations'>,
-  ): Promise<ScriptReply | undefined> {
-    const { redis, gateway, longestCallMs, longestWindowMs } = this.#options;
-    this.#waves += 1;
-    const keptMs = longestWindowMs + longestCallMs;
-    const whole: ScriptWave = { ...wave, gateway, number: this.#waves, longestCallMs, keptMs };
-    const args = [String(names.length), ...names, JSON.stringify(whole)] as const;
-    // One that has just been started does not know the script.
-    const answer = redis.call('EVALSHA', scriptHash, ...args).catch((error: unknown) => {
-      if (reasonOf(error) !== 'NOSCRIPT') throw error;
-      return redis.call('EVAL', script, ...args);
-    });
-    return toReply(await inTime(answer));
-  }
-}
-
-/** Rejects if it takes too long. A busy process first reads what has arrived by then. */
-function inTime<T>(answer: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const late = (): void => reject(new Error(`no answer within ${timeoutMs} ms`));
-    const timer = setTimeout(() => setImmediate(late), timeoutMs);
-    const settle = (): void => clearTimeout(timer);
-    answer.finally(settle).then(resolve, reject);
-  });
 }

@@ -1,7 +1,6 @@
 import type { CountedCall, Outlook, Verdict, Want } from './ledger.ts';
 import { outlookOf, type WindowState, waitMs } from './outlook.ts';
-import type { WaveNames } from './redis-logs.ts';
-import type { LogStates, ScriptReservation } from './redis-script.ts';
+import type { LogStates, ScriptReservation, WaveNames } from './redis-script.ts';
 import { type BudgetSettings, type BudgetWindow, shareOf } from './settings.ts';
 
 type Settings = Pick<BudgetSettings, 'windows' | 'share'>;

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import type { CacheRedis } from './cache-redis.ts';
+import type { SharedRedis } from '../../redis.ts';
 import type { Epoch } from './epochs.ts';
 import { open, seal, sealingKeyOf } from './sealed-text.ts';
 
@@ -31,23 +30,21 @@ const mostKeys = 1000;
 
 /** The answers that gateways share, encrypted. What cannot be opened, for whatever reason, is a miss. */
 export class RedisAnswers {
-  readonly #redis: CacheRedis;
+  readonly #redis: SharedRedis;
   readonly #upstream: string;
   readonly #keys = new LRUCache<string, Buffer>({ max: mostKeys });
 
   /** `upstream` tells the answers of several upstreams in one Redis apart. */
-  constructor(redis: CacheRedis, upstream: string) {
+  constructor(redis: SharedRedis, upstream: string) {
     this.#redis = redis;
     this.#upstream = upstream;
   }
 
   async find(place: SharedPlace): Promise<RemoteText | undefined> {
     const name = this.#nameOf(place);
-    const read = (redis: Redis): Promise<[Buffer | null, number]> =>
-      Promise.all([redis.getBuffer(name), redis.pttl(name)]);
-    const found = await this.#redis.ask('get', read);
-    const [sealed, leftMs] = found ?? [];
-    if (sealed === undefined || sealed === null || leftMs === undefined || leftMs <= 0) return undefined;
+    const asked = [this.#redis.ask('get', [name], { isBinary: true }), this.#redis.ask('pttl', [name])];
+    const [sealed, leftMs] = await Promise.all(asked);
+    if (!Buffer.isBuffer(sealed) || typeof leftMs !== 'number' || leftMs <= 0) return undefined;
     const kept = open(sealed, this.#keyOf(place), sealedAs(name, place)) ?? '';
     const [, forMs = '', text = ''] = keptPattern.exec(kept) ?? [];
     // Its end may have been put off.
@@ -60,7 +57,7 @@ export class RedisAnswers {
     if (text.length > longestText) return;
     const name = this.#nameOf(place);
     const sealed = seal(`${forMs} ${text}`, this.#keyOf(place), sealedAs(name, place));
-    void this.#redis.ask('set', (redis) => redis.set(name, sealed, 'PX', forMs));
+    void this.#redis.ask('set', [name, sealed, 'PX', forMs]);
   }
 
   /**
@@ -69,18 +66,13 @@ export class RedisAnswers {
    */
   async claim(place: SharedPlace, forMs: number): Promise<boolean> {
     const name = this.#nameOf(place).replace('answer', 'refresh');
-    const claim = (redis: Redis): Promise<unknown> => redis.set(name, '', 'PX', forMs, 'NX');
-    return (await this.#redis.ask('set', claim)) !== null;
+    return (await this.#redis.ask('set', [name, '', 'PX', forMs, 'NX'])) !== null;
   }
 
   /** True if an answer is kept at a place. */
   async has(place: SharedPlace): Promise<boolean> {
     const name = this.#nameOf(place);
-    return (await this.#redis.ask('exists', (redis) => redis.exists(name))) === 1;
-  }
-
-  close(): void {
-    this.#redis.close();
+    return (await this.#redis.ask('exists', [name])) === 1;
   }
 
   #nameOf({ sharingKey, epoch, name }: SharedPlace): string {

@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { CacheRedis } from './cache-redis.ts';
+import { createScript, type SharedRedis } from '../../redis.ts';
 import type { Epoch, Epochs } from './epochs.ts';
 
 /** How long an epoch is kept in Redis after it was made, in seconds: a week. The next one is a new one. */
@@ -24,14 +24,14 @@ const mostRemembered = 10_000;
  * A server gives itself a new replication id when it starts, and when it becomes a primary: what it has restored from a file, or
  * has had as a replica, may be older than what gateways have read from it or from another server before.
  */
-const script = `#!lua
+const script = createScript(`#!lua
 local known = redis.call('GET', KEYS[1])
 local act = ARGV[2]
 if (known and act == 'end') or (not known and ARGV[3] == 'proven') then
   known = ARGV[1]
   redis.call('SET', KEYS[1], known, 'EX', ARGV[4])
 end
-return {string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or '', known}`;
+return {string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or '', known}`);
 
 /** What the script does to a key that has an epoch. */
 type Act = 'keep' | 'end';
@@ -49,7 +49,7 @@ interface Told {
  * nothing there.
  */
 export class RedisEpochs implements Epochs {
-  readonly #redis: CacheRedis;
+  readonly #redis: SharedRedis;
   readonly #upstream: string;
   readonly #proven = new LRUCache<string, true>({ max: mostRemembered });
   /** Keys whose epoch has ended while Redis could not be told, each with a mark of the last time. */
@@ -58,7 +58,7 @@ export class RedisEpochs implements Epochs {
   #isTelling = false;
 
   /** `upstream` tells the keys of several upstreams in one Redis apart. */
-  constructor(redis: CacheRedis, upstream: string) {
+  constructor(redis: SharedRedis, upstream: string) {
     this.#redis = redis;
     this.#upstream = upstream;
   }
@@ -94,11 +94,8 @@ export class RedisEpochs implements Epochs {
   async #run(sharingKey: string, act: Act, isInsistent: boolean): Promise<Told | undefined> {
     const name = `cache:epoch:${hash('sha256', `${this.#upstream} ${sharingKey}`, 'base64url')}`;
     const proven = this.#proven.get(sharingKey) === true ? 'proven' : '';
-    const answer: unknown = await this.#redis.ask(
-      'eval',
-      (redis) => redis.eval(script, 1, name, this.#make(sharingKey), act, proven, keptSeconds),
-      { isInsistent },
-    );
+    const args = [this.#make(sharingKey), act, proven, keptSeconds];
+    const answer = await this.#redis.run(script, [name], args, { isInsistent });
     if (!Array.isArray(answer)) return undefined;
     const parts: readonly unknown[] = answer;
     const [server, value] = parts;

@@ -163,10 +163,6 @@ export class RestCache {
     return `unshared ${this.#unshared}`;
   }
 
-  close(): void {
-    this.#remote?.close();
-  }
-
   #openAt(caller: Caller, epoch: Epoch | undefined, use: CacheUse): OperationCache {
     return new OperationCache(this, caller, epoch, this.keepsAny ? use : 'apart');
   }

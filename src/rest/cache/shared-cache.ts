@@ -1,5 +1,4 @@
-import type { RedisOptions } from '../../redis.ts';
-import { CacheRedis } from './cache-redis.ts';
+import type { SharedRedis } from '../../redis.ts';
 import { RedisAnswers } from './redis-answers.ts';
 import { RedisEpochs } from './redis-epochs.ts';
 import type { CacheOptions } from './rest-cache.ts';
@@ -12,10 +11,8 @@ export interface SharedCacheOptions {
 
 /** What gateways with one Redis share of their caches. */
 export function shareCache(
-  options: RedisOptions,
+  redis: SharedRedis,
   { upstreamUrl }: SharedCacheOptions,
 ): Pick<CacheOptions, 'epochs' | 'remote'> {
-  const redis = new CacheRedis(options);
-  const epochs = new RedisEpochs(redis, upstreamUrl);
-  return { epochs, remote: new RedisAnswers(redis, upstreamUrl) };
+  return { epochs: new RedisEpochs(redis, upstreamUrl), remote: new RedisAnswers(redis, upstreamUrl) };
 }

@@ -1,0 +1,25 @@
+/** The servers that a URL of Redis names. */
+export interface RedisAddress {
+  /** One server; Sentinels that know which server is the primary; or some nodes of a Cluster, which know the others. */
+  readonly kind: 'server' | 'sentinel' | 'cluster';
+  /** A URL for each server, Sentinel or node, with the user and the password of all. */
+  readonly members: readonly string[];
+  /** What stands behind the hosts: a database, or the name of the primary and a database. */
+  readonly path: string;
+  readonly isSecure: boolean;
+}
+
+/** Such as `redis+sentinel://user:password@host:26379,host2:26379/name/0`: scheme, kind, credentials, hosts, path. */
+const severalPattern = /^(rediss?)\+(sentinel|cluster):\/\/([^/?#]*@)?([^@/?#]*)(.*)$/is;
+
+/** The servers that a URL names, which may be no URL at all. */
+export function redisAddressOf(url: string): RedisAddress {
+  const [, scheme, kind, credentials = '', hosts = '', path = ''] = severalPattern.exec(url) ?? [];
+  if (scheme === undefined || kind === undefined) {
+    const parsed = URL.parse(url);
+    return { kind: 'server', members: [url], path: parsed?.pathname ?? '', isSecure: parsed?.protocol === 'rediss:' };
+  }
+  const isSecure = scheme.toLowerCase() === 'rediss';
+  const members = hosts.split(',').map((host) => `${isSecure ? 'rediss' : 'redis'}://${credentials}${host}`);
+  return { kind: kind.toLowerCase() === 'cluster' ? 'cluster' : 'sentinel', members, path, isSecure };
+}
