@@ -1,4 +1,4 @@
-import { type FailureReason, meaningOf, reasonOf } from './failure-reasons.ts';
+import { explained, type FailureReason, placeOf, reasonOf } from './failure-reasons.ts';
 import { toUpstreamError } from './failures.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import { acceptedCodings, decodeBody, textOf } from './transport/content-coding.ts';
@@ -14,34 +14,47 @@ const path = '/api/projects/';
  * will do, a refusal too. Resolves to a phrase for people; never rejects.
  */
 export async function checkUpstream(upstream: UpstreamResources): Promise<string> {
-  const reason = await askOnce(upstream);
-  if (reason === undefined) {
+  const failure = await askOnce(upstream);
+  if (failure === undefined) {
     upstream.reachability.answered();
     return 'answers';
   }
-  upstream.reachability.failedFor(reason);
-  return `${reason}: ${meaningOf(reason)}`;
+  const { reason, error } = failure;
+  upstream.reachability.failedFor(reason, error);
+  return explained(reason, placeOf(error));
+}
+
+/** Why the API did not answer. */
+interface Failure {
+  readonly reason: FailureReason;
+  /** Undefined if something answered. */
+  readonly error?: unknown;
 }
 
 /** Why the API did not answer; undefined if it did. */
-function askOnce({ transport, prefix, maxBodyBytes }: UpstreamResources): Promise<FailureReason | undefined> {
-  const { promise, resolve } = Promise.withResolvers<FailureReason | undefined>();
+function askOnce({ transport, prefix, maxBodyBytes }: UpstreamResources): Promise<Failure | undefined> {
+  const { promise, resolve } = Promise.withResolvers<Failure | undefined>();
   const headers = { accept: 'application/json', 'accept-encoding': acceptedCodings };
   const sent = transport.send(
     { method: 'GET', target: `${prefix}${path}?limit=1`, headers },
     {
       responded: (response) => resolve(judge(response, maxBodyBytes)),
-      failed: (error) => resolve(reasonOf(error) ?? 'OTHER'),
+      failed: (error) => resolve({ reason: reasonOf(error) ?? 'OTHER', error }),
     },
   );
   const timer = setTimeout(() => {
-    resolve('TIMEOUT');
+    resolve({ reason: 'TIMEOUT' });
     sent.abort();
   }, checkMs);
   return promise.finally(() => clearTimeout(timer));
 }
 
-async function judge(response: RawResponse, maxBodyBytes: number): Promise<FailureReason | undefined> {
+async function judge(response: RawResponse, maxBodyBytes: number): Promise<Failure | undefined> {
+  const reason = await reasonIn(response, maxBodyBytes);
+  return reason && { reason };
+}
+
+async function reasonIn(response: RawResponse, maxBodyBytes: number): Promise<FailureReason | undefined> {
   const { status, headers, body } = response;
   response.release();
   if (status === 404) return 'WRONG_PATH';

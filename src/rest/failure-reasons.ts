@@ -1,4 +1,5 @@
 import { CertificateWanted, UpstreamError } from './errors.ts';
+import { ProxyFailure } from './transport/pools.ts';
 import { TransportError } from './transport/transport.ts';
 
 /**
@@ -6,6 +7,9 @@ import { TransportError } from './transport/transport.ts';
  * error if it is one of these, else one of our own. The set is closed, so that it can label metrics.
  */
 export type FailureReason = keyof typeof meanings;
+
+/** What a call failed at: the proxy, which has then not asked the upstream, or the upstream and the rest of the way to it. */
+export type FailurePlace = 'upstream' | 'proxy';
 
 /** What each reason means, as the log says it. */
 const meanings = {
@@ -20,7 +24,7 @@ const meanings = {
   ENFILE: 'this machine has too many open files',
   ENOTFOUND: 'the name of this host does not exist',
   EAI_AGAIN: 'the name server does not answer',
-  CONNECT_TIMEOUT: 'no connection within 5 seconds',
+  CONNECT_TIMEOUT: 'no connection, or no tunnel, within 5 seconds',
   CONNECTION_CLOSED:
     'the connection was closed before the answer was complete; some servers do so without a client certificate',
   CERT_HAS_EXPIRED: 'the certificate has expired',
@@ -51,15 +55,42 @@ const meanings = {
 /** Every reason that there is. */
 export const failureReasons: readonly FailureReason[] = Object.keys(meanings).filter(isReason);
 
+/** What some reasons mean of a proxy. */
+const proxyMeanings: Readonly<Partial<Record<FailureReason, string>>> = {
+  CLIENT_CERTIFICATE_REFUSED: 'the proxy wants a client certificate, and the gateway never shows one to a proxy',
+  NOT_TLS: 'this port does not speak TLS: the URL of the proxy should begin with http://',
+};
+
 /** What a reason means, for people. */
-export function meaningOf(reason: FailureReason): string {
-  return meanings[reason];
+export function meaningOf(reason: FailureReason, place: FailurePlace): string {
+  return (place === 'proxy' ? proxyMeanings[reason] : undefined) ?? meanings[reason];
+}
+
+/** A reason and what it means, as one phrase. */
+export function explained(reason: FailureReason, place: FailurePlace): string {
+  return `${reason}${place === 'proxy' ? ' of the proxy' : ''}: ${meaningOf(reason, place)}`;
+}
+
+/** Where the reason of a failed call lies. */
+export function placeOf(error: unknown): FailurePlace {
+  return proxyFailureIn(error) === undefined ? 'upstream' : 'proxy';
+}
+
+/** The status with which a proxy refused a tunnel; undefined if it did not. */
+export function proxyStatusOf(error: unknown): number | undefined {
+  return proxyFailureIn(error)?.status;
+}
+
+function proxyFailureIn(error: unknown): ProxyFailure | undefined {
+  if (error instanceof ProxyFailure) return error;
+  return error instanceof Error && error.cause !== undefined ? proxyFailureIn(error.cause) : undefined;
 }
 
 /** The reason of a failed call; undefined if the API answered it and refused what was asked. */
 export function reasonOf(error: unknown): FailureReason | undefined {
   if (error instanceof TransportError) return reasonOfTransport(error);
   if (!(error instanceof UpstreamError)) return 'OTHER';
+  if (error.code === 'UPSTREAM_TIMEOUT' && error.upstream === undefined) return 'TIMEOUT';
   if (error.cause instanceof CertificateWanted) return 'CLIENT_CERTIFICATE_REFUSED';
   const status = error.upstream?.status ?? 0;
   if (status === 407) return 'PROXY_AUTHENTICATION_REQUIRED';
@@ -80,6 +111,8 @@ function reasonOfTransport({ fault, cause }: TransportError): FailureReason {
 function reasonOfCause(cause: unknown): FailureReason {
   if (cause instanceof AggregateError) return reasonOfCause(cause.errors.at(-1));
   if (!(cause instanceof Error)) return 'OTHER';
+  if (cause instanceof ProxyFailure && cause.status !== undefined)
+    return cause.status === 407 ? 'PROXY_AUTHENTICATION_REQUIRED' : 'PROXY_REFUSED';
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
   if (isReason(code)) return code;
   const known = byCode[code] ?? reasonInMessage(cause);
@@ -105,11 +138,10 @@ const byCode: Readonly<Record<string, FailureReason>> = {
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'CLIENT_CERTIFICATE_REFUSED',
 };
 
-/** undici says in its messages only that a proxy opened no tunnel (with its status), or that a body was cut short. */
+/** undici says in its messages only that a proxy wants a password, or that a body was cut short. */
 function reasonInMessage({ message }: Error): FailureReason | undefined {
   if (message.endsWith('(Invalid EOF state)')) return 'CONNECTION_CLOSED';
-  if (message.includes('(407)')) return 'PROXY_AUTHENTICATION_REQUIRED';
-  return message.startsWith('Proxy response (') ? 'PROXY_REFUSED' : undefined;
+  return message.includes('(407)') ? 'PROXY_AUTHENTICATION_REQUIRED' : undefined;
 }
 
 function isReason(code: string): code is FailureReason {

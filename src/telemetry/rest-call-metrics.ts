@@ -24,9 +24,9 @@ export function measureRestCalls(registers: Registry[], upstream: () => Upstream
   counter(
     registers,
     'gateway_upstream_failures_total',
-    'REST calls that got no answer of the API, by reason.',
-    ['reason'],
-    () => [...upstream().failures].map(([reason, count]) => [{ reason }, count]),
+    'REST calls that got no answer of the API, by reason, and by where they failed: upstream or proxy.',
+    ['reason', 'place'],
+    () => upstream().failures.map(({ reason, place, count }) => [{ reason, place }, count]),
   );
   measureWay(registers, upstream);
   measureBudgets(registers, upstream);

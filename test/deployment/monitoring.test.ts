@@ -49,7 +49,7 @@ test.runIf(hasPromtool)('promtool finds nothing wrong with the rules, nor with t
 
 /** Series that raise each alert after five minutes in which all is well. */
 const driving: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  GatewayUpstreamUnreachable: { 'gateway_upstream_failures_total{reason="TIMEOUT"}': '0x5 60+60x20' },
+  GatewayUpstreamUnreachable: { 'gateway_upstream_failures_total{place="upstream",reason="TIMEOUT"}': '0x5 60+60x20' },
   GatewayBreakerOpen: { 'gateway_breaker_open{instance="a"}': '0x5 1x20' },
   GatewayErrors: {
     'gateway_operations_total{code="none"}': '0+60x25',

@@ -183,7 +183,7 @@ test('codes, reasons and what saves calls are there with 0 before anything has h
   expect(operations.get('{code="UPSTREAM_UNAVAILABLE"}')).toBe(0);
   expect([...operations.values()]).toEqual(answerCodes.map(() => 0));
   const failures = await read(gateway, 'gateway_upstream_failures_total');
-  expect(failures.get('{reason="ECONNREFUSED"}')).toBe(0);
+  expect(failures.get('{reason="ECONNREFUSED",place="upstream"}')).toBe(0);
   expect([...(await read(gateway, 'gateway_rest_calls_saved_total')).values()]).toEqual([0, 0, 0, 0, 0, 0, 0]);
   expect([...(await read(gateway, 'gateway_build_info')).keys()]).toEqual([
     expect.stringContaining(`node="${process.versions.node}"`),

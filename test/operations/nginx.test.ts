@@ -87,7 +87,7 @@ describe.skipIf(!hasNginx)('With nginx before the upstream', () => {
       expect(codesOf(answer)).toEqual(code === undefined ? [] : [code]);
       expect(answer.body).not.toContain('certificate');
       const metrics = await (await fetch(new URL('/metrics', url))).text();
-      const counted = metrics.matchAll(/^gateway_upstream_failures_total\{reason="(\w+)"\} [1-9]/gm);
+      const counted = metrics.matchAll(/^gateway_upstream_failures_total\{reason="(\w+)",place="upstream"\} [1-9]/gm);
       const reasons = code === undefined ? [] : [told.split(':')[0]];
       expect([...counted].map(([, reason]) => reason)).toEqual(reasons);
     },

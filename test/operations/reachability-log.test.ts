@@ -38,7 +38,11 @@ test('an upstream that answers 404 to every path does not seem to answer again b
   await gateway.gateway.checkUpstream();
   expect((await gateway.ask('{ project(id: 1) { name } }')).data).toEqual({ project: null });
   expect(lines).toEqual(['upstream fails WRONG_PATH']);
-  expect(gateway.gateway.upstreamHealth().reachability).toEqual({ kind: 'failing', reason: 'WRONG_PATH' });
+  expect(gateway.gateway.upstreamHealth().reachability).toMatchObject({
+    kind: 'failing',
+    reason: 'WRONG_PATH',
+    place: 'upstream',
+  });
   server.close();
 });
 

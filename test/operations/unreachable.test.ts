@@ -18,6 +18,10 @@ interface Way {
   readonly server?: () => Server;
   readonly scheme?: 'http' | 'https';
   readonly environment?: (port: number) => Readonly<Record<string, string>>;
+  /** What fails; the upstream unless it is said. */
+  readonly place?: 'proxy';
+  /** The status of the call's span, if there is an answer. */
+  readonly status?: number;
   /** The code that the client gets; UPSTREAM_UNAVAILABLE unless it is said. */
   readonly code?: string;
 }
@@ -107,12 +111,14 @@ const ways: readonly Way[] = [
   {
     name: 'a web page answers instead of the API',
     reason: 'NOT_THE_API',
+    status: 200,
     server: plain(200, '<!doctype html><title>Welcome</title>', { 'content-type': 'text/html' }),
     code: 'UPSTREAM_INVALID_RESPONSE',
   },
   {
     name: 'the proxy on the way wants a password for a tunnel',
     reason: 'PROXY_AUTHENTICATION_REQUIRED',
+    place: 'proxy',
     server: saying((socket) => socket.end('HTTP/1.1 407 No\r\ncontent-length: 0\r\n\r\n')),
     environment: proxyTo('https://upstream.test'),
   },
@@ -125,20 +131,83 @@ const ways: readonly Way[] = [
   {
     name: 'the proxy on the way opens no tunnel',
     reason: 'PROXY_REFUSED',
+    place: 'proxy',
     server: saying((socket) => socket.end('HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n')),
+    environment: proxyTo('https://upstream.test'),
+  },
+  {
+    name: 'the proxy on the way finds no upstream',
+    reason: 'PROXY_REFUSED',
+    place: 'proxy',
+    server: saying((socket) => socket.end('HTTP/1.1 502 No\r\ncontent-length: 0\r\n\r\n')),
+    environment: proxyTo('https://upstream.test'),
+  },
+  {
+    name: 'the proxy on the way closes connections',
+    reason: 'CONNECTION_CLOSED',
+    place: 'proxy',
+    server: saying((socket) => socket.end()),
+    environment: proxyTo('https://upstream.test'),
+  },
+  {
+    name: 'nothing listens where the proxy for tunnels should be',
+    reason: 'ECONNREFUSED',
+    place: 'proxy',
     environment: proxyTo('https://upstream.test'),
   },
   {
     name: 'nothing listens where the proxy should be',
     reason: 'ECONNREFUSED',
+    place: 'proxy',
+    environment: proxyTo('http://upstream.test'),
+  },
+  {
+    name: 'the host of the proxy does not exist',
+    reason: /ENOTFOUND|EAI_AGAIN/,
+    place: 'proxy',
+    environment: (port) => ({
+      UPSTREAM_URL: 'https://upstream.test',
+      HTTPS_PROXY: `http://user:pa55word@no-such-proxy.invalid:${port}`,
+    }),
+  },
+  {
+    name: 'the proxy speaks no TLS',
+    reason: 'NOT_TLS',
+    place: 'proxy',
+    server: plain(200, '{}'),
+    environment: (port) => ({
+      UPSTREAM_URL: 'https://upstream.test',
+      HTTPS_PROXY: `https://user:pa55word@127.0.0.1:${port}`,
+    }),
+  },
+  {
+    name: 'the certificate behind the tunnel of a proxy has expired',
+    reason: 'CERT_HAS_EXPIRED',
+    server: () => tunnelTo(tls(expiredTls)()),
     environment: proxyTo('https://upstream.test'),
   },
 ];
 
+/** A proxy that opens each tunnel to one server. */
+function tunnelTo(server: Server): Server {
+  return createServer().on('connect', (_request, socket: Socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n');
+    server.emit('connection', socket);
+  });
+}
+
 test.concurrent.each(ways)(
   'where $name, the log, the metrics, the span and /readyz say so, and the client learns the code only',
   { timeout: 60_000 },
-  async ({ reason, server: create, scheme = 'http', environment, code = 'UPSTREAM_UNAVAILABLE' }) => {
+  async ({
+    reason,
+    place = 'upstream',
+    status,
+    server: create,
+    scheme = 'http',
+    environment,
+    code = 'UPSTREAM_UNAVAILABLE',
+  }) => {
     const server = create?.();
     const port = server === undefined ? await freePort() : await listen(server);
     await using collector = await startCollector();
@@ -154,23 +223,36 @@ test.concurrent.each(ways)(
     const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
     const answer = await ask(url, '{ project(id: 1) { name } }');
     expect(codesOf(answer)).toEqual([code]);
-    const warning = await gateway.printed(/^.*"msg":"upstream fails".*$/m);
-    expect(JSON.parse(warning[0])).toMatchObject({ level: 40, reason: expect.stringMatching(reason) as unknown });
+    const message = place === 'proxy' ? 'proxy on the way to the upstream fails' : 'upstream fails';
+    const warning = await gateway.printed(new RegExp(`^.*"msg":"${message}".*$`, 'm'));
+    const { UPSTREAM_URL = `${scheme}://127.0.0.1:${port}`, HTTPS_PROXY = '' } = environment?.(port) ?? {};
+    const { host } = new URL(place === 'proxy' ? HTTPS_PROXY : UPSTREAM_URL);
+    expect(JSON.parse(warning[0])).toMatchObject({
+      ...{ level: 40, host, reason: expect.stringMatching(reason) as unknown },
+      ...(place === 'proxy' && { upstream: new URL(UPSTREAM_URL).host }),
+    });
     const told = /"reason":"(\w+)"/.exec(warning[0])?.[1] ?? '';
-    const warned = gateway.output().match(/"msg":"upstream fails","?.*|"reason":"\w+".*"msg":"upstream fails"/g);
-    expect(warned).toHaveLength(1);
+    expect(gateway.output().match(/"level":40.*fails"/g)).toHaveLength(1);
     const metrics = await (await fetch(new URL('/metrics', url))).text();
-    expect(metrics).toMatch(new RegExp(`^gateway_upstream_failures_total\\{reason="${told}"\\} [1-9]`, 'm'));
+    expect(metrics).toMatch(
+      new RegExp(`^gateway_upstream_failures_total\\{reason="${told}",place="${place}"\\} [1-9]`, 'm'),
+    );
     const readiness: unknown = await (await fetch(new URL('/readyz', url))).json();
-    expect(readiness).toMatchObject({ status: 'ready', upstream: { state: 'failing', reason: told } });
+    expect(readiness).toMatchObject({ status: 'ready', upstream: { state: 'failing', reason: told, place, host } });
     gateway.child.kill('SIGTERM');
     expect(await gateway.exit()).toBe(0);
     const types = collector.spans.map(({ attributes }) => attributes['error.type']);
     expect(types).toContain(code);
+    const calls = collector.spans.filter(({ kind }) => kind === 3);
+    expect(calls.map(({ attributes }) => attributes['error.type'])).toEqual(calls.map(() => told));
+    expect(calls.map((span) => span.status)).toMatchObject(calls.map(() => ({ code: 2 })));
+    expect(calls.length).toBeGreaterThan(0);
+    const answered = calls[0]?.attributes['http.response.status_code'];
+    expect(answered).toBe(status ?? answered);
     for (const text of [gateway.output(), metrics, answer.body, ...collector.bodies]) {
       expect(text).not.toMatch(/phx_|pa55word/);
     }
-    expect(answer.body).not.toMatch(new RegExp(`${port}|"${told}"`));
+    expect(answer.body).not.toMatch(new RegExp(`${port}|${host}|"${told}"`));
     server?.close();
   },
 );

@@ -39,15 +39,23 @@ test('an http upstream is reached by whole URLs, its answers and writes unchange
   expect(write?.body).toBe('{"name":"a"}');
 });
 
-test('a proxy that speaks https itself is trusted by the same authorities', async () => {
-  await using upstream = await startUpstream(routes, { tls: serverTls });
-  await using proxy = await startProxy({ tls: serverTls });
-  const url = proxy.url.replace('127.0.0.1', 'localhost');
-  const upstreamRoute = { proxy: url, authorities: authority };
-  await using gateway = await startGateway(upstream, { upstreamRoute });
-  expect((await gateway.ask(query)).data).toEqual(answered);
-  expect(proxy.requests).toHaveLength(1);
-});
+test.each([
+  ['localhost', 'https'],
+  ['127.0.0.1', 'https'],
+  ['localhost', 'http'],
+  ['127.0.0.1', 'http'],
+])(
+  'a proxy that speaks https itself, at %s, is trusted by the same authorities (%s upstream)',
+  async (host, scheme) => {
+    await using upstream = await startUpstream(routes, scheme === 'https' ? { tls: serverTls } : {});
+    await using proxy = await startProxy({ tls: serverTls });
+    const url = proxy.url.replace('127.0.0.1', host);
+    const upstreamRoute = { proxy: url, authorities: authority };
+    await using gateway = await startGateway(upstream, { upstreamRoute });
+    expect((await gateway.ask(query)).data).toEqual(answered);
+    expect(proxy.requests).toHaveLength(1);
+  },
+);
 
 test.each([
   ['refuses a tunnel', { refuseWith: 403 }],

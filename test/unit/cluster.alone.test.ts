@@ -61,7 +61,7 @@ function processWith(...ids: readonly string[]): Process {
     ...{ inFlight: 1, queued: 2, retries: 3, sheds: 4, sharedReads: 5 },
     calls: [{ method: 'GET', route: '/a', outcome: 200, count: 6 }],
     durations: new Map([['/a', { counts: [1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3], sum: 40 }]]),
-    failures: new Map([['ECONNREFUSED' as const, 7]]),
+    failures: [{ reason: 'ECONNREFUSED' as const, place: 'upstream' as const, count: 7 }],
     reachability: { kind: 'unknown' as const },
     budgets: { refusals: new Map([['rest' as const, 9]]), waits: new Map(), left: () => new Map() },
   });

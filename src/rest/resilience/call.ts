@@ -18,6 +18,9 @@ import type { Deadline } from './concurrency-limiter.ts';
 import { type Repeat, repeatOf, retryPolicy } from './retry.ts';
 import type { UpstreamResources } from './upstream-resources.ts';
 
+/** What the span of a call says that had no answer in time. */
+const late = new UpstreamError('UPSTREAM_TIMEOUT');
+
 /**
  * One REST call, from the operations that wait for it to the socket and back:
  *
@@ -58,6 +61,8 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
   /** Its waiting, if it could not be sent at once. */
   #admission: Admission | undefined;
   #isCancelled = false;
+  /** True if the deadline of an operation has passed while the upstream had it. */
+  #isLate = false;
 
   constructor(upstream: UpstreamResources, owner: CallOwner, request: CallRequest<T>) {
     super();
@@ -89,6 +94,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     const { reachability, breakers, now } = this.#upstream;
     // Kept back for longer than it was under way, it had no time.
     if (now() - this.#sentAt < (this.#admission?.heldMs ?? 0)) return this.#takeProbed()?.abandon();
+    this.#isLate = true;
     reachability.failedFor('TIMEOUT');
     breakers.failed({ kind: 'timeout' }, this.#owner.caller.sharingKey, this.#request.operation);
     this.#takeProbed()?.fail();
@@ -200,7 +206,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
     this.#unread = undefined;
     if (!this.#hasArrived) this.#release();
     this.#onEnd?.(statusOf(error));
-    this.#span?.failed(error);
+    this.#span?.failed(this.#isLate ? late : error);
     this.#learnFrom(error);
     this.#learnOfKey(error);
     const repeat = this.#mayRepeat(error);

@@ -1,27 +1,50 @@
 import { type Log, LogThrottle } from '../../log.ts';
 import { isNotFound } from '../errors.ts';
-import { type FailureReason, failureReasons, meaningOf, reasonOf } from '../failure-reasons.ts';
+import {
+  type FailurePlace,
+  type FailureReason,
+  failureReasons,
+  meaningOf,
+  placeOf,
+  proxyStatusOf,
+  reasonOf,
+} from '../failure-reasons.ts';
 
 /** What the last call says of the way to the upstream. */
 export type ReachabilityState =
   // No call has ended yet.
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'answering' }
-  | { readonly kind: 'failing'; readonly reason: FailureReason };
+  { readonly kind: 'unknown' } | { readonly kind: 'answering' } | ({ readonly kind: 'failing' } & Failing);
+
+/** Why and where calls fail. */
+interface Failing {
+  readonly reason: FailureReason;
+  readonly place: FailurePlace;
+  /** Host and port of the upstream, or of the proxy if that is the place. */
+  readonly host: string;
+}
+
+/** How often calls have failed for a reason. */
+export interface FailureCount {
+  readonly reason: FailureReason;
+  readonly place: FailurePlace;
+  readonly count: number;
+}
 
 /** Settings of the watch. */
 export interface ReachabilityOptions {
   /** The upstream's host and port, as the log names it. */
   readonly host: string;
+  /** The host and port of the proxy on the way there; undefined without one. */
+  readonly proxyHost?: string | undefined;
   readonly log: Log;
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
 }
 
-/** Watches how calls end, counts failures by reason, and logs each change of the reason once. */
+/** Watches how calls end, counts failures by reason and place, and logs each change of these once. */
 export class Reachability {
   readonly #options: ReachabilityOptions;
-  readonly #failures = new Map<FailureReason, number>(failureReasons.map((reason) => [reason, 0]));
+  readonly #failures: Readonly<Record<FailurePlace, Map<FailureReason, number>>>;
   readonly #logged: LogThrottle;
   #state: ReachabilityState = { kind: 'unknown' };
   /** Whether the log's last word is that calls fail. */
@@ -29,6 +52,9 @@ export class Reachability {
 
   constructor(options: ReachabilityOptions) {
     this.#options = options;
+    const reasonsOf = (isThere: boolean): Map<FailureReason, number> =>
+      new Map(isThere ? failureReasons.map((reason) => [reason, 0]) : []);
+    this.#failures = { upstream: reasonsOf(true), proxy: reasonsOf(options.proxyHost !== undefined) };
     this.#logged = new LogThrottle(options.now);
   }
 
@@ -36,9 +62,13 @@ export class Reachability {
     return this.#state;
   }
 
-  /** How often calls failed for each reason since the start. */
-  get failures(): ReadonlyMap<FailureReason, number> {
-    return this.#failures;
+  /** How often calls failed for each reason since the start; at the proxy, if there is one. */
+  get failures(): readonly FailureCount[] {
+    const { upstream, proxy } = this.#failures;
+    return [
+      ...[...upstream].map(([reason, count]) => ({ reason, place: 'upstream', count }) as const),
+      ...[...proxy].map(([reason, count]) => ({ reason, place: 'proxy', count }) as const),
+    ];
   }
 
   /** The API answered a call, whatever it said. */
@@ -53,21 +83,28 @@ export class Reachability {
   /** A call failed; what the API refused itself does not count. */
   failed(error: unknown): void {
     const reason = reasonOf(error);
-    if (reason !== undefined) return this.failedFor(reason);
+    if (reason !== undefined) return this.failedFor(reason, error);
     // What answers 404 to every path answers 404 to this one, too.
     const isWrongPath = this.#state.kind === 'failing' && this.#state.reason === 'WRONG_PATH';
     if (!isWrongPath || !isNotFound(error)) this.answered();
   }
 
-  /** A call failed for a reason. */
-  failedFor(reason: FailureReason): void {
-    const { host, log } = this.#options;
-    this.#failures.set(reason, (this.#failures.get(reason) ?? 0) + 1);
-    const isNews = this.#state.kind !== 'failing' || this.#state.reason !== reason;
-    this.#state = isNews ? { kind: 'failing', reason } : this.#state;
-    if (!isNews || !this.#logged.takes(reason)) return;
+  /** A call failed for a reason. The error, if there is one, tells where. */
+  failedFor(reason: FailureReason, error?: unknown): void {
+    const { host: upstream, proxyHost = '', log } = this.#options;
+    const place = placeOf(error);
+    const host = place === 'proxy' ? proxyHost : upstream;
+    const failures = this.#failures[place];
+    failures.set(reason, (failures.get(reason) ?? 0) + 1);
+    const { reason: last, place: lastPlace } = this.#state.kind === 'failing' ? this.#state : {};
+    if (last === reason && lastPlace === place) return;
+    this.#state = { kind: 'failing', reason, place, host };
+    if (!this.#logged.takes(`${place} ${reason}`)) return;
     this.#isWarned = true;
-    log('warn', 'upstream fails', { host, reason, meaning: meaningOf(reason) });
+    const status = proxyStatusOf(error);
+    const facts = { host, reason, ...(status !== undefined && { status }), meaning: meaningOf(reason, place) };
+    if (place === 'proxy') log('warn', 'proxy on the way to the upstream fails', { ...facts, upstream });
+    else log('warn', 'upstream fails', facts);
   }
 }
 

@@ -5,7 +5,6 @@ import { BudgetCounts } from '../budget/budget-counts.ts';
 import type { CallBudget } from '../budget/call-budget.ts';
 import { type CallCount, CallCounts } from '../call-counts.ts';
 import { UpstreamError } from '../errors.ts';
-import type { FailureReason } from '../failure-reasons.ts';
 import { BodyRoom, type BodyRoomLimits } from '../transport/body-room.ts';
 import type { Route } from '../transport/pools.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
@@ -14,7 +13,7 @@ import { BreakerRegistry } from './breaker-registry.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { KeyTrials } from './key-trials.ts';
 import { RateLimitPauses } from './rate-limit-pauses.ts';
-import { Reachability, type ReachabilityState } from './reachability.ts';
+import { type FailureCount, Reachability, type ReachabilityState } from './reachability.ts';
 import { RetryBudget } from './retry-budget.ts';
 
 /** What all calls to the upstream share. */
@@ -72,8 +71,8 @@ export interface UpstreamHealth {
   readonly calls: readonly CallCount[];
   /** How long calls took, by route. */
   readonly durations: ReadonlyMap<string, Distribution>;
-  /** How often calls failed, by reason. */
-  readonly failures: ReadonlyMap<FailureReason, number>;
+  /** How often calls failed, by reason and place. */
+  readonly failures: readonly FailureCount[];
   /** What the last call says of the way to the upstream. */
   readonly reachability: ReachabilityState;
   /** What budgets of calls that were spent have led to. */
@@ -95,7 +94,7 @@ export function createUpstreamResources(options: UpstreamOptions): UpstreamResou
   const limiter = new ConcurrencyLimiter({ most, now });
   const keys = new KeyTrials(now);
   const bodies = new BodyRoom(options.bodyRoomLimits);
-  const reachability = new Reachability({ host, log, now });
+  const reachability = new Reachability({ host, proxyHost: route?.proxy && new URL(route.proxy).host, log, now });
   const breakerLog = logBreaker(reachability, host, log);
   const breakers = new BreakerRegistry({
     now,
@@ -154,8 +153,8 @@ function logBreaker(
     opened: () => {
       if (isOpen) return;
       isOpen = true;
-      const { state } = reachability;
-      log('warn', 'circuit breaker open', { host, ...(state.kind === 'failing' && { reason: state.reason }) });
+      const { kind: _kind, ...failing } = reachability.state;
+      log('warn', 'circuit breaker open', { host, ...failing });
     },
     closed: () => {
       if (!isOpen) return;

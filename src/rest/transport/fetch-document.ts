@@ -1,4 +1,4 @@
-import { meaningOf, reasonOf } from '../failure-reasons.ts';
+import { explained, placeOf, reasonOf } from '../failure-reasons.ts';
 import { BodyRoom } from './body-room.ts';
 import { decodeBody, textOf } from './content-coding.ts';
 import type { Route } from './pools.ts';
@@ -51,8 +51,7 @@ export async function fetchDocument(url: string, options: FetchOptions): Promise
 
 function whyNot(error: TransportError): string {
   if (error.fault === 'invalid') return 'the answer is too large, or it is not HTTP';
-  const reason = reasonOf(error) ?? 'OTHER';
-  return `${reason}: ${meaningOf(reason)}`;
+  return explained(reasonOf(error) ?? 'OTHER', placeOf(error));
 }
 
 async function documentOf({ status, headers, body }: RawResponse, options: FetchOptions): Promise<string> {

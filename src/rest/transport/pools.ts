@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 
@@ -15,6 +16,17 @@ export interface Route {
 interface ClientCertificate {
   readonly certificate: string;
   readonly key: string;
+}
+
+/** There is no connection through the proxy: it cannot be reached, or it refused the tunnel with a status. */
+export class ProxyFailure extends Error {
+  override readonly name = 'ProxyFailure';
+  readonly status: number | undefined;
+
+  constructor(cause: unknown, status?: number) {
+    super('the proxy failed', { cause });
+    this.status = status;
+  }
 }
 
 /** Where connections lead, and how many there may be at most. */
@@ -123,14 +135,52 @@ function createDispatcher({ origin, connections }: PoolOptions, { proxy, tls, pr
     keepAliveTimeout: 4000,
   };
   if (proxy === undefined) return new Pool(origin, { ...settings, connect: tls });
+  const { origin: proxyOrigin } = new URL(proxy);
   return new ProxyAgent({
     ...settings,
     uri: proxy,
     requestTls: tls,
     proxyTls,
     // Else its pools have undici's defaults, and a proxy that never answers keeps its connection for minutes.
-    factory: (to, given) => new Pool(to, Object.assign({}, given, settings)),
+    factory: (to, given) => {
+      const options: Pool.Options = Object.assign({}, given, settings);
+      // What is not sent through a tunnel is sent to the proxy.
+      return new Pool(to, new URL(to).origin === proxyOrigin ? connectingToProxy(options) : options);
+    },
     clientFactory: (to, given) =>
-      new Pool(to, Object.assign({}, given, { connections, headersTimeout: connectTimeout })),
+      createTunnels(to, Object.assign({}, given, { connections, headersTimeout: connectTimeout })),
   });
+}
+
+/** A connector for connections to a proxy: it blames the proxy for its errors. */
+function toProxy(connect: Connect): Connect {
+  if (typeof connect !== 'function') return connect;
+  return (options, callback) => {
+    const name = options.servername ?? '';
+    // undici names the host of the proxy whatever it is, and Node refuses addresses.
+    const isAddress = isIP(name.replace(/^\[|\]$/g, '')) !== 0;
+    connect({ ...options, servername: isAddress ? '' : name }, (...[error, socket]) => {
+      if (error === null) callback(null, socket);
+      else callback(new ProxyFailure(error), null);
+    });
+  };
+}
+
+function connectingToProxy({ connect, ...options }: Pool.Options): Pool.Options {
+  return connect === undefined ? options : { ...options, connect: toProxy(connect) };
+}
+
+type Connect = NonNullable<Pool.Options['connect']>;
+
+/** Connections to a proxy, over which tunnels are opened. */
+function createTunnels(proxy: URL, options: Pool.Options): Pool {
+  const pool = new Pool(proxy, connectingToProxy(options));
+  const open = pool.connect.bind(pool);
+  const connect = async (to: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> => {
+    const answer = await open(to).catch((error: unknown) => Promise.reject(new ProxyFailure(error)));
+    if (answer.statusCode === 200) return answer;
+    answer.socket.on('error', () => undefined).destroy();
+    throw new ProxyFailure(undefined, answer.statusCode);
+  };
+  return Object.assign(pool, { connect });
 }
