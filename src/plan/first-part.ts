@@ -43,5 +43,5 @@ function hintsOf({ calls, waves }: Plan): readonly string[] {
   const more = places.length > mostPlaces ? ['others'] : [];
   const names = listFormat.format([...shown, ...more]);
   const verb = places.length === 1 ? 'needs' : 'need';
-  return [`with \`@defer\` on what ${names} ${verb} in wave ${waves}, a first part goes out after wave ${earlier}`];
+  return [`put \`@defer\` on what ${names} ${verb} in wave ${waves}, and a first part is sent after wave ${earlier}`];
 }

@@ -1,6 +1,7 @@
 import type { Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, seriousFindings, startBrowser, type TestBrowser } from '../support/browser.ts';
+import { expectDocumented } from './documented-picture.ts';
 import { type Example, openAs, startExample } from './example.ts';
 
 describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { timeout: 60_000 }, () => {
@@ -219,5 +220,20 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium), starte
     expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
     expect(example.output()).toMatch(/INFO: Projects [\d.]+ ms, 1 call/);
     expect(example.output()).not.toMatch(/error|\{"level"/);
+  }, 60_000);
+
+  test('looks as its README shows it', async () => {
+    await using started = new AsyncDisposableStack();
+    const browser = started.use(await startBrowser());
+    const example = await startExample(started, {}, { eventsPerMinute: 600 });
+    const { page } = started.use(await browser.open());
+    await page.setViewportSize({ width: 1280, height: 1160 });
+    await openAs(page, 'ada', example.url);
+    await page.getByText('6 dashboards loaded').waitFor();
+    await page.getByText('10 events loaded').waitFor();
+    await expect.poll(() => page.locator('dd[aria-busy="true"]').count()).toBe(0);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('button', { name: /^\d+ new events$/ }).waitFor();
+    await expectDocumented(page, 'examples/web/page.png', 'tbody, .visually-hidden');
   }, 60_000);
 });

@@ -112,7 +112,7 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
   afterAll(() => started.disposeAsync());
 
   test('plans of several operations that the address brings the one that runs', async () => {
-    await says(panel, '1 REST call in 1 wave.');
+    await says(panel, '1 REST call.');
     // Before GraphiQL has read the operations of the text, its button has no menu and runs the first.
     const button = page.locator('button[aria-label^="Execute"][aria-haspopup="menu"]');
     const second = page.getByRole('menuitem', { name: 'Second' });
@@ -122,7 +122,7 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
     };
     await expect.poll(open, { timeout: timeoutMs, interval: 500 }).toBe(true);
     await second.click();
-    await says(panel, '2 REST calls in 1 wave.');
+    await says(panel, '2 REST calls, sent together.');
     await says(panel, '2 calls made.');
     upstream.reset();
   });
@@ -156,7 +156,7 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
     await says(panel, '2–4 REST calls in 2 waves.');
     await replaceText(page, 'query', '{ project(id: 1) { nam } }');
     await panel.getByText('Cannot query field "nam"').waitFor();
-    await says(panel, 'Below is the last plan that there was.');
+    await says(panel, 'Below is the last plan that the gateway made.');
     expect(await panel.locator('[data-stale=true] tbody tr').count()).toBe(3);
     await opened.picture('panel-invalid');
     await replaceText(
@@ -164,7 +164,7 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
       'query',
       '{ project(id: 1) { name ... @defer { dashboards(first: 2) { nodes { tiles } } } } }',
     );
-    await says(panel, 'First part after wave 1 of 2.');
+    await says(panel, 'The first part is sent after wave 1 of 2.');
     expect(await panel.locator('[data-stale=true]').count()).toBe(0);
     await panel.getByRole('columnheader', { name: 'Wave 1 first part' }).waitFor();
     await opened.picture('panel-defer');
@@ -207,7 +207,7 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
       'query',
       '{ project(id: 1) { parts: name dashboards(first: 2) { nodes { name ... @defer { tiles } } } } }',
     );
-    await says(panel, 'First part after wave 1 of 2.');
+    await says(panel, 'The first part is sent after wave 1 of 2.');
     upstream.reset();
     await executeUntil(page, () => upstream.requests.length > 1);
     await says(panel, 'First part in');
@@ -239,7 +239,7 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
     await replaceText(page, 'query', '{ newest: project(id: 1) { name } }');
     await panel.getByText('for newest').waitFor();
     expect(await panel.getByText('older').count()).toBe(0);
-    await says(panel, '1 REST call in 1 wave.');
+    await says(panel, '1 REST call.');
   });
 
   test('can be opened, run and read by keyboard alone', async () => {
@@ -330,11 +330,11 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
     await other.page.goto(tenants.url);
     await other.page.getByLabel('Token').fill('');
     const narrowed = panelOf(other.page);
-    await says(narrowed, 'The gateway takes no token from here: put a valid one into the field at the top.');
+    await says(narrowed, 'The gateway does not accept this token. Put a valid one into the field at the top.');
     upstream.reset();
     const { authorization = '' } = await tenants.headersOf('acme');
     await other.page.getByLabel('Token').fill(authorization);
-    await says(narrowed, '6 REST calls in 1 wave.');
+    await says(narrowed, '6 REST calls, sent together.');
     expect(upstream.requests).toEqual([]);
   });
 });

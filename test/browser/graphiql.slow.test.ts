@@ -5,6 +5,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { GrowingEvents, quick } from '../support/live.ts';
 import { createFolder } from '../support/persisted.ts';
 import { startUpstream } from '../support/upstream.ts';
+import { expectDocumented } from './documented-picture.ts';
 import {
   execute,
   executeUntil,
@@ -38,7 +39,11 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     const answer = await execute(page);
     expect(answer).toMatchObject({ data: { projects: { nodes: [{ name: 'Booking website' }, { name: 'iOS app' }] } } });
     await page.locator('.graphiql-response').getByText('Booking funnel').waitFor();
+    const calls = page.getByText('2 calls · 200');
+    await calls.first().click();
+    await page.getByText('dashboards/?limit=3').last().waitFor();
     await picture('graphiql');
+    await expectDocumented(page, 'docs/graphiql.png');
     expect([...origins]).toEqual([new URL(gateway.url).origin]);
     expect(errors).toEqual([]);
   });
@@ -83,7 +88,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     await page.getByRole('button', { name: 'Stop query' }).click();
     await page.getByRole('button', { name: 'Show REST calls' }).click();
     await hear('Third to be heard', 'Fourth to be heard');
-    await page.getByText('2 messages so far; the calls are those of the last one, polls apart.').waitFor();
+    await page.getByText('2 messages so far. The calls are those of the last message, without polls.').waitFor();
     await picture('graphiql-tail');
     expect(errors).toEqual([]);
   });
@@ -267,7 +272,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
       'The schema cannot be read here, so there is no documentation and no completion.',
     ]);
     const told = page.getByRole('region', { name: 'REST calls', exact: true }).getByRole('status');
-    const unlisted = 'Only listed documents run here, and this text is none of them: there is no plan of it.';
+    const unlisted = 'Only listed documents run here. This text is not one of them, so it has no plan.';
     await expect.poll(() => told.innerText(), { timeout: timeoutMs }).toBe(unlisted);
     await picture('graphiql-only');
   });

@@ -364,7 +364,7 @@ describe('the plan of an operation', () => {
       const { extensions } = await gateway.ask(query, { extensions: explain });
       return JSON.stringify(extensions);
     };
-    const hint = 'with `@defer` on what project.dashboards.nodes needs in wave 2, a first part goes out after wave 1';
+    const hint = 'put `@defer` on what project.dashboards.nodes needs in wave 2, and a first part is sent after wave 1';
     expect(await hintsWith(true)).toContain(hint);
     expect(await hintsWith(true, lists)).toContain(
       'on what projects.nodes.dashboards and projects.nodes.events need in wave 2',

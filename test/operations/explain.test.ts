@@ -63,7 +63,7 @@ describe('The extension explain', () => {
           waves: 2,
           hints: [
             '`tiles` of project.dashboards.nodes is in the detail view only: up to 2 calls',
-            'with `@defer` on what project.dashboards.nodes needs in wave 2, a first part goes out after wave 1',
+            'put `@defer` on what project.dashboards.nodes needs in wave 2, and a first part is sent after wave 1',
           ],
         },
       },

@@ -62,7 +62,7 @@ describe('explain', () => {
 
 1–17 calls, 3 waves, at most 28 rows and 21 objects
 hint: \`tiles\` of projects.nodes.dashboards.nodes is in the detail view only: up to 12 calls
-hint: with \`@defer\` on what projects.nodes.dashboards.nodes needs in wave 3, a first part goes out after wave 2
+hint: put \`@defer\` on what projects.nodes.dashboards.nodes needs in wave 3, and a first part is sent after wave 2
 `);
     expect(code).toBe(0);
   });

@@ -99,12 +99,12 @@ test.each<[string, Response | Error, string, boolean?]>([
   [
     'an unlisted document',
     Response.json(failing('PERSISTED_DOCUMENT_REQUIRED', 'No.'), { status: 403 }),
-    'Only listed documents run here, and this text is none of them: there is no plan of it.',
+    'Only listed documents run here. This text is not one of them, so it has no plan.',
   ],
   [
     'a token that is not taken',
     Response.json(failing('UNAUTHENTICATED', 'No.'), { status: 401 }),
-    'The gateway takes no token from here: put a valid one into the field at the top.',
+    'The gateway does not accept this token. Put a valid one into the field at the top.',
   ],
   [
     'a refusal for a while',

@@ -57,8 +57,8 @@ test('a plan over a limit says which, by how much, and that it is refused', () =
 });
 
 test.each([
-  [{ firstPartAfter: 1, waves: 3 }, '1–3 REST calls in 3 waves. First part after wave 1 of 3.'],
-  [{ firstPartAfter: 0, waves: 1 }, '1–3 REST calls in 1 wave. First part before any wave.'],
+  [{ firstPartAfter: 1, waves: 3 }, '1–3 REST calls in 3 waves. The first part is sent after wave 1 of 3.'],
+  [{ firstPartAfter: 0, waves: 1 }, '1–3 REST calls, sent together. The first part needs no call.'],
   [{ calls: [], lower: 0, upper: 0, waves: 0 }, 'No REST call.'],
 ])('the plan %j is told as one sentence', (changes, told) => {
   expect(shownOf({ ...plan, ...changes })).toMatchObject({ told });
@@ -165,10 +165,13 @@ test('of a very wide plan so much is shown as a page draws at once, and how much
 
 test.each([
   [{ isRunning: true, messages: 0 }, 'Running…'],
-  [{ isRunning: true, messages: 1, calls: [] }, '1 message so far; the calls are those of the last one, polls apart.'],
-  [{ messages: 2, calls: [], isStopped: true }, '2 messages; the calls are those of the last one, polls apart.'],
+  [
+    { isRunning: true, messages: 1, calls: [] },
+    '1 message so far. The calls are those of the last message, without polls.',
+  ],
+  [{ messages: 2, calls: [], isStopped: true }, '2 messages. The calls are those of the last message, without polls.'],
   [{ messages: 0, isStopped: true }, 'Stopped.'],
-  [{ messages: 0 }, 'The run did not tell its calls: its answer says why.'],
+  [{ messages: 0 }, 'The answer does not list its calls. Its errors say why.'],
 ])('the run %j is told as one sentence', (run, ran) => {
   expect(shownOf(plan, { milliseconds: 5, ...run })).toMatchObject({ ran });
 });

@@ -8,10 +8,10 @@ interface Example {
 /** Queries that show what the gateway is for. They run on the embedded workspace as they stand. */
 export const examples: readonly Example[] = [
   {
-    query: `# Run it with the button, or
-# Ctrl-Enter. Ctrl-Space
-# completes, and the book has
-# every field.
+    query: `# Run this with the button
+# or Ctrl-Enter. Ctrl-Space
+# completes a name, and the
+# book lists all fields.
 query Overview {
   projects(first: 2) {
     nodes {
@@ -49,7 +49,8 @@ query Dashboards($project: ID!, $after: String) {
     variables: '{ "project": "1", "after": null }',
   },
   {
-    query: `# Changes answer what they changed.
+    query: `# A mutation answers with
+# what it has changed.
 mutation CreateDashboard($input: CreateDashboardInput!) {
   createDashboard(input: $input) {
     dashboard {
@@ -73,7 +74,8 @@ mutation CreateDashboard($input: CreateDashboardInput!) {
 
 /** The tab that follows events, if there are subscriptions. */
 export const tailExample: Example = {
-  query: `# New events as they come. The same button ends it.
+  query: `# New events as they come.
+# The same button stops it.
 subscription Tail($project: ID!) {
   eventsAdded(projectId: $project) {
     nodes { event timestamp distinctId }

@@ -49,5 +49,5 @@ const units: Readonly<Record<string, string>> = { h: 'hours', d: 'days', w: 'wee
 function periodOf(filters: unknown): string {
   const from = typeof filters === 'object' && filters !== null && 'date_from' in filters ? filters.date_from : '';
   const [, count, unit = ''] = /^-(\d+)([hdwm])$/.exec(String(from)) ?? [];
-  return count === undefined ? 'That of each tile' : `Last ${count} ${units[unit]}`;
+  return count === undefined ? 'Set by each tile' : `Last ${count} ${units[unit]}`;
 }

@@ -45,8 +45,8 @@ const unreachable = { problem: 'The gateway cannot be reached.', isPassing: true
 
 /** What problems mean here whose message says it for operations that run. */
 const problems = {
-  PERSISTED_DOCUMENT_REQUIRED: 'Only listed documents run here, and this text is none of them: there is no plan of it.',
-  UNAUTHENTICATED: 'The gateway takes no token from here: put a valid one into the field at the top.',
+  PERSISTED_DOCUMENT_REQUIRED: 'Only listed documents run here. This text is not one of them, so it has no plan.',
+  UNAUTHENTICATED: 'The gateway does not accept this token. Put a valid one into the field at the top.',
   FORBIDDEN: 'The token at the top belongs to no tenant that the gateway knows.',
 };
 

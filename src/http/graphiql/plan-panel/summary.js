@@ -40,13 +40,16 @@ function excessOf({ name, most, limit }) {
 
 function plannedOf({ lower, upper, waves }, isOver) {
   if (upper === 0) return 'No REST call.';
-  const calls = upper === 1 ? 'call' : 'calls';
-  return `${range(lower, upper)} REST ${calls} in ${counted(waves, 'wave')}${isOver ? ', over the limit' : ''}.`;
+  const calls = `${range(lower, upper)} REST ${upper === 1 ? 'call' : 'calls'}`;
+  const order = upper === 1 ? '' : waves === 1 ? ', sent together' : ` in ${counted(waves, 'wave')}`;
+  return `${calls}${order}${isOver ? ', over the limit' : ''}.`;
 }
 
 function firstPartOf({ firstPartAfter, waves }) {
   if (firstPartAfter === undefined) return undefined;
-  return firstPartAfter === 0 ? 'First part before any wave.' : `First part after wave ${firstPartAfter} of ${waves}.`;
+  return firstPartAfter === 0
+    ? 'The first part needs no call.'
+    : `The first part is sent after wave ${firstPartAfter} of ${waves}.`;
 }
 
 /** Whether a run is of a subscription: a trace comes with each of its messages, and once for another operation. */
@@ -59,9 +62,9 @@ function ranOf(run) {
   if (run === undefined) return undefined;
   const { isRunning, isStopped, milliseconds, firstPartMs, calls } = run;
   if (isStream(run))
-    return `${counted(run.messages, 'message')}${isRunning ? ' so far' : ''}; the calls are those of the last one, polls apart.`;
+    return `${counted(run.messages, 'message')}${isRunning ? ' so far' : ''}. The calls are those of the last message, without polls.`;
   if (isRunning) return firstPartMs === undefined ? 'Running…' : `First part in ${number(firstPartMs)} ms…`;
-  if (calls === undefined) return isStopped ? 'Stopped.' : 'The run did not tell its calls: its answer says why.';
+  if (calls === undefined) return isStopped ? 'Stopped.' : 'The answer does not list its calls. Its errors say why.';
   const cached = calls.filter(({ cache }) => cache !== undefined).length;
   const shared = calls.filter((call) => call.shared).length;
   const own = calls.length - cached - shared;

@@ -40,7 +40,7 @@ function RestCalls({ plan, planKey, problem, isPassing, isAsking, run, runKey, a
       problem !== undefined && h('p', { className: 'rest-calls-problem' }, problem),
       problem !== undefined &&
         shown &&
-        h('p', { className: 'rest-calls-note' }, 'Below is the last plan that there was.'),
+        h('p', { className: 'rest-calls-note' }, 'Below is the last plan that the gateway made.'),
       problem === undefined && h('p', null, shown?.told ?? emptyText(isAsking)),
       problem === undefined && shown?.ran !== undefined && h('p', { className: 'rest-calls-ran' }, shown.ran),
     ),
@@ -52,9 +52,7 @@ function RestCalls({ plan, planKey, problem, isPassing, isAsking, run, runKey, a
 }
 
 function emptyText(isAsking) {
-  return isAsking
-    ? 'Planning…'
-    : 'Write an operation: the REST calls that it would make stand here. None is made for that.';
+  return isAsking ? 'Planning…' : 'Write an operation to see the REST calls that it would make. Planning makes none.';
 }
 
 function Plan({ shown, isStale }) {
@@ -69,7 +67,7 @@ function Plan({ shown, isStale }) {
     ),
     excesses.map((text) => h('p', { key: text, className: 'rest-calls-excess' }, text)),
     h(Waves, shown),
-    budget.length > 0 && h('h3', null, 'Left of the budget of the key'),
+    budget.length > 0 && h('h3', null, 'Left of the budget of this key'),
     budget.map(({ text, isShort }) =>
       h('p', { key: text, className: isShort ? 'rest-calls-excess' : 'rest-calls-note' }, text),
     ),
@@ -112,7 +110,7 @@ function Waves({ rows, waves, moreRows, moreWaves, firstPartAfter }) {
       h(
         'table',
         null,
-        h('caption', null, 'Calls of a wave go out together; each waits for the wave before.'),
+        h('caption', null, 'Calls of one wave are sent together, after the wave before.'),
         h(
           'thead',
           null,
