@@ -11,7 +11,7 @@ import { isProduction, readConfig, requireUpstream, settings } from './settings/
 import { readEnvironmentFile } from './settings/environment-file.ts';
 import { ConfigError, type Environment } from './settings/settings.ts';
 import { embedded } from './settings/urls.ts';
-import { complain, greet } from './telemetry/start-lines.ts';
+import { complain, greet, takeForeignLines } from './telemetry/start-lines.ts';
 
 const usage = `Usage: node src/main.ts [command]
 
@@ -77,6 +77,14 @@ async function run([first = '', ...others]: string[]): Promise<void> {
 }
 
 async function runServer(args: string[]): Promise<void> {
+  try {
+    await runServerCommand(args);
+  } catch (error) {
+    fail(error, isProduction(process.env));
+  }
+}
+
+async function runServerCommand(args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args,
     options: { help: { type: 'boolean', short: 'h' }, 'demo-tenants': { type: 'boolean' } },
@@ -86,11 +94,9 @@ async function runServer(args: string[]): Promise<void> {
   if (values.help === true) return console.log(usage);
   if (rest.length > 0) throw new ConfigError(`${rest.join(' ')}: expected nothing after ${command}`);
   if (command === 'worker') return (await import('./serving.ts')).serveAsWorker(process.env);
-  try {
-    await start(command, { ...environmentFile(), ...process.env }, values['demo-tenants'] === true);
-  } catch (error) {
-    fail(error, isProduction(process.env));
-  }
+  const environment = { ...environmentFile(), ...process.env };
+  if (isProduction(process.env)) takeForeignLines();
+  await start(command, environment, values['demo-tenants'] === true);
 }
 
 async function start(command: string, environment: Environment, isDemo: boolean): Promise<void> {

@@ -18,7 +18,7 @@ import { startMetricsServer, startServer } from './server/server.ts';
 import { type Config, isProduction } from './settings/config.ts';
 import { cursorSecretOf } from './settings/cursor-secret.ts';
 import { createLog, type Journal } from './telemetry/log.ts';
-import { complain } from './telemetry/start-lines.ts';
+import { complain, takeForeignLines } from './telemetry/start-lines.ts';
 import type { RunningTracing } from './telemetry/tracing/start.ts';
 
 /** How long a start waits for what the upstream answers, in milliseconds; it serves meanwhile. */
@@ -41,7 +41,7 @@ export interface Task extends Orders {
 
 /** Serves from this process, and stops on a signal. Resolves when it listens. */
 export async function serveAlone({ close, environment, ...orders }: Task): Promise<Started> {
-  const journal = createLog(orders.config, false);
+  const journal = openLog(orders.config, false, environment);
   const { log, plainLog } = journal;
   const tenants = followKeys(orders.config, environment, plainLog);
   const starting = startServing(orders, environment, { log, plainLog });
@@ -64,7 +64,7 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
 
 /** Serves from processes of its own, and stops them on a signal. Resolves when they listen. */
 export async function lead({ config, site, environment, close }: Task): Promise<Started> {
-  const journal = createLog(config, true);
+  const journal = openLog(config, true, environment);
   const { log, plainLog } = journal;
   const tenants = followKeys(config, environment, plainLog);
   const redis = config.budget && connectRedis(config.persisted, plainLog);
@@ -101,7 +101,7 @@ export async function lead({ config, site, environment, close }: Task): Promise<
 export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<void> {
   const link = new PrimaryLink();
   const orders = await link.orders;
-  const { log, plainLog, end: endLog } = createLog(orders.config, true);
+  const { log, plainLog, end: endLog } = openLog(orders.config, true, environment);
   try {
     const starting = startServing(orders, environment, { log, plainLog }, link);
     const end = stopOnSignal(async () => (await starting).stop(), { end: endLog });
@@ -119,6 +119,13 @@ export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<voi
     await link.fail(message, exitCode);
     process.exit(exitCode);
   }
+}
+
+/** Makes the log of a process. In production nothing else is printed. */
+function openLog(config: Config, isShared: boolean, environment: NodeJS.ProcessEnv): Journal {
+  const journal = createLog(config, isShared);
+  if (isProduction(environment)) takeForeignLines(journal.plainLog);
+  return journal;
 }
 
 /** A gateway that listens. */

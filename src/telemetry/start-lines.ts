@@ -1,5 +1,7 @@
 import { writeSync } from 'node:fs';
+import { format } from 'node:util';
 import { pino } from 'pino';
+import { type Log, LogThrottle } from '../log.ts';
 
 /** The words of a severity in a line for people. */
 const words = { warn: 'warning', fatal: 'error' } as const;
@@ -14,6 +16,22 @@ export function complain(severity: keyof typeof words, message: string, inJson: 
 export function greet(text: string, fields: Readonly<Record<string, unknown>>, inJson: boolean): void {
   if (inJson) logTo(1).info(fields, 'serving');
   else writeSync(1, `${text}\n`);
+}
+
+/**
+ * Has what Node and libraries print by themselves, such as warnings, written as lines of a log: to standard error, until there
+ * is one that `log` writes to. The same text is written once a minute at most.
+ */
+export function takeForeignLines(log: Log = (level, message, fields) => logTo(2)[level](fields, message)): void {
+  const written = new LogThrottle();
+  const write = (message: string, text: string, fields: object = {}): void => {
+    if (written.takes(text)) log('warn', message, { text, ...fields });
+  };
+  // Node's own listener is the one that prints.
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message }) => write('warning of Node', message, { name }));
+  for (const method of ['debug', 'log', 'info', 'warn', 'error'] as const)
+    console[method] = (...values: readonly unknown[]) => write('a library says', format(...values));
 }
 
 function logTo(descriptor: 1 | 2): pino.Logger {

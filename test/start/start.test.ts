@@ -118,6 +118,9 @@ test('in production all that it prints from its start to its stop is lines of JS
   expect(lines).toContainEqual(
     expect.objectContaining({ level: 30, msg: 'serving', gateway: place, upstream: upstream.url }),
   );
+  await using unknown = runMain(['--nope'], production);
+  expect(await unknown.exit()).toBe(2);
+  expect(linesOf(unknown.output())).toEqual([expect.objectContaining({ level: 60 })]);
   await using refused = runMain([], { ...production, PORT: 'many' });
   expect(await refused.exit()).toBe(2);
   expect(linesOf(refused.output())).toEqual([
