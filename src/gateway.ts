@@ -8,11 +8,10 @@ import { createHandle, type Handle } from './http/handle.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
 import type { Log } from './log.ts';
 import { createRefuseArguments } from './operation/argument-sizes.ts';
-import { createContexts, createDryContexts } from './operation/contexts.ts';
+import { createContexts } from './operation/contexts.ts';
 import { createCosts } from './operation/cost.ts';
 import { createPrepare } from './operation/document.ts';
 import type { Schemas } from './operation/execute.ts';
-import { KnownReads } from './operation/known-reads.ts';
 import { createLive, type Live, type LiveSettings } from './operation/live.ts';
 import {
   createPersisted,
@@ -23,7 +22,6 @@ import {
 import { createRunOperation, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
 import { Results } from './operation/results.ts';
 import { SharedOperations, type SharingOptions } from './operation/shared-operations.ts';
-import { Spending } from './operation/spending.ts';
 import { connectRedis, type SharedRedis } from './redis.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
 import { createCallBudget } from './rest/budget/create-budget.ts';
@@ -212,28 +210,24 @@ function createOperations(
 ): { readonly run: RunOperation; readonly live: Live | undefined } {
   const { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch } = parts;
   const room = new AnswerRoom(options.answerRoomBytes);
-  const contexts = { ...options, cursors, upstream, room, saved, drift };
-  const createContext = createContexts(contexts);
+  const createContext = createContexts({ ...options, cursors, upstream, room, saved, drift });
   const results = new Results({ schema, room, ...options, ...watch });
   const open = openCacheOf(upstream);
   const openCache = open && ((caller: Caller) => open(caller, 'apart'));
-  const made = { schema, createContext, results, eventLoop, openCache, callBudget: upstream.budget?.budget };
+  const made = { schema, createContext, results, eventLoop, openCache, callBudget: upstream.budget };
   const live = options.live && createLive(options.live, { ...options, ...watch, ...made });
   const run = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
     createContext,
-    createDryContexts: createDryContexts(contexts),
     subscribe: live?.subscribe,
     refuseArguments: createRefuseArguments(options.documentLimits.argumentBytes),
     costs: createCosts({ schema, cursors, ...options, isCaching: options.cache !== undefined }),
     refusalOf: upstream.refusalOf,
-    isOverloaded: upstream.overloaded,
     isAccepted: upstream.isAccepted,
     openCache: open && (({ caller, cacheControl }) => caller && open(caller, cacheUseOf(cacheControl))),
     shared,
-    spending: upstream.budget && new Spending(upstream.budget),
-    knownReads: new KnownReads(),
+    budget: upstream.budget,
     eventLoop,
     results,
     maxErrors: options.maxErrors,

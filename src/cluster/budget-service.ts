@@ -1,6 +1,6 @@
-import type { CallBudget, Claim, Demand, Permit } from '../rest/budget/call-budget.ts';
-import { UpstreamError } from '../rest/errors.ts';
-import type { Decision, PermitEnd, ToPrimary } from './messages.ts';
+import type { CallBudget, Claim, Permit } from '../rest/budget/call-budget.ts';
+import { Refusal } from '../rest/errors.ts';
+import type { Decision, PermitEnd, ToPrimary, WorkerClaim } from './messages.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 
 /** A worker that spends. */
@@ -27,13 +27,18 @@ export class BudgetService {
   spend(worker: Spending, { claims, ends }: ToPrimary & { readonly kind: 'spend' }): void {
     const held = this.#heldBy(worker);
     // A claim may have been left in the turn in which it was made.
-    for (const { id, demand } of claims) this.#claim(worker, held, id, demand);
+    const operations = new Map<number, object>();
+    for (const claim of claims) {
+      const operation = operations.get(claim.operation) ?? {};
+      operations.set(claim.operation, operation);
+      this.#claim(worker, held, claim, operation);
+    }
     for (const end of ends) endOf(held, end);
   }
 
   /** A worker asks what is left. */
-  async look(worker: Spending, { id, who, needs }: ToPrimary & { readonly kind: 'look' }): Promise<void> {
-    worker.send({ kind: 'outlooks', id, outlooks: await this.#budget.look(who, needs) });
+  async look(worker: Spending, { id, who, asked }: ToPrimary & { readonly kind: 'look' }): Promise<void> {
+    worker.send({ kind: 'outlooks', id, outlooks: await this.#budget.look(who, asked) });
   }
 
   /** A worker has ended, and its calls with it. */
@@ -56,8 +61,8 @@ export class BudgetService {
     return held;
   }
 
-  #claim(worker: Spending, held: Held, id: number, demand: Demand): void {
-    const claim = this.#budget.claim(demand);
+  #claim(worker: Spending, held: Held, { id, demand }: WorkerClaim, operation: object): void {
+    const claim = this.#budget.claim(demand, operation);
     held.claims.set(id, claim);
     const decide = (decision: Decision): void => {
       held.claims.delete(id);
@@ -69,9 +74,9 @@ export class BudgetService {
         // Its worker has ended meanwhile.
         if (this.#held.get(worker) !== held) return permit.giveBack();
         held.permits.set(id, permit);
-        decide({ id, waited: permit.waited });
+        decide({ id, waited: permit.waited, left: permit.left });
       },
-      (error: unknown) => decide({ id, waited: false, refusal: refusalOf(error) }),
+      (error: unknown) => decide({ id, waited: false, left: 0, refusal: refusalOf(error) }),
     );
   }
 
@@ -92,6 +97,7 @@ function endOf({ claims, permits }: Held, { id, how }: PermitEnd): void {
 }
 
 function refusalOf(error: unknown): Decision['refusal'] {
-  if (!(error instanceof UpstreamError)) return { code: 'OVERLOADED', retryAfter: 1 };
-  return { code: error.code, retryAfter: error.upstream?.retryAfter ?? 1 };
+  if (!(error instanceof Refusal)) return { code: 'OVERLOADED', retryAfter: 1, shortage: undefined };
+  const { code, upstream, shortage } = error;
+  return { code: code === 'RATE_LIMITED' ? code : 'OVERLOADED', retryAfter: upstream?.retryAfter, shortage };
 }

@@ -1,5 +1,6 @@
-import type { CallEnd, Demand, Needs, Outlooks } from '../rest/budget/call-budget.ts';
-import type { UpstreamErrorCode } from '../rest/errors.ts';
+import type { CallEnd, Demand, Outlooks } from '../rest/budget/call-budget.ts';
+import type { BudgetShortage } from '../rest/errors.ts';
+import type { Surface } from '../rest/operation-ids.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { Config } from '../settings/config.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
@@ -51,12 +52,27 @@ export type ToWorker =
   // To `look`, under its id.
   | { readonly kind: 'outlooks'; readonly id: number; readonly outlooks: Outlooks };
 
+/** A claim of a worker. Those of one message that have the same `operation` begin together, or not at all. */
+export interface WorkerClaim {
+  readonly id: number;
+  readonly operation: number;
+  readonly demand: Demand;
+}
+
 /** What becomes of one claim of a worker. */
 export interface Decision {
   readonly id: number;
   readonly waited: boolean;
+  /** The least share of a window of its surface that is left, from 0 to 1. */
+  readonly left: number;
   /** Why the call may not be sent; undefined: it may. */
-  readonly refusal?: { readonly code: UpstreamErrorCode; readonly retryAfter: number } | undefined;
+  readonly refusal?:
+    | {
+        readonly code: 'RATE_LIMITED' | 'OVERLOADED';
+        readonly retryAfter: number | undefined;
+        readonly shortage: BudgetShortage | undefined;
+      }
+    | undefined;
 }
 
 /** How a claim of a worker has ended. */
@@ -86,7 +102,7 @@ export type ToPrimary =
   // REST calls of one turn of its event loop that ask for their place in the budget, and those that have ended.
   | {
       readonly kind: 'spend';
-      readonly claims: readonly { readonly id: number; readonly demand: Demand }[];
+      readonly claims: readonly WorkerClaim[];
       readonly ends: readonly PermitEnd[];
     }
   // What is left of the budget.
@@ -94,7 +110,7 @@ export type ToPrimary =
       readonly kind: 'look';
       readonly id: number;
       readonly who: Pick<Demand, 'key' | 'subject'>;
-      readonly needs: Needs;
+      readonly asked: readonly Surface[];
     };
 
 /** Whether a message is the primary's: the channel between the processes may carry others'. */

@@ -1,8 +1,8 @@
-import type { CallBudget, Claim, Demand, Needs, Outlooks, Permit } from '../rest/budget/call-budget.ts';
+import type { CallBudget, Claim, Demand, Outlooks, Permit } from '../rest/budget/call-budget.ts';
 import type { BudgetWindows } from '../rest/budget/settings.ts';
-import { UpstreamError } from '../rest/errors.ts';
+import { Refusal, UpstreamError } from '../rest/errors.ts';
 import type { Surface } from '../rest/operation-ids.ts';
-import type { Decision, PermitEnd, ToPrimary } from './messages.ts';
+import type { Decision, PermitEnd, ToPrimary, WorkerClaim } from './messages.ts';
 import { createPending } from './pending.ts';
 
 /** Longest time that an operation waits to learn what is left, in milliseconds: its calls are decided one by one anyway. */
@@ -22,7 +22,9 @@ export class RemoteBudget implements CallBudget {
   readonly #outlooks = createPending<Outlooks>(outlookTimeoutMs);
   #lastId = 0;
   /** What is sent at the end of this turn of the event loop. */
-  #claims: { readonly id: number; readonly demand: Demand }[] = [];
+  #claims: WorkerClaim[] = [];
+  /** The operations of these claims, by their first ones. */
+  readonly #operations = new Map<object, number>();
   #ends: PermitEnd[] = [];
   #isScheduled = false;
 
@@ -35,12 +37,14 @@ export class RemoteBudget implements CallBudget {
     return this.#windows[surface] !== undefined;
   }
 
-  claim(demand: Demand): Claim {
+  claim(demand: Demand, operation: object): Claim {
     this.#lastId += 1;
     const id = this.#lastId;
     const { promise: permit, resolve: begin, reject: fail } = Promise.withResolvers<Permit>();
     this.#waiting.set(id, { begin, fail });
-    this.#claims.push({ id, demand });
+    const first = this.#operations.get(operation) ?? id;
+    this.#operations.set(operation, first);
+    this.#claims.push({ id, operation: first, demand });
     this.#schedule();
     const leave = (): void => {
       if (!this.#waiting.delete(id)) return;
@@ -50,18 +54,18 @@ export class RemoteBudget implements CallBudget {
     return { permit, leave };
   }
 
-  async look(who: Pick<Demand, 'key' | 'subject'>, needs: Needs): Promise<Outlooks> {
-    const outlooks = await this.#outlooks.ask((id) => this.#send({ kind: 'look', id, who, needs }));
+  async look(who: Pick<Demand, 'key' | 'subject'>, asked: readonly Surface[]): Promise<Outlooks> {
+    const outlooks = await this.#outlooks.ask((id) => this.#send({ kind: 'look', id, who, asked }));
     return outlooks ?? new Map();
   }
 
   /** The primary has decided claims. */
   decide(decisions: readonly Decision[]): void {
-    for (const { id, waited, refusal } of decisions) {
+    for (const { id, waited, left, refusal } of decisions) {
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);
-      if (refusal !== undefined) waiting?.fail(new UpstreamError(refusal.code, { retryAfter: refusal.retryAfter }));
-      else waiting?.begin(this.#permitOf(id, waited));
+      if (refusal !== undefined) waiting?.fail(new Refusal(refusal.code, refusal.retryAfter, refusal.shortage));
+      else waiting?.begin(this.#permitOf(id, waited, left));
     }
   }
 
@@ -74,9 +78,9 @@ export class RemoteBudget implements CallBudget {
     this.#waiting.clear();
   }
 
-  #permitOf(id: number, waited: boolean): Permit {
+  #permitOf(id: number, waited: boolean, left: number): Permit {
     return {
-      waited,
+      ...{ waited, left },
       end: (how) => this.#end({ id, how }),
       giveBack: () => this.#end({ id, how: 'not sent' }),
     };
@@ -94,6 +98,7 @@ export class RemoteBudget implements CallBudget {
       this.#isScheduled = false;
       const [claims, ends] = [this.#claims, this.#ends];
       this.#claims = [];
+      this.#operations.clear();
       this.#ends = [];
       this.#send({ kind: 'spend', claims, ends });
     });

@@ -10,13 +10,13 @@ const mostSlowness = 10;
 export function slownessBy(budget: CallBudget): ((sharingKey: string) => number | Promise<number>) | undefined {
   if (!budget.covers('events')) return undefined;
   return (key) => {
-    const outlooks = budget.look({ key, subject: '' }, { events: 1 });
+    const outlooks = budget.look({ key, subject: '' }, ['events']);
     return outlooks instanceof Promise ? outlooks.then(slownessOf) : slownessOf(outlooks);
   };
 }
 
 function slownessOf(outlooks: Outlooks): number {
-  const windows = outlooks.get('events')?.windows ?? [];
+  const windows = outlooks.get('events') ?? [];
   const left = Math.min(plenty, ...windows.map(({ remaining, limit }) => remaining / limit));
   return left <= 0 ? mostSlowness : Math.min(plenty / left, mostSlowness);
 }

@@ -2,10 +2,9 @@ import { AnswerBudget, type AnswerLimits } from '../answer/answer-budget.ts';
 import type { AnswerRoom } from '../answer/answer-room.ts';
 import type { CursorCodec, GatewayContext } from '../context.ts';
 import { Loaders } from '../loaders/loaders.ts';
-import { SavedCalls } from '../loaders/saved-calls.ts';
+import type { SavedCalls } from '../loaders/saved-calls.ts';
 import { ClientApi } from '../rest/api.ts';
 import type { OperationCache } from '../rest/cache/operation-cache.ts';
-import type { TriedReads } from '../rest/cache-only-client.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
@@ -25,7 +24,7 @@ export type CreateContext = (
 export interface ContextOptions extends AnswerLimits {
   readonly maxPageSize: number;
   readonly cursors: CursorCodec;
-  readonly upstream: Pick<Upstream, 'clientFor' | 'cacheOnlyClientFor' | 'refusalOf'>;
+  readonly upstream: Pick<Upstream, 'clientFor' | 'refusalOf'>;
   readonly room: AnswerRoom;
   readonly saved: SavedCalls;
   readonly drift: Pick<DriftWatch, 'watch'>;
@@ -47,22 +46,4 @@ export function createContexts(options: ContextOptions): CreateContext {
       answer,
     };
   };
-}
-
-/** Makes contexts of operations that read what the cache has, call nothing, and leave no trace in what is counted. */
-export type CreateDryContexts = (reads: TriedReads) => CreateContext;
-
-/** The same for operations of which `reads` notes what the cache has answered. */
-export function createDryContexts(options: ContextOptions): CreateDryContexts {
-  const { upstream } = options;
-  return (reads) =>
-    createContexts({
-      ...options,
-      upstream: {
-        ...upstream,
-        clientFor: (caller, operation) => upstream.cacheOnlyClientFor(caller, operation, reads),
-      },
-      saved: new SavedCalls(),
-      drift: { watch: (client) => client },
-    });
 }

@@ -85,12 +85,6 @@ export class Cost {
     return bound === undefined ? withinSteps(planned)?.upper : this.#planner.constantUpper(this.#asked);
   }
 
-  /** Most calls that it may make. */
-  mostCalls(): number {
-    const { calls } = this.#findings.bound ?? this.#planner.boundOf(this.#asked);
-    return Math.min(calls, this.#planner.maxUpstreamCalls);
-  }
-
   /** Whether it may be answered in parts (see `Planner`). */
   get mayDefer(): boolean {
     this.#mayDefer ??= this.#planner.mayDefer(this.#asked);

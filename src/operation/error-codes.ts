@@ -83,8 +83,8 @@ export const refusals = {
   largeArguments: { code: 'LIMIT_EXCEEDED', status: 400 },
   // The operation may make more calls, read more rows, answer more, or take more planning than it may.
   expensiveOperation: { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true },
-  // `UPSTREAM_BUDGET`: the calls that the operation surely needs, or a poll of a subscription may need, cannot be had in time;
-  // `Retry-After` says when, if ever.
+  // `UPSTREAM_BUDGET`: the first calls of the operation, or those that a poll of a subscription may need, cannot be had in
+  // time; `Retry-After` says when, if ever.
   spentBudget: { code: 'RATE_LIMITED', status: 429 },
   // There is no room for more REST calls, or for more answers. The same request may succeed a moment later.
   overloaded: { code: 'OVERLOADED', status: 503, headers: { 'retry-after': '1' } },

@@ -1,5 +1,6 @@
 import type { GatewayContext, PartsFormat } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
+import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { CreateContext } from './contexts.ts';
 import type { ExecutedInParts, ExecutedPart } from './defer.ts';
@@ -9,15 +10,15 @@ import type { PlannedRun } from './operation-run.ts';
 import { PartsWriter } from './parts-writer.ts';
 import type { AnswerParts, OperationResult } from './result.ts';
 import type { Results } from './results.ts';
-import type { Spending } from './spending.ts';
+import { withBudget } from './spent-budget.ts';
 
 /** What operations are executed in parts with. */
 interface InPartsOptions extends ErrorReporting {
   readonly createContext: CreateContext;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
-  /** Holds operations to the budgets of their keys; undefined: there are none. */
-  readonly spending?: Spending | undefined;
+  /** What each key may call; undefined: as much as it likes. */
+  readonly budget?: CallBudget | undefined;
 }
 
 /** What an operation defers whose client takes parts. */
@@ -73,19 +74,17 @@ interface Executing {
 
 async function answerOf(
   executed: ExecutedInParts,
-  { cost, request, cache, document: { prepared } }: PlannedRun,
+  run: PlannedRun,
   { context: { answer }, format, deadline, finish }: Executing,
-  { results, eventLoop, spending, maxErrors, report }: InPartsOptions,
+  { results, eventLoop, budget, maxErrors, report }: InPartsOptions,
 ): Promise<OperationResult> {
+  const { cost, request, cache, document } = run;
+  const { prepared } = document;
   const takeTurn = async (): Promise<void> => {
     if (cost.isLarge) await eventLoop.takeLast();
   };
-  const withStatus = async (result: OperationResult): Promise<OperationResult> => {
-    const { caller } = request;
-    return caller === undefined || spending === undefined ? result : spending.withStatus(caller, cost, result);
-  };
   const beforeLast = async (): Promise<void> => {
-    if (cost.wantsCost) await withStatus({});
+    if (cost.wantsCost && budget !== undefined) await withBudget(run, {}, budget);
   };
   await takeTurn();
   const { data, errors } = 'initialResult' in executed ? executed.initialResult : executed;
@@ -93,17 +92,19 @@ async function answerOf(
   const isWithin = results.weigh(execution).why === undefined;
   if (!('initialResult' in executed) || !isWithin) {
     finish();
-    return withStatus(results.of({ ...execution, freshMs: cache?.freshMs }));
+    const result = results.of({ ...execution, freshMs: cache?.freshMs });
+    return budget === undefined ? result : withBudget(run, result, budget);
   }
   const writer = new PartsWriter({
     ...{ format, prepared, request, cost, answer, deadline, results, maxErrors, report },
     beforeLast,
   });
   const first = writer.first(executed.initialResult);
+  cost.calls.answer();
   const parts = writeParts(writer, first, executed.subsequentResults, { takeTurn, finish, report });
-  const { document, listed } = prepared;
-  const { rateLimits } = await withStatus({});
-  return { document, listed, data, errors: writer.errors, parts: { format, ...parts }, rateLimits };
+  const { listed } = prepared;
+  const { rateLimits } = budget === undefined ? {} : await withBudget(run, {}, budget);
+  return { document: prepared.document, listed, data, errors: writer.errors, parts: { format, ...parts }, rateLimits };
 }
 
 /** What happens beside the writing of parts. */

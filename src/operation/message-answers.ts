@@ -63,6 +63,8 @@ export class MessageAnswers {
     const turn = eventLoop.take(performance.now());
     if (turn !== undefined) await turn;
     const calls = run.cost.calls.again();
+    // The stream goes on: of a message only the fields fail whose calls are refused.
+    calls.answer();
     const cost = { extensions: () => run.cost.extensions(calls) };
     const deadline = new OperationDeadline(operationDeadlineMs);
     const { caller, trace } = run.request;

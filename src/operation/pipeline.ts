@@ -1,16 +1,15 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { EventLoopYield } from '../event-loop-yield.ts';
+import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { OperationCache } from '../rest/cache/operation-cache.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { UpstreamError } from '../rest/errors.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { RefuseArguments } from './argument-sizes.ts';
-import type { CreateContext, CreateDryContexts } from './contexts.ts';
+import type { CreateContext } from './contexts.ts';
 import type { Costs } from './cost.ts';
-import { executeIfSpared, tryCache } from './dry-run.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import { deferredOf, executeInParts } from './execute-in-parts.ts';
-import type { KnownReads } from './known-reads.ts';
 import { withMaxAge } from './max-age.ts';
 import { type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
 import { callerNameOf, nameOf, OperationRun, type PlannedRun, type RequestContext } from './operation-run.ts';
@@ -21,7 +20,7 @@ import type { OperationResult } from './result.ts';
 import type { Results } from './results.ts';
 import { keepResult, reusedResult } from './reuse.ts';
 import type { SharedOperations, Start } from './shared-operations.ts';
-import type { Spender, Spending } from './spending.ts';
+import { withBudget } from './spent-budget.ts';
 import type { Subscribe } from './subscriptions.ts';
 import { keepDeclared, variablesTextOf } from './variables.ts';
 
@@ -35,19 +34,13 @@ export interface OperationsOptions extends ErrorReporting {
   readonly refuseArguments: RefuseArguments;
   /** Why no REST call of this caller can succeed; undefined if one may. */
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
-  /** Whether an operation of this caller would find no room for its calls. */
-  readonly isOverloaded: (caller: Caller | undefined) => boolean;
   /** True if the key or token of this caller has been accepted: what it registered is kept for others. */
   readonly isAccepted: (caller: Caller) => boolean;
   /** What an operation has of the cache; undefined if nothing is cached. */
   readonly openCache: OpenCache | undefined;
   readonly shared: SharedOperations;
-  /** Holds operations to the budgets of their keys; undefined: there are none. */
-  readonly spending?: Spending | undefined;
-  /** Makes contexts that read what the cache has, call nothing and count nothing. */
-  readonly createDryContexts: CreateDryContexts;
-  /** What operations have read of what is cached, if there are budgets. */
-  readonly knownReads: KnownReads;
+  /** What each key may call; undefined: as much as it likes. */
+  readonly budget?: CallBudget | undefined;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
   /** How long a GET by id without errors may be cached by its client, in seconds. */
@@ -111,7 +104,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         // OVERLOADED
         if (results.isFull || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
-        // OVERLOADED for want of room for its calls, RATE_LIMITED; the errors of resolvers are in the result
+        // OVERLOADED and RATE_LIMITED if its first calls find no place; the errors of resolvers are in the result
         const running = runWithCache(planned, options);
         const made = running instanceof Promise ? await running : running;
         if (results.isLarge(made)) await eventLoop.takeLast();
@@ -151,10 +144,9 @@ function reportEnd(run: OperationRun, result: OperationResult, options: Operatio
 /** Begins a subscription. */
 async function beginStream(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> {
   const { caller, takesMessages } = run.request;
-  const { subscribe, refusalOf, isOverloaded, onOpen, onEnd } = options;
+  const { subscribe, refusalOf, onOpen, onEnd } = options;
   const refusal = refusalOf(caller);
   if (refusal !== undefined) throw refusal;
-  if (isOverloaded(caller)) throw overload();
   if (subscribe === undefined || caller === undefined)
     throw new Error('expected a schema with subscriptions, and a key');
   if (!takesMessages) throw requestError('onlyStreamed', streamed);
@@ -173,7 +165,7 @@ const streamed =
 /** What is answered in place of an operation that was refused, or that failed as a whole. */
 function failureOf(error: unknown, { cost }: OperationRun, options: OperationsOptions): OperationResult {
   const errors = error instanceof RefusedDocument ? error.errors : [error];
-  return { errors: toPublicErrors(errors, options), extensions: cost?.extensions(), rateLimits: cost?.budget };
+  return { errors: toPublicErrors(errors, options), extensions: cost?.extensions() };
 }
 
 function mutationByGet(): GraphQLError {
@@ -204,14 +196,15 @@ function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<Op
     cost,
     cache,
   } = run;
-  const { shared, isOverloaded, createDryContexts } = options;
+  const { shared } = options;
   if (prepared.operation.operation === 'subscription') return beginStream(run, options);
   const { caller } = request;
-  const start: Start = (deadline) => {
-    const proceed = (): ReturnType<Start> => execute(run, deadline, options);
-    return isOverloaded(caller) ? executeIfSpared(run, deadline, createDryContexts, proceed) : proceed();
-  };
-  if (caller === undefined || deferredOf(run) !== undefined) return shared.startUnshared(request, start);
+  const deferred = deferredOf(run);
+  const start: Start = (deadline) =>
+    deferred === undefined
+      ? executeWhole(run, deadline, options)
+      : executeInParts({ run, deferred, whole: () => executeWhole(run, deadline, options) }, deadline, options);
+  if (caller === undefined || deferred !== undefined) return shared.startUnshared(request, start);
   const callerName = callerNameOf(caller);
   if (prepared.operation.operation === 'query') {
     if (cost.wantsExtensions || cache?.isBypassed === true) return shared.startUnshared(request, start);
@@ -230,48 +223,22 @@ function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<Op
   return written instanceof Promise ? written.finally(() => shared.invalidate(callerName)) : written;
 }
 
-/** Throws, or rejects, if the budget of its key is spent. */
-function execute(
+function executeWhole(
   run: PlannedRun,
   deadline: OperationDeadline,
-  options: OperationsOptions,
+  { createContext, refusalOf, results, eventLoop, budget }: OperationsOptions,
 ): Promise<OperationResult> | OperationResult {
-  const { spending, knownReads, refusalOf } = options;
-  const { cost, request, document, cache } = run;
-  const { caller } = request;
-  const whole = (): ReturnType<Start> => executeWhole(run, deadline, options);
-  const deferred = deferredOf(run);
-  const start = deferred === undefined ? whole : () => executeInParts({ run, deferred, whole }, deadline, options);
-  if (spending === undefined || caller === undefined || refusalOf(caller) !== undefined) return start();
-  const isMutation = document.prepared.operation.operation === 'mutation';
-  // Tenants that share a key may read other things by the same operation.
-  const name = `${callerNameOf(caller)} ${nameOf(run)}`;
-  const spender: Spender = {
-    ...{ caller, cost, isMutation },
-    answered: () => knownReads.answered(name, cache),
-    tryCache: () => tryCache(run, deadline, options.createDryContexts),
-  };
-  const refusal = spending.refusalOf(spender, deadline);
-  const proceed = (refused: GraphQLError | undefined): Promise<OperationResult> | OperationResult => {
-    if (refused !== undefined) throw refused;
-    const made = knownReads.follow(name, cache, start());
-    return deferred === undefined ? spending.withStatus(caller, cost, made) : made;
-  };
-  return refusal instanceof Promise ? refusal.then(proceed) : proceed(refusal);
-}
-
-function executeWhole(
-  { document: { prepared }, params, request, cost, cache }: PlannedRun,
-  deadline: OperationDeadline,
-  { createContext, results, eventLoop }: OperationsOptions,
-): Promise<OperationResult> | OperationResult {
+  const { document, params, request, cost, cache } = run;
+  const { prepared } = document;
   const context = createContext(request, deadline, cost.calls, cache);
   const { answer } = context;
   deadline.isLarge = cost.isLarge;
   const executed = prepared.execute(context, params.variables);
-  const weigh = ({ data, errors }: ExecutionResult): OperationResult => {
+  const weigh = ({ data, errors }: ExecutionResult): Promise<OperationResult> | OperationResult => {
     answer.finish();
-    return results.of({ data, errors, prepared, cost, answer, deadline, freshMs: cache?.freshMs });
+    const result = results.of({ data, errors, prepared, cost, answer, deadline, freshMs: cache?.freshMs });
+    const isCounted = budget !== undefined && refusalOf(request.caller) === undefined;
+    return isCounted ? withBudget(run, result, budget) : result;
   };
   const end = (result: ExecutionResult): Promise<OperationResult> | OperationResult => {
     deadline.finish();

@@ -3,7 +3,7 @@ import { type AnswerBudget, AnswerLimitError, type ObjectWeight } from '../answe
 import type { AnswerRoom } from '../answer/answer-room.ts';
 import { rootWeight } from '../look-ahead/object-weight.ts';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
-import { noRoomForBodies } from '../rest/errors.ts';
+import { noRoomForBodies, Refusal } from '../rest/errors.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import { measureJson } from './answer-bytes.ts';
 import { bodyExcessError, effectOf, excessError, weigh } from './answer-limits.ts';
@@ -14,6 +14,7 @@ import type { RequestContext } from './operation-run.ts';
 import { overload } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 import { stringifyResult } from './serialize.ts';
+import { refusedOperation } from './spent-budget.ts';
 
 /** What results are made with. */
 export interface ResultsOptions extends ErrorReporting {
@@ -70,6 +71,8 @@ export class Results {
       const publicErrors = errors && toPublicErrors(errors, this.#options);
       return { document, listed, data, errors: publicErrors, extensions, text: undefined, mostBytes, freshMs };
     }
+    // Nothing of it was done.
+    if (execution.deadline.ended instanceof Refusal) return this.#dropped({ extensions }, prepared, why);
     // Below them everything is dropped, the errors too.
     const ofRoot = errors?.filter((error) => error.path?.length === 1 && !(causeOf(error) instanceof AnswerLimitError));
     const ofMutations = toPublicErrors(ofRoot ?? [], this.#options);
@@ -86,6 +89,7 @@ export class Results {
       const waiting = errors?.find((error) => causeOf(error) === ended);
       return { why: bodyExcessError(bodyExcess, waiting?.path), mostBytes: 0 };
     }
+    if (ended instanceof Refusal) return { why: refusedOperation(ended), mostBytes: 0 };
     if (answer.isShed || ended === noRoomForBodies) return { why: overload(), mostBytes: 0 };
     if (data === undefined) return { why: undefined, mostBytes: 0 };
     const root = this.#rootOf(prepared);
@@ -138,7 +142,7 @@ export class Results {
     why: ReturnType<typeof overload>,
   ): OperationResult {
     const whys = toPublicErrors([why], this.#options);
-    if (operation.operation !== 'mutation') {
+    if (operation.operation !== 'mutation' || data === undefined) {
       // Without data, the status is that of the error.
       const isRefused = whys.some(({ http }) => http !== undefined);
       return { errors: whys, extensions, rateLimits, ...(!isRefused && { data: null }) };

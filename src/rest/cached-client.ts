@@ -66,7 +66,7 @@ export class CachedClient implements RestClient {
    */
   async write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
-    own.cache.noteWrite();
+    own.cache.noteCall();
     const sending = { hasBegun: false };
     const renew = async (): Promise<void> => own.cache.moveTo(await cache.epochs.renew(caller.sharingKey));
     const beforeSend = (): Promise<void> => {

@@ -107,7 +107,7 @@ export class CallerClient implements RestClient, CallOwner {
     invalidate();
     const request = { operation, target, headers, body, isWrite: true, ...sending, decode };
     const call = new UpstreamCall(upstream, this, request);
-    const answer = call.join(this.#operation.deadline);
+    const answer = call.join(this.#operation);
     call.start();
     return answer.finally(invalidate);
   }
@@ -118,7 +118,7 @@ export class CallerClient implements RestClient, CallOwner {
     target: string,
     headers: Readonly<Record<string, string>>,
   ): Promise<T> {
-    const { calls, deadline, cache, isBackground } = this.#operation;
+    const { calls, deadline, cache } = this.#operation;
     calls.touch(operation.surface);
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
     const { inFlight } = format;
@@ -135,14 +135,14 @@ export class CallerClient implements RestClient, CallOwner {
       decode: cache === undefined ? format.decode : cache.keeping(format, operation, target),
     });
     inFlight.add(sharedBy, target, call);
-    const answer = call.join(deadline, isBackground);
+    const answer = call.join(this.#operation);
     call.start();
     return answer;
   }
 
   #join<T>(running: UpstreamCall<T>, target: string): Promise<T> {
-    const { deadline, calls, spans, isBackground } = this.#operation;
-    const answer = running.join(deadline, isBackground);
+    const { calls, spans } = this.#operation;
+    const answer = running.join(this.#operation);
     reportEnd(answer, calls.share(target));
     if (spans !== undefined && running.trace !== undefined) spans.share(running.trace);
     return answer;

@@ -1,3 +1,4 @@
+import type { Surface } from './operation-ids.ts';
 import type { Rejection } from './rejections.ts';
 
 /** What went wrong with a REST call, in the words of the public contract (`extensions.code`). */
@@ -56,6 +57,28 @@ export class UpstreamError extends Error {
     super(messages[code], cause === undefined ? undefined : { cause });
     this.code = code;
     this.upstream = upstream;
+  }
+}
+
+/** A surface of which a budget has fewer calls left than an operation needs at once. */
+export interface BudgetShortage {
+  readonly surface: Surface;
+  readonly calls: number;
+  /** A window that never holds so many, if there is one. */
+  readonly window: { readonly limit: number; readonly ms: number } | undefined;
+}
+
+/**
+ * The gateway itself refuses a call: the budget of its key is spent, or too many calls wait already. An operation that has
+ * sent none ends with that.
+ */
+export class Refusal extends UpstreamError {
+  readonly shortage: BudgetShortage | undefined;
+
+  /** `retryAfter` is in seconds; undefined: never. */
+  constructor(code: 'RATE_LIMITED' | 'OVERLOADED', retryAfter: number | undefined, shortage?: BudgetShortage) {
+    super(code, retryAfter === undefined ? undefined : { retryAfter });
+    this.shortage = shortage;
   }
 }
 

@@ -37,6 +37,7 @@ export class OperationCalls {
   #stale = 0;
   /** The latest wave of which a call has ended. */
   #ended = 0;
+  #isAnswered = false;
 
   constructor(maximum: number, isTraced = false) {
     this.#maximum = maximum;
@@ -51,6 +52,16 @@ export class OperationCalls {
   /** How many calls went out, repeated ones included. */
   get made(): number {
     return this.#made;
+  }
+
+  /** True as long as the gateway may refuse the operation as a whole: none of its calls was sent, and nothing of its answer. */
+  get mayBeRefused(): boolean {
+    return this.#made === 0 && !this.#isAnswered;
+  }
+
+  /** A part of the answer goes out. */
+  answer(): void {
+    this.#isAnswered = true;
   }
 
   /** Reads that the cache answered, stale ones included. */

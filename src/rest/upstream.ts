@@ -1,50 +1,30 @@
-import type { BudgetCounts } from './budget/budget-counts.ts';
 import type { CallBudget } from './budget/call-budget.ts';
 import { type CacheOptions, RestCache } from './cache/rest-cache.ts';
-import { CacheOnlyClient, type TriedReads } from './cache-only-client.ts';
 import { CachedClient } from './cached-client.ts';
 import type { Caller } from './caller.ts';
 import { checkUpstream } from './check-upstream.ts';
 import { CallerClient, type CallingOperation, type RestClient, type Shared } from './client.ts';
 import { UpstreamError } from './errors.ts';
-import { budgetWaitMs } from './resilience/admission.ts';
 import {
   createUpstreamResources,
   healthOf,
   type UpstreamHealth,
   type UpstreamOptions,
-  type UpstreamResources,
 } from './resilience/upstream-resources.ts';
 import { csvOf, jsonOf } from './response-content.ts';
 import { SingleFlight } from './single-flight.ts';
 import { type HeldKeyFaults, HeldKeys, keyUnavailable, TenantClient } from './tenant-client.ts';
 import type { Route } from './transport/pools.ts';
 
-/** What each key may call. */
-export interface UpstreamBudget {
-  readonly budget: CallBudget;
-  readonly counts: BudgetCounts;
-  /** How long a call of which so many milliseconds are left waits for its place, in milliseconds. */
-  readonly waitMs: (leftMs: number, isWrite: boolean) => number;
-}
-
 /** The REST API, shared by all operations. */
 export interface Upstream {
   readonly clientFor: (caller: Caller | undefined, operation: CallingOperation) => RestClient;
-  /** The same for an operation that is to call nothing: it is given what the cache has, and `reads` notes that. */
-  readonly cacheOnlyClientFor: (
-    caller: Caller | undefined,
-    operation: CallingOperation,
-    reads: TriedReads,
-  ) => RestClient;
   /** Why no call of this caller can succeed, as far as that is known before one is made: there is no usable key. */
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
-  /** Whether a call of this caller would be shed at once: then its operation need not begin. */
-  readonly overloaded: (caller: Caller | undefined) => boolean;
   /** True if the upstream has shown that it knows the key of this caller, or the gateway holds the key. */
   readonly isAccepted: (caller: Caller) => boolean;
-  /** What each key may call, and what a spent budget has led to; undefined: keys may call as much as they like. */
-  readonly budget: UpstreamBudget | undefined;
+  /** What each key may call; undefined: as much as it likes. */
+  readonly budget: CallBudget | undefined;
   readonly health: () => UpstreamHealth;
   /** What went wrong with the keys that the gateway holds. */
   readonly heldKeyFaults: HeldKeyFaults;
@@ -65,7 +45,7 @@ const joinWindowMs = 1000;
 /** Connects to the REST API at `url`; nothing is sent yet. */
 export function createUpstream(options: UpstreamOptions, caching?: CacheOptions): Upstream {
   const upstream = createUpstreamResources(options);
-  const { transport, limiter, now } = upstream;
+  const { transport, now } = upstream;
   const window = { joinWindowMs, now };
   const shared: Shared = {
     upstream,
@@ -79,8 +59,6 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     tenant === undefined ? client : new TenantClient(client, tenant, held);
   return {
     clientFor: (caller, operation) => (caller ? narrow(caller, clientOf(caller, operation)) : anonymousClient),
-    cacheOnlyClientFor: (caller, { deadline, cache: own }, reads) =>
-      caller ? narrow(caller, new CacheOnlyClient({ deadline, cache: own, reads, ...upstream })) : anonymousClient,
     refusalOf: (caller) => {
       if (caller === undefined) return new UpstreamError('UNAUTHENTICATED');
       const error = upstream.keys.errorOf(caller.sharingKey);
@@ -88,20 +66,14 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     },
     heldKeyFaults: held.faults,
     callsByTenant: upstream.counts.byTenant,
-    overloaded: (caller) => caller !== undefined && limiter.isFull(caller.queueKey, caller.subject),
     isAccepted: (caller) => upstream.keys.isProven(caller),
-    budget: budgetOf(upstream),
+    budget: upstream.callBudget,
     health: () => healthOf(upstream, shared.json.inFlight.joined + shared.csv.inFlight.joined),
     check: () => checkUpstream(upstream),
     reroute: (route) => transport.reroute(route),
     close: () => transport.close(),
     cache,
   };
-}
-
-function budgetOf(upstream: UpstreamResources): UpstreamBudget | undefined {
-  const { callBudget: budget, budgetCounts: counts } = upstream;
-  return budget && { budget, counts, waitMs: (leftMs, isWrite) => budgetWaitMs(upstream, leftMs, isWrite) };
 }
 
 /** Makes the client of each operation: one that caches if the operation has a part of the cache. */

@@ -51,7 +51,7 @@ function measureBudgets(registers: Registry[], upstream: () => UpstreamHealth): 
   gauges(
     registers,
     'gateway_budget_left_ratio',
-    'The least share of a window that an operation has found left in the last minute, by surface.',
+    'The least share of a window that calls have left in the last minute, by surface.',
     'surface',
     'min',
     () => upstream().budgets.left(),

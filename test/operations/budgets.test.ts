@@ -1,15 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { CallBudget } from '../../src/rest/budget/call-budget.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { as, codesOf } from '../support/load.ts';
-import { apiError, reply } from '../support/replies.ts';
+import { reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, event, listedDashboard, project } from '../support/rows.ts';
 import { startTenants } from '../support/tenants.ts';
-import { until } from '../support/until.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const routes: Routes = {
@@ -32,10 +30,6 @@ function one(id: number): string {
 
 function several(...ids: readonly number[]): string {
   return `{ ${ids.map((id) => `p${id}: project(id: ${id}) { name }`).join(' ')} }`;
-}
-
-function repeated<T>(times: number, value: T): readonly T[] {
-  return Array.from({ length: times }, () => value);
 }
 
 const write = 'mutation { updateProject(input: { id: "1", name: "New" }) { project { name } } }';
@@ -85,6 +79,30 @@ describe('An operation whose budget is spent', () => {
     expect(upstream.requests).toEqual([]);
   });
 
+  test('is refused for the calls that it needs at once, of all surfaces', async () => {
+    await using upstream = await startOpen();
+    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '10/60', events: '1/60' }) });
+    expect(codesOf(await gateway.ask(events))).toEqual([]);
+    upstream.reset();
+    const both = `{ project(id: 1) { name events(first: 2) { nodes { upstreamId } } } }`;
+    const { status, errors } = await gateway.ask(both);
+    expect([status, upstream.requests]).toEqual([429, []]);
+    expect(errors?.[0]?.message).toMatch(/^The operation needs at least 1 REST call of the surface events, which/);
+    // The call that it would have made beside that is left.
+    const { extensions } = await gateway.ask(one(1), { extensions: { cost: true } });
+    expect(extensions).toMatchObject({ cost: { budget: [{ remaining: 9 }] } });
+  });
+
+  test('is refused if it is a mutation, and nothing was sent', async () => {
+    await using upstream = await startOpen();
+    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '1/60' }) });
+    expect(codesOf(await gateway.ask(one(1)))).toEqual([]);
+    const { status, body } = await gateway.ask(write);
+    expect(status).toBe(429);
+    expect(body).not.toContain('"data"');
+    expect(upstream.requests).toEqual(['GET /api/projects/1/']);
+  });
+
   test('leaves other surfaces and other keys their own', async () => {
     await using upstream = await startOpen();
     await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '1/60', events: '1/60' }) });
@@ -114,7 +132,7 @@ describe('An operation whose budget is spent', () => {
   });
 });
 
-test('the metrics show the least share of a window that an operation has found left, whichever key it had', async () => {
+test('the metrics show the least share of a window that calls have left, whichever key they had', async () => {
   await using upstream = await startOpen();
   await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '4/60,100/3600', events: '10/60' }) });
   const left = async (): Promise<readonly string[]> => {
@@ -124,10 +142,9 @@ test('the metrics show the least share of a window that an operation has found l
   expect(await left()).toEqual([]);
   for (const id of [1, 2]) await gateway.ask(one(id));
   await gateway.ask(one(3), as('phx_other'));
-  expect(await left()).toEqual([
-    'gateway_budget_left_ratio{surface="events"} 1',
-    'gateway_budget_left_ratio{surface="rest"} 0.75',
-  ]);
+  expect(await left()).toEqual(['gateway_budget_left_ratio{surface="rest"} 0.5']);
+  for (const id of [1, 2, 3]) await gateway.ask(one(id));
+  expect(await left()).toEqual(['gateway_budget_left_ratio{surface="rest"} 0']);
 });
 
 describe('A call that finds nothing left', () => {
@@ -149,15 +166,15 @@ describe('A call that finds nothing left', () => {
     expect(metrics).toContain('gateway_budget_waits_total{surface="rest"} 3\n');
   });
 
-  test('fails if its turn comes later, and what the operation has read is answered', async () => {
+  test('fails if its turn comes later, with those of its wave, and what the operation has read is answered', async () => {
     await using upstream = await startOpen();
     await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '2/60' }) });
     const answer = await gateway.ask('{ project(id: 1) { dashboards { nodes { name tiles } } } }');
     expect(answer.status).toBe(200);
-    expect(codesOf(answer)).toEqual(['RATE_LIMITED']);
+    expect(codesOf(answer)).toEqual(['RATE_LIMITED', 'RATE_LIMITED']);
     expect(answer.errors?.[0]?.extensions['upstream']).toEqual({ retryAfter: 60 });
     expect(answer.data).toMatchObject({ project: { dashboards: { nodes: [{ name: 'Dashboard 1' }, {}] } } });
-    expect(upstream.requests).toHaveLength(2);
+    expect(upstream.requests).toHaveLength(1);
   });
 
   test('waits at most half of its time if it is a write', async () => {
@@ -249,30 +266,6 @@ test('a refusal says what is left to a client that asks', async () => {
   expect(extensions).toMatchObject({ cost: { actual: 0, budget: [{ surface: 'rest', remaining: 0, resetsIn: 60 }] } });
 });
 
-test('a key has eight calls until its first success', async () => {
-  let known = false;
-  await using upstream = await startUpstream(
-    {
-      'GET /api/projects/:id/': ({ params }) =>
-        known ? project(Number(params['id'])) : reply({ status: 403, body: apiError('permission_denied') }),
-    },
-    { hold: 8 },
-  );
-  await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '100/60' }) });
-  const ask = (key: string): Promise<unknown[]> =>
-    Promise.all(Array.from({ length: 12 }, async (_, id) => codesOf(await gateway.ask(one(id + 1), as(key))))).then(
-      (codes) => codes.flat().map(String).toSorted(),
-    );
-  expect(await ask('phx_new')).toEqual([...repeated(8, 'FORBIDDEN'), ...repeated(4, 'RATE_LIMITED')]);
-  expect(upstream.requests).toHaveLength(8);
-  known = true;
-  const proven = ask('phx_known');
-  await until(() => upstream.requests.length >= 16);
-  upstream.release();
-  expect(await proven).toEqual([]);
-  expect(upstream.requests).toHaveLength(20);
-});
-
 test('one user of a tenant has a share of each window, and the tenant has all of it', async () => {
   await using upstream = await startOpen();
   const entries = { acme: { key: 'phx_acme', projects: ['1', '2'] } };
@@ -289,35 +282,4 @@ test('one user of a tenant has a share of each window, and the tenant has all of
   for (const sub of ['cleo', 'cleo', 'cleo', 'dora']) expect([sub, await askAs(sub)]).toEqual([sub, []]);
   expect(await askAs('dora')).toEqual(['RATE_LIMITED']);
   expect(upstream.requests).toHaveLength(10);
-});
-
-test('an operation is refused in advance if its turn leaves it less time than calls take lately', async () => {
-  let turnMs = 0;
-  // Says when the next call can be had, and counts nothing.
-  const callBudget: CallBudget = {
-    claim: () => ({
-      permit: Promise.resolve({ waited: false, end: () => undefined, giveBack: () => undefined }),
-      leave: () => undefined,
-    }),
-    look: () =>
-      new Map([['rest', { turnMs, windows: [{ ms: 60_000, limit: 100, remaining: 0, resetsInMs: 60_000 }] }]]),
-    covers: (surface) => surface === 'rest',
-    close: () => undefined,
-  };
-  await using upstream = await startOpen({
-    'GET /api/projects/:id/': async ({ params }) => {
-      await delay(200);
-      return project(Number(params['id']));
-    },
-  });
-  await using gateway = await startGateway(upstream, { callBudget, operationDeadlineMs: 60_000 });
-  // Of 16 calls the mean is at least 128 milliseconds, of which a read leaves itself one and a half.
-  const answers = await Promise.all(Array.from({ length: 16 }, (_, index) => gateway.ask(one(index + 1))));
-  expect(answers.flatMap(codesOf)).toEqual([]);
-  turnMs = 59_850;
-  const refused = await gateway.ask(one(17));
-  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
-  turnMs = 20_000;
-  expect(codesOf(await gateway.ask(one(18)))).toEqual([]);
-  expect(upstream.requests.slice(16)).toEqual(['GET /api/projects/18/']);
 });

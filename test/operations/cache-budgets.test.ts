@@ -3,7 +3,8 @@ import type { CallBudget, Permit } from '../../src/rest/budget/call-budget.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { cacheSettings, startCaching } from '../support/cache.ts';
-import { dashboard, project } from '../support/rows.ts';
+import { listOf } from '../support/lists.ts';
+import { dashboard, listedDashboard, project } from '../support/rows.ts';
 import { startTenants } from '../support/tenants.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -20,22 +21,25 @@ test('what the cache has for one tenant spares no call of another one that reach
   expect(upstream.requests).toEqual(['GET /api/projects/1/', 'GET /api/projects/2/']);
 });
 
-test('what a mutation has read after its write spares no call of an equal one, which has to read it anew', async () => {
+test('a mutation whose write was sent keeps what that answered if what it reads then is refused', async () => {
   const write = 'PATCH /api/projects/1/dashboards/2/';
   await using upstream = await startUpstream({ [write]: dashboard(2), [readProject]: project(1) });
   await using gateway = await startCaching(upstream, { budget: budgetOf({ rest: '3/600' }) });
   const mutation =
     'mutation { updateDashboard(input: { projectId: 1, id: 2, name: "New" }) { dashboard { project { updatedAt } } } }';
   expect((await gateway.ask(mutation)).errors).toBeUndefined();
-  expect((await gateway.ask(mutation)).status).toBe(429);
-  expect(upstream.requests).toEqual([write, 'GET /api/projects/1/']);
+  const answer = await gateway.ask(mutation);
+  expect(answer.status).toBe(200);
+  expect(answer.data).toEqual({ updateDashboard: { dashboard: { project: null } } });
+  expect(answer.errors?.map(({ extensions }) => extensions['code'])).toEqual(['RATE_LIMITED']);
+  expect(upstream.requests).toEqual([write, 'GET /api/projects/1/', write]);
 });
 
 test('a client that joins a refresh has the calls that are left for clients', async () => {
   const read = 'GET /api/projects/1/';
   await using upstream = await startUpstream({ [read]: project(1) }, { hold: 1 });
   const refreshes: ((refusal: UpstreamError) => void)[] = [];
-  const permit: Permit = { waited: false, end: () => undefined, giveBack: () => undefined };
+  const permit: Permit = { waited: false, left: 1, end: () => undefined, giveBack: () => undefined };
   // Only clients may call; what a refresh may is decided later.
   const callBudget: CallBudget = {
     claim: ({ isBackground }) => {
@@ -60,4 +64,30 @@ test('a client that joins a refresh has the calls that are left for clients', as
   expect((await anew).errors).toBeUndefined();
   expect(upstream.requests).toEqual([read, read]);
   expect(await metrics()).toContain('gateway_budget_refusals_total{surface="rest"} 0\n');
+});
+
+test('with a spent budget a query is answered if the cache has all that it reads, and is refused if it lacks something', async () => {
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/dashboards/': listOf([1, 2, 3, 4, 5, 6, 7].map((id) => listedDashboard(id))),
+    'GET /api/projects/1/': project(1),
+  });
+  upstream.release();
+  await using gateway = await startCaching(upstream, { budget: budgetOf({ rest: '1/3600' }) });
+  const list = (argument: string): string => `dashboards${argument} { totalCount nodes { upstreamId } }`;
+  expect((await gateway.ask(`{ project(id: 1) { ${list('(first: 100)')} } }`)).errors).toBeUndefined();
+  upstream.reset();
+  const answer = await gateway.ask(`{ project(id: 1) { ${list('(first: 3)')} } }`, { extensions: { cost: true } });
+  expect(answer.data).toEqual({
+    project: { dashboards: { totalCount: 7, nodes: ['1', '2', '3'].map((upstreamId) => ({ upstreamId })) } },
+  });
+  expect(answer.extensions).toMatchObject({ cost: { actual: 0, cached: 1, stale: 0, budget: [{ remaining: 0 }] } });
+  gateway.pass(40);
+  const lacking = await gateway.ask(`{ project(id: 1) { name ${list('(first: 3)')} } }`);
+  expect(lacking.status).toBe(429);
+  expect(lacking).not.toHaveProperty('data');
+  const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
+  expect(metrics).toContain('gateway_budget_refusals_total{surface="rest"} 1\n');
+  const bypassing = { headers: { 'cache-control': 'no-cache' } };
+  expect((await gateway.ask(`{ project(id: 1) { ${list('(first: 3)')} } }`, bypassing)).status).toBe(429);
+  expect(upstream.requests).toEqual([]);
 });

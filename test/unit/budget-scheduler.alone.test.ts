@@ -24,7 +24,7 @@ class TestScheduler {
     this.scheduler = new BudgetScheduler({ ...settings, ledger, now, mostWaiting });
   }
 
-  claim(name: string, demand: Partial<Demand> = {}): Claim {
+  claim(name: string, demand: Partial<Demand> = {}, operation: object = {}): Claim {
     const whole = {
       key: 'key',
       surface: 'rest',
@@ -33,7 +33,7 @@ class TestScheduler {
       waitMs: 5000,
       isBackground: false,
     } as const;
-    const claim = this.scheduler.claim({ ...whole, ...demand });
+    const claim = this.scheduler.claim({ ...whole, ...demand }, operation);
     claim.permit.then(
       (permit) => {
         this.begun.push(name);
@@ -51,7 +51,7 @@ class TestScheduler {
   async prove(key = 'key'): Promise<void> {
     this.claim('first', { key });
     await vi.advanceTimersByTimeAsync(0);
-    this.permits.pop()?.end('success');
+    this.permits.pop()?.end('proof');
     this.begun.length = 0;
   }
 }
@@ -75,7 +75,7 @@ test('a caller that had a turn comes behind the others when calls wait', async (
   for (const name of ['b1', 'b2']) scheduler.claim(name, { queueKey: 'b' });
   for (let second = 1; second <= 4; second += 1) {
     await vi.advanceTimersByTimeAsync(1010);
-    scheduler.permits.pop()?.end('success');
+    scheduler.permits.pop()?.end('proof');
   }
   expect(scheduler.begun).toEqual(['a1', 'b1', 'a2', 'b2']);
 });
@@ -121,21 +121,52 @@ test('a background call leaves the last fifth of a window to others, and does no
   expect(scheduler.failed).toEqual(['m5 RATE_LIMITED 60']);
 });
 
-test('calls wait for the success that proves their key, and fail if it does not come in time', async () => {
-  const scheduler = new TestScheduler(budgetOf({ rest: '20/60', events: '20/60' }));
-  for (let call = 1; call <= 10; call += 1) scheduler.claim(`c${call}`);
-  scheduler.claim('event', { surface: 'events' });
-  await vi.advanceTimersByTimeAsync(100);
-  expect(scheduler.begun).toHaveLength(8);
-  scheduler.permits[0]?.end('failure');
+test('calls of one operation begin together over all surfaces, or none of them does', async () => {
+  const scheduler = new TestScheduler(budgetOf({ rest: '5/60', events: '1/60' }));
+  await scheduler.prove();
+  const both = {};
+  for (const name of ['a1', 'a2']) scheduler.claim(name, {}, both);
+  for (const name of ['e1', 'e2']) scheduler.claim(name, { surface: 'events' }, both);
+  scheduler.claim('other');
   await vi.advanceTimersByTimeAsync(0);
-  expect(scheduler.begun).toHaveLength(8);
-  scheduler.permits[1]?.end('success');
+  expect([scheduler.begun, scheduler.failed]).toEqual([
+    ['other'],
+    ['a1', 'a2', 'e1', 'e2'].map((name) => `${name} RATE_LIMITED -`),
+  ]);
+  const fits = {};
+  scheduler.claim('b1', {}, fits);
+  scheduler.claim('e3', { surface: 'events' }, fits);
   await vi.advanceTimersByTimeAsync(0);
-  expect(scheduler.begun.slice(8).toSorted()).toEqual(['c10', 'c9', 'event']);
-  for (let call = 1; call <= 9; call += 1) scheduler.claim(`o${call}`, { key: 'other' });
-  await vi.advanceTimersByTimeAsync(5000);
-  expect(scheduler.failed).toEqual(['o9 RATE_LIMITED 1']);
+  expect(scheduler.begun.slice(1)).toEqual(['b1', 'e3']);
+});
+
+test('calls that wait for one another are passed by none that come later', async () => {
+  const scheduler = new TestScheduler(budgetOf({ rest: '3/1' }));
+  await scheduler.prove();
+  scheduler.claim('second');
+  await vi.advanceTimersByTimeAsync(500);
+  scheduler.permits.pop()?.end('proof');
+  const three = {};
+  for (const name of ['a1', 'a2', 'a3']) scheduler.claim(name, {}, three);
+  await vi.advanceTimersByTimeAsync(0);
+  scheduler.claim('small');
+  await vi.advanceTimersByTimeAsync(900);
+  expect(scheduler.begun).toEqual(['second']);
+  await vi.advanceTimersByTimeAsync(110);
+  expect(scheduler.begun).toEqual(['second', 'a1', 'a2', 'a3']);
+});
+
+test('an operation that waits for the share of its user keeps no other user waiting', async () => {
+  const scheduler = new TestScheduler(budgetOf({ rest: '10/1' }, { share: 20 }));
+  await scheduler.prove();
+  scheduler.claim('a1', { subject: 'ada' });
+  await vi.advanceTimersByTimeAsync(0);
+  const two = {};
+  for (const name of ['a2', 'a3']) scheduler.claim(name, { subject: 'ada' }, two);
+  await vi.advanceTimersByTimeAsync(0);
+  for (const name of ['b1', 'b2']) scheduler.claim(name, { subject: 'bob' });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(scheduler.begun).toEqual(['a1', 'b1', 'b2']);
 });
 
 test('more calls than may wait are refused, and of one caller more than half of them', async () => {
@@ -155,19 +186,6 @@ test('of one user of a tenant no more calls wait than a quarter', async () => {
   scheduler.claim('b1', { subject: 'bob' });
   await vi.advanceTimersByTimeAsync(0);
   expect(scheduler.failed).toEqual(['a3 OVERLOADED 1']);
-});
-
-test('calls of invented keys leave three quarters of the places to keys that had a success', async () => {
-  const scheduler = new TestScheduler(budgetOf({ rest: '20/60' }), 40);
-  await scheduler.prove();
-  for (const key of ['x', 'y', 'z'])
-    for (let call = 1; call <= 13; call += 1) scheduler.claim(`${key}${call}`, { key, queueKey: key });
-  await vi.advanceTimersByTimeAsync(0);
-  expect(scheduler.begun).toHaveLength(3 * 8);
-  expect(scheduler.failed).toEqual(['z9', 'z10', 'z11', 'z12', 'z13'].map((name) => `${name} OVERLOADED 1`));
-  scheduler.claim('known');
-  await vi.advanceTimersByTimeAsync(0);
-  expect(scheduler.begun).toContain('known');
 });
 
 test('nothing runs on once no call waits', async () => {

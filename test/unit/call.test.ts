@@ -51,7 +51,7 @@ function startRead(upstream: UpstreamResources): Read {
   const owner = { caller, calls: new OperationCalls(10), spans: undefined, hasSucceeded: false };
   const request = { operation, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
   const call = new UpstreamCall(upstream, owner, request);
-  const ended = call.join(deadline).catch((error: unknown) => error);
+  const ended = call.join({ deadline, calls: owner.calls }).catch((error: unknown) => error);
   call.start();
   return { ended, leave: () => deadline.end('left'), expire: () => deadline.end('deadline') };
 }

@@ -10,7 +10,7 @@ import { TransportError } from '../../src/rest/transport/transport.ts';
 
 const operation = operations.listProjects;
 const caller = { key: 'phx_test', hash: 'hash', sharingKey: 'hash', queueKey: 'hash' };
-const permit: Permit = { waited: true, end: () => undefined, giveBack: () => undefined };
+const permit: Permit = { waited: true, left: 1, end: () => undefined, giveBack: () => undefined };
 
 /** The way to an upstream that never answers, with a budget that keeps calls back until a test lets them begin. */
 interface HeldUpstream {
@@ -73,7 +73,7 @@ function startRead(upstream: UpstreamResources, milliseconds: number): Operation
   const owner = { caller, calls: new OperationCalls(10), spans: undefined, hasSucceeded: false };
   const request = { operation, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
   const call = new UpstreamCall(upstream, owner, request);
-  call.join(deadline).catch(() => undefined);
+  call.join({ deadline, calls: owner.calls }).catch(() => undefined);
   call.start();
   return deadline;
 }

@@ -16,7 +16,7 @@ test('a key whose users have few calls takes a few kilobytes: callers invent key
   for (let key = 0; key < 500; key += 1)
     for (const surface of ['rest', 'events'] as const)
       ledger.reserve([
-        { account: { key: `invented ${key}`, surface }, calls: [{ subject: 'user', isBackground: false }] },
+        { key: `invented ${key}`, subject: 'user', isBackground: false, holds: false, counts: { [surface]: 1 } },
       ]);
   expect(heldBytes() - before).toBeLessThan(500 * 40_000);
   expect(calls).toBe(1000);

@@ -5,7 +5,7 @@ import type { CallBudget, Outlooks } from '../../src/rest/budget/call-budget.ts'
 /** A budget of which so much is left of a hundred calls, in each of its windows; undefined: events have none. */
 function budgetWith(...left: readonly number[]): CallBudget {
   const windows = left.map((remaining) => ({ ms: 60_000, limit: 100, remaining, resetsInMs: 0 }));
-  const outlooks: Outlooks = new Map([['events', { windows, turnMs: 0 }]]);
+  const outlooks: Outlooks = new Map([['events', windows]]);
   return {
     claim: () => {
       throw new Error('nothing is called');

@@ -29,11 +29,11 @@ class Worker {
     if (message.kind === 'outlooks') this.budget.takeOutlooks(message.id, message.outlooks);
   }
 
-  claim(): Claim {
+  claim(operation: object = {}): Claim {
     const demand: Demand = {
       ...{ key: 'key', surface: 'rest', queueKey: 'key', subject: '', waitMs: 5000, isBackground: false },
     };
-    const claim = this.budget.claim(demand);
+    const claim = this.budget.claim(demand, operation);
     // One that is left is refused, too.
     claim.permit.catch(() => undefined);
     return claim;
@@ -45,8 +45,8 @@ class Worker {
   }
 
   async left(): Promise<unknown> {
-    const outlooks = await this.budget.look({ key: 'key', subject: '' }, { rest: 0 });
-    return outlooks.get('rest')?.windows[0]?.remaining;
+    const outlooks = await this.budget.look({ key: 'key', subject: '' }, ['rest']);
+    return outlooks.get('rest')?.[0]?.remaining;
   }
 
   die(): void {
@@ -68,7 +68,7 @@ async function turns(count: number): Promise<void> {
 
 test('workers spend one budget, and one is refused what another has had', async () => {
   const [one, two] = startWorkers();
-  (await one.begin()).end('success');
+  (await one.begin()).end('proof');
   await Promise.all([one.begin(), two.begin()]);
   expect(await two.left()).toBe(0);
   await expect(two.begin()).rejects.toMatchObject({ code: 'RATE_LIMITED', upstream: { retryAfter: 60 } });
@@ -78,6 +78,16 @@ test('claims of one turn are one message', async () => {
   const [one] = startWorkers();
   await Promise.all([one.begin(), one.begin(), one.begin()]);
   expect(one.sent).toEqual(['spend']);
+});
+
+test('calls of one operation of a worker begin together, or none of them does', async () => {
+  const [one, two] = startWorkers();
+  await one.begin();
+  const operations = [{}, {}];
+  const refused = operations.map((operation) => [1, 2].map(() => one.claim(operation).permit));
+  const ends = await Promise.allSettled(refused.flat());
+  expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
+  expect(await two.left()).toBe(0);
 });
 
 test('a call that is not sent after all, or that has left, is given back', async () => {
@@ -96,7 +106,7 @@ test('a call that is not sent after all, or that has left, is given back', async
 
 test('the calls of a worker that dies count on, since the upstream may have them', async () => {
   const [one, two] = startWorkers();
-  (await one.begin()).end('success');
+  (await one.begin()).end('proof');
   await one.begin();
   one.die();
   await turns(5);

@@ -1,5 +1,5 @@
+import type { Refusal } from '../errors.ts';
 import type { Surface } from '../operation-ids.ts';
-import type { Outlooks } from './call-budget.ts';
 import { RecentLeast } from './recent-least.ts';
 import { surfaces } from './settings.ts';
 
@@ -11,24 +11,25 @@ export class BudgetCounts {
   readonly waits = noneOfAll();
   readonly #left = new Map<Surface, RecentLeast>();
 
-  refused(surface: Surface): void {
+  refused({ shortage }: Refusal): void {
+    if (shortage === undefined) return;
+    const { surface } = shortage;
     this.refusals.set(surface, (this.refusals.get(surface) ?? 0) + 1);
+    this.found(surface, 0);
   }
 
   waited(surface: Surface): void {
     this.waits.set(surface, (this.waits.get(surface) ?? 0) + 1);
   }
 
-  /** An operation has found so much left. */
-  found(outlooks: Outlooks): void {
-    for (const [surface, { windows }] of outlooks) {
-      let least = this.#left.get(surface);
-      if (least === undefined) this.#left.set(surface, (least = new RecentLeast()));
-      for (const { remaining, limit } of windows) least.add(limit > 0 ? remaining / limit : 0);
-    }
+  /** Such a share of a window was left once calls had begun, from 0 to 1. */
+  found(surface: Surface, left: number): void {
+    const least = this.#left.get(surface) ?? new RecentLeast();
+    this.#left.set(surface, least);
+    least.add(left);
   }
 
-  /** The least share of a window that an operation has found left in the last minute, whichever key it had. */
+  /** The least share of a window that calls have left in the last minute, whichever key they had. */
   left(): ReadonlyMap<Surface, number> {
     const found = [...this.#left].map(([surface, { value }]) => [surface, value] as const);
     return new Map(found.filter((one): one is readonly [Surface, number] => one[1] !== undefined));

@@ -1,19 +1,16 @@
-import { UpstreamError } from '../errors.ts';
+import { type BudgetShortage, Refusal, UpstreamError } from '../errors.ts';
+import { FairQueue, type Queued } from '../fair-queue.ts';
 import type { Surface } from '../operation-ids.ts';
-import type { CallBudget, Claim, Demand, Needs, Outlooks, Permit } from './call-budget.ts';
-import { FairQueue, type QueuedCall, wantedBy } from './fair-queue.ts';
-import type { Account, Ledger, Outlook, Verdict } from './ledger.ts';
-import { type BudgetSettings, surfaces } from './settings.ts';
+import type { CallBudget, Claim, Demand, Outlooks, Permit } from './call-budget.ts';
+import type { AccountCall, Counts, Ledger, Outlook, Verdict, Want } from './ledger.ts';
+import { type BudgetSettings, type BudgetWindow, partsOf, shareOf } from './settings.ts';
 
 /** Settings of the scheduler. */
-export interface SchedulerOptions extends Pick<BudgetSettings, 'windows' | 'scope'> {
+export interface SchedulerOptions extends Pick<BudgetSettings, 'windows' | 'scope' | 'share'> {
   readonly ledger: Ledger;
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
-  /**
-   * Most calls that wait, of all keys together. Of them one caller has at most a half, one user of a tenant a quarter, and
-   * all keys without a success together a quarter: keys can be invented.
-   */
+  /** Most calls that wait, of all keys together. */
   readonly mostWaiting: number;
   readonly counting?: CallBudget['counting'];
   readonly close?: () => void;
@@ -28,17 +25,45 @@ const unknownTurnMs = 3_600_000;
 /** Longest time until a queue is looked at again, in milliseconds. */
 const longestTimerMs = 60_000;
 
+/** A call that waits for its place in the budget. */
+interface QueuedCall extends Queued {
+  readonly surface: Surface;
+  readonly group: Group;
+  readonly begin: (permit: Permit) => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** Calls of one operation that asked in one turn: they begin together, or not at all. */
+interface Group {
+  readonly calls: Set<QueuedCall>;
+  readonly isBackground: boolean;
+  /** Until when it can wait, on the clock of the scheduler. */
+  until: number;
+  hasWaited: boolean;
+}
+
+/** The calls of one key that wait. */
+interface KeyQueue {
+  readonly key: string;
+  readonly calls: FairQueue<QueuedCall>;
+  /** True if the ledger has been asked and has not answered. */
+  isAsked: boolean;
+  /** True if it is to be asked again when it has answered. */
+  hasNews: boolean;
+  timer: NodeJS.Timeout | undefined;
+}
+
 /**
  * Gives out the calls of a budget. What is asked for in one turn of the event loop is a wave, and the ledger is asked once
- * for all of it. What finds nothing left waits in the queue of its account if its turn comes in time.
+ * for all of it. What finds too little left waits in the queue of its key if its turn comes in time.
  */
 export class BudgetScheduler implements CallBudget {
   readonly #options: SchedulerOptions;
-  readonly #queues = new Map<string, FairQueue>();
-  /** Queues to ask the ledger for at the end of this turn. */
-  readonly #wave = new Set<FairQueue>();
+  readonly #queues = new Map<string, KeyQueue>();
+  /** Queues to ask the ledger for at the end of this turn, and the groups that form in it, by their operations. */
+  readonly #wave = new Set<KeyQueue>();
+  readonly #forming = new Map<object, Group>();
   #waiting = 0;
-  #awaitingProof = 0;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -52,31 +77,27 @@ export class BudgetScheduler implements CallBudget {
     return this.#options.windows[surface] !== undefined;
   }
 
-  claim(demand: Demand): Claim {
-    const queue = this.#queueOf({ key: this.#keyOf(demand.key), surface: demand.surface });
-    if (this.#isFull(queue, demand)) {
+  claim(demand: Demand, operation: object): Claim {
+    const { surface, queueKey: caller, subject: user } = demand;
+    const queue = this.#queueOf(this.#keyOf(demand.key));
+    if (queue.calls.isFull(this.#options.mostWaiting, { caller, user }, this.#waiting)) {
       this.#forgetIdle(queue);
-      return { permit: Promise.reject(crowded()), leave: () => undefined };
+      return { permit: Promise.reject(new Refusal('OVERLOADED', 1)), leave: () => undefined };
     }
     const { promise: permit, resolve: begin, reject: fail } = Promise.withResolvers<Permit>();
-    const until = this.#options.now() + demand.waitMs;
-    const call: QueuedCall = { demand, user: demand.subject, until, hasWaited: false, awaitsProof: false, begin, fail };
-    queue.add(call);
-    this.#waiting += 1;
     this.#askFor(queue);
+    const call: QueuedCall = { caller, user, surface, group: this.#groupOf(demand, operation), begin, fail };
+    call.group.calls.add(call);
+    queue.calls.add(call);
+    this.#waiting += 1;
     return { permit, leave: () => this.#fail(queue, call, new UpstreamError('OVERLOADED')) };
   }
 
-  look({ key, subject }: Pick<Demand, 'key' | 'subject'>, needs: Needs): Promise<Outlooks> | Outlooks {
-    const asked = surfaces.filter((surface) => needs[surface] !== undefined && this.covers(surface));
-    const questions = asked.map((surface) => {
-      const account = { key: this.#keyOf(key), surface };
-      const waiting = this.#queues.get(nameOf(account))?.size ?? 0;
-      const count = needs[surface] ?? 0;
-      return { account, subject, count: count === 0 ? 0 : count + waiting };
-    });
+  look({ key, subject }: Pick<Demand, 'key' | 'subject'>, asked: readonly Surface[]): Promise<Outlooks> | Outlooks {
+    const covered = asked.filter((surface) => this.covers(surface));
     const name = (outlooks: readonly Outlook[]): Outlooks =>
-      new Map(outlooks.map((outlook, index) => [asked[index] ?? 'rest', outlook]));
+      new Map(covered.map((surface, index) => [surface, outlooks[index] ?? []]));
+    const questions = covered.map((surface) => ({ account: { key: this.#keyOf(key), surface }, subject }));
     const looked = this.#options.ledger.look(questions);
     return looked instanceof Promise ? looked.then(name) : name(looked);
   }
@@ -91,42 +112,28 @@ export class BudgetScheduler implements CallBudget {
     this.#options.close?.();
   }
 
-  #isFull(queue: FairQueue, { queueKey, subject }: Demand): boolean {
-    const { mostWaiting } = this.#options;
-    if (this.#waiting >= mostWaiting || queue.sizeOf(queueKey) >= mostWaiting / 2) return true;
-    return subject !== '' && queue.sizeOf(queueKey, subject) >= mostWaiting / 4;
-  }
-
-  /** Lets a call wait until its key is proven; false if too many do. */
-  #awaitProof(call: QueuedCall): boolean {
-    if (call.awaitsProof) return true;
-    if (this.#awaitingProof >= this.#options.mostWaiting / 4) return false;
-    call.awaitsProof = true;
-    this.#awaitingProof += 1;
-    return true;
-  }
-
-  /** A call waits no more. */
-  #forget(call: QueuedCall): void {
-    this.#waiting -= 1;
-    if (call.awaitsProof) this.#awaitingProof -= 1;
-  }
-
   #keyOf(key: string): string {
     return this.#options.scope === 'all' ? '' : key;
   }
 
-  #queueOf(account: Account): FairQueue {
-    const name = nameOf(account);
-    const known = this.#queues.get(name);
+  #queueOf(key: string): KeyQueue {
+    const known = this.#queues.get(key);
     if (known !== undefined) return known;
-    const queue = new FairQueue(account);
-    this.#queues.set(name, queue);
+    const queue: KeyQueue = { key, calls: new FairQueue(), isAsked: false, hasNews: false, timer: undefined };
+    this.#queues.set(key, queue);
     return queue;
   }
 
+  #groupOf({ waitMs, isBackground }: Demand, operation: object): Group {
+    const until = this.#options.now() + waitMs;
+    const group = this.#forming.get(operation) ?? { calls: new Set(), isBackground, until, hasWaited: false };
+    this.#forming.set(operation, group);
+    group.until = Math.min(group.until, until);
+    return group;
+  }
+
   /** Once all of this turn have asked. */
-  #askFor(queue: FairQueue): void {
+  #askFor(queue: KeyQueue): void {
     if (this.#wave.size === 0) setImmediate(() => this.#ask());
     this.#wave.add(queue);
   }
@@ -134,115 +141,140 @@ export class BudgetScheduler implements CallBudget {
   #ask(): void {
     const queues = [...this.#wave];
     this.#wave.clear();
+    this.#forming.clear();
+    const asked: { readonly queue: KeyQueue; readonly group: Group; readonly want: Want }[] = [];
     for (const queue of queues) {
       if (queue.isAsked) queue.hasNews = true;
-      else this.#forgetIdle(queue);
+      else if (queue.calls.size === 0) this.#forgetIdle(queue);
+      else {
+        queue.isAsked = true;
+        const groups = new Set(queue.calls.inOrder().map(({ group }) => group));
+        for (const group of groups) asked.push({ queue, group, want: wantOf(queue, group) });
+      }
     }
-    const asked = queues
-      .filter(({ isAsked, size }) => !isAsked && size > 0)
-      .map((queue) => ({ queue, calls: queue.inOrder() }));
-    for (const { queue } of asked) queue.isAsked = true;
-    const wants = asked.map(({ queue, calls }) => ({ account: queue.account, calls: calls.map(wantedBy) }));
-    const hear = (verdicts: readonly (readonly Verdict[])[]): void =>
-      asked.forEach(({ queue, calls }, index) => this.#hear(queue, calls, verdicts[index] ?? []));
-    if (wants.length === 0) return;
-    const reserved = this.#options.ledger.reserve(wants);
+    if (asked.length === 0) return;
+    const hear = (verdicts: readonly Verdict[]): void => {
+      for (const queue of new Set(asked.map((one) => one.queue))) {
+        this.#hear(
+          queue,
+          asked.flatMap((one, index) => (one.queue === queue ? [{ ...one, verdict: verdicts[index] ?? never }] : [])),
+        );
+      }
+    };
+    const reserved = this.#options.ledger.reserve(asked.map(({ want }) => want));
     if (reserved instanceof Promise) void reserved.then(hear);
     else hear(reserved);
   }
 
-  #hear(queue: FairQueue, calls: readonly QueuedCall[], verdicts: readonly Verdict[]): void {
+  #hear(
+    queue: KeyQueue,
+    decided: readonly { readonly group: Group; readonly want: Want; readonly verdict: Verdict }[],
+  ): void {
     queue.isAsked = false;
-    queue.waitsForProof = false;
     const now = this.#options.now();
     let again = Number.POSITIVE_INFINITY;
-    calls.forEach((call, index) => {
-      const verdict = verdicts[index] ?? never;
-      if (verdict.kind === 'begin') return this.#begin(queue, call, verdict);
-      if (!queue.has(call)) return;
-      const turnMs = verdict.kind === 'wait' ? verdict.turnMs : 0;
-      const leftMs = call.until - now;
-      if (leftMs <= leastMs || turnMs >= leftMs || call.demand.isBackground)
-        return this.#fail(queue, call, rateLimited(turnMs));
-      if (verdict.kind === 'prove' && !this.#awaitProof(call)) return this.#fail(queue, call, crowded());
-      call.hasWaited = true;
-      if (verdict.kind === 'prove') queue.waitsForProof = true;
-      again = Math.min(again, leftMs - leastMs, verdict.kind === 'wait' ? Math.max(1, turnMs) : leftMs);
-    });
+    for (const { group, want, verdict } of decided) {
+      if (verdict.kind === 'begin') {
+        this.#begin(queue, group, verdict.calls, verdict.left);
+        continue;
+      }
+      const leftMs = group.until - now;
+      if (leftMs <= leastMs || verdict.turnMs >= leftMs || group.isBackground) {
+        const refusal = this.#refusalOf(want, verdict);
+        for (const call of group.calls) this.#fail(queue, call, refusal);
+        continue;
+      }
+      group.hasWaited = true;
+      // One for which there is room waits for those before it.
+      again = Math.min(again, leftMs - leastMs, verdict.turnMs > 0 ? Math.max(1, verdict.turnMs) : leftMs);
+    }
     if (queue.hasNews) this.#askFor(queue);
     queue.hasNews = false;
     this.#askAgainIn(queue, again);
   }
 
-  #askAgainIn(queue: FairQueue, milliseconds: number): void {
+  #askAgainIn(queue: KeyQueue, milliseconds: number): void {
     clearTimeout(queue.timer);
     this.#forgetIdle(queue);
-    if (queue.size === 0) return;
+    if (queue.calls.size === 0) return;
     queue.timer = setTimeout(() => this.#askFor(queue), Math.min(Math.ceil(milliseconds), longestTimerMs));
   }
 
-  #forgetIdle(queue: FairQueue): void {
-    if (queue.size > 0 || queue.isAsked) return;
+  #forgetIdle(queue: KeyQueue): void {
+    if (queue.calls.size > 0 || queue.isAsked) return;
     clearTimeout(queue.timer);
-    this.#queues.delete(nameOf(queue.account));
+    this.#queues.delete(queue.key);
   }
 
-  #begin(queue: FairQueue, call: QueuedCall, { call: counted }: Verdict & { readonly kind: 'begin' }): void {
+  /** Calls that have left while the ledger was asked are given back. */
+  #begin(queue: KeyQueue, group: Group, counted: readonly AccountCall[], left: Counts): void {
     const { ledger } = this.#options;
-    const { account } = queue;
-    // It has left while the ledger was asked.
-    if (!queue.has(call)) return ledger.drop(account, counted);
-    queue.begin(call);
-    this.#forget(call);
-    call.begin({
-      waited: call.hasWaited,
-      end: (how) => {
-        if (how !== 'given up') ledger.end([{ account, call: counted, isSuccess: how === 'success' }]);
-        this.#answered(account.key);
-      },
-      giveBack: () => {
-        ledger.drop(account, counted);
-        this.#answered(account.key);
-        this.#askWaiting(account);
-      },
-    });
-  }
-
-  /** An answer may have proven the key. */
-  #answered(key: string): void {
-    for (const surface of surfaces) {
-      const queue = this.#queues.get(nameOf({ key, surface }));
-      if (queue?.waitsForProof === true) this.#askFor(queue);
+    const begun = [...counted];
+    for (const waiting of [...group.calls]) {
+      const { surface } = waiting;
+      const one = begun.find(({ account }) => account.surface === surface);
+      if (one === undefined) return;
+      begun.splice(begun.indexOf(one), 1);
+      queue.calls.served(waiting);
+      this.#forget(waiting);
+      waiting.begin({
+        waited: group.hasWaited,
+        left: left[surface] ?? 0,
+        end: (how) => {
+          if (how !== 'given up') ledger.end([{ ...one, provesKey: how === 'proof' }]);
+        },
+        giveBack: () => this.#giveBack(one),
+      });
     }
+    for (const one of begun) this.#giveBack(one);
   }
 
-  #askWaiting(account: Account): void {
-    const queue = this.#queues.get(nameOf(account));
+  #giveBack({ account, call }: AccountCall): void {
+    this.#options.ledger.drop(account, call);
+    const queue = this.#queues.get(account.key);
     if (queue !== undefined) this.#askFor(queue);
   }
 
-  #fail(queue: FairQueue, call: QueuedCall, error: UpstreamError): void {
-    if (!queue.has(call)) return;
-    queue.delete(call);
+  #fail(queue: KeyQueue, call: QueuedCall, error: UpstreamError): void {
+    if (!queue.calls.delete(call)) return;
     this.#forget(call);
     this.#forgetIdle(queue);
     call.fail(error);
   }
+
+  #forget(call: QueuedCall): void {
+    this.#waiting -= 1;
+    call.group.calls.delete(call);
+  }
+
+  /** Why calls are refused that cannot be had in time. */
+  #refusalOf({ counts, subject }: Want, { turnMs, surface }: Verdict & { readonly kind: 'wait' }): Refusal {
+    const tooMany = partsOf(counts).flatMap(([one, count]): readonly BudgetShortage[] => {
+      const window = this.#windowsOf(one, subject).find(({ limit }) => count > limit);
+      return window === undefined ? [] : [{ surface: one, calls: count, window }];
+    });
+    const [shortage = { surface, calls: counts[surface] ?? 0, window: undefined }] = tooMany;
+    if (shortage.window !== undefined) return new Refusal('RATE_LIMITED', undefined, shortage);
+    const laterMs = Number.isFinite(turnMs) ? turnMs : unknownTurnMs;
+    return new Refusal('RATE_LIMITED', Math.max(1, Math.ceil(laterMs / 1000)), shortage);
+  }
+
+  /** The windows that one user has of a surface. */
+  #windowsOf(surface: Surface, subject: string): readonly BudgetWindow[] {
+    const { windows, share } = this.#options;
+    const all = windows[surface] ?? [];
+    return subject === '' ? all : all.map(({ limit, ms }) => ({ limit: shareOf(limit, share), ms }));
+  }
 }
 
-const never: Verdict = { kind: 'wait', turnMs: Number.POSITIVE_INFINITY };
+const never: Verdict = { kind: 'wait', turnMs: Number.POSITIVE_INFINITY, surface: 'rest' };
 
-/** Too many calls wait. */
-function crowded(): UpstreamError {
-  return new UpstreamError('OVERLOADED', { retryAfter: 1 });
-}
-
-/** No call can be had in time; `turnMs` is when one could be, infinite if that is not known. */
-function rateLimited(turnMs: number): UpstreamError {
-  const laterMs = Number.isFinite(turnMs) ? turnMs : unknownTurnMs;
-  return new UpstreamError('RATE_LIMITED', { retryAfter: Math.max(1, Math.ceil(laterMs / 1000)) });
-}
-
-function nameOf({ key, surface }: Account): string {
-  return `${surface} ${key}`;
+function wantOf({ key }: KeyQueue, { calls, isBackground, hasWaited }: Group): Want {
+  const counts: Partial<Record<Surface, number>> = {};
+  let subject = '';
+  for (const { surface, user } of calls) {
+    subject = user;
+    counts[surface] = (counts[surface] ?? 0) + 1;
+  }
+  return { key, subject, isBackground, holds: hasWaited, counts };
 }

@@ -31,11 +31,6 @@ export class CallWindows {
     return [...this.#ended.slice(Math.min(...this.#firsts)), ...this.#inFlight];
   }
 
-  /** Whether an answer is still to come. */
-  get hasInFlight(): boolean {
-    return this.#inFlight.size > 0;
-  }
-
   /** A call begins. */
   begin(call: CountedCall): void {
     this.#inFlight.add(call);

@@ -4,9 +4,6 @@ import { CallWindows } from './call-windows.ts';
 import type { CountedCall } from './ledger.ts';
 import type { BudgetSettings, BudgetWindow } from './settings.ts';
 
-/** Until its first success a key has so many calls: an invented key, or one whose calls only another gateway knows. */
-const callsToProve = 8;
-
 /** Most users of one key whose calls are counted apart on one surface. */
 const mostSubjects = 10_000;
 
@@ -46,16 +43,11 @@ export class SurfaceAccount {
 
 /** The calls of one key. */
 export class KeyAccount {
-  /** What it may call until it is proven; undefined from then on. */
-  trial: CallWindows | undefined;
   readonly #options: AccountOptions;
   readonly #surfaces = new Map<Surface, SurfaceAccount>();
 
-  constructor(options: AccountOptions, isProven: boolean) {
+  constructor(options: AccountOptions) {
     this.#options = options;
-    const shortest = Math.min(...Object.values(options.windows).flatMap((all) => all.map(({ ms }) => ms)));
-    const window = { limit: callsToProve, ms: shortest };
-    this.trial = isProven ? undefined : new CallWindows([window], options.longestCallMs);
   }
 
   /** Its calls on a surface that has a budget. */
@@ -70,7 +62,8 @@ export class KeyAccount {
   /** Every log that counts a call. */
   logsOf(surface: Surface, subject: string): readonly CallWindows[] {
     const account = this.on(surface);
-    return [account.all, account.of(subject), this.trial].filter((log) => log !== undefined);
+    const own = account.of(subject);
+    return own === undefined ? [account.all] : [account.all, own];
   }
 
   /** Every call that counts, with its surface. */

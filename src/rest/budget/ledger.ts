@@ -25,27 +25,27 @@ export interface AccountCall {
   readonly call: CountedCall;
 }
 
-/** A call that wants to begin. */
-export interface WantedCall {
-  /** The user of a tenant that it is for, if users have a share each; else empty. */
-  readonly subject: string;
-  /** Whether it leaves the last fifth of each window to others. */
-  readonly isBackground: boolean;
-}
+/** How many calls, by surface. */
+export type Counts = Readonly<Partial<Record<Surface, number>>>;
 
-/** Calls of one account that want to begin now, in the order of their turns. */
+/** Calls of one operation with one key that begin together, or not at all. */
 export interface Want {
-  readonly account: Account;
-  readonly calls: readonly WantedCall[];
+  readonly key: string;
+  /** The user of a tenant that they are for, if users have a share each; else empty. */
+  readonly subject: string;
+  /** True if they leave the last fifth of each window to others. */
+  readonly isBackground: boolean;
+  /** True if wants behind this one leave it its calls if it cannot begin yet. */
+  readonly holds: boolean;
+  readonly counts: Counts;
 }
 
-/** What becomes of a call that wants to begin. */
+/** The decision on a want. */
 export type Verdict =
-  | { readonly kind: 'begin'; readonly call: CountedCall }
-  // It may begin in so many milliseconds, if those in flight end soon; infinite: never.
-  | { readonly kind: 'wait'; readonly turnMs: number }
-  // The key has to prove itself first: an answer of a call in flight decides.
-  | { readonly kind: 'prove' };
+  // All of its calls begin. `left`: by surface, the least share of a window that is left then, from 0 to 1.
+  | { readonly kind: 'begin'; readonly calls: readonly AccountCall[]; readonly left: Counts }
+  // All of them may begin in so many milliseconds, if those in flight end soon; infinite: never. It is this surface that lacks calls.
+  | { readonly kind: 'wait'; readonly turnMs: number; readonly surface: Surface };
 
 /** One window of an account, as clients see it. */
 export interface WindowStatus {
@@ -57,34 +57,25 @@ export interface WindowStatus {
   readonly resetsInMs: number;
 }
 
-/** What is to be known of an account. */
+/** An account as one user of it sees it. */
 export interface Question {
   readonly account: Account;
   readonly subject: string;
-  /** How many calls are to begin. */
-  readonly count: number;
 }
 
-/** What is known of an account. */
-export interface Outlook {
-  /** Shortest first. */
-  readonly windows: readonly WindowStatus[];
-  /** Milliseconds until the last of the calls that were asked about can begin at the earliest; infinite: never. */
-  readonly turnMs: number;
-}
+/** The windows of an account, shortest first. */
+export type Outlook = readonly WindowStatus[];
 
 /** How a call ended. */
 export interface End extends AccountCall {
-  /** Whether the upstream answered with a success: then it knows the key. */
-  readonly isSuccess: boolean;
+  /** True if the upstream has answered as it does only to a key that it knows. */
+  readonly provesKey: boolean;
 }
 
 /** Where calls are counted. What is counted by another process comes as a promise. Never fails. */
 export interface Ledger {
-  /** Lets calls of a wave begin: a verdict for each call of each want. */
-  readonly reserve: (
-    wants: readonly Want[],
-  ) => Promise<readonly (readonly Verdict[])[]> | readonly (readonly Verdict[])[];
+  /** Lets calls begin, in the order of the wants. */
+  readonly reserve: (wants: readonly Want[]) => Promise<readonly Verdict[]> | readonly Verdict[];
   /** Calls have ended. */
   readonly end: (ends: readonly End[]) => void;
   /** A call that was let begin is not made after all. */

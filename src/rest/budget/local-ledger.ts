@@ -1,21 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Surface } from '../operation-ids.ts';
-import type { CallWindows } from './call-windows.ts';
 import { type AccountOptions, KeyAccount } from './key-account.ts';
-import type {
-  Account,
-  AccountCall,
-  CountedCall,
-  End,
-  Ledger,
-  Outlook,
-  Question,
-  Verdict,
-  Want,
-  WantedCall,
-} from './ledger.ts';
-import { outlookOf, roomIn, type WindowState, waitMs } from './outlook.ts';
-import { type BudgetSettings, leftToOthers, shareOf } from './settings.ts';
+import type { Account, AccountCall, CountedCall, End, Ledger, Outlook, Question, Verdict, Want } from './ledger.ts';
+import { leftAfter, outlookOf, type States, waitMs } from './outlook.ts';
+import { type BudgetSettings, leftToOthers, partsOf, shareOf } from './settings.ts';
 
 /**
  * Most keys whose calls are remembered, and most that are not proven beside them: invented ones drive out none of the
@@ -54,7 +42,7 @@ export class LocalLedger implements Ledger {
     return [...(account?.calls() ?? [])].map(({ surface, call }) => ({ account: { key, surface }, call }));
   }
 
-  /** Whether a key has had a success. */
+  /** True if the upstream has shown that it knows the key. */
   isProven(key: string): boolean {
     return this.#options.scope === 'all' || this.#proven.has(key);
   }
@@ -62,23 +50,26 @@ export class LocalLedger implements Ledger {
   #accountOf(key: string): KeyAccount {
     const known = this.#proven.get(key) ?? this.#unproven.get(key);
     if (known !== undefined) return known;
-    const isProven = this.#options.scope === 'all';
-    const account = new KeyAccount(this.#options, isProven);
-    (isProven ? this.#proven : this.#unproven).set(key, account);
+    const account = new KeyAccount(this.#options);
+    (this.#options.scope === 'all' ? this.#proven : this.#unproven).set(key, account);
     return account;
   }
 
-  reserve(wants: readonly Want[]): readonly (readonly Verdict[])[] {
-    return wants.map((want) => this.#reserveAll(want));
+  reserve(wants: readonly Want[]): readonly Verdict[] {
+    const held = new HeldCalls();
+    return wants.map((want) => this.#reserveAll(want, held));
   }
 
   end(ends: readonly End[]): void {
     const now = this.#options.now();
-    for (const { account, call, isSuccess } of ends) {
+    for (const { account, call, provesKey } of ends) {
       call.endedAt = Math.min(call.endedAt, now);
       const own = this.#accountOf(account.key);
       for (const log of own.logsOf(account.surface, call.subject)) log.end(call);
-      if (isSuccess && own.trial !== undefined) this.#prove(account.key, own);
+      if (provesKey && !this.isProven(account.key)) {
+        this.#unproven.delete(account.key);
+        this.#proven.set(account.key, own);
+      }
     }
   }
 
@@ -88,48 +79,46 @@ export class LocalLedger implements Ledger {
 
   look(questions: readonly Question[]): readonly Outlook[] {
     const now = this.#options.now();
-    return questions.map(({ account, subject, count }) => {
-      const states = this.#statesOf(account, { subject, isBackground: false }, now);
-      return outlookOf(states, count);
-    });
+    return questions.map(({ account, subject }) => outlookOf(this.#statesOf(account, subject, false, now)));
   }
 
-  #reserveAll({ account, calls }: Want): readonly Verdict[] {
+  #reserveAll(want: Want, held: HeldCalls): Verdict {
     const now = this.#options.now();
-    const own = this.#accountOf(account.key);
-    /** Of those before it in the line that wait, which go first. */
-    const ahead = new Map<string, number>();
-    let waiting = 0;
-    return calls.map((wanted): Verdict => {
-      const { all, own: ofSubject } = this.#statesOf(account, wanted, now);
-      const logs = own.logsOf(account.surface, wanted.subject);
-      const subjectAhead = ahead.get(wanted.subject) ?? 0;
-      const isBelowShare = roomIn(ofSubject) > 0;
-      const hasRoom = roomIn(all) > 0 && isBelowShare;
-      if (hasRoom && hasRoomToProve(own.trial, now)) {
-        const { subject } = wanted;
-        const call: CountedCall = {
-          id: this.#options.nextId(),
-          subject,
-          beganAt: now,
-          endedAt: Number.POSITIVE_INFINITY,
-        };
-        for (const log of logs) log.begin(call);
-        return { kind: 'begin', call };
-      }
-      ahead.set(wanted.subject, subjectAhead + 1);
-      if (isBelowShare) waiting += 1;
-      if (hasRoom) return verdictOnTrial(own.trial, now);
-      return { kind: 'wait', turnMs: Math.max(waitMs(all, Math.max(1, waiting)), waitMs(ofSubject, subjectAhead + 1)) };
+    const { key, subject, isBackground, counts } = want;
+    const parts = partsOf(counts).map(([surface, count]) => {
+      const account = { key, surface };
+      const states = this.#statesOf(account, subject, isBackground, now);
+      const shareMs = waitMs(states.own, count + held.of(account, subject));
+      const turnMs = Math.max(shareMs, waitMs(states.all, count + held.of(account)));
+      return { account, count, states, turnMs, isHeldByShare: shareMs > 0 };
     });
+    const late = parts.toSorted((one, other) => other.turnMs - one.turnMs)[0];
+    if (late !== undefined && late.turnMs > 0) {
+      if (want.holds)
+        for (const { account, count, isHeldByShare } of parts) held.add(account, subject, count, isHeldByShare);
+      return { kind: 'wait', turnMs: late.turnMs, surface: late.account.surface };
+    }
+    return {
+      kind: 'begin',
+      calls: parts.flatMap(({ account, count }) =>
+        Array.from({ length: count }, () => ({ account, call: this.#begin(account, subject, now) })),
+      ),
+      left: Object.fromEntries(parts.map(({ account, states, count }) => [account.surface, leftAfter(states, count)])),
+    };
   }
 
-  /** What holds a call back: the windows of its key, and its user's share of them. */
-  #statesOf(
-    { key, surface }: Account,
-    { subject, isBackground }: WantedCall,
-    now: number,
-  ): Record<'all' | 'own', readonly WindowState[]> {
+  #begin({ key, surface }: Account, subject: string, now: number): CountedCall {
+    const call: CountedCall = {
+      id: this.#options.nextId(),
+      subject,
+      beganAt: now,
+      endedAt: Number.POSITIVE_INFINITY,
+    };
+    for (const log of this.#accountOf(key).logsOf(surface, subject)) log.begin(call);
+    return call;
+  }
+
+  #statesOf({ key, surface }: Account, subject: string, isBackground: boolean, now: number): States {
     const { limitsOf, windows, share } = this.#options;
     const account = this.#accountOf(key).on(surface);
     const ownLimits = (windows[surface] ?? []).map(({ limit }) => limit);
@@ -140,20 +129,24 @@ export class LocalLedger implements Ledger {
     const own = account.of(subject)?.states(now, shares) ?? [];
     return { all, own };
   }
+}
 
-  #prove(key: string, account: KeyAccount): void {
-    account.trial = undefined;
-    this.#unproven.delete(key);
-    this.#proven.set(key, account);
+/** Calls that are held for wants that wait, by account and by user. */
+class HeldCalls {
+  readonly #counts = new Map<string, number>();
+
+  of(account: Account, subject = ''): number {
+    return this.#counts.get(nameOf(account, subject)) ?? 0;
+  }
+
+  /** One that waits for its user's share keeps no other user waiting. */
+  add(account: Account, subject: string, count: number, isHeldByShare: boolean): void {
+    for (const owner of isHeldByShare ? [subject] : new Set(['', subject])) {
+      this.#counts.set(nameOf(account, owner), this.of(account, owner) + count);
+    }
   }
 }
 
-function hasRoomToProve(trial: CallWindows | undefined, now: number): boolean {
-  return trial === undefined || roomIn(trial.states(now)) > 0;
-}
-
-/** While calls are in flight, one of their answers may prove the key. */
-function verdictOnTrial(trial: CallWindows | undefined, now: number): Verdict {
-  if (trial === undefined || trial.hasInFlight) return { kind: 'prove' };
-  return { kind: 'wait', turnMs: waitMs(trial.states(now), 1) };
+function nameOf({ key, surface }: Account, subject: string): string {
+  return `${surface} ${key} ${subject}`;
 }

@@ -37,21 +37,25 @@ function waitMsOfOne({ limit, ms, counted, leavesIn }: WindowState, n: number): 
   return laps * ms + wait;
 }
 
-/** What is known of an account of which so many calls are to begin: what all may have, and the share of one user. */
-export function outlookOf(states: Readonly<Record<'all' | 'own', readonly WindowState[]>>, count: number): Outlook {
-  const { all, own } = states;
-  return {
-    turnMs: waitMs([...all, ...own], count),
-    // As one caller meets them: its own share, or what all have left, whichever is less.
-    windows: all.map((window, index) => {
-      const share = own[index];
-      const both = share === undefined ? [window] : [window, share];
-      return {
-        ms: window.ms,
-        limit: Math.min(...both.map(({ limit }) => limit)),
-        remaining: roomIn(both),
-        resetsInMs: Math.max(...both.map(({ emptyIn }) => emptyIn)),
-      };
-    }),
-  };
+/** What holds calls back: the windows of a key, and its user's share of them; empty if it has none. */
+export type States = Readonly<Record<'all' | 'own', readonly WindowState[]>>;
+
+/** The windows as one caller meets them: its own share, or what all have left, whichever is less. */
+export function outlookOf({ all, own }: States): Outlook {
+  return all.map((window, index) => {
+    const share = own[index];
+    const both = share === undefined ? [window] : [window, share];
+    return {
+      ms: window.ms,
+      limit: Math.min(...both.map(({ limit }) => limit)),
+      remaining: roomIn(both),
+      resetsInMs: Math.max(...both.map(({ emptyIn }) => emptyIn)),
+    };
+  });
+}
+
+/** The least share of a window that is left once so many calls more have begun, from 0 to 1. */
+export function leftAfter({ all, own }: States, count: number): number {
+  const left = [...all, ...own].map(({ limit, counted }) => (limit > 0 ? 1 - (counted + count) / limit : 0));
+  return Math.max(0, Math.min(1, ...left));
 }

@@ -4,8 +4,8 @@ import type { SharedRedis } from '../../redis.ts';
 import type { AccountCall } from './ledger.ts';
 import {
   hashOf,
+  type ScriptQuestion,
   type ScriptReply,
-  type ScriptReservation,
   type ScriptWave,
   script,
   toReply,
@@ -59,7 +59,8 @@ interface Change extends AccountCall {
   readonly isDropped: boolean;
 }
 
-type Reservations = (names: WaveNames) => readonly ScriptReservation[];
+/** What the script is asked for, with the names that it uses. */
+type Ask = (names: WaveNames) => ScriptQuestion;
 
 /**
  * The counts of calls in Redis. Up: Redis decides, and hears of what happens here. Down: it could not be asked. It is tried
@@ -118,10 +119,10 @@ export class RedisCounts {
   }
 
   /** Asks for calls with these ids; undefined if Redis cannot be asked. */
-  async reserve(ids: readonly string[], reservations: Reservations): Promise<ScriptReply | undefined> {
+  async reserve(ids: readonly string[], ask: Ask): Promise<ScriptReply | undefined> {
     for (const id of ids) this.#undecided.add(id);
     try {
-      return await this.#tell(reservations);
+      return await this.#tell(ask);
     } finally {
       for (const id of ids) this.#undecided.delete(id);
     }
@@ -187,10 +188,10 @@ export class RedisCounts {
   }
 
   /** Redis hears of what has changed, and what is asked for; undefined if it cannot be asked. */
-  async #tell(reservations?: Reservations): Promise<ScriptReply | undefined> {
+  async #tell(ask?: Ask): Promise<ScriptReply | undefined> {
     const changes = this.#changes;
     this.#changes = [];
-    const reply = await this.#try(changes, reservations);
+    const reply = await this.#try(changes, ask);
     if (reply !== undefined) return this.#heard(reply);
     // It may have heard of them, which changes nothing.
     this.#changes = [...changes, ...this.#changes];
@@ -198,15 +199,11 @@ export class RedisCounts {
     return undefined;
   }
 
-  async #try(changes: readonly Change[], reservations?: Reservations): Promise<ScriptReply | undefined> {
+  async #try(changes: readonly Change[], ask?: Ask): Promise<ScriptReply | undefined> {
     let from = 0;
     for (let attempt = 0; attempt < tries; ) {
       const isLast = changes.length - from <= callsAStep;
-      const answer = await this.#send(
-        this.#era,
-        changes.slice(from, from + callsAStep),
-        isLast ? reservations : undefined,
-      );
+      const answer = await this.#send(this.#era, changes.slice(from, from + callsAStep), isLast ? ask : undefined);
       if (answer === undefined) return undefined;
       if (answer.reply === undefined) {
         attempt += 1;
@@ -256,11 +253,7 @@ export class RedisCounts {
     return reply;
   }
 
-  async #send(
-    era: string,
-    changes: readonly Change[],
-    reservations?: Reservations,
-  ): Promise<ReturnType<typeof toReply> | undefined> {
+  async #send(era: string, changes: readonly Change[], ask?: Ask): Promise<ReturnType<typeof toReply> | undefined> {
     const { redis, gateway, longestCallMs, longestWindowMs, hasShares, now } = this.#options;
     const names = new WaveNames(this.#upstream);
     const at = now();
@@ -277,7 +270,7 @@ export class RedisCounts {
     }
     const wave: ScriptWave = {
       ...{ gateway, era, newEra: randomUUID(), longestCallMs, keptMs: longestWindowMs + longestCallMs },
-      ...{ calls, drops, reservations: reservations?.(names) ?? [] },
+      ...{ calls, drops, ...(ask?.(names) ?? { accounts: [], wants: [] }) },
     };
     const answer = await redis.run(script, names.names, [JSON.stringify(wave)]);
     return answer === undefined ? undefined : toReply(answer);

@@ -68,50 +68,64 @@ local function endLate(key)
   end
 end
 
+local counted = {}
+local held = {}
+local function countsOf(account, key)
+  if not counted[key] then
+    counted[key] = {}
+    remove(key, 'ZREMRANGEBYSCORE', 0, at(-account.longestMs))
+    endLate(key)
+    for nth, window in ipairs(account.windows) do
+      counted[key][nth] = redis.call('ZCOUNT', KEYS[key], '(' .. at(-window[1]), '+inf')
+    end
+  end
+  return counted[key]
+end
+local function fits(account, key, limitAt, calls, isBackground)
+  for nth, window in ipairs(account.windows) do
+    local limit = window[limitAt]
+    if isBackground then limit = limit - math.ceil(limit / 5) end
+    if countsOf(account, key)[nth] + (held[key] or 0) + calls > limit then return false end
+  end
+  return true
+end
+local function begin(account, key, ids)
+  for _, id in ipairs(ids) do put(key, id, wave.longestCallMs) end
+  for nth, count in ipairs(countsOf(account, key)) do counted[key][nth] = count + #ids end
+end
+
 local verdicts = {}
-local states = {}
-for index, reservation in ipairs(wave.reservations) do
-  local counts = {}
-  local function countsOf(key)
-    if not counts[key] then
-      counts[key] = {}
-      remove(key, 'ZREMRANGEBYSCORE', 0, at(-reservation.longestMs))
-      endLate(key)
-      for nth, window in ipairs(reservation.windows) do
-        counts[key][nth] = redis.call('ZCOUNT', KEYS[key], '(' .. at(-window[1]), '+inf')
+for index, want in ipairs(wave.wants) do
+  local isAllowed = true
+  local isHeldByShare = false
+  for _, part in ipairs(want.parts) do
+    local account = wave.accounts[part[1]]
+    if not fits(account, account.key, 2, #part[3], want.isBackground) then isAllowed = false end
+    if part[2] ~= 0 and not fits(account, part[2], 3, #part[3], false) then isHeldByShare = true end
+  end
+  isAllowed = isAllowed and not isHeldByShare
+  for _, part in ipairs(want.parts) do
+    local account = wave.accounts[part[1]]
+    for _, key in ipairs({ account.key, part[2] }) do
+      if key ~= 0 and isAllowed then begin(account, key, part[3]) end
+      if key ~= 0 and want.holds and not isAllowed and not (isHeldByShare and key == account.key) then
+        held[key] = (held[key] or 0) + #part[3]
       end
     end
-    return counts[key]
   end
-  local function fits(key, limitAt, isBackground)
-    for nth, window in ipairs(reservation.windows) do
-      local limit = window[limitAt]
-      if isBackground then limit = limit - math.ceil(limit / 5) end
-      if countsOf(key)[nth] >= limit then return false end
-    end
-    return true
-  end
-  local function begin(key, id)
-    put(key, id, wave.longestCallMs)
-    for nth in ipairs(reservation.windows) do counts[key][nth] = counts[key][nth] + 1 end
-  end
-  verdicts[index] = {}
-  for place, call in ipairs(reservation.calls) do
-    local isAllowed = fits(reservation.key, 2, call[3] == 1) and (call[2] == 0 or fits(call[2], 3, false))
-    if isAllowed then
-      begin(reservation.key, call[1])
-      if call[2] ~= 0 then begin(call[2], call[1]) end
-    end
-    verdicts[index][place] = isAllowed and 1 or 0
-  end
+  verdicts[index] = isAllowed and 1 or 0
+end
+
+local states = {}
+for index, account in ipairs(wave.accounts) do
   states[index] = {}
-  for place, key in ipairs(reservation.tells) do
+  for place, key in ipairs(account.tells) do
     states[index][place] = {}
-    for nth, window in ipairs(reservation.windows) do
+    for nth, window in ipairs(account.windows) do
       local function leaves(score) return score <= now and math.ceil(score + window[1] - now) or -1 end
       local last = tonumber(redis.call('ZREVRANGE', KEYS[key], 0, 0, 'WITHSCORES')[2] or -1)
-      local told = { countsOf(key)[nth], last >= 0 and leaves(last) or 0 }
-      local first = redis.call('ZRANGEBYSCORE', KEYS[key], '(' .. at(-window[1]), '+inf', 'WITHSCORES', 'LIMIT', 0, reservation.max)
+      local told = { countsOf(account, key)[nth], last >= 0 and leaves(last) or 0 }
+      local first = redis.call('ZRANGEBYSCORE', KEYS[key], '(' .. at(-window[1]), '+inf', 'WITHSCORES', 'LIMIT', 0, account.max)
       for score = 2, #first, 2 do told[#told + 1] = leaves(tonumber(first[score])) end
       states[index][place][nth] = told
     end
@@ -120,21 +134,34 @@ end
 return { wave.era, redis.call('ZCARD', KEYS[1]), resent, verdicts, states }
 `);
 
-/** Calls of one account that want to begin, as the script reads them. Numbers of names count from 1. */
-export interface ScriptReservation {
+/** An account whose calls want to begin, as the script reads it. Numbers of names count from 1. */
+export interface ScriptAccount {
   readonly key: number;
   /** Of each window its milliseconds, the limit of all, and that of one user. */
   readonly windows: readonly (readonly [ms: number, limit: number, share: number])[];
   readonly longestMs: number;
-  /** The name of the user's log is 0 without a share; `isBackground` is 0 or 1. */
-  readonly calls: readonly (readonly [id: string, user: number, isBackground: number])[];
   /** The logs of which the state is answered, and of how many of their calls at most. */
   readonly tells: readonly number[];
   readonly max: number;
 }
 
+/** Calls that begin together, or not at all, as the script reads them. */
+export interface ScriptWant {
+  readonly isBackground: boolean;
+  readonly holds: boolean;
+  /** The account by its place from 1; the name of the user's log is 0 without a share. */
+  readonly parts: readonly (readonly [account: number, user: number, ids: readonly string[]])[];
+}
+
+/** What the script is asked for. */
+export interface ScriptQuestion {
+  readonly accounts: readonly ScriptAccount[];
+  /** In the order in which they are decided. */
+  readonly wants: readonly ScriptWant[];
+}
+
 /** What the script is given, as JSON. */
-export interface ScriptWave {
+export interface ScriptWave extends ScriptQuestion {
   readonly gateway: string;
   /** That in which Redis has all calls of this gateway. */
   readonly era: string;
@@ -146,10 +173,9 @@ export interface ScriptWave {
   /** Calls that count, with the milliseconds to their end: less than 0 if they have ended. */
   readonly calls: readonly (readonly [key: number, id: string, endsIn: number])[];
   readonly drops: readonly (readonly [key: number, id: string])[];
-  readonly reservations: readonly ScriptReservation[];
 }
 
-/** What Redis answers of the logs of one reservation: of each window its count, when it is empty, when its first calls leave. */
+/** What Redis answers of the logs of one account: of each window its count, when it is empty, when its first calls leave. */
 export type LogStates = readonly (readonly (readonly number[])[])[];
 
 /** What the script answers to a wave of its era. */
@@ -158,8 +184,9 @@ export interface ScriptReply {
   readonly gateways: number;
   /** How many of the calls that the wave told it did not know. */
   readonly added: number;
-  /** Of each reservation, which calls may begin. */
-  readonly verdicts: readonly (readonly boolean[])[];
+  /** For each want, true if its calls may begin. */
+  readonly verdicts: readonly boolean[];
+  /** By account. */
   readonly states: readonly LogStates[];
 }
 
@@ -170,7 +197,7 @@ export function toReply(answer: unknown): { readonly era: string; readonly reply
   const reply = {
     gateways: Number(gateways),
     added: Number(added),
-    verdicts: list(verdicts).map((calls) => list(calls).map((allowed) => allowed === 1)),
+    verdicts: list(verdicts).map((allowed) => allowed === 1),
     states: list(states).map((logs) =>
       list(logs).map((windows) => list(windows).map((numbers) => list(numbers).map(Number))),
     ),

@@ -1,72 +1,116 @@
-import type { CountedCall, Outlook, Verdict, Want } from './ledger.ts';
-import { outlookOf, type WindowState, waitMs } from './outlook.ts';
-import type { LogStates, ScriptReservation, WaveNames } from './redis-script.ts';
-import { type BudgetSettings, type BudgetWindow, shareOf } from './settings.ts';
+import type { Account, AccountCall, Counts, Outlook, Question, Verdict, Want } from './ledger.ts';
+import { leftAfter, outlookOf, type States, type WindowState, waitMs } from './outlook.ts';
+import type { LogStates, ScriptQuestion, WaveNames } from './redis-script.ts';
+import { type BudgetSettings, type BudgetWindow, partsOf, shareOf } from './settings.ts';
 
 type Settings = Pick<BudgetSettings, 'windows' | 'share'>;
 
-/** The script's reservation for one want whose calls are `begun` here; `max`: of how many calls it says when they leave. */
-export function reservationOf(
-  want: Want,
-  begun: readonly CountedCall[],
-  max: number,
-  names: WaveNames,
-  settings: Settings,
-): ScriptReservation {
-  const { account, calls } = want;
-  const windows = settings.windows[account.surface] ?? [];
-  const key = names.of(account);
-  const logOf = (subject: string): number =>
-    subject === '' || settings.share === 100 ? 0 : names.of(account, subject);
-  return {
-    key,
-    windows: windows.map(({ ms, limit }) => [ms, limit, shareOf(limit, settings.share)] as const),
-    longestMs: Math.max(...windows.map(({ ms }) => ms)),
-    calls: begun.map(
-      ({ id, subject }, index) => [id, logOf(subject), calls[index]?.isBackground === true ? 1 : 0] as const,
-    ),
-    tells: [key, ...usersOf(want, settings).map(logOf)],
-    max,
-  };
+/** An account, and the users of it of whose share the script tells the state. */
+interface AskedAccount {
+  readonly account: Account;
+  readonly users: string[];
+  /** Of how many calls the script says when they leave. */
+  max: number;
 }
 
-/** The users of whose share Redis answers the state, in that order. */
-function usersOf({ calls }: Want, { share }: Settings): readonly string[] {
-  if (share === 100) return [];
-  return [...new Set(calls.map(({ subject }) => subject))].filter((subject) => subject !== '');
+/** What the script is asked about one wave, and what its answers mean. */
+export class Reservation {
+  readonly #settings: Settings;
+  readonly #accounts = new Map<string, AskedAccount>();
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+  }
+
+  /** Asks for the calls of wants, which have begun here. */
+  ask(wants: readonly Want[], begun: readonly (readonly AccountCall[])[], names: WaveNames): ScriptQuestion {
+    for (const { key, subject, counts } of wants) {
+      for (const [surface, count] of partsOf(counts)) this.#note({ key, surface }, subject, count);
+    }
+    const places = [...this.#accounts.keys()];
+    const asked = wants.map(({ key, subject, isBackground, holds, counts }, index) => ({
+      isBackground,
+      holds,
+      parts: partsOf(counts).map(([surface]) => {
+        const account = { key, surface };
+        const ids = (begun[index] ?? []).filter((one) => one.account.surface === surface).map(({ call }) => call.id);
+        const user = this.#hasShare(subject) ? names.of(account, subject) : 0;
+        return [places.indexOf(nameOf(account)) + 1, user, ids] as const;
+      }),
+    }));
+    return { accounts: this.#tell(names), wants: asked };
+  }
+
+  /** Asks how accounts stand. */
+  look(questions: readonly Question[], names: WaveNames): ScriptQuestion {
+    for (const { account, subject } of questions) this.#note(account, subject, 0);
+    return { accounts: this.#tell(names), wants: [] };
+  }
+
+  /** The verdict on a want whose calls began here, once the script has decided. */
+  verdictOf(
+    { key, subject, counts }: Want,
+    calls: readonly AccountCall[],
+    isAllowed: boolean,
+    states: readonly LogStates[],
+  ): Verdict {
+    const parts = partsOf(counts).map(([surface, count]) => {
+      const of = this.#statesOf({ key, surface }, subject, states);
+      return { surface, count, of, turnMs: Math.max(waitMs(of.all, count), waitMs(of.own, count)) };
+    });
+    if (isAllowed) {
+      const left: Counts = Object.fromEntries(parts.map(({ surface, of }) => [surface, leftAfter(of, 0)]));
+      return { kind: 'begin', calls, left };
+    }
+    const { turnMs = 0, surface = 'rest' } = parts.toSorted((one, other) => other.turnMs - one.turnMs)[0] ?? {};
+    return { kind: 'wait', turnMs, surface };
+  }
+
+  /** What is known of an account that was asked about. */
+  outlookOf({ account, subject }: Question, states: readonly LogStates[]): Outlook {
+    return outlookOf(this.#statesOf(account, subject, states));
+  }
+
+  #note(account: Account, subject: string, count: number): void {
+    const name = nameOf(account);
+    const asked = this.#accounts.get(name) ?? { account, users: [], max: 0 };
+    this.#accounts.set(name, asked);
+    asked.max += count;
+    if (this.#hasShare(subject) && !asked.users.includes(subject)) asked.users.push(subject);
+  }
+
+  #hasShare(subject: string): boolean {
+    return subject !== '' && this.#settings.share < 100;
+  }
+
+  #tell(names: WaveNames): ScriptQuestion['accounts'] {
+    const { windows: all, share } = this.#settings;
+    return [...this.#accounts.values()].map(({ account, users, max }) => {
+      const windows = all[account.surface] ?? [];
+      const key = names.of(account);
+      return {
+        key,
+        windows: windows.map(({ ms, limit }) => [ms, limit, shareOf(limit, share)] as const),
+        longestMs: Math.max(...windows.map(({ ms }) => ms)),
+        tells: [key, ...users.map((subject) => names.of(account, subject))],
+        max: Math.max(1, max),
+      };
+    });
+  }
+
+  #statesOf(account: Account, subject: string, states: readonly LogStates[]): States {
+    const { windows: all, share } = this.#settings;
+    const windows = all[account.surface] ?? [];
+    const names = [...this.#accounts.keys()];
+    const told = states[names.indexOf(nameOf(account))] ?? [];
+    const { users = [] } = this.#accounts.get(nameOf(account)) ?? {};
+    const own = this.#hasShare(subject) ? statesFrom(told[users.indexOf(subject) + 1] ?? [], windows, share) : [];
+    return { all: statesFrom(told[0] ?? [], windows, 100), own };
+  }
 }
 
-/** The verdicts on the calls of one want of which Redis has `allowed` some. */
-export function verdictsOf(
-  want: Want,
-  begun: readonly CountedCall[],
-  allowed: readonly boolean[],
-  states: LogStates,
-  settings: Settings,
-): readonly Verdict[] {
-  const windows = settings.windows[want.account.surface] ?? [];
-  const all = statesFrom(states[0] ?? [], windows, 100);
-  const users = usersOf(want, settings);
-  const waiting = new Map<string, number>();
-  let waitingOfAll = 0;
-  return begun.map((call, index) => {
-    if (allowed[index] === true) return { kind: 'begin', call };
-    const { subject } = call;
-    const waitingOfUser = (waiting.get(subject) ?? 0) + 1;
-    waiting.set(subject, waitingOfUser);
-    waitingOfAll += 1;
-    const own = statesFrom(states[users.indexOf(subject) + 1] ?? [], windows, settings.share);
-    const share = users.includes(subject) ? waitMs(own, waitingOfUser) : 0;
-    return { kind: 'wait', turnMs: Math.max(waitMs(all, waitingOfAll), share) };
-  });
-}
-
-/** What is known of an account that `count` calls are asked about. */
-export function outlookFrom(want: Want, count: number, states: LogStates, settings: Settings): Outlook {
-  const windows = settings.windows[want.account.surface] ?? [];
-  const all = statesFrom(states[0] ?? [], windows, 100);
-  const own = usersOf(want, settings).length === 0 ? [] : statesFrom(states[1] ?? [], windows, settings.share);
-  return outlookOf({ all, own }, count);
+function nameOf({ key, surface }: Account): string {
+  return `${surface} ${key}`;
 }
 
 /** The states of the windows of one log. */

@@ -32,3 +32,11 @@ export function shareOf(limit: number, percent: number): number {
 export function leftToOthers(limit: number): number {
   return Math.ceil(limit / 5);
 }
+
+/** The surfaces of which there are calls, with their numbers. */
+export function partsOf(counts: Readonly<Partial<Record<Surface, number>>>): readonly (readonly [Surface, number])[] {
+  return surfaces.flatMap((surface) => {
+    const count = counts[surface] ?? 0;
+    return count === 0 ? [] : [[surface, count] as const];
+  });
+}

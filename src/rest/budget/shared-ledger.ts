@@ -1,7 +1,7 @@
-import type { Account, CountedCall, End, Ledger, Outlook, Question, Verdict, Want } from './ledger.ts';
+import type { Account, AccountCall, CountedCall, End, Ledger, Outlook, Question, Verdict, Want } from './ledger.ts';
 import type { LocalLedger } from './local-ledger.ts';
 import type { RedisCounts } from './redis-counts.ts';
-import { outlookFrom, reservationOf, verdictsOf } from './reservations.ts';
+import { Reservation } from './reservations.ts';
 import type { BudgetSettings } from './settings.ts';
 
 /** Settings of the ledger. */
@@ -22,14 +22,14 @@ export class SharedLedger implements Ledger {
     this.#options = options;
   }
 
-  reserve(wants: readonly Want[]): Promise<readonly (readonly Verdict[])[]> | readonly (readonly Verdict[])[] {
+  reserve(wants: readonly Want[]): Promise<readonly Verdict[]> | readonly Verdict[] {
     const { local, redis } = this.#options;
-    const shared = wants.filter(({ account }) => redis.isUp && local.isProven(account.key));
+    const shared = wants.filter(({ key }) => redis.isUp && local.isProven(key));
     if (shared.length === 0) return this.#reserveHere(wants);
     const own = this.#reserveHere(wants.filter((want) => !shared.includes(want)));
     return this.#reserveThere(shared).then((verdicts) => {
       const [here, there] = [own.values(), verdicts.values()];
-      return wants.map((want) => (shared.includes(want) ? there : here).next().value ?? []);
+      return wants.map((want) => (shared.includes(want) ? there : here).next().value ?? never);
     });
   }
 
@@ -56,60 +56,50 @@ export class SharedLedger implements Ledger {
     return shared.length === 0 ? local.look(questions) : this.#lookThere(questions, shared);
   }
 
-  #reserveHere(wants: readonly Want[]): readonly (readonly Verdict[])[] {
+  #reserveHere(wants: readonly Want[]): readonly Verdict[] {
     const { local, redis } = this.#options;
     const verdicts = local.reserve(wants);
-    wants.forEach(({ account }, index) => {
-      if (!local.isProven(account.key)) return;
-      redis.changed(begunIn(verdicts[index]).map((call) => ({ account, call })));
-    });
+    redis.changed(verdicts.flatMap(begunIn).filter(({ account }) => local.isProven(account.key)));
     return verdicts;
   }
 
   /** Begins the calls here, where nothing holds them back, and keeps those that Redis allows. */
-  async #reserveThere(wants: readonly Want[]): Promise<readonly (readonly Verdict[])[]> {
+  async #reserveThere(wants: readonly Want[]): Promise<readonly Verdict[]> {
     const { local, redis } = this.#options;
     const begun = local.reserve(wants).map(begunIn);
+    const reservation = new Reservation(this.#options);
     const reply = await redis.reserve(
-      begun.flat().map(({ id }) => id),
-      (names) =>
-        wants.map((want, index) => reservationOf(want, begun[index] ?? [], want.calls.length, names, this.#options)),
+      begun.flat().map(({ call }) => call.id),
+      (names) => reservation.ask(wants, begun, names),
     );
     if (reply === undefined) {
       // Redis may have counted them.
-      wants.forEach(({ account }, index) => {
-        for (const call of begun[index] ?? []) this.drop(account, call);
-      });
+      for (const { account, call } of begun.flat()) this.drop(account, call);
       return this.#reserveHere(wants);
     }
     return wants.map((want, index) => {
       const calls = begun[index] ?? [];
-      const allowed = reply.verdicts[index] ?? [];
-      calls.forEach((call, place) => {
-        if (allowed[place] !== true) local.drop(want.account, call);
-      });
-      return verdictsOf(want, calls, allowed, reply.states[index] ?? [], this.#options);
+      const isAllowed = reply.verdicts[index] === true;
+      if (!isAllowed) for (const { account, call } of calls) local.drop(account, call);
+      return reservation.verdictOf(want, calls, isAllowed, reply.states);
     });
   }
 
   async #lookThere(questions: readonly Question[], shared: readonly Question[]): Promise<readonly Outlook[]> {
     const { local, redis } = this.#options;
-    const wants = shared.map(({ account, subject }): Want => ({ account, calls: [{ subject, isBackground: false }] }));
-    const reply = await redis.reserve([], (names) =>
-      wants.map((want, index) => reservationOf(want, [], Math.max(1, shared[index]?.count ?? 1), names, this.#options)),
-    );
+    const reservation = new Reservation(this.#options);
+    const reply = await redis.reserve([], (names) => reservation.look(shared, names));
     const own = local.look(questions);
     if (reply === undefined) return own;
-    return questions.map((question, index) => {
-      const place = shared.indexOf(question);
-      const want = wants[place];
-      if (want === undefined) return own[index] ?? { windows: [], turnMs: 0 };
-      return outlookFrom(want, question.count, reply.states[place] ?? [], this.#options);
-    });
+    return questions.map((question, index) =>
+      shared.includes(question) ? reservation.outlookOf(question, reply.states) : (own[index] ?? []),
+    );
   }
 }
 
-/** The calls among verdicts that may begin. */
-function begunIn(verdicts: readonly Verdict[] = []): readonly CountedCall[] {
-  return verdicts.flatMap((verdict) => (verdict.kind === 'begin' ? [verdict.call] : []));
+const never: Verdict = { kind: 'wait', turnMs: Number.POSITIVE_INFINITY, surface: 'rest' };
+
+/** The calls of a verdict that may begin. */
+function begunIn(verdict: Verdict): readonly AccountCall[] {
+  return verdict.kind === 'begin' ? verdict.calls : [];
 }

@@ -1,5 +1,5 @@
 import type { Caller } from '../caller.ts';
-import type { RestOperation, Surface } from '../operation-ids.ts';
+import type { RestOperation } from '../operation-ids.ts';
 import { namesCurrent } from '../paths.ts';
 import type { DecodedResponse } from '../transport/decode-response.ts';
 import { type CacheUse, forbidsKeeping } from './cache-use.ts';
@@ -34,8 +34,6 @@ export class OperationCache {
   #isShared: boolean;
   #use: CacheUse;
   #freshUntil = Number.POSITIVE_INFINITY;
-  readonly #reads: CachedRead[] = [];
-  #hasWritten = false;
   readonly #given = new GivenAnswers();
   #pages: OperationPages | undefined;
   #ending: Promise<void> | undefined;
@@ -71,11 +69,6 @@ export class OperationCache {
     return this.#freshUntil - this.#cache.now();
   }
 
-  /** What the operation has read so far of what is kept; after a write an equal operation finds none of it. */
-  get reads(): readonly CachedRead[] {
-    return this.#reads;
-  }
-
   /** What an equal operation has made of answers that would all be given again; they count as given to this one. */
   reuse(name: string): ReusableText | undefined {
     if (this.#use !== 'normal') return undefined;
@@ -97,23 +90,6 @@ export class OperationCache {
   /** The operation is about to call: what it makes is made of more than answers of the cache. */
   noteCall(): void {
     this.#given.addOther();
-  }
-
-  /** The operation is about to write. */
-  noteWrite(): void {
-    this.#hasWritten = true;
-    this.noteCall();
-  }
-
-  /** How many of these reads can be answered without a call by what this process has, stale answers too, by surface. */
-  countKnown(reads: readonly CachedRead[]): Readonly<Partial<Record<Surface, number>>> {
-    const counts: Partial<Record<Surface, number>> = {};
-    if (this.#use !== 'normal') return counts;
-    for (const read of reads) {
-      const { surface } = read.operation;
-      if (this.#isKnown(read)) counts[surface] = (counts[surface] ?? 0) + 1;
-    }
-    return counts;
   }
 
   /** The operation has written: its reads from now on are those of this epoch, if it is known. */
@@ -154,17 +130,10 @@ export class OperationCache {
       this.#noteRead(freshness);
       return undefined;
     }
-    if (!this.#hasWritten) this.#reads.push({ operation, kind, target });
     const found = this.#cache.find(this.#placeOf(kind, target), freshness);
     return found instanceof Promise
       ? found.then((answer) => this.#counted(answer, freshness))
       : this.#counted(found, freshness);
-  }
-
-  /** The answer to a read, if there is one that may be given without a call, stale or not. Neither counts nor notes it. */
-  peek({ operation, kind, target }: CachedRead): ReturnType<OperationCache['find']> {
-    const freshness = this.#use === 'normal' ? this.#freshnessOf(operation, target) : undefined;
-    return freshness && this.#cache.find(this.#placeOf(kind, target), freshness);
   }
 
   /** Where an answer that is too old is read anew. If another gateway has done that, its answer is given from now on. */
@@ -211,14 +180,6 @@ export class OperationCache {
   /** The upstream takes the key. */
   prove(): void {
     this.#cache.epochs.prove(this.#caller.sharingKey);
-  }
-
-  /** Whether this process has what a read asks for, or a larger page that holds it. */
-  #isKnown({ operation, kind, target }: CachedRead): boolean {
-    const freshness = this.#freshnessOf(operation, target);
-    if (freshness === undefined) return false;
-    const isHere = (one: string): boolean => this.#cache.findHere(this.#placeOf(kind, one), freshness) !== undefined;
-    return isHere(target) || this.#cache.sizes.larger(target).some(isHere);
   }
 
   /**

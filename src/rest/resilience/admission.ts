@@ -1,9 +1,8 @@
 import type { CallBudget, Permit } from '../budget/call-budget.ts';
-import type { Caller } from '../caller.ts';
 import { isRateLimited, UpstreamError } from '../errors.ts';
 import { TransportError } from '../transport/transport.ts';
 import type { Breaker } from './breaker.ts';
-import type { CallRequest } from './call-request.ts';
+import type { CallOwner, CallRequest } from './call-request.ts';
 import type { Deadline } from './concurrency-limiter.ts';
 import type { UpstreamResources } from './upstream-resources.ts';
 
@@ -24,18 +23,14 @@ const usualFactor = 1.5;
  * as it has the time that calls take lately, after that; a write at most half of its time: its client waits for all of it to
  * know what became of it.
  */
-export function budgetWaitMs(
-  { limiter }: Pick<UpstreamResources, 'limiter'>,
-  leftMs: number,
-  isWrite: boolean,
-): number {
+function budgetWaitMs({ limiter }: Pick<UpstreamResources, 'limiter'>, leftMs: number, isWrite: boolean): number {
   return isWrite ? leftMs / 2 : leftMs - Math.min(leftMs / 2, usualFactor * limiter.meanMs);
 }
 
 /** The waiting of one call that cannot be sent at once. */
 export class Admission {
   readonly #upstream: UpstreamResources;
-  readonly #caller: Caller;
+  readonly #owner: Pick<CallOwner, 'caller' | 'calls'>;
   readonly #request: Admitted;
   readonly #awaited: Awaited;
   #isCancelled = false;
@@ -47,9 +42,14 @@ export class Admission {
   /** For how long the attempt in flight was kept back before it was sent, in milliseconds. */
   heldMs = 0;
 
-  constructor(upstream: UpstreamResources, caller: Caller, request: Admitted, awaited: Awaited) {
+  constructor(
+    upstream: UpstreamResources,
+    owner: Pick<CallOwner, 'caller' | 'calls'>,
+    request: Admitted,
+    awaited: Awaited,
+  ) {
     this.#upstream = upstream;
-    this.#caller = caller;
+    this.#owner = owner;
     this.#request = request;
     this.#awaited = awaited;
   }
@@ -68,14 +68,14 @@ export class Admission {
 
   /** The call was sent, and has ended with a status; undefined: there was none. */
   ended(status: number | undefined): void {
-    const isSuccess = status !== undefined && status >= 200 && status < 300;
-    this.#permit?.end(isSuccess ? 'success' : this.#isCancelled ? 'given up' : 'failure');
+    const isProof = status !== undefined && status < 500 && ![401, 403, 429].includes(status);
+    this.#permit?.end(isProof ? 'proof' : this.#isCancelled ? 'given up' : 'failure');
     this.#permit = undefined;
   }
 
   /** The call was not sent. */
   giveBack(): void {
-    this.#upstream.keys.left(this.#caller, this.#awaited);
+    this.#upstream.keys.left(this.#owner.caller, this.#awaited);
     this.#permit?.giveBack();
     this.#permit = undefined;
   }
@@ -101,13 +101,13 @@ export class Admission {
 
   async #pass(): Promise<Breaker | undefined> {
     const { keys, breakers, limiter, callBudget } = this.#upstream;
-    const { sharingKey, queueKey } = this.#caller;
+    const { sharingKey, queueKey } = this.#owner.caller;
     const { operation, isWrite } = this.#request;
     try {
       for (;;) {
         await this.#waitOutPause();
         this.#refuseCancelled();
-        if (!keys.enter(this.#caller, this.#awaited)) {
+        if (!keys.enter(this.#owner.caller, this.#awaited)) {
           await this.#waitForProof();
           // A pause may have begun meanwhile.
           continue;
@@ -140,7 +140,7 @@ export class Admission {
   /** Reads wait if the pause ends in time; a write is its client's to repeat. */
   async #waitOutPause(): Promise<void> {
     const { pauses, now } = this.#upstream;
-    const { sharingKey } = this.#caller;
+    const { sharingKey } = this.#owner.caller;
     const { operation, isWrite } = this.#request;
     for (;;) {
       const remaining = pauses.remaining(sharingKey, operation);
@@ -152,7 +152,7 @@ export class Admission {
   }
 
   async #waitForProof(): Promise<void> {
-    const { started, leave } = this.#upstream.keys.wait(this.#caller, this.#awaited);
+    const { started, leave } = this.#upstream.keys.wait(this.#owner.caller, this.#awaited);
     this.#wake = leave;
     await started;
     this.#wake = undefined;
@@ -160,23 +160,22 @@ export class Admission {
 
   async #claim(callBudget: CallBudget): Promise<Permit> {
     const { now, budgetCounts } = this.#upstream;
-    const { sharingKey: key, queueKey, subject = '' } = this.#caller;
+    const { calls } = this.#owner;
+    const { sharingKey: key, queueKey, subject = '' } = this.#owner.caller;
     const { isWrite, operation } = this.#request;
     const { isBackground } = this.#awaited;
     const { surface } = operation;
     const waitMs = budgetWaitMs(this.#upstream, this.#awaited.endsAt - now(), isWrite);
-    const { permit, leave } = callBudget.claim({ key, surface, queueKey, subject, waitMs, isBackground });
+    const { permit, leave } = callBudget.claim({ key, surface, queueKey, subject, waitMs, isBackground }, calls);
     this.#wake = leave;
     try {
       const had = await permit;
       if (had.waited) budgetCounts.waited(surface);
+      budgetCounts.found(surface, had.left);
       return had;
     } catch (error) {
-      if (!isRateLimited(error)) throw error;
       // A client has joined it meanwhile, which may have the calls that are left for others.
-      if (isBackground && !this.#awaited.isBackground) return await this.#claim(callBudget);
-      // A refused refresh is not counted: no client is refused by it.
-      if (!isBackground) budgetCounts.refused(surface);
+      if (isRateLimited(error) && isBackground && !this.#awaited.isBackground) return await this.#claim(callBudget);
       throw error;
     } finally {
       this.#wake = undefined;
@@ -184,7 +183,7 @@ export class Admission {
   }
 
   async #queue(): Promise<void> {
-    const { queueKey, subject } = this.#caller;
+    const { queueKey, subject } = this.#owner.caller;
     const { started, leave } = this.#upstream.limiter.queue(queueKey, this.#awaited, subject);
     this.#wake = leave;
     await started;

@@ -1,8 +1,17 @@
 import type { EventLoopYield } from '../../event-loop-yield.ts';
-import { isUnauthenticated, noRoomForBodies, UpstreamError } from '../errors.ts';
+import { isUnauthenticated, noRoomForBodies, Refusal, UpstreamError } from '../errors.ts';
+import type { OperationCalls } from '../operation-calls.ts';
 import { type EndListener, isOverdue, type OperationDeadline } from '../operation-deadline.ts';
 import { SharedWork } from '../single-flight.ts';
 import type { KeptBody } from '../transport/body-room.ts';
+
+/** An operation that waits for a call. */
+export interface AwaitingOperation {
+  readonly deadline: OperationDeadline;
+  readonly calls: OperationCalls;
+  /** True if no client waits for its calls. */
+  readonly isBackground?: boolean | undefined;
+}
 
 /** The side of a call that operations see: they wait for it, and leave when they end. */
 export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
@@ -23,11 +32,11 @@ export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
    * An operation waits for it, in the background if no client waits for that. Rejects with an UpstreamError; with that of the
    * deadline if the operation ends first.
    */
-  join(deadline: OperationDeadline, isBackground = false): Promise<T> {
+  join({ deadline, calls, isBackground = false }: AwaitingOperation): Promise<T> {
     this.#isBackground &&= isBackground;
     if (deadline.endsAt > this.#endsAt) this.#endsAt = deadline.endsAt;
     return new Promise((resolve, reject) => {
-      const waiter = new Waiter(this, deadline, resolve, reject);
+      const waiter = new Waiter(this, deadline, calls, resolve, reject);
       this.add(waiter);
       deadline.onEnd(waiter);
     });
@@ -68,13 +77,16 @@ export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
   protected reject(error: unknown): void {
     const waiters = this.end();
     for (const waiter of waiters) waiter.reject(error);
-    if (endsOperations(error)) for (const { deadline } of waiters) deadline.fail(error);
+    for (const { deadline, calls } of waiters) if (endsOperation(error, calls)) deadline.fail(error);
   }
 }
 
-/** The key is unknown, or there is no room for what is read: then an operation gives back what it has. */
-function endsOperations(error: unknown): error is UpstreamError {
-  return isUnauthenticated(error) || error === noRoomForBodies;
+/**
+ * True if the key is unknown, or there is no room for what is read: then an operation gives back what it has. The same if the
+ * gateway itself refuses a call of an operation that has sent none.
+ */
+function endsOperation(error: unknown, calls: OperationCalls): error is UpstreamError {
+  return isUnauthenticated(error) || error === noRoomForBodies || (error instanceof Refusal && calls.mayBeRefused);
 }
 
 /** The response came in time, but the process had too much to do to read it by then. */
@@ -84,6 +96,7 @@ const readTooLate = new UpstreamError('OVERLOADED', undefined, 'read too late');
 class Waiter<T> implements EndListener {
   settled = false;
   readonly deadline: OperationDeadline;
+  readonly calls: OperationCalls;
   readonly #call: AwaitedCall<T>;
   readonly #resolve: (value: T) => void;
   readonly #reject: (error: unknown) => void;
@@ -91,11 +104,13 @@ class Waiter<T> implements EndListener {
   constructor(
     call: AwaitedCall<T>,
     deadline: OperationDeadline,
+    calls: OperationCalls,
     resolve: (value: T) => void,
     reject: (error: unknown) => void,
   ) {
     this.#call = call;
     this.deadline = deadline;
+    this.calls = calls;
     this.#resolve = resolve;
     this.#reject = reject;
   }

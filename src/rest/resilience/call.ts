@@ -1,5 +1,5 @@
 import type { CallSpan, TraceContext } from '../call-spans.ts';
-import { isRateLimited, isUnauthenticated, noRoomForBodies, UpstreamError } from '../errors.ts';
+import { isRateLimited, isUnauthenticated, noRoomForBodies, Refusal, UpstreamError } from '../errors.ts';
 import { reasonOf } from '../failure-reasons.ts';
 import { type OnEnd, statusOf } from '../operation-calls.ts';
 import type { KeptBody } from '../transport/body-room.ts';
@@ -139,7 +139,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
   }
 
   get #waiting(): Admission {
-    this.#admission ??= new Admission(this.#upstream, this.#owner.caller, this.#request, this);
+    this.#admission ??= new Admission(this.#upstream, this.#owner, this.#request, this);
     return this.#admission;
   }
 
@@ -322,6 +322,9 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Deadline, Respons
   }
 
   #fail(error: unknown): void {
+    // The first call that is refused may end its operation, which leaves the others.
+    if (error instanceof Refusal && this.waiters.length > 0 && !this.isBackground)
+      this.#upstream.budgetCounts.refused(error);
     this.reject(toDomainError(error));
   }
 }

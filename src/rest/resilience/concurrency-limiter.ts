@@ -1,5 +1,5 @@
-import { UpstreamError } from '../errors.ts';
-import { type WaitingCall, WaitingCalls } from './waiting-calls.ts';
+import { Refusal, UpstreamError } from '../errors.ts';
+import { FairQueue, type Queued } from '../fair-queue.ts';
 
 /** A call that waits for a slot. It leaves the queue by itself when it starts or is shed. */
 export interface Waiting {
@@ -32,17 +32,10 @@ const sweepMs = 50;
 /** A call that has less time left than this is not worth starting, in milliseconds. */
 const leastMs = 60;
 
-interface Entry extends WaitingCall {
+interface Entry extends Queued {
   readonly deadline: Deadline;
   readonly start: () => void;
   readonly fail: (error: UpstreamError) => void;
-}
-
-/** What one caller has in flight and in the queue. Gone when it has neither. */
-interface Share {
-  readonly caller: string;
-  inFlight: number;
-  readonly waiting: WaitingCalls<Entry>;
 }
 
 /**
@@ -55,11 +48,10 @@ export class ConcurrencyLimiter {
   readonly #half: number;
   readonly #longest: number;
   readonly #now: () => number;
-  readonly #shares = new Map<string, Share>();
-  /** Callers that wait, in the order in which they are served. */
-  readonly #queue = new Set<Share>();
+  readonly #queue = new FairQueue<Entry>();
+  /** Calls in flight by caller; none without any. */
+  readonly #inFlightOf = new Map<string, number>();
   #inFlight = 0;
-  #queued = 0;
   #sheds = 0;
   #meanMs = 0;
   #sweeper: NodeJS.Timeout | undefined;
@@ -76,7 +68,7 @@ export class ConcurrencyLimiter {
   }
 
   get queued(): number {
-    return this.#queued;
+    return this.#queue.size;
   }
 
   /** How long calls take lately, in milliseconds. */
@@ -89,130 +81,88 @@ export class ConcurrencyLimiter {
     return this.#sheds;
   }
 
-  /** Whether another call of this caller, or of this user of a tenant, would find no place in the queue. */
-  isFull(caller: string, user = ''): boolean {
-    if (this.#queued < this.#longest / (user === '' ? 2 : 4)) return false;
-    const waiting = this.#shares.get(caller)?.waiting;
-    if (this.#queued >= this.#longest || (waiting?.size ?? 0) >= this.#longest / 2) return true;
-    return user !== '' && (waiting?.sizeOf(user) ?? 0) >= this.#longest / 4;
-  }
-
   /** Takes a slot if one is free and no call waits. */
   take(caller: string): boolean {
-    if (this.#inFlight >= this.#most || this.#queued > 0) return false;
+    if (this.#inFlight >= this.#most || this.#queue.size > 0) return false;
     this.seize(caller);
     return true;
   }
 
   /** Takes a slot whether or not one is free: calls without an answer must not keep a probe back. */
   seize(caller: string): void {
-    this.#shareOf(caller).inFlight += 1;
+    this.#inFlightOf.set(caller, (this.#inFlightOf.get(caller) ?? 0) + 1);
     this.#inFlight += 1;
   }
 
   /** Waits for a slot. Throws if the call would have to be shed. */
   queue(caller: string, deadline: Deadline, user = ''): Waiting {
-    if (this.isFull(caller, user) || this.#now() + this.#expectedMs(caller) > deadline.endsAt - leastMs)
-      throw this.#shed();
-    const share = this.#shareOf(caller);
+    const isFull = this.#queue.isFull(this.#longest, { caller, user });
+    if (isFull || this.#now() + this.#expectedMs(caller) > deadline.endsAt - leastMs) throw this.#shed();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const entry: Entry = { deadline, user, start: resolve, fail: reject };
-    share.waiting.add(entry);
-    this.#queue.add(share);
-    this.#queued += 1;
+    const entry: Entry = { caller, user, deadline, start: resolve, fail: reject };
+    this.#queue.add(entry);
     this.#sweeper ??= setInterval(() => this.#sweep(), sweepMs);
     this.#startWaiting();
-    return { started: promise, leave: () => this.#drop(share, entry, new UpstreamError('OVERLOADED')) };
+    return { started: promise, leave: () => this.#drop(entry, new UpstreamError('OVERLOADED')) };
   }
 
   /** Gives a slot back after so many milliseconds. */
   release(caller: string, tookMs: number): void {
-    const share = this.#shareOf(caller);
-    share.inFlight -= 1;
+    const inFlight = (this.#inFlightOf.get(caller) ?? 1) - 1;
+    if (inFlight > 0) this.#inFlightOf.set(caller, inFlight);
+    else this.#inFlightOf.delete(caller);
     this.#inFlight -= 1;
     this.#meanMs += (tookMs - this.#meanMs) / 16;
-    if (this.#queued > 0) this.#startWaiting();
-    this.#forgetIdle(share);
+    if (this.#queue.size > 0) this.#startWaiting();
   }
 
   /** Fails everything that waits. */
   flush(error: UpstreamError): void {
-    for (const share of [...this.#queue]) for (const entry of share.waiting.all()) this.#drop(share, entry, error);
+    for (const entry of this.#queue.inOrder()) this.#drop(entry, error);
   }
 
   #startWaiting(): void {
     while (this.#inFlight < this.#most) {
-      const share = this.#next();
-      const entry = share?.waiting.take();
-      if (share === undefined || entry === undefined) return;
-      // Behind the others.
-      this.#queue.delete(share);
-      this.#queue.add(share);
-      this.#left(share);
-      share.inFlight += 1;
-      this.#inFlight += 1;
+      const entry = this.#queue.next((caller) => this.#mayStart(caller));
+      if (entry === undefined) break;
+      this.#queue.served(entry);
+      this.seize(entry.caller);
       entry.start();
     }
+    this.#rest();
   }
 
-  #next(): Share | undefined {
-    for (const share of this.#queue) if (this.#queue.size === 1 || share.inFlight < this.#half) return share;
-    return undefined;
+  #mayStart(caller: string): boolean {
+    return this.#queue.callers === 1 || (this.#inFlightOf.get(caller) ?? 0) < this.#half;
   }
 
   /** How long one more call of this caller waits until it starts, if calls go on taking as long as they do. */
   #expectedMs(caller: string): number {
-    const own = this.#shares.get(caller)?.waiting.size ?? 0;
-    const before = Math.min(this.#queued, (own + 1) * (this.#queue.size + 1));
+    const before = Math.min(this.#queue.size, (this.#queue.sizeOf(caller) + 1) * (this.#queue.callers + 1));
     return Math.floor(before / this.#most) * this.#meanMs;
   }
 
   #sweep(): void {
     const soon = this.#now() + leastMs;
-    for (const share of [...this.#queue]) {
-      for (const entry of share.waiting.all()) {
-        if (entry.deadline.endsAt <= soon) this.#drop(share, entry, this.#shed());
-      }
-    }
+    for (const entry of this.#queue.inOrder()) if (entry.deadline.endsAt <= soon) this.#drop(entry, this.#shed());
   }
 
   #shed(): UpstreamError {
     this.#sheds += 1;
-    return new UpstreamError('OVERLOADED', { retryAfter: 1 });
+    return new Refusal('OVERLOADED', 1);
   }
 
-  #drop(share: Share, entry: Entry, error: UpstreamError): void {
-    if (!share.waiting.has(entry)) return;
-    this.#remove(share, entry);
-    this.#forgetIdle(share);
+  #drop(entry: Entry, error: UpstreamError): void {
+    if (!this.#queue.delete(entry)) return;
     entry.fail(error);
     // A caller that waited beside this one may be the only one left, and have every slot.
     this.#startWaiting();
   }
 
-  #remove(share: Share, entry: Entry): void {
-    share.waiting.delete(entry);
-    this.#left(share);
-  }
-
-  /** One call of a caller waits no more. */
-  #left(share: Share): void {
-    this.#queued -= 1;
-    if (share.waiting.size === 0) this.#queue.delete(share);
-    if (this.#queued > 0) return;
+  /** Sweeps no more while no call waits. */
+  #rest(): void {
+    if (this.#queue.size > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
-  }
-
-  #shareOf(caller: string): Share {
-    const known = this.#shares.get(caller);
-    if (known !== undefined) return known;
-    const share: Share = { caller, inFlight: 0, waiting: new WaitingCalls() };
-    this.#shares.set(caller, share);
-    return share;
-  }
-
-  #forgetIdle(share: Share): void {
-    if (share.inFlight === 0 && share.waiting.size === 0) this.#shares.delete(share.caller);
   }
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../caller.ts';
-import { UpstreamError } from '../errors.ts';
+import { Refusal, UpstreamError } from '../errors.ts';
 
 /** Most calls in flight with a key of which the upstream has not said yet that it knows it. */
 const mostInFlight = 8;
@@ -112,7 +112,7 @@ export class KeyTrials {
     if (trial === undefined) return { started: Promise.resolve(), leave: () => undefined };
     if (trial.waiting.size >= mostWaiting.key || this.#waiting >= mostWaiting.process) {
       this.#sheds += 1;
-      throw new UpstreamError('OVERLOADED', { retryAfter: 1 });
+      throw new Refusal('OVERLOADED', 1);
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const entry: Entry = { candidate, start: resolve, fail: reject };

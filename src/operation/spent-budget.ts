@@ -1,0 +1,57 @@
+import type { GraphQLError } from 'graphql';
+import type { CallBudget, Outlooks } from '../rest/budget/call-budget.ts';
+import { surfaces } from '../rest/budget/settings.ts';
+import type { Refusal } from '../rest/errors.ts';
+import { operations } from '../rest/generated/views.ts';
+import type { BudgetStatus } from './cost.ts';
+import type { PlannedRun } from './operation-run.ts';
+import { overload, requestError } from './request-error.ts';
+import type { OperationResult } from './result.ts';
+
+/** The error of an operation that ended before its first call, because the gateway itself refused that. */
+export function refusedOperation({ shortage, upstream }: Refusal): GraphQLError {
+  if (shortage === undefined) return overload();
+  const { surface, calls, window } = shortage;
+  const needed = `The operation needs at least ${calls} REST ${calls === 1 ? 'call' : 'calls'} of the surface ${surface}`;
+  if (window !== undefined) {
+    const message = `${needed}, more than the ${window.limit} in ${window.ms / 1000} seconds that it may make.`;
+    return requestError('spentBudget', message);
+  }
+  const { retryAfter = 1 } = upstream ?? {};
+  const message = `${needed}, which can be made in ${retryAfter} seconds at the earliest.`;
+  return requestError('spentBudget', message, {
+    details: { retryAfter },
+    headers: { 'retry-after': String(retryAfter) },
+  });
+}
+
+/**
+ * The result of an operation, with what is left of the surfaces that it has touched; if its client wants to know the cost,
+ * that names those in its plan, called or not.
+ */
+export async function withBudget(
+  { request: { caller }, cost }: PlannedRun,
+  result: OperationResult,
+  budget: CallBudget,
+): Promise<OperationResult> {
+  const touched = cost.calls.surfaces;
+  const planned = cost.wantsCost ? cost.plan()?.calls.map(({ operation }) => operations[operation].surface) : [];
+  const asked = surfaces.filter((surface) => touched.has(surface) || planned?.includes(surface) === true);
+  if (caller === undefined || asked.length === 0) return result;
+  const { sharingKey: key, subject = '' } = caller;
+  const statuses = statusesOf(await budget.look({ key, subject }, asked));
+  const rateLimits = statuses.filter(({ surface }) => touched.has(surface));
+  if (!cost.wantsCost) return { ...result, rateLimits };
+  cost.budget = statuses;
+  return { ...result, rateLimits, extensions: cost.extensions() };
+}
+
+function statusesOf(outlooks: Outlooks): readonly BudgetStatus[] {
+  return [...outlooks].flatMap(([surface, windows]) =>
+    windows.map(({ ms, limit, remaining, resetsInMs }) => ({
+      ...{ surface, limit, remaining },
+      window: ms / 1000,
+      resetsIn: Math.ceil(resetsInMs / 1000),
+    })),
+  );
+}
