@@ -14,10 +14,13 @@ import { mutationNames } from './resolvers/resolvers.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
 import { type BudgetOptions, createCallBudget } from './rest/budget/create-budget.ts';
 import { HeapGrowth } from './rest/cache/heap-growth.ts';
+import { createAdminEndpoint } from './server/admin.ts';
+import { followAdminToken } from './server/admin-token.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
 import { type Config, isProduction } from './settings/config.ts';
 import { cursorSecretOf } from './settings/cursor-secret.ts';
 import { createLog, type Journal } from './telemetry/log.ts';
+import type { Metrics } from './telemetry/metrics.ts';
 import { complain, takeForeignLines } from './telemetry/start-lines.ts';
 import type { RunningTracing } from './telemetry/tracing/start.ts';
 
@@ -112,7 +115,7 @@ export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<voi
       upstream: await checked,
       stop: () => end(0, 'the primary stops'),
       reload: () => void gateway.reload(),
-      snapshot: gateway.metrics.snapshot,
+      measure: async () => ({ snapshot: await gateway.metrics.snapshot(), usage: await gateway.metrics.usage() }),
     });
   } catch (error) {
     const { message, exitCode } = failureOf(error);
@@ -142,6 +145,8 @@ async function startServing(
   { log, plainLog }: Pick<Journal, 'log' | 'plainLog'>,
   link?: PrimaryLink,
 ): Promise<Serving> {
+  const adminToken =
+    config.adminTokenFile === undefined ? undefined : followAdminToken(config.adminTokenFile, plainLog);
   const tracing = config.traces ? await startTraces(environment, upstreamUrl, log) : undefined;
   const gateway = createGateway({
     ...config,
@@ -155,11 +160,12 @@ async function startServing(
   });
   link?.onTenants(gateway.takeTenants);
   const { port, host, stopDelayMs, compression } = config;
-  const metrics = link === undefined ? gateway.metrics : { ...gateway.metrics, render: () => link.totals() };
+  const metrics = link === undefined ? gateway.metrics : metricsOver(gateway.metrics, link);
   const options = { port, host, stopDelayMs, drainMs: drainMsOf(config), compression, socket: link?.socket };
   const isSeparate = config.metricsPort !== undefined;
   const server = await listening('PORT', startServer({ ...gateway, metrics }, { ...options, metrics: !isSeparate }));
-  const scraped = isSeparate ? startMetricsServer(metrics, { ...options, port: config.metricsPort }) : undefined;
+  const admin = adminToken && createAdminEndpoint({ token: adminToken.current, usage: metrics.usage });
+  const scraped = isSeparate ? startMetricsServer(metrics, { ...options, port: config.metricsPort, admin }) : undefined;
   const closeMetrics = scraped && (await listening('METRICS_PORT', scraped));
   const checked = config.upstreamUrl === undefined ? undefined : gateway.checkUpstream();
   return {
@@ -169,8 +175,18 @@ async function startServing(
     stop: async () => {
       await server.stop();
       closeMetrics?.();
+      adminToken?.close();
       await tracing?.stop();
     },
+  };
+}
+
+/** Metrics that tell what all workers have counted. */
+function metricsOver(metrics: Metrics, link: PrimaryLink): Metrics {
+  return {
+    ...metrics,
+    render: async () => (await link.totals()).metrics,
+    usage: async () => (await link.totals()).usage,
   };
 }
 

@@ -3,6 +3,7 @@ import type { BudgetShortage } from '../rest/errors.ts';
 import type { Surface } from '../rest/operation-ids.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { Config } from '../settings/config.ts';
+import type { Usage } from '../telemetry/client-usage.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
 import type { EpochChange } from './worker-epochs.ts';
 
@@ -26,6 +27,19 @@ export interface Started {
   readonly upstream: string | undefined;
 }
 
+/** What one worker has counted. */
+export interface Measurements {
+  readonly snapshot: Snapshot;
+  readonly usage: Usage;
+}
+
+/** What all workers have counted, those that have ended included. */
+export interface Totals {
+  /** Their metrics as one text. */
+  readonly metrics: string;
+  readonly usage: Usage;
+}
+
 /** What the primary tells a worker. */
 export type ToWorker =
   | { readonly kind: 'start'; readonly orders: Orders }
@@ -46,7 +60,7 @@ export type ToWorker =
   // To `changeAll`, under its id: all other workers have.
   | { readonly kind: 'changedAll'; readonly id: number }
   // To `totals`, under its id.
-  | { readonly kind: 'totals'; readonly id: number; readonly text: string | undefined }
+  | { readonly kind: 'totals'; readonly id: number; readonly totals: Totals | undefined }
   // What becomes of REST calls that asked for their place in the budget.
   | { readonly kind: 'decisions'; readonly decisions: readonly Decision[] }
   // To `look`, under its id.
@@ -86,7 +100,7 @@ export type ToPrimary =
   | ({ readonly kind: 'listening' } & Started)
   // It cannot start, and exits with this code.
   | { readonly kind: 'failed'; readonly message: string; readonly exitCode: number }
-  | { readonly kind: 'measured'; readonly id: number; readonly snapshot: Snapshot }
+  | { readonly kind: 'measured'; readonly id: number; readonly measured: Measurements }
   // It stops, and lets requests wait until it gets `close`.
   | { readonly kind: 'holding' }
   // It has stopped listening, and lets requests wait until it gets `answer`.

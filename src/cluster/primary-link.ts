@@ -5,8 +5,15 @@ import type { BudgetSettings } from '../rest/budget/settings.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { SharedSocket } from '../server/graceful-stop.ts';
 import { ConfigError } from '../settings/settings.ts';
-import type { Snapshot } from '../telemetry/metrics.ts';
-import { isToWorker, type Orders, type Started, type ToPrimary, type ToWorker } from './messages.ts';
+import {
+  isToWorker,
+  type Measurements,
+  type Orders,
+  type Started,
+  type ToPrimary,
+  type Totals,
+  type ToWorker,
+} from './messages.ts';
 import { createPending } from './pending.ts';
 import { RemoteBudget } from './remote-budget.ts';
 import { WorkerEpochs } from './worker-epochs.ts';
@@ -15,7 +22,7 @@ import { WorkerEpochs } from './worker-epochs.ts';
 export interface Served extends Started {
   readonly stop: () => void;
   readonly reload: () => void;
-  readonly snapshot: () => Promise<Snapshot>;
+  readonly measure: () => Promise<Measurements>;
 }
 
 /** Longest time that a request waits for a text, in milliseconds: the client can send it instead. */
@@ -44,7 +51,7 @@ export class PrimaryLink {
     mayClose: () => this.#permissionAfter({ kind: 'holding' }, this.#mayClose.promise),
     mayAnswer: () => this.#permissionAfter({ kind: 'closed' }, this.#mayAnswer.promise),
   };
-  readonly #totals = createPending<string>(totalsTimeoutMs);
+  readonly #totals = createPending<Totals>(totalsTimeoutMs);
   #served: Served | undefined;
   /** True if files were to be read again before this worker served: it may have read them already. */
   #isReloadDue = false;
@@ -93,11 +100,11 @@ export class PrimaryLink {
     return send({ kind: 'failed', message, exitCode });
   }
 
-  /** The metrics of all workers together. */
-  async totals(): Promise<string> {
-    const text = await this.#totals.ask((id) => void send({ kind: 'totals', id }));
-    if (text === undefined) throw new Error('the primary did not answer in time');
-    return text;
+  /** What all workers have counted together. */
+  async totals(): Promise<Totals> {
+    const totals = await this.#totals.ask((id) => void send({ kind: 'totals', id }));
+    if (totals === undefined) throw new Error('the primary did not answer in time');
+    return totals;
   }
 
   async #permissionAfter(message: ToPrimary, permission: Promise<void>): Promise<void> {
@@ -123,7 +130,7 @@ export class PrimaryLink {
         this.#tenants = message.tenants;
         return this.#takeTenants(message.tenants);
       case 'measure':
-        return void served?.snapshot().then((snapshot) => send({ kind: 'measured', id: message.id, snapshot }), ignore);
+        return void served?.measure().then((measured) => send({ kind: 'measured', id: message.id, measured }), ignore);
       case 'text':
         return this.#texts.answer(message.id, message.text);
       case 'change':
@@ -132,7 +139,7 @@ export class PrimaryLink {
       case 'changedAll':
         return this.epochs.changed(message.id);
       case 'totals':
-        return this.#totals.answer(message.id, message.text);
+        return this.#totals.answer(message.id, message.totals);
       case 'decisions':
         return this.#budget?.decide(message.decisions);
       case 'outlooks':

@@ -4,11 +4,12 @@ import type { Log } from '../log.ts';
 import type { TextStore } from '../operation/persisted/store.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
+import { addUp, noUsage } from '../telemetry/client-usage.ts';
 import { countingMetrics, type Snapshot } from '../telemetry/metrics.ts';
 import { reloadsMeasured } from '../telemetry/reload-metrics.ts';
 import { BudgetService } from './budget-service.ts';
 import { JointStop } from './joint-stop.ts';
-import type { Orders, Started, ToPrimary, ToWorker } from './messages.ts';
+import type { Orders, Started, ToPrimary, Totals, ToWorker } from './messages.ts';
 import { RecentWrites } from './recent-writes.ts';
 import { createRestarts, type Restarts } from './restarts.ts';
 import { retire, totalsOf } from './totals.ts';
@@ -70,6 +71,7 @@ class Workers {
   readonly #lateMs: number;
   readonly #writes: RecentWrites<WorkerHandle>;
   #retired: Promise<Snapshot> = Promise.resolve([]);
+  #retiredUsage = noUsage;
   #restarted = 0;
   #stopped: PromiseWithResolvers<void> | undefined;
   readonly #end = Promise.withResolvers<WorkersError>();
@@ -129,7 +131,7 @@ class Workers {
     else if (message.kind === 'changeAll') {
       void this.#changeAll(worker, message.change).then(() => worker.send({ kind: 'changedAll', id: message.id }));
     } else if (message.kind === 'totals') {
-      void this.#totals().then((text) => worker.send({ kind: 'totals', id: message.id, text }));
+      void this.#totals().then((totals) => worker.send({ kind: 'totals', id: message.id, totals }));
     }
   }
 
@@ -163,19 +165,24 @@ class Workers {
     await Promise.all(others.map((worker) => worker.change(change)));
   }
 
-  async #totals(): Promise<string> {
+  async #totals(): Promise<Totals> {
     const serving = [...this.#running.values()].filter((worker) => worker.serves);
-    const snapshots = await Promise.all(serving.map((worker) => worker.measure()));
+    const measured = await Promise.all(serving.map((worker) => worker.measure()));
+    const snapshots = measured.map(({ snapshot }) => snapshot);
+    const usage = addUp([this.#retiredUsage, ...measured.map((one) => one.usage)]);
     const { budget, redis, tenants } = this.#options;
     if (budget?.counting !== undefined) snapshots.push(await countingMetrics(budget.counting, redis));
     if (tenants !== undefined) snapshots.push([reloadsMeasured('tenants', tenants.reloads)]);
-    return totalsOf(snapshots, await this.#retired, { running: serving.length, restarts: this.#restarted });
+    const workers = { running: serving.length, restarts: this.#restarted };
+    return { metrics: await totalsOf(snapshots, await this.#retired, workers), usage };
   }
 
   #onEnd(place: number, worker: WorkerHandle, how: string): void {
     this.#running.delete(place);
     this.#budget?.ended(worker);
-    this.#retired = this.#retired.then((retired) => retire(retired, worker.lastSnapshot));
+    const { snapshot, usage } = worker.lastMeasured;
+    this.#retired = this.#retired.then((retired) => retire(retired, snapshot));
+    this.#retiredUsage = addUp([this.#retiredUsage, usage]);
     if (this.#stopped !== undefined) {
       if (this.#running.size === 0) this.#stopped.resolve();
       else this.#jointStop.proceed();

@@ -1,7 +1,14 @@
 import cluster, { type Worker } from 'node:cluster';
-import type { Snapshot } from '../telemetry/metrics.ts';
+import { noUsage } from '../telemetry/client-usage.ts';
 import { type Handovers, watchHandovers } from './handovers.ts';
-import { isToPrimary, type Orders, type Started, type ToPrimary, type ToWorker } from './messages.ts';
+import {
+  isToPrimary,
+  type Measurements,
+  type Orders,
+  type Started,
+  type ToPrimary,
+  type ToWorker,
+} from './messages.ts';
 import { createPending } from './pending.ts';
 import type { EpochChange } from './worker-epochs.ts';
 
@@ -39,9 +46,9 @@ export class WorkerHandle {
   readonly started: Promise<Started>;
   readonly #worker: Worker;
   readonly #handovers: Handovers;
-  readonly #measures = createPending<Snapshot>(measureTimeoutMs);
+  readonly #measures = createPending<Measurements>(measureTimeoutMs);
   readonly #changes = createPending<true>(changeTimeoutMs, Number.POSITIVE_INFINITY);
-  #snapshot: Snapshot = [];
+  #measured: Measurements = { snapshot: [], usage: noUsage };
   #serves = false;
 
   constructor(orders: Orders, events: WorkerEvents) {
@@ -55,7 +62,7 @@ export class WorkerHandle {
         this.#serves = true;
         start.resolve({ url: message.url, upstream: message.upstream });
       } else if (message.kind === 'failed') start.reject(new WorkersError(message.message, message.exitCode));
-      else if (message.kind === 'measured') this.#measures.answer(message.id, message.snapshot);
+      else if (message.kind === 'measured') this.#measures.answer(message.id, message.measured);
       else if (message.kind === 'changed') this.#changes.answer(message.id, true);
       else events.onMessage(message);
     });
@@ -86,16 +93,16 @@ export class WorkerHandle {
     return this.#handovers.untaken;
   }
 
-  /** Its metrics when they were last asked for. */
-  get lastSnapshot(): Snapshot {
-    return this.#snapshot;
+  /** What it had counted when it was last asked. */
+  get lastMeasured(): Measurements {
+    return this.#measured;
   }
 
-  /** Its metrics now; the last ones if it does not answer. */
-  async measure(): Promise<Snapshot> {
-    const snapshot = await this.#measures.ask((id) => this.send({ kind: 'measure', id }));
-    this.#snapshot = snapshot ?? this.#snapshot;
-    return this.#snapshot;
+  /** What it has counted now; what it said last if it does not answer. */
+  async measure(): Promise<Measurements> {
+    const measured = await this.#measures.ask((id) => this.send({ kind: 'measure', id }));
+    this.#measured = measured ?? this.#measured;
+    return this.#measured;
   }
 
   /** It changes the epoch of a key. Resolves once it has, or has ended; after a while in any case. */

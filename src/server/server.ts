@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway.ts';
+import type { AdminEndpoint } from './admin.ts';
 import { Connections, closeAfter } from './connections.ts';
 import { type Endpoints, route } from './endpoints.ts';
 import { GracefulStop, type StopTimes } from './graceful-stop.ts';
@@ -84,14 +85,20 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
   };
 }
 
-/** Serves `/metrics` alone, on a port of its own; resolves to what closes it. */
+/** Where metrics are served if they have a port of their own. */
+export interface MetricsServerOptions extends Pick<ServerOptions, 'port' | 'host' | 'compression'> {
+  readonly admin?: AdminEndpoint | undefined;
+}
+
+/** Serves `/metrics`, and operators if there is `admin`, on a port of its own; resolves to what closes it. */
 export async function startMetricsServer(
   metrics: Gateway['metrics'],
-  { port, host, compression = false }: Pick<ServerOptions, 'port' | 'host' | 'compression'>,
+  { port, host, compression = false, admin }: MetricsServerOptions,
 ): Promise<() => void> {
   const endpoint = createMetricsEndpoint(metrics, compression);
   const server = createServer(httpLimits, (request, response) => {
     if (request.url === '/metrics') endpoint(request, response);
+    else if (request.url?.startsWith('/admin/') === true && admin !== undefined) admin(request, response);
     else response.writeHead(404).end();
   });
   limitConnections(server, mostScrapers);

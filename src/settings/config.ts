@@ -52,6 +52,7 @@ export function readConfig(environment: Environment): Config {
   const { cursorSecret } = declared;
   const upstreamUrl = declared.upstreamUrl === embedded ? undefined : declared.upstreamUrl;
   checkRedis(environment);
+  checkAdmin(declared);
   const auth = readAuth(environment);
   const persisted = Object.freeze({ ...declared.persisted, mode: documentModeOf(environment, declared, auth) });
   return Object.freeze({
@@ -100,6 +101,12 @@ function documentModeOf(
   auth: AuthConfig | undefined,
 ): Config['persisted']['mode'] {
   return given === '' && auth !== undefined ? 'only' : persisted.mode;
+}
+
+/** Throws a ConfigError if operators would have to ask where everyone may. */
+function checkAdmin({ adminTokenFile, metricsPort }: ReturnType<typeof declare>): void {
+  if (adminTokenFile === undefined || metricsPort !== undefined) return;
+  throw new ConfigError('ADMIN_TOKEN_FILE: expected METRICS_PORT beside it, the port of `/admin/`');
 }
 
 /** For a service called `metrics` Kubernetes gives containers a variable of the same name as a setting. */

@@ -45,6 +45,14 @@ function declareProcess({ required, optional, note }: SettingsReader) {
       'METRICS_PORT',
       whole('Port of `/metrics`; unset: that of the gateway', undefined, 1, 65_535),
     ),
+    adminTokenFile: optional(
+      'ADMIN_TOKEN_FILE',
+      text(
+        'File with the token of operators, who may ask below `/admin/` on METRICS_PORT; unset: nobody may',
+        undefined,
+        'the path of a file with a token of 32 characters or more',
+      ),
+    ),
     host: required(
       'HOST',
       text('Address that the gateway listens on', '127.0.0.1', 'an address or a name of this machine'),

@@ -36,6 +36,9 @@ export interface Usage {
   readonly otherRestCalls: number;
 }
 
+/** Nothing yet. */
+export const noUsage: Usage = { operations: [], deprecated: [], otherRestCalls: 0 };
+
 /** Most names with their versions that are counted apart. */
 export const mostClients = 100;
 
@@ -134,4 +137,11 @@ export class ClientUsage {
     known.uses += more.uses;
     if (more.lastAt > known.lastAt) known.lastAt = more.lastAt;
   }
+}
+
+/** What several processes have counted, as one would have. */
+export function addUp(counted: readonly Usage[]): Usage {
+  const sum = new ClientUsage(() => 0);
+  for (const usage of counted) sum.merge(usage);
+  return sum.all();
 }

@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest';
+import { createAdminEndpoint } from '../../src/server/admin.ts';
+import { startMetricsServer } from '../../src/server/server.ts';
+import { freePort } from '../support/free-port.ts';
+import { ask, startGateway, type TestGateway } from '../support/gateway.ts';
+import { createFolder } from '../support/persisted.ts';
+import { runMain } from '../support/process.ts';
+import { project } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const token = 'an-operators-token-of-33-letters.';
+const routes = { 'GET /api/projects/1/': project(1) };
+const byName = 'query Open { project(id: 1) { name } }';
+
+/** The port of operators of a gateway. */
+interface Admin extends AsyncDisposable {
+  readonly ask: (path: string, authorization?: string, method?: string) => Promise<Response>;
+}
+
+async function startAdmin({ gateway }: TestGateway): Promise<Admin> {
+  const port = await freePort();
+  const admin = createAdminEndpoint({ token: () => token, usage: gateway.metrics.usage });
+  const close = await startMetricsServer(gateway.metrics, { port, host: '127.0.0.1', admin });
+  return {
+    ask: (path, authorization = `Bearer ${token}`, method = 'GET') =>
+      fetch(`http://127.0.0.1:${port}${path}`, { method, headers: { authorization } }),
+    [Symbol.asyncDispose]: () => Promise.resolve(close()),
+  };
+}
+
+test('operators read who has used what', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  await using admin = await startAdmin(gateway);
+  await gateway.ask(byName, { headers: { 'x-client-name': 'web' } });
+  const answer = await admin.ask('/admin/usage');
+  expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+  expect(await answer.json()).toMatchObject({
+    operations: [{ client: 'web', version: '', operation: 'Open', operations: 1, errors: 0, restCalls: 1 }],
+    deprecated: [],
+    otherRestCalls: 0,
+  });
+});
+
+test.each(['', 'Bearer', `Basic ${token}`, `Bearer ${token}x`, `Bearer ${token.slice(1)}`, 'Bearer phx_test'])(
+  'nobody else does: %j',
+  async (authorization) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    await using admin = await startAdmin(gateway);
+    for (const path of ['/admin/usage', '/admin/', '/admin/nothing']) {
+      const answer = await admin.ask(path, authorization);
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+      expect(await answer.text()).not.toContain(token);
+    }
+  },
+);
+
+test('another path, another method and an eleventh request in a second are refused', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  await using admin = await startAdmin(gateway);
+  const wrong = await admin.ask('/admin/usage', undefined, 'POST');
+  expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET']);
+  expect((await admin.ask('/admin/constructor')).status).toBe(404);
+  // Within three seconds at least two of these fall into one of them.
+  const answers = await Promise.all(Array.from({ length: 40 }, () => admin.ask('/admin/usage')));
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(30);
+  expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  expect(answers.find(({ status }) => status === 429)?.headers.get('retry-after')).toBe('1');
+});
+
+test('without a token there is nothing below /admin/, and never on the port of the gateway', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  const port = await freePort();
+  const close = await startMetricsServer(gateway.gateway.metrics, { port, host: '127.0.0.1' });
+  const headers = { authorization: `Bearer ${token}` };
+  for (const url of [`http://127.0.0.1:${port}`, gateway.url]) {
+    expect((await fetch(new URL('/admin/usage', url), { headers })).status).toBe(404);
+  }
+  close();
+});
+
+test('what all workers have counted is added up, whichever is asked', async () => {
+  await using upstream = await startUpstream(routes);
+  using folder = createFolder();
+  const port = await freePort();
+  const settings = { PORT: '0', UPSTREAM_URL: upstream.url, METRICS_PORT: String(port), WORKERS: '2' };
+  await using gateway = runMain([], { ...settings, ADMIN_TOKEN_FILE: folder.write('token', token) });
+  const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
+  const headers = { 'x-client-name': 'web', connection: 'close' };
+  for (let times = 0; times < 12; times += 1) await ask(url, byName, { headers });
+  for (let times = 0; times < 4; times += 1) {
+    const answer = await fetch(`http://127.0.0.1:${port}/admin/usage`, {
+      headers: { authorization: `Bearer ${token}`, connection: 'close' },
+    });
+    expect(await answer.json()).toMatchObject({ operations: [{ client: 'web', operations: 12, restCalls: 12 }] });
+  }
+  expect(upstream.requests).toHaveLength(12);
+});
+
+test.each([
+  ['a short token', 'short', /at least 32 characters/],
+  ['nothing', '\n', /holds none/],
+  ['a text of several words', 'one two three four five six seven eight', /without blanks/],
+])('a file with %s stops the start with one line', async (_, content, expected) => {
+  await using upstream = await startUpstream(routes);
+  using folder = createFolder();
+  const settings = { PORT: '0', UPSTREAM_URL: upstream.url, METRICS_PORT: String(await freePort()) };
+  await using gateway = runMain([], { ...settings, ADMIN_TOKEN_FILE: folder.write('token', content) });
+  expect(await gateway.exit()).toBe(2);
+  expect(gateway.output()).toMatch(/^error: ADMIN_TOKEN_FILE: .*\n$/);
+  expect(gateway.output()).toMatch(expected);
+  expect(gateway.output()).not.toContain(content.trim() || token);
+});
+
+test('a token file needs METRICS_PORT', async () => {
+  using folder = createFolder();
+  await using gateway = runMain([], { PORT: '0', ADMIN_TOKEN_FILE: folder.write('token', token) });
+  expect(await gateway.exit()).toBe(2);
+  expect(gateway.output()).toContain('ADMIN_TOKEN_FILE: expected METRICS_PORT beside it');
+});
+
+test('a token that is replaced in its file counts from then on, and one that is too short changes nothing', async () => {
+  await using upstream = await startUpstream(routes);
+  using folder = createFolder();
+  const port = await freePort();
+  const settings = { PORT: '0', UPSTREAM_URL: upstream.url, METRICS_PORT: String(port) };
+  await using gateway = runMain([], { ...settings, ADMIN_TOKEN_FILE: folder.write('token', `${token}\n`) });
+  await gateway.printed(/^Gateway /m);
+  const statusOf = async (shown: string): Promise<number> =>
+    (await fetch(`http://127.0.0.1:${port}/admin/usage`, { headers: { authorization: `Bearer ${shown}` } })).status;
+  expect(await statusOf(token)).toBe(200);
+  const next = token.toUpperCase();
+  folder.write('token', next);
+  await expect.poll(() => statusOf(next), { interval: 300 }).toBe(200);
+  expect(await statusOf(token)).toBe(401);
+  folder.write('token', 'short');
+  await gateway.printed(/tokens of ADMIN_TOKEN_FILE stay as they were/);
+  expect(await statusOf(next)).toBe(200);
+});
