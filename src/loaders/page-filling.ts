@@ -23,11 +23,9 @@ export interface Reader {
  * leads nowhere, or if nothing at all has arrived: a client could not go on.
  */
 export function fetchFilledPage(reader: Reader, at: Position, limit: number, required: number): Promise<ListPage> {
-  const { asked, rows } = requestFor(reader, at, limit);
-  return reader.api.fetchPage(reader.list, asked, rows).then((restPage) => {
-    const page = new WholePage(restPage, asked);
-    return page.rows.length === limit ? page : fill(reader, page, limit, required);
-  });
+  return fetchRows(reader, at, limit).then((page) =>
+    page.rows.length === limit ? page : fill(reader, page, limit, required),
+  );
 }
 
 async function fill(reader: Reader, first: WholePage, limit: number, required: number): Promise<ListPage> {
@@ -36,7 +34,10 @@ async function fill(reader: Reader, first: WholePage, limit: number, required: n
   for (let calls = 0; calls < maximumFurtherCalls; calls += 1) {
     if (page.rows.length >= required || page.next === undefined) break;
     const at = page.rows.length === 0 ? page.next : positionAfter(page, page.rows.length - 1);
-    const further = await fetchFurther(reader, page, at, required - page.rows.length);
+    // An upstream that caps its pages would answer no other rows than those again.
+    const isTooMuch = last.isCapped && (at.boundary?.ids.length ?? 0) > last.ids.length;
+    const maximum = isTooMuch ? last.ids.length : reader.maximum;
+    const further = await fetchFurther({ ...reader, maximum }, page, at, required - page.rows.length);
     if (further === undefined) break;
     const joined = joinPages(page, further);
     const hasNew = joined.rows.length > page.rows.length;
@@ -67,20 +68,21 @@ async function fetchFurther(
   at: Position,
   limit: number,
 ): Promise<WholePage | undefined> {
-  const { asked, rows } = requestFor(reader, at, limit);
   try {
-    return new WholePage(await reader.api.fetchPage(reader.list, asked, rows), asked);
+    return await fetchRows(reader, at, limit);
   } catch (error) {
     if (isCostLimit(error) || at.isStuck === true || page.rows.length === 0) throw error;
     return undefined;
   }
 }
 
-/** What to ask for `limit` rows that were not answered before. Those that were are skipped if they do not fit in. */
-function requestFor({ maximum }: Reader, at: Position, limit: number): { asked: Position; rows: number } {
-  const answered = at.offset === 0 ? (at.boundary?.ids.length ?? 0) : 0;
+/** Asks for `limit` rows that were not answered before. Those that were are skipped as far as they do not fit in. */
+function fetchRows({ api, list, maximum }: Reader, at: Position, limit: number): Promise<WholePage> {
   const overlap = overlapOf(at, limit, maximum);
-  return { asked: overlap < answered ? { ...at, offset: answered } : at, rows: limit + overlap };
+  const skipped = (at.boundary?.ids.length ?? 0) - overlap;
+  const asked = skipped > at.offset ? { ...at, offset: skipped } : at;
+  const rows = limit + overlap;
+  return api.fetchPage(list, asked, rows).then((restPage) => new WholePage(restPage, asked, rows));
 }
 
 function leadsNowhere(): UpstreamError {
@@ -93,9 +95,12 @@ class WholePage implements ListPage {
   readonly segments: readonly Segment[];
   readonly at: Position;
   readonly #restPage: RestPage;
+  /** How many rows were asked for. */
+  readonly #limit: number;
 
-  constructor(restPage: RestPage, at: Position) {
+  constructor(restPage: RestPage, at: Position, limit: number) {
     this.at = at;
+    this.#limit = limit;
     this.#restPage = restPage;
     if (at.boundary === undefined) {
       this.rows = restPage.rows;
@@ -118,6 +123,11 @@ class WholePage implements ListPage {
 
   get isStuck(): boolean {
     return this.#restPage.isStuck;
+  }
+
+  /** True if the upstream answered fewer rows than it was asked for, and has more. */
+  get isCapped(): boolean {
+    return this.#restPage.rows.length < this.#limit && this.next !== undefined;
   }
 
   /** The ids of all rows of the call. */

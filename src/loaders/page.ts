@@ -37,27 +37,16 @@ export function hasRowsBefore(page: ListPage): boolean {
   return offset > 0 || before !== undefined || after !== undefined || boundary !== undefined;
 }
 
-/**
- * The part of a page from row `from` on, at most `limit` rows, as if it had been read alone. `isByTime` says that the list is
- * walked by time, if its rows say when they were; by default it is if it goes on so behind the page.
- */
-export function slicePage(page: ListPage, from: number, limit: number, isByTime = isWalkedByTime(page)): ListPage {
+/** The part of a page from row `from` on, at most `limit` rows. */
+export function slicePage(page: ListPage, from: number, limit: number): ListPage {
   if (from === 0 && limit >= page.rows.length) return page;
   const rows = page.rows.slice(from, from + limit);
   const end = from + rows.length;
   const first = { from: 0, at: positionOf(page, from) };
   const later = page.segments.filter((segment) => segment.from > from && segment.from < end);
   const segments = [first, ...later.map((segment) => ({ from: segment.from - from, at: segment.at }))];
-  const next = end < page.rows.length ? nextBehind(page, end, isByTime) : page.next;
+  const next = end < page.rows.length ? nextBehind(page, end) : page.next;
   return { rows, segments, next, count: page.count };
-}
-
-/**
- * Whether a page is the last one of a list without a count. Such lists are walked by time, which only a `next` shows: a part
- * of this page that was read alone would have had one.
- */
-export function endsUncounted({ next, count }: ListPage): boolean {
-  return next === undefined && count === undefined;
 }
 
 /** The last `limit` rows of a page. */
@@ -85,12 +74,13 @@ export function joinPages(first: ListPage, second: ListPage): ListPage {
 }
 
 /** Where the list goes on at row `end`, which the page has. */
-function nextBehind(page: ListPage, end: number, isByTime: boolean): Position {
-  return (isByTime && end > 0 ? positionInTime(page, end - 1) : undefined) ?? positionOf(page, end);
+function nextBehind(page: ListPage, end: number): Position {
+  return (isWalkedByTime(page) && end > 0 ? positionInTime(page, end - 1) : undefined) ?? positionOf(page, end);
 }
 
-function isWalkedByTime({ next }: ListPage): boolean {
-  return next?.boundary !== undefined;
+/** True if the list goes on by time, or may: the last page of a list without a count does not say. */
+function isWalkedByTime({ next, count }: ListPage): boolean {
+  return next === undefined ? count === undefined : next.boundary !== undefined;
 }
 
 /** Where the list goes on behind row `index` by time; undefined if its rows do not say when they were. */

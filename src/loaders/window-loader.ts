@@ -4,7 +4,7 @@ import type { Collection } from '../rest/paths.ts';
 import type { SizePage } from '../rest/size-page.ts';
 import { scheduleDispatch } from './dispatch.ts';
 import { type MergedPage, mergedPagesOf, requiredRowsOf } from './merged-pages.ts';
-import { endsUncounted, joinPages, type ListPage, positionOf, slicePage, tailOf } from './page.ts';
+import { joinPages, type ListPage, positionOf, slicePage, tailOf } from './page.ts';
 import { fetchFilledPage } from './page-filling.ts';
 import type { RowStore } from './row-store.ts';
 import { type ChargedPage, SavedCalls } from './saved-calls.ts';
@@ -30,8 +30,6 @@ interface Reading extends MergedPage, ChargedPage {
   available: number;
   readonly collection: Collection;
   readonly page: Promise<ListPage>;
-  /** Whether it was asked for with more rows than were wanted, because the cache has such a page. */
-  readonly isEnlarged: boolean;
   settled: boolean;
 }
 
@@ -163,7 +161,7 @@ export class WindowLoader {
     if (isFilledFor(window, reading) || from + wanted <= page.rows.length || page.next === undefined) {
       // A page that took several calls may not have saved any.
       if (page.segments.length === 1) this.#saved.share('windows', waiting, reading);
-      return slicePage(page, from, window.limit, reading.isEnlarged && endsUncounted(page) ? true : undefined);
+      return slicePage(page, from, window.limit);
     }
     // The upstream capped the page, and alone this window gets more rows.
     return this.load(window);
@@ -180,7 +178,7 @@ export class WindowLoader {
     const reader = { api: this.#api, list, maximum: this.#maxPageSize };
     const size = this.#sizePage !== undefined && isPlain(from) ? this.#sizePage(list, from, limit) : limit;
     const page = fetchFilledPage(reader, from, size, required);
-    const range = { offset, limit: size, required, available: size, collection: list, isEnlarged: size > limit };
+    const range = { offset, limit: size, required, available: size, collection: list };
     const reading: Reading = { ...range, page, settled: false, isForCount, isCharged: false };
     page.then(
       (read) => {

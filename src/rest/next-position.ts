@@ -1,5 +1,5 @@
 import { isLater, isSameInstant } from './instants.ts';
-import { boundaryOfStart, type Position, positionByTime } from './positions.ts';
+import { type Boundary, boundaryOfStart, type Position, positionByTime } from './positions.ts';
 import type { Row } from './values.ts';
 
 /** A page that was read, and what its list is narrowed to in time. */
@@ -79,7 +79,13 @@ function positionBefore(named: Position, { at, filter, rows }: PageRead): Positi
   const position = positionByTime(rows, counted) ?? named;
   // If `before` includes its moment, the rows of that moment come again: the list is counted on behind them.
   const isSame = position.before === at.before && position.offset <= at.offset;
-  return isSame ? { ...counted, boundary: position.boundary } : position;
+  return isSame && !isBehind(position.boundary, at.boundary) ? { ...counted, boundary: position.boundary } : position;
+}
+
+/** True if a boundary has rows that another one has not. */
+function isBehind(boundary: Boundary | undefined, other: Boundary | undefined): boolean {
+  if (boundary === undefined || other === undefined) return boundary !== undefined;
+  return boundary.time !== other.time || boundary.ids.length > other.ids.length;
 }
 
 /**

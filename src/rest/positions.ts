@@ -30,25 +30,29 @@ const maximumBytes = 2000;
  * the same place by offset.
  *
  * An upstream that goes on before the last row's time would lose the rows that share it. So the list goes on before the
- * moment next to it, and the rows of the boundary come again. If no later moment is known, because a page holds one
- * moment only, the rows are counted instead.
+ * moment next to it, and the rows of the boundary come again: their ids say which they are, whatever has arrived since. If
+ * more rows share the moment than a boundary names, they are counted.
  */
 export function positionByTime(rows: readonly Row[], counted: Position): Position | undefined {
   const last = rows.at(-1)?.['timestamp'];
   const time = inUtc(last);
+  const { boundary } = counted;
   if (time === undefined) return undefined;
+  // These rows have arrived since, in front of those that were answered.
+  if (isLater(last, boundary?.time)) return counted;
   const start = rows.findLastIndex(({ timestamp }) => timestamp !== last && !isSameInstant(timestamp, last)) + 1;
   const tied = rows.slice(start).map(({ id }) => idText(id));
-  const { boundary } = counted;
   const before = isSameInstant(boundary?.time, last) ? (boundary?.ids ?? []) : [];
   const all = [...before.filter((id) => !tied.includes(id)), ...tied];
   const ids = lastIds(all);
+  const isWhole = ids.length === all.length;
   const later = start > 0 ? rows[start - 1]?.['timestamp'] : boundary?.time;
   if (isLater(later, last)) {
-    const offset = ids.length === all.length ? 0 : all.length;
-    return { offset, before: inUtc(later), after: counted.after, boundary: { time, ids } };
+    return { offset: isWhole ? 0 : all.length, before: inUtc(later), after: counted.after, boundary: { time, ids } };
   }
-  return start > 0 ? undefined : { ...counted, boundary: { time, ids } };
+  if (start > 0) return undefined;
+  const isAllKnown = isWhole && counted.offset <= all.length;
+  return { ...counted, offset: isAllKnown ? 0 : Math.max(counted.offset, all.length), boundary: { time, ids } };
 }
 
 /** At the start of a list no row is later than the first one: later ones have arrived since, and are not waited for. */
@@ -72,8 +76,8 @@ function lastIds(ids: readonly (string | undefined)[]): readonly string[] {
 
 /** How many rows that were answered a page from a position reads again beside `limit` others. */
 export function overlapOf({ offset, boundary }: Position, limit: number, maximum: number): number {
-  const overlap = offset === 0 ? (boundary?.ids.length ?? 0) : 0;
-  return limit + overlap > maximum ? 0 : overlap;
+  const answered = offset === 0 ? (boundary?.ids.length ?? 0) : 0;
+  return Math.max(Math.min(answered, maximum - limit), 0);
 }
 
 /** Whether a row was answered before the position. */
