@@ -1,5 +1,5 @@
 import { type DocumentNode, type GraphQLSchema, type OperationDefinitionNode, visit } from 'graphql';
-import { fragmentsOf, treeOf } from '../look-ahead/selection-tree.ts';
+import { fragmentsOf, rootOf } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import type { Config } from '../settings/config.ts';
@@ -22,10 +22,9 @@ export function refusalsFor(
   operation: OperationDefinitionNode,
 ): readonly string[] {
   const refusals: string[] = [];
-  const type = schema.getMutationType();
-  if (operation.operation === 'mutation' && type !== null && type !== undefined) {
-    const tree = treeOf({ schema, fragments: fragmentsOf(document), operation }, undefined);
-    const fields = tree.root.on(type).fields.map(({ field }) => field.name);
+  if (operation.operation === 'mutation') {
+    const root = rootOf({ schema, fragments: fragmentsOf(document), operation }, undefined);
+    const fields = (root?.fields ?? []).map(({ field }) => field.name);
     const refused = [...new Set(fields)].filter((field) => !mutations.has(field));
     refusals.push(...refused.map((field) => `${name} may not run \`${field}\``));
   }

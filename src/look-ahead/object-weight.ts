@@ -14,9 +14,9 @@ import {
   fold,
   type ObjectSelection,
   type OperationScope,
+  rootOf,
   type SelectedField,
   selectionOf,
-  treeOf,
 } from './selection-tree.ts';
 
 /**
@@ -35,8 +35,8 @@ export function countAnswered(
 
 /** The weight of the root of an operation at most, whatever its variables are. */
 export function rootWeight(scope: OperationScope): ObjectWeight {
-  const type = scope.schema.getRootType(scope.operation.operation);
-  return isObjectType(type) ? weightOf(treeOf(scope, undefined).root.on(type)) : nothing;
+  const root = rootOf(scope, undefined);
+  return root === undefined ? nothing : weightOf(root);
 }
 
 const nothing: ObjectWeight = { objects: 0, bytes: 0, leaves: 0, ids: 0, copies: 0 };

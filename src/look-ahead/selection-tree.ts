@@ -44,6 +44,16 @@ export function treeOf(scope: OperationScope, coerced: Coerced | undefined, part
   return treesOf(scope).of(coerced, part);
 }
 
+/** What is selected on the root of such a tree; undefined if the schema has no operations of the kind. */
+export function rootOf(
+  scope: OperationScope,
+  coerced: Coerced | undefined,
+  part?: 'first part',
+): ObjectSelection | undefined {
+  const type = scope.schema.getRootType(scope.operation.operation);
+  return isObjectType(type) ? treeOf(scope, coerced, part).root.on(type) : undefined;
+}
+
 /** What is selected below the field that is being executed. */
 export function selectionOf(info: ExecutionInfo): Selection {
   return executedTree(info).at(info.fieldNodes);
@@ -273,6 +283,13 @@ export class SelectedField {
     return this.#below;
   }
 
+  /** What is selected on the objects that it answers, for each type that they may have; none for leaves. */
+  get possible(): readonly ObjectSelection[] {
+    const type = getNamedType(this.field.type);
+    if (isObjectType(type)) return [this.below.on(type)];
+    return isAbstractType(type) ? this.#tree.scope.schema.getPossibleTypes(type).map((one) => this.below.on(one)) : [];
+  }
+
   /** What is selected on the objects that it answers; undefined for leaves and interfaces. */
   get inside(): ObjectSelection | undefined {
     const type = getNamedType(this.field.type);
@@ -377,6 +394,22 @@ class Collector {
     this.#introspects ||= isIntrospection(name);
     return undefined;
   }
+}
+
+/** Visits every field that an operation may select, once, with the path at which it is met first. */
+export function visitFields(scope: OperationScope, visit: (selected: SelectedField, path: string) => void): void {
+  const visited = new Set<ObjectSelection>();
+  const enter = (selection: ObjectSelection, above: string): void => {
+    if (visited.has(selection)) return;
+    visited.add(selection);
+    for (const selected of selection.fields) {
+      const path = above === '' ? selected.responseKey : `${above}.${selected.responseKey}`;
+      visit(selected, path);
+      for (const inside of selected.possible) enter(inside, path);
+    }
+  };
+  const root = rootOf(scope, undefined);
+  if (root !== undefined) enter(root, '');
 }
 
 /** True for the name of a field that reads the schema. */

@@ -1,5 +1,4 @@
 import type { GraphQLError, GraphQLSchema, VariableValues } from 'graphql';
-import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { type AnswerSize, answerSizeOf } from '../plan/answer-size.ts';
 import type { PreparedOperation } from './document.ts';
 import { requestError } from './request-error.ts';
@@ -49,10 +48,10 @@ const nothing: AnswerForecast = { refusal: undefined, isLarge: false };
 /** What an operation could answer with these variables, or with any. */
 function forecastWith(
   variableValues: VariableValues | undefined,
-  { document, operation }: PreparedOperation,
-  { schema, maxPageSize, maxAnswerObjects: limit }: ForecastOptions,
+  prepared: PreparedOperation,
+  { maxPageSize, maxAnswerObjects: limit }: ForecastOptions,
 ): AnswerForecast {
-  const size = answerSizeOf({ schema, fragments: fragmentsOf(document), operation, maxPageSize, variableValues });
+  const size = answerSizeOf({ ...prepared, maxPageSize, variableValues });
   const isLarge = size.objects > manyObjects || size.introspects;
   return { refusal: size.objects > limit ? tooManyObjects(size, limit) : undefined, isLarge };
 }

@@ -1,12 +1,5 @@
-import {
-  type FieldNode,
-  type GraphQLError,
-  Kind,
-  type OperationDefinitionNode,
-  type SelectionSetNode,
-  type ValueNode,
-} from 'graphql';
-import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.ts';
+import { type FieldNode, type GraphQLError, Kind, type ValueNode } from 'graphql';
+import { type OperationScope, visitFields } from '../look-ahead/selection-tree.ts';
 import type { JsonObject } from '../rest/values.ts';
 import type { PreparedOperation } from './document.ts';
 import { requestError } from './request-error.ts';
@@ -95,10 +88,10 @@ function sizeOf(
   return size;
 }
 
-function argumentsOf({ document, operation }: PreparedOperation): OperationArguments {
-  const fields = fieldsOf(operation, fragmentsOf(document));
+function argumentsOf(scope: PreparedOperation): OperationArguments {
+  const fields = fieldsOf(scope);
   const defaults = new Map<string, string>();
-  for (const { variable, defaultValue } of operation.variableDefinitions ?? [])
+  for (const { variable, defaultValue } of scope.operation.variableDefinitions ?? [])
     if (defaultValue !== undefined) defaults.set(variable.name.value, templateOf(defaultValue).text);
   return {
     fields,
@@ -108,31 +101,15 @@ function argumentsOf({ document, operation }: PreparedOperation): OperationArgum
   };
 }
 
-/** The fields with arguments, those of a fragment once however often it is spread. */
-function fieldsOf(operation: OperationDefinitionNode, fragments: OperationScope['fragments']): FieldArguments[] {
-  const found: FieldArguments[] = [];
-  const visited = new Set<string>();
-  const isWrite = operation.operation === 'mutation';
-  const visit = ({ selections }: SelectionSetNode, parent: string): void => {
-    for (const node of selections) {
-      if (node.kind === Kind.FIELD) visitField(node, parent);
-      else if (node.kind === Kind.INLINE_FRAGMENT) visit(node.selectionSet, parent);
-      else if (!visited.has(node.name.value)) {
-        visited.add(node.name.value);
-        const fragment = fragments[node.name.value];
-        if (fragment !== undefined) visit(fragment.selectionSet, parent);
-      }
-    }
-  };
-  const visitField = (node: FieldNode, parent: string): void => {
-    const key = node.alias?.value ?? node.name.value;
-    const path = parent === '' ? key : `${parent}.${key}`;
-    const isCounted = node.arguments !== undefined && node.arguments.length > 0 && !(isWrite && parent === '');
-    if (isCounted) found.push(argumentsOfField(node, path));
-    if (node.selectionSet !== undefined) visit(node.selectionSet, path);
-  };
-  visit(operation.selectionSet, '');
-  return found;
+/** The fields with arguments, each once however many places spread it. */
+function fieldsOf(scope: OperationScope): FieldArguments[] {
+  const found = new Map<FieldNode, FieldArguments>();
+  visitFields(scope, ({ parent, nodes: [node] }, path) => {
+    // Fields that share a response key have the same arguments.
+    if (node?.arguments === undefined || node.arguments.length === 0 || found.has(node)) return;
+    if (parent !== scope.schema.getMutationType()) found.set(node, argumentsOfField(node, path));
+  });
+  return [...found.values()];
 }
 
 /** Arguments whose values go into the query of a REST call as they are. */

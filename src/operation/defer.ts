@@ -10,6 +10,7 @@ import {
   visit,
 } from 'graphql';
 import type { GatewayContext } from '../context.ts';
+import { measureOf } from '../look-ahead/document-measure.ts';
 import type { ExecutionOptions } from './execute.ts';
 
 /** What an executor answers in its first part, and in the further ones. */
@@ -58,20 +59,14 @@ export function conditionsOf(
   document: DocumentNode,
   { variableDefinitions = [] }: OperationDefinitionNode,
 ): readonly VariableDefinitionNode[] {
-  const names = new Set<string>();
-  visit(document, {
-    Directive: ({ name, arguments: given = [] }) => {
-      if (name.value !== GraphQLDeferDirective.name) return;
-      for (const { value } of given) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
-    },
-  });
+  const { deferVariables } = measureOf(document);
   return variableDefinitions.filter(
-    ({ type, variable }) => type.kind !== Kind.NON_NULL_TYPE && names.has(variable.name.value),
+    ({ type, variable }) => type.kind !== Kind.NON_NULL_TYPE && deferVariables.has(variable.name.value),
   );
 }
 
 /**
- * Whether variables leave open what is deferred: one of these `conditions` is null, which no `if` of a directive may be. As
+ * True if variables leave open what is deferred: one of these `conditions` is null, which no `if` of a directive may be. As
  * clients that take no parts do not meet it, the operation is answered as a whole.
  */
 export function isUndecided(

@@ -7,8 +7,9 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { measureOf } from '../look-ahead/document-measure.ts';
 import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.ts';
-import { CompileBudget, spreadSize } from './compile-budget.ts';
+import { CompileBudget } from './compile-budget.ts';
 import { conditionsOf, createExecutionInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
 import { deprecatedUsesOf } from './deprecated-uses.ts';
 import { type DocumentLimits, limitErrors } from './document-limits.ts';
@@ -17,10 +18,9 @@ import { parseDocument, validationErrors } from './parse-document.ts';
 import { RefusedDocument, requestError } from './request-error.ts';
 
 /** An operation that is ready to run: parsed, valid, within the limits. */
-export interface PreparedOperation {
+export interface PreparedOperation extends OperationScope {
   /** Without `@defer`. */
   readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
   readonly execute: Execute;
   /** What it defers; undefined if it is always answered as a whole. */
   readonly deferred?: DeferredOperation | undefined;
@@ -32,12 +32,9 @@ export interface PreparedOperation {
   readonly serial: number;
 }
 
-/** An operation that may be answered in parts. */
-export interface DeferredOperation {
-  /** With `@defer`, as its operation and fragments. */
+/** An operation that may be answered in parts, with `@defer`. */
+export interface DeferredOperation extends OperationScope {
   readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
-  readonly fragments: OperationScope['fragments'];
   /** The variables that decide what is deferred, and may be null. */
   readonly conditions: readonly VariableDefinitionNode[];
   readonly execute: ExecuteInParts;
@@ -85,7 +82,7 @@ function sizeOf(key: string, text: string, { document, deferred }: PreparedOpera
 
 /** Code has each fragment as often as it is spread. */
 function codeSizeOf({ document }: PreparedOperation): number {
-  return bytesPer.codeOfToken * (document.tokenCount ?? 0) + bytesPer.codeOfSelection * spreadSize(document);
+  return bytesPer.codeOfToken * (document.tokenCount ?? 0) + bytesPer.codeOfSelection * measureOf(document).selections;
 }
 
 let lastSerial = 0;
@@ -107,24 +104,46 @@ function prepareOperation(
   if (exceeded.length > 0) throw new RefusedDocument(exceeded);
   const document = refuseInvalid(query, parsed, options);
   const operation = operationOf(document, operationName);
-  const execute = createExecution(options, document, operation, 'when repeated', onCompile);
-  const deferred = deferredOf(options, parsed, document, operation);
-  const deprecated = deprecatedUsesOf(options.schemas.schema, document, operation);
-  return { document, operation, execute, deferred, listed: false, deprecated, serial: nextSerial() };
+  return preparedOf(options, parsed, document, operation, { compile: 'when repeated', listed: false, onCompile });
 }
 
-/** What an operation of a document defers; `whole` is the document without `@defer`. */
+/** The time at which an operation is compiled, and for whom. */
+interface Preparation {
+  readonly compile: 'when repeated' | 'at once';
+  readonly listed: boolean;
+  readonly onCompile?: () => void;
+}
+
+/** Prepares an operation of a valid document; `parsed` is the same with `@defer`. */
+function preparedOf(
+  options: ExecutionOptions,
+  parsed: DocumentNode,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  { compile, listed, onCompile }: Preparation,
+): PreparedOperation {
+  const { schema } = options.schemas;
+  return {
+    ...{ schema, document, operation, listed },
+    fragments: fragmentsOf(document),
+    execute: createExecution(options, document, operation, compile, onCompile),
+    deferred: parsed === document ? undefined : deferredOf(options, parsed, operation.name?.value),
+    deprecated: deprecatedUsesOf(schema, document, operation),
+    serial: nextSerial(),
+  };
+}
+
+/** What an operation of a document defers. */
 function deferredOf(
   options: ExecutionOptions,
   document: DocumentNode,
-  whole: DocumentNode,
-  { name }: OperationDefinitionNode,
+  name: string | undefined,
 ): DeferredOperation | undefined {
-  if (document === whole) return undefined;
-  const operation = operationOf(document, name?.value);
+  const { schema } = options.schemas;
+  const operation = operationOf(document, name);
   const execute = createExecutionInParts(options, document, operation);
   const conditions = conditionsOf(document, operation);
-  return execute && { document, operation, fragments: fragmentsOf(document), conditions, execute };
+  return execute && { schema, document, operation, fragments: fragmentsOf(document), conditions, execute };
 }
 
 /** The operations of a listed document, by name. Throws a RefusedDocument if the name says none. */
@@ -143,17 +162,8 @@ export function createPrepareListed(options: ListedOptions): PrepareListed {
     const operations = new Map<string | undefined, PreparedOperation>();
     for (const operation of document.definitions) {
       if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
-      const execute = createExecution(options, document, operation, 'at once');
-      const deferred = deferredOf(options, parsed, document, operation);
-      operations.set(operation.name?.value, {
-        document,
-        operation,
-        execute,
-        deferred,
-        listed: true,
-        deprecated: deprecatedUsesOf(options.schemas.schema, document, operation),
-        serial: nextSerial(),
-      });
+      const prepared = preparedOf(options, parsed, document, operation, { compile: 'at once', listed: true });
+      operations.set(operation.name?.value, prepared);
     }
     const [only] = operations.size === 1 ? operations.values() : [];
     return (operationName) => {

@@ -102,9 +102,8 @@ async function answerOf(
   const first = writer.first(executed.initialResult);
   cost.calls.answer();
   const parts = writeParts(writer, first, executed.subsequentResults, { takeTurn, finish, report });
-  const { listed } = prepared;
   const { rateLimits } = budget === undefined ? {} : await withBudget(run, {}, budget);
-  return { document: prepared.document, listed, data, errors: writer.errors, parts: { format, ...parts }, rateLimits };
+  return { prepared, data, errors: writer.errors, parts: { format, ...parts }, rateLimits };
 }
 
 /** What happens beside the writing of parts. */

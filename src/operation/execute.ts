@@ -19,8 +19,9 @@ import {
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { GatewayContext } from '../context.ts';
+import { measureOf } from '../look-ahead/document-measure.ts';
 import { isIntrospection } from '../look-ahead/selection-tree.ts';
-import { CompileBudget, spreadSize } from './compile-budget.ts';
+import { CompileBudget } from './compile-budget.ts';
 import { type LiftedDocument, liftedPrefix, liftLiterals } from './lift-literals.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -84,7 +85,7 @@ export function createExecution(
   const interpret = interpreted(options, document, operation);
   if (operation.operation === 'subscription') return interpret;
   const code = (): Execute | undefined =>
-    hasName(document, isReserved) || spreadSize(document) > largestSpread[compile]
+    hasReservedName(document) || measureOf(document).selections > largestSpread[compile]
       ? undefined
       : compiled(options, document, operation, interpret);
   if (compile === 'at once') return code() ?? interpret;
@@ -128,7 +129,8 @@ function interpreted(
 ): Execute {
   const operationName = operation.name?.value;
   const hideSuggestions = !introspection;
-  const readable = incremental !== undefined && hasName(document, isIntrospection) ? incremental.schema : undefined;
+  const readable =
+    incremental !== undefined && measureOf(document).introspectionDepth > 0 ? incremental.schema : undefined;
   return (contextValue, variableValues) => {
     const run = (maxCoercionErrors: number): ReturnType<Execute> => {
       const options = { maxCoercionErrors };
@@ -216,9 +218,9 @@ function isReserved(name: string): boolean {
   return name === '__proto__' || isIntrospection(name) || name.startsWith(liftedPrefix);
 }
 
-function hasName(document: DocumentNode, is: (name: string) => boolean): boolean {
+function hasReservedName(document: DocumentNode): boolean {
   let found = false;
-  visit(document, { Name: ({ value }) => void (found ||= is(value)) });
+  visit(document, { Name: ({ value }) => void (found ||= isReserved(value)) });
   return found;
 }
 

@@ -61,7 +61,7 @@ export class PartsWriter {
     const { format, prepared } = this.#options;
     const reported = errors.length === 0 ? undefined : toPublicErrors(errors, this.#options);
     this.#note(reported ?? []);
-    const result = stringifyResult({ data, errors: reported, document: prepared.document });
+    const result = stringifyResult({ data, errors: reported, prepared });
     const rest = JSON.stringify({ pending: format === 'v0.2' ? pending : undefined, hasNext: true });
     const text = `${result.slice(0, -1)},${rest.slice(1)}`;
     this.#written = Buffer.byteLength(text);

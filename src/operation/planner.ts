@@ -1,6 +1,5 @@
 import { type GraphQLSchema, getVariableValues, type VariableValues } from 'graphql';
 import type { CursorCodec } from '../context.ts';
-import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { type Bound, boundOf } from '../plan/bound.ts';
 import { defersLittle, mostDeferredPlaces, mostNameBytes } from '../plan/deferred-places.ts';
 import { planInParts } from '../plan/first-part.ts';
@@ -63,7 +62,7 @@ export class Planner {
     const bounds = isNarrowed ? this.#boundsOfNarrowed : this.#boundsOfAll;
     const known = bounds.get(prepared);
     if (known !== undefined) return known;
-    const bound = boundOf({ ...this.#options, ...prepared, fragments: fragmentsOf(prepared.document), isNarrowed });
+    const bound = boundOf({ ...prepared, maxPageSize: this.#options.maxPageSize, isNarrowed });
     bounds.set(prepared, bound);
     return bound;
   }
@@ -99,19 +98,18 @@ export class Planner {
 
   /** Whether the answer defers little, with these variables or with any. */
   #isLittle({ deferred }: PreparedOperation, variableValues: VariableValues | undefined): boolean {
-    const { schema, maxPageSize } = this.#options;
-    return deferred === undefined || defersLittle({ schema, maxPageSize, ...deferred, variableValues });
+    const { maxPageSize } = this.#options;
+    return deferred === undefined || defersLittle({ ...deferred, maxPageSize, variableValues });
   }
 
   /** The plan of an operation, or why it has none; undefined if the variables do not fit, and nothing will be executed. */
   plan(asked: Asked): Plan | PlanLimitError | undefined {
     const { prepared, params, tenant, explain } = asked;
-    const { document, operation, deferred } = prepared;
+    const { operation, fragments, deferred } = prepared;
     const { schema, cursors, maxPageSize, maxUpstreamCalls, incremental = false } = this.#options;
     const { variables = {} } = params;
     const variableValues = coercedVariables(schema, operation, variables);
     if (variableValues === undefined) return undefined;
-    const fragments = fragmentsOf(document);
     const maxSteps = mostSteps(maxUpstreamCalls);
     try {
       const request = { schema, fragments, variableValues, operation, cursors, maxPageSize, maxSteps, tenant };

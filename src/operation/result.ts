@@ -1,6 +1,6 @@
-import type { DocumentNode } from 'graphql';
 import type { PartsFormat } from '../context.ts';
 import type { BudgetStatus } from './cost.ts';
+import type { PreparedOperation } from './document.ts';
 import type { PublicError } from './errors.ts';
 
 /** An answer that comes in parts. */
@@ -33,9 +33,7 @@ export interface OperationResult {
   /** What is left of the budgets of REST calls that it has touched; undefined if nothing is counted. */
   readonly rateLimits?: readonly BudgetStatus[] | undefined;
   /** What was executed; it is not answered. */
-  readonly document?: DocumentNode;
-  /** Whether its document is listed. */
-  readonly listed?: boolean;
+  readonly prepared?: PreparedOperation;
   /** The most bytes that the text of its data can have; undefined for results that are small in any case. */
   readonly mostBytes?: number;
   /** If it comes in parts: all of them, of which the first has these `data` and `errors`. */

@@ -1,8 +1,7 @@
 import type { ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
-import { type AnswerBudget, AnswerLimitError, type ObjectWeight } from '../answer/answer-budget.ts';
+import { type AnswerBudget, AnswerLimitError } from '../answer/answer-budget.ts';
 import type { AnswerRoom } from '../answer/answer-room.ts';
 import { rootWeight } from '../look-ahead/object-weight.ts';
-import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { noRoomForBodies, Refusal } from '../rest/errors.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import { measureJson } from './answer-bytes.ts';
@@ -50,7 +49,6 @@ type Asking = Pick<RequestContext, 'onClose'>;
 /** Makes the results of operations, and holds them to what an answer may have. */
 export class Results {
   readonly #options: ResultsOptions;
-  readonly #roots = new WeakMap<PreparedOperation, ObjectWeight>();
 
   constructor(options: ResultsOptions) {
     this.#options = options;
@@ -64,12 +62,11 @@ export class Results {
   /** The result of an execution. One that exceeds a limit loses its data, and one error says why. */
   of(execution: Execution): OperationResult {
     const { data, errors, prepared, cost, freshMs } = execution;
-    const { document, listed } = prepared;
     const extensions = cost.extensions();
     const { why, mostBytes } = this.weigh(execution);
     if (why === undefined) {
       const publicErrors = errors && toPublicErrors(errors, this.#options);
-      return { document, listed, data, errors: publicErrors, extensions, text: undefined, mostBytes, freshMs };
+      return { prepared, data, errors: publicErrors, extensions, text: undefined, mostBytes, freshMs };
     }
     // Nothing of it was done.
     if (execution.deadline.ended instanceof Refusal) return this.#dropped({ extensions }, prepared, why);
@@ -92,7 +89,7 @@ export class Results {
     if (ended instanceof Refusal) return { why: refusedOperation(ended), mostBytes: 0 };
     if (answer.isShed || ended === noRoomForBodies) return { why: overload(), mostBytes: 0 };
     if (data === undefined) return { why: undefined, mostBytes: 0 };
-    const root = this.#rootOf(prepared);
+    const root = rootWeight(prepared);
     const { excess, mostBytes } = weigh({ data, answer, root, received, written }, this.#options.maxAnswerBytes);
     return { why: excess && excessError(excess), mostBytes };
   }
@@ -148,15 +145,6 @@ export class Results {
       return { errors: whys, extensions, rateLimits, ...(!isRefused && { data: null }) };
     }
     return { data: effectOf(data), errors: [...errors.filter(isOfRoot), ...whys], extensions, rateLimits };
-  }
-
-  #rootOf(prepared: PreparedOperation): ObjectWeight {
-    const known = this.#roots.get(prepared);
-    if (known !== undefined) return known;
-    const { schema } = this.#options;
-    const weight = rootWeight({ schema, ...prepared, fragments: fragmentsOf(prepared.document) });
-    this.#roots.set(prepared, weight);
-    return weight;
   }
 }
 

@@ -10,8 +10,7 @@ export function reusedResult({ document: { prepared }, cache, answerName }: Plan
   const known = answerName === undefined ? undefined : cache?.reuse(answerName);
   if (known === undefined) return undefined;
   const { text, bytes } = known;
-  const { document, listed } = prepared;
-  return { document, listed, text, mostBytes: bytes, freshMs: cache?.freshMs };
+  return { prepared, text, mostBytes: bytes, freshMs: cache?.freshMs };
 }
 
 /** Keeps the answer of a query for equal ones, if it was made of fresh answers of the cache alone. */

@@ -59,8 +59,7 @@ export function createSubscribe(options: SubscriptionsOptions): Subscribe {
         subscription.close();
         onEnd(subscription.state);
       });
-      const { document, listed } = run.document.prepared;
-      return { stream: subscription.messages(source), document, listed };
+      return { stream: subscription.messages(source), prepared: run.document.prepared };
     } catch (error) {
       subscription.close();
       throw error;

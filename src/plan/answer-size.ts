@@ -1,16 +1,6 @@
-import {
-  type GraphQLObjectType,
-  getNamedType,
-  getNullableType,
-  isInterfaceType,
-  isListType,
-  isObjectType,
-  Kind,
-  type ValueNode,
-  type VariableValues,
-} from 'graphql';
+import { getNullableType, isListType, Kind, type ValueNode, type VariableValues } from 'graphql';
 import { pageSizeOf } from '../graphql/connections.ts';
-import { type ObjectSelection, type OperationScope, type SelectedField, treeOf } from '../look-ahead/selection-tree.ts';
+import { type ObjectSelection, type OperationScope, rootOf, type SelectedField } from '../look-ahead/selection-tree.ts';
 
 /** The most JSON objects that an operation answers. */
 export interface AnswerSize {
@@ -37,7 +27,7 @@ export interface AnswerSizeRequest extends OperationScope {
  * while the answer is made.
  */
 export function answerSizeOf(request: AnswerSizeRequest): AnswerSize {
-  const root = rootOf(request);
+  const root = rootOf(request, request.variableValues?.coerced);
   if (root === undefined) return { objects: 0, path: '', objectsThere: 0, introspects: false };
   const counting = new Counting(request, () => 1);
   const { introspects } = root;
@@ -49,13 +39,8 @@ export function answerSizeOf(request: AnswerSizeRequest): AnswerSize {
  * `countAt` counts at one object.
  */
 export function sumOverObjects(request: AnswerSizeRequest, countAt: CountAt): number {
-  const root = rootOf(request);
+  const root = rootOf(request, request.variableValues?.coerced);
   return root === undefined ? 0 : atMost(countAt(root) + new Counting(request, countAt).below(root, undefined));
-}
-
-function rootOf(request: AnswerSizeRequest): ObjectSelection | undefined {
-  const type = request.schema.getRootType(request.operation.operation);
-  return isObjectType(type) ? treeOf(request, request.variableValues?.coerced).root.on(type) : undefined;
 }
 
 /** Counts something at one object, by what is selected on it. */
@@ -128,7 +113,7 @@ class Counting {
   /** The fields that answer objects. */
   #answers({ fields }: ObjectSelection, page: number | undefined): readonly Answered[] {
     return fields.flatMap((selected) => {
-      const inside = this.#typesOf(selected).map((type) => selected.below.on(type));
+      const inside = selected.possible;
       if (inside.length === 0) return [];
       const role = selected.role.kind;
       const isList = isListType(getNullableType(selected.field.type));
@@ -139,12 +124,6 @@ class Counting {
       const { responseKey } = selected;
       return [{ responseKey, inside, items, page: role === 'list' ? this.#pageOf(selected) : undefined }];
     });
-  }
-
-  #typesOf({ field }: SelectedField): readonly GraphQLObjectType[] {
-    const type = getNamedType(field.type);
-    if (isInterfaceType(type)) return this.#request.schema.getPossibleTypes(type);
-    return isObjectType(type) ? [type] : [];
   }
 
   /** The most rows of a page. One that is larger than any page may be is refused. */

@@ -1,9 +1,9 @@
-import { getNamedType, type IntValueNode, isObjectType, Kind } from 'graphql';
+import { getNamedType, type IntValueNode, Kind } from 'graphql';
 import { isRowType } from '../graphql/field-mapping.ts';
 import { listView, suffices, type View } from '../loaders/row-store.ts';
 import { needsOf } from '../look-ahead/needs.ts';
 import type { Role } from '../look-ahead/roles.ts';
-import { type ObjectSelection, type OperationScope, type SelectedField, treeOf } from '../look-ahead/selection-tree.ts';
+import { type ObjectSelection, type OperationScope, rootOf, type SelectedField } from '../look-ahead/selection-tree.ts';
 
 /** The most that an operation costs, whatever its variables are. */
 export interface Bound {
@@ -27,10 +27,9 @@ const unbounded: Bound = { calls: Number.POSITIVE_INFINITY, rows: Number.POSITIV
  * Infinite if only a plan can tell: mutations, and objects by global id or by the keys of a tenant.
  */
 export function boundOf(request: BoundRequest): Bound {
-  const { operation, maxPageSize, schema, isNarrowed = false } = request;
-  const type = schema.getQueryType();
-  if (operation.operation !== 'query' || !isObjectType(type)) return unbounded;
-  const root = treeOf(request, undefined).root.on(type);
+  const { operation, maxPageSize, isNarrowed = false } = request;
+  const root = rootOf(request, undefined);
+  if (operation.operation !== 'query' || root === undefined) return unbounded;
   if (isNarrowed && root.fields.some(({ role }) => role.kind === 'list')) return unbounded;
   return new Bounding(maxPageSize).ofObject(root, undefined);
 }

@@ -1,7 +1,6 @@
-import { isObjectType } from 'graphql';
 import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import { refuseCurrent } from '../graphql/narrowing.ts';
-import { type OperationScope, type SelectedField, treeOf } from '../look-ahead/selection-tree.ts';
+import { type OperationScope, rootOf, type SelectedField } from '../look-ahead/selection-tree.ts';
 import { answerSizeOf } from './answer-size.ts';
 import { planReachable } from './connection-plans.ts';
 import { planByRole } from './field-plans.ts';
@@ -43,11 +42,9 @@ export function planOperation(request: PlanRequest): Plan {
 }
 
 function planCalls(request: PlanRequest): Omit<Plan, 'objects'> {
-  const { operation, schema, variableValues, isFirstPart = false } = request;
+  const { operation, variableValues, isFirstPart = false } = request;
   const builder = new PlanBuilder(request, planObjects);
-  const type = schema.getRootType(operation.operation);
-  if (!isObjectType(type)) return planOf(builder);
-  const { fields } = treeOf(request, variableValues.coerced, isFirstPart ? 'first part' : undefined).root.on(type);
+  const { fields = [] } = rootOf(request, variableValues.coerced, isFirstPart ? 'first part' : undefined) ?? {};
   if (operation.operation === 'mutation') planMutations(builder, fields);
   else if (operation.operation === 'subscription') planMessage(builder, fields);
   else planQuery(builder, fields);

@@ -1,4 +1,3 @@
-import { getOperationAST } from 'graphql';
 import { codesOf } from '../../operation/operation-report.ts';
 import { asksForPlan } from '../../operation/params.ts';
 import type { RunOperation } from '../../operation/pipeline.ts';
@@ -36,19 +35,14 @@ export function traceOperations(run: RunOperation, tracing: Tracing): RunOperati
     request.trace = span.trace;
     request.spans = span;
     const result = await run(params, request);
-    const end = (errors: OperationResult['errors']): void =>
-      span.end(outcomeOf(result, params.operationName, codesOf(request, errors)));
+    const end = (errors: OperationResult['errors']): void => span.end(outcomeOf(result, codesOf(request, errors)));
     if (result.parts === undefined) end(result.errors);
     else void result.parts.over.then(({ errors }) => end(errors));
     return result;
   };
 }
 
-function outcomeOf(
-  { document, listed = false }: OperationResult,
-  operationName: string | undefined,
-  [code]: readonly string[],
-): TracedOutcome {
-  const operation = document === undefined ? undefined : getOperationAST(document, operationName);
+function outcomeOf({ prepared }: OperationResult, [code]: readonly string[]): TracedOutcome {
+  const { operation, listed = false } = prepared ?? {};
   return { type: operation?.operation, name: operation?.name?.value, listed, code };
 }
