@@ -7,15 +7,11 @@ import {
   type GraphQLError,
   type GraphQLSchema,
   getVariableValues,
-  isNonNullType,
   Kind,
   type OperationDefinitionNode,
-  TypeInfo,
   type VariableDefinitionNode,
-  type VariableNode,
   validateExecutionArgs,
   visit,
-  visitWithTypeInfo,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { GatewayContext } from '../context.ts';
@@ -174,7 +170,11 @@ function compiled(
     const values = lifted.valuesOf({ sources: {}, coerced: {} });
     return (context) => query.query(undefined, context, values);
   }
-  const perilous = perilousVariables(schema, document, variableDefinitions);
+  // With a null where none may be, graphql-jit words errors in its own way, forgets the default of the argument, and never
+  // ends a mutation whose second field has one.
+  const misplaced = variableDefinitions
+    .filter(({ type, variable }) => type.kind !== Kind.NON_NULL_TYPE && lifted.neverNull.has(variable.name.value))
+    .map(({ variable }) => variable.name.value);
   const first = { hideSuggestions: !introspection, maxErrors: 1 };
   const all = { ...first, maxErrors: mostCoercionErrors };
   return (context, given = {}) => {
@@ -185,29 +185,9 @@ function compiled(
       const { errors: every = errors } = getVariableValues(schema, variableDefinitions, given, all);
       return { errors: every };
     }
-    if (perilous.some((name) => (variableValues.coerced[name] ?? null) === null)) return interpret(context, given);
+    if (misplaced.some((name) => (variableValues.coerced[name] ?? null) === null)) return interpret(context, given);
     return query.query(undefined, context, lifted.valuesOf(variableValues));
   };
-}
-
-/**
- * Variables that may be null or missing although their place takes no null, as a default allows: graphql-jit words the
- * errors of such arguments in its own way, forgets their defaults, and never ends a mutation whose second field has one.
- */
-function perilousVariables(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  definitions: readonly VariableDefinitionNode[],
-): readonly string[] {
-  const nullable = definitions.filter(({ type }) => type.kind !== Kind.NON_NULL_TYPE).map(({ variable }) => variable);
-  const names = new Set(nullable.map(({ name }) => name.value));
-  const found = new Set<string>();
-  const types = new TypeInfo(schema);
-  const note = ({ name: { value } }: VariableNode): void => {
-    if (names.has(value) && isNonNullType(types.getInputType())) found.add(value);
-  };
-  visit(document, visitWithTypeInfo(types, { VariableDefinition: () => false, Variable: note }));
-  return [...found];
 }
 
 /**

@@ -4,9 +4,11 @@ import {
   type DocumentNode,
   type GraphQLInputType,
   type GraphQLSchema,
+  isNonNullType,
   Kind,
   TypeInfo,
   type ValueNode,
+  type VariableNode,
   type VariableValues,
   visit,
   visitWithTypeInfo,
@@ -24,6 +26,8 @@ export interface LiftedDocument {
   readonly document: DocumentNode;
   /** The names of the variables that stand for literals. */
   readonly names: readonly string[];
+  /** The variables that stand where no null may be. A default there allows a nullable variable. */
+  readonly neverNull: ReadonlySet<string>;
   /** The values of all variables, literals included, from those that the client gave. */
   readonly valuesOf: (variables: VariableValues) => Readonly<Record<string, unknown>>;
 }
@@ -37,6 +41,7 @@ export const liftedPrefix = '__literal';
  */
 export function liftLiterals(schema: GraphQLSchema, document: DocumentNode): LiftedDocument {
   const literals: Literal[] = [];
+  const neverNull = new Set<string>();
   const types = new TypeInfo(schema);
   const lift = (node: ArgumentNode): ArgumentNode | undefined => {
     const type = types.getArgument()?.type;
@@ -46,12 +51,17 @@ export function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Lif
     literals.push({ name, type, value: node.value });
     return { ...node, value: { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } } };
   };
-  const lifted = visit(document, visitWithTypeInfo(types, { Argument: { leave: lift } }));
+  const note = ({ name }: VariableNode): void => {
+    if (isNonNullType(types.getInputType())) neverNull.add(name.value);
+  };
+  const visitor = { VariableDefinition: () => false, Variable: note, Argument: { leave: lift } };
+  const lifted = visit(document, visitWithTypeInfo(types, visitor));
   const constants = valuesOfAll(literals.filter(({ value }) => !hasVariables(value)));
   const others = literals.filter(({ value }) => hasVariables(value));
   return {
     document: lifted,
     names: literals.map(({ name }) => name),
+    neverNull,
     valuesOf:
       literals.length === 0
         ? ({ coerced }) => coerced
