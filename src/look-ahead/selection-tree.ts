@@ -37,21 +37,16 @@ export interface OperationScope {
 type Coerced = Readonly<Record<string, unknown>>;
 
 /**
- * The tree of an operation with its coerced variables. Without them, it has all that any variables may select. The tree of
- * the `first part` of an answer leaves out what is deferred.
+ * What is selected on the root of an operation with its coerced variables; undefined if the schema has no operations of its
+ * kind. Without variables, it is all that any may select. For the `first part` of an answer, what is deferred is left out.
  */
-export function treeOf(scope: OperationScope, coerced: Coerced | undefined, part?: 'first part'): SelectionTree {
-  return treesOf(scope).of(coerced, part);
-}
-
-/** What is selected on the root of such a tree; undefined if the schema has no operations of the kind. */
 export function rootOf(
   scope: OperationScope,
   coerced: Coerced | undefined,
   part?: 'first part',
 ): ObjectSelection | undefined {
   const type = scope.schema.getRootType(scope.operation.operation);
-  return isObjectType(type) ? treeOf(scope, coerced, part).root.on(type) : undefined;
+  return isObjectType(type) ? treesOf(scope).of(coerced, part).root.on(type) : undefined;
 }
 
 /** What is selected below the field that is being executed. */
