@@ -21,10 +21,10 @@ export const mostCalls = 11;
 const firstSeconds = 60;
 
 /**
- * How far ahead of the time of day rows may be dated, in seconds: clocks differ. What is dated later is read once its time has
- * come; anyone who may send events could fill all pages of a poll with it.
+ * How far ahead of the time of day rows may be dated, in seconds: clocks of machines differ a little. What is dated later is
+ * read once its time has come; anyone who may send events could fill all pages of a poll with it.
  */
-const aheadSeconds = 60;
+const aheadSeconds = 2;
 
 /**
  * Reads the newest rows of a list back to a sortable moment, page by page; without one, as far back as rows may come late. `now`
