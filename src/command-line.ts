@@ -6,10 +6,18 @@ import type { Command } from './commands/command.ts';
 import type { DemoTenants } from './demo/demo-tenants.ts';
 import { fail, listening, stopOnSignal } from './exit.ts';
 import type { Task } from './serving.ts';
-import type { Config } from './settings/config.ts';
-import { isProduction, readConfig, requireUpstream, settings } from './settings/config.ts';
+import {
+  type Config,
+  createReader,
+  isProduction,
+  type PlainConfig,
+  readConfig,
+  readPlainConfig,
+} from './settings/config.ts';
+import { settings } from './settings/declaration.ts';
 import { readEnvironmentFile } from './settings/environment-file.ts';
-import { ConfigError, type Environment } from './settings/settings.ts';
+import type { EnvironmentFile } from './settings/reader.ts';
+import { ConfigError } from './settings/settings.ts';
 import { embedded } from './settings/urls.ts';
 import { complain, greet, takeForeignLines } from './telemetry/start-lines.ts';
 
@@ -70,8 +78,9 @@ async function run([first = '', ...others]: string[]): Promise<void> {
   const command = Object.hasOwn(commands, first) && !others.includes('--help') ? commands[first] : undefined;
   if (command === undefined) return runServer([first, ...others].filter((arg) => arg !== ''));
   const execute = await command();
-  const config = readConfig({ ...environmentFile(), ...process.env });
-  const { text, exitCode } = await execute(others, config, (line) => console.error(line));
+  const { text, exitCode } = await execute(others, createReader(process.env, environmentFile()), (line) =>
+    console.error(line),
+  );
   console.log(text);
   process.exitCode = exitCode;
 }
@@ -94,17 +103,15 @@ async function runServerCommand(args: string[]): Promise<void> {
   if (values.help === true) return console.log(usage);
   if (rest.length > 0) throw new ConfigError(`${rest.join(' ')}: expected nothing after ${command}`);
   if (command === 'worker') return (await import('./serving.ts')).serveAsWorker(process.env);
-  const environment = { ...environmentFile(), ...process.env };
+  const file = environmentFile();
   if (isProduction(process.env)) takeForeignLines();
-  await start(command, environment, values['demo-tenants'] === true);
+  await start(command, file, values['demo-tenants'] === true);
 }
 
-async function start(command: string, environment: Environment, isDemo: boolean): Promise<void> {
-  if (command === 'serve') requireUpstream(environment);
-  if (isDemo) return serveTenants(command, environment);
-  const config = readConfig(environment);
-  if (command === 'serve') return serve(config);
-  if (command === 'workspace') return serveWorkspace(config);
+async function start(command: string, file: EnvironmentFile, isDemo: boolean): Promise<void> {
+  if (isDemo) return serveTenants(command, file);
+  if (command === 'serve') return serve(readConfig(process.env, file));
+  if (command === 'workspace') return serveWorkspace(readPlainConfig(createReader(process.env, file)));
   throw new ConfigError(
     `${command}: there is no such command; expected serve, workspace, explain, check, schema or drift`,
   );
@@ -114,16 +121,18 @@ async function start(command: string, environment: Environment, isDemo: boolean)
  * The settings of a file `.env` in the folder where the gateway was started; those of the environment win. What belongs
  * to OpenTelemetry goes into the environment, where its SDK reads it, and so does `NODE_ENV`, which others read, too.
  */
-function environmentFile(): Record<string, string | undefined> {
-  const values = readEnvironmentFile('.env', Object.keys(settings));
-  for (const [name, value] of Object.entries(values)) if (/^OTEL_|^NODE_ENV$/.test(name)) process.env[name] ??= value;
-  return values;
+function environmentFile(): EnvironmentFile {
+  const file = readEnvironmentFile('.env', Object.keys(settings));
+  for (const [name, value] of Object.entries(file.values))
+    if (/^OTEL_|^NODE_ENV$/.test(name)) process.env[name] ??= value;
+  return file;
 }
 
 /** Serves the embedded workspace to tenants of an identity provider of its own. */
-async function serveTenants(command: string, environment: Environment): Promise<void> {
+async function serveTenants(command: string, file: EnvironmentFile): Promise<void> {
   if (command !== 'serve') throw new ConfigError(`--demo-tenants: expected it with serve, but got ${command}`);
-  if (!['', embedded].includes(environment['UPSTREAM_URL'] ?? '')) {
+  const { UPSTREAM_URL: upstreamUrl = '' } = { ...file.values, ...process.env };
+  if (!['', embedded].includes(upstreamUrl)) {
     throw new ConfigError('--demo-tenants: expected the embedded workspace, but UPSTREAM_URL names another upstream');
   }
   const [{ startDemoTenants }, { demoKeys }] = await Promise.all([
@@ -131,7 +140,7 @@ async function serveTenants(command: string, environment: Environment): Promise<
     import('embedded-workspace'),
   ]);
   const demo = await startDemoTenants(demoKeys[0]);
-  await serve(readConfig({ ...environment, ...demo.settings }), demo);
+  await serve(readConfig({ ...process.env, ...demo.settings }, file), demo);
 }
 
 async function serve(config: Config, demo?: DemoTenants): Promise<void> {
@@ -151,7 +160,7 @@ async function serve(config: Config, demo?: DemoTenants): Promise<void> {
   greet(lines, placesOf(started, config, { workspace, demo }), inJson);
 }
 
-async function serveWorkspace(config: Config): Promise<void> {
+async function serveWorkspace(config: PlainConfig): Promise<void> {
   const workspace = await startEmbedded(config);
   stopOnSignal(() => workspace.close(), { end: () => Promise.resolve() });
   const { url, demoKey } = workspace;
@@ -174,9 +183,9 @@ function placesOf(
 }
 
 /** On this machine only, whatever HOST says: its data and its keys are known to all. */
-async function startEmbedded(config: Config): Promise<Workspace> {
+async function startEmbedded({ workspace }: Pick<PlainConfig, 'workspace'>): Promise<Workspace> {
   const { startWorkspace } = await import('embedded-workspace');
-  return listening('WORKSPACE_PORT', startWorkspace({ host: '127.0.0.1', ...config.workspace }));
+  return listening('WORKSPACE_PORT', startWorkspace({ host: '127.0.0.1', ...workspace }));
 }
 
 function greeting({ url, upstream }: Started, config: Config, workspace: Workspace | undefined): string {

@@ -7,3 +7,18 @@ export function messageOf(error: unknown): string {
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
+
+const causes: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no file at that path',
+  ENOTDIR: 'there is no file at that path',
+  ENAMETOOLONG: 'there is no file at that path',
+  EISDIR: 'it is a folder',
+  EACCES: 'this process may not read the file',
+  EPERM: 'this process may not read the file',
+};
+
+/** Why a file cannot be read, in words that quote nothing of its path. */
+export function unreadableBecause(error: unknown): string {
+  const code = codeOf(error) ?? 'an unknown error';
+  return causes[code] ?? `the file cannot be read (${code})`;
+}

@@ -56,10 +56,11 @@ export function handleUncaught(count: () => void, log: Logger, stop: Stop): void
   });
 }
 
-/** Writes one line that says what is wrong, and ends the process. */
+/** Writes what is wrong, each fault of the settings in a line of its own, and ends the process. */
 export function fail(error: unknown, inJson = false): never {
   const { message, exitCode } = failureOf(error);
-  complain('fatal', message, inJson);
+  const lines = error instanceof ConfigError ? error.faults : [message];
+  for (const line of lines) complain('fatal', line.replaceAll('\n', ' '), inJson);
   process.exit(exitCode);
 }
 

@@ -6,7 +6,7 @@ import type { Log } from './log.ts';
 type FromFile = { readonly password: string } | { readonly fault: string };
 
 /** The password in a file, without the newline at its end. */
-export function readPassword(path: string): FromFile {
+function readPassword(path: string): FromFile {
   try {
     const password = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
     return password === '' ? { fault: 'it is empty' } : { password };

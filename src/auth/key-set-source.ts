@@ -25,8 +25,9 @@ const mediaTypes = ['application/json', 'application/jwk-set+json'] as const;
 
 /** Reads the key set from a URL or a file. */
 export function createKeySetSource({ from, route, timeoutMs = 5000 }: KeySetSource): FetchKeySet {
-  if (!isKeySetUrl(from)) return async () => toKeySet(await readSmall(from));
-  return async () => toKeySet(await fetchDocument(from, { route: route(), maxBytes, timeoutMs, mediaTypes }));
+  if (!isKeySetUrl(from)) return async () => toKeySet(await readSmall(from), 'the file');
+  return async () =>
+    toKeySet(await fetchDocument(from, { route: route(), maxBytes, timeoutMs, mediaTypes }), 'the answer');
 }
 
 /** Whether a key set is fetched, and not read from a file. */
@@ -34,19 +35,19 @@ export function isKeySetUrl(from: string): boolean {
   return /^https?:\/\//i.test(from);
 }
 
-/** The key set in a text. Throws an Error for any other text. */
-export function toKeySet(text: string): JSONWebKeySet {
+/** The key set in a text. Throws an Error for any other text, whose message calls it as `what` does. */
+export function toKeySet(text: string, what: 'the file' | 'the answer'): JSONWebKeySet {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error('expected a JSON Web Key Set, but it is not JSON');
+    throw new Error(`${what} is not JSON`);
   }
   const keys: unknown = isObject(value) ? value['keys'] : undefined;
   if (!isList(keys) || !keys.every(isKey)) {
-    throw new Error('expected a JSON Web Key Set: an object whose `keys` are objects with a `kty`');
+    throw new Error(`${what} is other JSON than a key set, whose \`keys\` are objects with a \`kty\``);
   }
-  if (keys.some((key) => 'd' in key)) throw new Error('expected public keys, but one of them is private');
+  if (keys.some((key) => 'd' in key)) throw new Error(`${what} holds a private key`);
   return { keys: [...keys] };
 }
 

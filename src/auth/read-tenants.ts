@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { codeOf } from '../error-text.ts';
+import { unreadableBecause } from '../error-text.ts';
 import { isUpstreamId } from '../graphql/ids.ts';
 import type { Reach } from '../rest/reach.ts';
 import type { Tenant, Tenants } from '../rest/tenants.ts';
@@ -24,20 +24,30 @@ export interface TenantsRead {
   readonly files: readonly string[];
 }
 
-/** Reads the file, and the keys that it refers to. Throws a TenantsError. */
+/** Reads the file, and the keys that it refers to. Throws a TenantsError with what is wrong with each entry. */
 export function readTenants(source: TenantsSource): TenantsRead {
   const { path } = source;
-  const value = parsed(path, contentOf(path, `${path}: expected a file that can be read`));
+  const value = parsed(
+    path,
+    contentOf(path, (why) => new TenantsError(`${path}: expected JSON, but ${why}`)),
+  );
   if (!isObject(value)) throw new TenantsError(`${path}: expected an object with a member for each tenant`);
   const tenants = new Map<string, Tenant>();
   const files = [path];
+  const faults: string[] = [];
   for (const [name, entry] of Object.entries(value)) {
-    const where = new Place(path, memberPath(name));
-    if (name === '') throw where.unexpected('the name of a tenant', name);
-    if (!isObject(entry)) throw where.error(`an object with a key, a keyFile or a keyEnv, but got ${kindOf(entry)}`);
-    tenants.set(name, tenantOf(name, entry, where, source));
-    if (typeof entry['keyFile'] === 'string') files.push(entry['keyFile']);
+    try {
+      const where = new Place(path, memberPath(name));
+      if (name === '') throw where.unexpected('the name of a tenant', name);
+      if (!isObject(entry)) throw where.error(`an object with a key, a keyFile or a keyEnv, but got ${kindOf(entry)}`);
+      tenants.set(name, tenantOf(name, entry, where, source));
+      if (typeof entry['keyFile'] === 'string') files.push(entry['keyFile']);
+    } catch (error) {
+      if (!(error instanceof TenantsError)) throw error;
+      faults.push(...error.faults);
+    }
   }
+  if (faults.length > 0) throw new TenantsError(...faults);
   return { tenants, files };
 }
 
@@ -76,15 +86,15 @@ function keyOf(entry: JsonObject, where: Place, { environment }: TenantsSource):
   }
   if (member === 'key') return checkedKey(value, place, 'it');
   if (member === 'keyFile') {
-    const content = contentOf(
-      value,
-      place.error(`the path of a file that can be read, but got ${shown(value)}`).message,
-    );
+    const content = contentOf(value, (why) => place.error(`the path of a file with a key, but ${why}`));
     return checkedKey(content.trim(), place, 'the content of the file');
   }
   const found = environment[value];
-  if (found === undefined || found === '')
-    throw place.unexpected('the name of an environment variable that is set', value);
+  if (found === undefined || found === '') {
+    // A key in its place is no plain name, or a long one.
+    const text = /^[A-Z][A-Z\d_]*$/.test(value) ? shown(value) : `a text of ${value.length} characters`;
+    throw place.error(`the name of an environment variable that is set, but got ${text}`);
+  }
   return checkedKey(found, place, 'the value of the variable');
 }
 
@@ -150,11 +160,11 @@ function parsed(path: string, content: string): unknown {
   }
 }
 
-function contentOf(path: string, expected: string): string {
+function contentOf(path: string, error: (why: string) => TenantsError): string {
   try {
     return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new TenantsError(`${expected} (${codeOf(error) ?? 'an error'})`, { cause: error });
+  } catch (cause) {
+    throw error(unreadableBecause(cause));
   }
 }
 

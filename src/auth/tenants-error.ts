@@ -1,6 +1,13 @@
-/** A file of upstream keys that cannot be used. The message names the place in the file, and quotes no key. */
+/** A file of upstream keys that cannot be used. Each fault names the place in the file, and quotes no key. */
 export class TenantsError extends Error {
   override readonly name = 'TenantsError';
+  /** At least one. */
+  readonly faults: readonly string[];
+
+  constructor(...faults: readonly string[]) {
+    super(faults.join('; '));
+    this.faults = faults;
+  }
 }
 
 /** A place in a file of upstream keys, for messages. */

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { createReadableSchema } from '../schema.ts';
-import type { Config } from '../settings/config.ts';
+import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
+import type { SettingsReader } from '../settings/reader.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
 import { costText, limitsFor } from './cost.ts';
@@ -28,13 +29,14 @@ interface Sums {
  * `check FILE… [--tenant NAME] [--json]`: whether operations are valid, and within the limits with their defaults and with
  * any other variables.
  */
-export function check(args: string[], config: Config): Outcome {
+export function check(args: string[], settings: SettingsReader): Outcome {
   const { values, positionals } = parseArgs({
     args,
     options: { json: { type: 'boolean' }, tenant: { type: 'string' } },
     allowPositionals: true,
   });
-  const tenant = values.tenant === undefined ? undefined : tenantCalled(values.tenant, config);
+  const tenant = values.tenant === undefined ? undefined : tenantCalled(values.tenant, settings);
+  const config = readPlainConfig(settings);
   if (positionals.length === 0) throw new ConfigError('check: expected files, GraphQL documents or manifests of them');
   const schema = createReadableSchema(config.incremental);
   const files = positionals.map((file) => ({
@@ -54,7 +56,7 @@ function sumsOf(verdicts: readonly Verdict[]): Sums {
   return { operations: verdicts.length, invalid, overBudget, ...(asked.length > 0 && { runnable }) };
 }
 
-function describe(files: readonly CheckedFile[], sums: Sums, config: Config): string {
+function describe(files: readonly CheckedFile[], sums: Sums, config: PlainConfig): string {
   const blocks = files.map(({ file, operations }) =>
     [file, ...operations.map((verdict) => `  ${lineOf(verdict, config)}`)].join('\n'),
   );
@@ -67,7 +69,7 @@ function describe(files: readonly CheckedFile[], sums: Sums, config: Config): st
 /** `150 calls, 10000 rows and 50000 objects`. */
 const listFormat = new Intl.ListFormat('en-GB');
 
-function lineOf({ name, errors, deprecated, cost, overBudget, refused = [] }: Verdict, config: Config): string {
+function lineOf({ name, errors, deprecated, cost, overBudget, refused = [] }: Verdict, config: PlainConfig): string {
   if (cost === undefined) return `${name}: invalid, ${errors.join('\n    ')}`;
   const limits = listFormat.format(limitsFor(cost, config).map(({ text }) => text));
   const sums = costText(cost);

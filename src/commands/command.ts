@@ -1,4 +1,4 @@
-import type { Config } from '../settings/config.ts';
+import type { SettingsReader } from '../settings/reader.ts';
 
 /** What a command says, and the exit code of the process. */
 export interface Outcome {
@@ -7,4 +7,8 @@ export interface Outcome {
 }
 
 /** A command that says something and ends; `announce` is for what has to be said before that, a line at a time. */
-export type Command = (args: string[], config: Config, announce: (line: string) => void) => Outcome | Promise<Outcome>;
+export type Command = (
+  args: string[],
+  settings: SettingsReader,
+  announce: (line: string) => void,
+) => Outcome | Promise<Outcome>;

@@ -1,5 +1,5 @@
 import type { Plan } from '../plan/plan.ts';
-import type { Config } from '../settings/config.ts';
+import type { PlainConfig } from '../settings/config.ts';
 import { counted, range } from './table.ts';
 
 /** What an operation costs, by its plan or by the worst of its plans. */
@@ -14,7 +14,7 @@ export function costText({ lower, upper, waves, rows, objects }: Cost): string {
 /** The limits on what an operation costs, each as `150 calls`, and whether a cost exceeds it. */
 export function limitsFor(
   { upper, rows, objects }: Cost,
-  { maxUpstreamCalls, maxUpstreamRows, maxAnswerObjects }: Config,
+  { maxUpstreamCalls, maxUpstreamRows, maxAnswerObjects }: PlainConfig,
 ): readonly { readonly text: string; readonly isExceeded: boolean }[] {
   return [
     { text: counted(maxUpstreamCalls, 'call'), isExceeded: upper > maxUpstreamCalls },

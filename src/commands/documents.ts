@@ -6,7 +6,7 @@ import { createCursorCodec } from '../graphql/cursors.ts';
 import { parseDocument, validationErrors } from '../operation/parse-document.ts';
 import { ManifestError, readManifest } from '../operation/persisted/manifest.ts';
 import { RefusedDocument } from '../operation/request-error.ts';
-import type { Config } from '../settings/config.ts';
+import type { PlainConfig } from '../settings/config.ts';
 import { cursorSecretOf } from '../settings/cursor-secret.ts';
 import { ConfigError } from '../settings/settings.ts';
 
@@ -68,6 +68,6 @@ export function lineOf({ message, locations }: GraphQLError): string {
 }
 
 /** The cursors of a gateway with these settings. */
-export function cursorsOf({ cursorSecret, upstreamUrl, host, workspace }: Config): CursorCodec {
+export function cursorsOf({ cursorSecret, upstreamUrl, host, workspace }: PlainConfig): CursorCodec {
   return createCursorCodec(cursorSecretOf(cursorSecret, upstreamUrl ?? `http://${host}:${workspace.port}`));
 }

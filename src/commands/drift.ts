@@ -8,8 +8,11 @@ import { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
 import { bodyRoomLimitsFor } from '../rest/transport/body-room.ts';
 import { createUpstream, type Upstream } from '../rest/upstream.ts';
-import type { Config } from '../settings/config.ts';
-import { ConfigError } from '../settings/settings.ts';
+import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
+import { driftSettings, plainSettings } from '../settings/declaration.ts';
+import type { SettingsReader } from '../settings/reader.ts';
+import { readRoute } from '../settings/route-settings.ts';
+import { embedded } from '../settings/urls.ts';
 import type { Outcome } from './command.ts';
 import { readText } from './documents.ts';
 import { type Findings, type Found, findingsOf } from './drift-findings.ts';
@@ -20,10 +23,13 @@ import { counted, table } from './table.ts';
  * `drift [--json]`: reads each GET operation of the upstream once and says how the answers differ from the OpenAPI
  * document. Fails if they do.
  */
-export async function drift(args: string[], config: Config, announce: (line: string) => void): Promise<Outcome> {
+export async function drift(
+  args: string[],
+  settings: SettingsReader,
+  announce: (line: string) => void,
+): Promise<Outcome> {
   const { values } = parseArgs({ args, options: { json: { type: 'boolean' } } });
-  const caller = callerIn(config);
-  const upstream = connect(config);
+  const { config, caller, upstream } = connect(settings);
   announce(
     `Reads each GET operation once: at most ${counted(getOperations, 'REST call')}, and one more for each that fails.`,
   );
@@ -36,30 +42,42 @@ export async function drift(args: string[], config: Config, announce: (line: str
   }
 }
 
-function callerIn({ driftKeyFile: file }: Config): Caller {
-  if (file === undefined) throw new ConfigError('DRIFT_KEY_FILE: expected a path, but it is not set');
-  const key = readText(file).trim();
-  const caller = callerOf({ authorization: `Bearer ${key}` });
-  if (caller === undefined) throw new ConfigError('DRIFT_KEY_FILE: expected a file that holds one API key');
-  return caller;
-}
-
-function connect(config: Config): Upstream {
-  const { upstreamUrl, upstreamRoute, maxAnswerBytes } = config;
-  if (upstreamUrl === undefined) throw new ConfigError('UPSTREAM_URL: expected the URL to read, but it is not set');
-  return createUpstream({
+/** The settings, who reads and what is read. Throws a ConfigError that tells all that is wrong. */
+function connect(settings: SettingsReader): {
+  readonly config: PlainConfig;
+  readonly caller: Caller;
+  readonly upstream: Upstream;
+} {
+  const because = 'the command drift reads the upstream';
+  const keyFile = settings.need(driftSettings.driftKeyFile, because);
+  const url = settings.need(plainSettings.upstreamUrl, because);
+  const isEmbedded = url === embedded;
+  if (isEmbedded)
+    settings.fault(plainSettings.upstreamUrl.name, 'expected the URL of a REST API, but it is the embedded workspace');
+  const caller = keyFile === undefined ? undefined : callerOf({ authorization: `Bearer ${readText(keyFile).trim()}` });
+  if (keyFile !== undefined && caller === undefined)
+    settings.fault(
+      driftSettings.driftKeyFile.name,
+      'expected a file that holds one API key, but it holds something else',
+    );
+  const { upstreamRoute: route } = readRoute(settings, isEmbedded ? undefined : url);
+  const config = readPlainConfig(settings);
+  const { upstreamUrl, maxAnswerBytes } = config;
+  if (caller === undefined || upstreamUrl === undefined) throw new Error('expected a fault of the settings');
+  const upstream = createUpstream({
     url: upstreamUrl,
-    route: upstreamRoute,
+    route,
     connections: 1,
     maxInFlight: 1,
     bodyRoomLimits: bodyRoomLimitsFor(maxAnswerBytes),
     eventLoop: new EventLoopYield(),
     log: () => undefined,
   });
+  return { config, caller, upstream };
 }
 
 /** Each read has its own deadline. */
-function clientFor(upstream: Upstream, caller: Caller, { operationDeadlineMs }: Config): RestClient {
+function clientFor(upstream: Upstream, caller: Caller, { operationDeadlineMs }: PlainConfig): RestClient {
   return upstream.clientFor(caller, {
     deadline: new OperationDeadline(operationDeadlineMs),
     calls: new OperationCalls(1),

@@ -7,7 +7,8 @@ import { planOperation } from '../plan/plan.ts';
 import type { Condition, PlannedCall } from '../plan/planned-calls.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { createReadableSchema } from '../schema.ts';
-import type { Config } from '../settings/config.ts';
+import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
+import type { SettingsReader } from '../settings/reader.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
 import { costText, limitsFor } from './cost.ts';
@@ -15,7 +16,7 @@ import { checkDocument, cursorsOf, lineOf, readText } from './documents.ts';
 import { range, table } from './table.ts';
 
 /** `explain FILE [--variables FILE] [--operation NAME] [--json]`: which REST calls an operation makes. */
-export function explain(args: string[], config: Config): Outcome {
+export function explain(args: string[], settings: SettingsReader): Outcome {
   const { values, positionals } = parseArgs({
     args,
     options: { variables: { type: 'string' }, operation: { type: 'string' }, json: { type: 'boolean' } },
@@ -23,6 +24,7 @@ export function explain(args: string[], config: Config): Outcome {
   });
   const [file, ...others] = positionals;
   if (file === undefined || others.length > 0) throw new ConfigError('explain: expected one file, a GraphQL document');
+  const config = readPlainConfig(settings);
   const schema = createReadableSchema(config.incremental);
   const text = readText(file);
   const { document, faults } = checkDocument(schema, text);
@@ -43,7 +45,7 @@ export function explain(args: string[], config: Config): Outcome {
 }
 
 /** A plan as people read it. */
-function describe(plan: PlanInParts, config: Config): string {
+function describe(plan: PlanInParts, config: PlainConfig): string {
   const { calls, waves, hints, firstPartAfter } = plan;
   const exceeded = limitsFor(plan, config).filter(({ isExceeded }) => isExceeded);
   return [

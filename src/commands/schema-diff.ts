@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { buildSchema, type GraphQLSchema, printSchema } from 'graphql';
 import { createReadableSchema } from '../schema.ts';
-import type { Config } from '../settings/config.ts';
+import { readPlainConfig } from '../settings/config.ts';
+import type { SettingsReader } from '../settings/reader.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
 import { documentsIn, readText } from './documents.ts';
@@ -13,8 +14,9 @@ import { counted } from './table.ts';
  * `schema diff OLD.graphql [--documents FILE…] [--json]`: what has changed in the public schema since OLD. Fails if a
  * document is broken by it; without documents, if anything breaks.
  */
-export function schemaDiff(args: string[], { incremental }: Config): Outcome {
+export function schemaDiff(args: string[], settings: SettingsReader): Outcome {
   const { old, files, json } = argumentsOf(args);
+  const { incremental } = readPlainConfig(settings);
   const before = oldSchema(old);
   const after = buildSchema(printSchema(createReadableSchema(incremental)));
   const findings = findingsOf(before, after, files?.flatMap(clientsIn));

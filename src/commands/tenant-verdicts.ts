@@ -2,15 +2,18 @@ import { type DocumentNode, type GraphQLSchema, type OperationDefinitionNode, vi
 import { fragmentsOf, rootOf } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import type { Tenant } from '../rest/tenants.ts';
-import type { Config } from '../settings/config.ts';
+import { authSettings, readTenantsSetting } from '../settings/auth-settings.ts';
+import type { SettingsReader } from '../settings/reader.ts';
 import { ConfigError } from '../settings/settings.ts';
 
-/** The tenant of a name. Throws a ConfigError if there is none, or if the gateway holds no keys. */
-export function tenantCalled(name: string, { auth }: Config): Tenant {
-  if (auth === undefined) throw new ConfigError('--tenant: expected AUTH=jwt, which has tenants');
-  const tenant = auth.tenants.get(name);
+/** The tenant of a name. Throws a ConfigError if there is none, or if UPSTREAM_KEYS cannot be read. */
+export function tenantCalled(name: string, settings: SettingsReader): Tenant {
+  settings.need(authSettings.tenants, 'the option --tenant is given');
+  const tenants = readTenantsSetting(settings);
+  settings.finish();
+  const tenant = tenants?.get(name);
   if (tenant !== undefined) return tenant;
-  const names = [...auth.tenants.keys()].join(', ');
+  const names = [...(tenants?.keys() ?? [])].join(', ');
   throw new ConfigError(`--tenant: expected one of the tenants in UPSTREAM_KEYS (${names}), but got ${name}`);
 }
 

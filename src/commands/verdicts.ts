@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import type { Tenant } from '../rest/tenants.ts';
-import type { Config } from '../settings/config.ts';
+import type { PlainConfig } from '../settings/config.ts';
 import { type Cost, limitsFor } from './cost.ts';
 import { checkDocument, lineOf } from './documents.ts';
 import { refusalsFor } from './tenant-verdicts.ts';
@@ -34,7 +34,7 @@ export function judge(
   schema: GraphQLSchema,
   name: string,
   text: string,
-  config: Config,
+  config: PlainConfig,
   tenant?: Tenant,
 ): readonly Verdict[] {
   const { document, faults } = checkDocument(schema, text);
@@ -57,7 +57,7 @@ function priced(
   operation: OperationDefinitionNode,
   name: string,
   deprecated: readonly string[],
-  config: Config,
+  config: PlainConfig,
 ): Verdict {
   const plan = worstPlan({ schema, fragments: fragmentsOf(document), operation, maxPageSize: config.maxPageSize });
   if (plan === undefined) return invalid(name, ['no variables fit it']);

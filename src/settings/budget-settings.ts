@@ -1,60 +1,46 @@
 import { type BudgetSettings, type BudgetWindow, type BudgetWindows, surfaces } from '../rest/budget/settings.ts';
 import type { Surface } from '../rest/operation-ids.ts';
-import {
-  ConfigError,
-  type Environment,
-  Fault,
-  given,
-  isSet,
-  oneOf,
-  required,
-  type Setting,
-  whole,
-} from './settings.ts';
+import { authSettings } from './auth-settings.ts';
+import { optional, required, type SettingsReader } from './reader.ts';
+import { Fault, type Kind, oneOf, whole } from './settings.ts';
 
 /** What each upstream key may call. */
 export const budgetSettings = {
-  UPSTREAM_BUDGET: windows('Most REST calls of a key, by surface, as calls/seconds; unset: as many as it likes'),
-  UPSTREAM_BUDGET_SCOPE: oneOf('Whether each key has that budget, or all keys together', 'key', ['key', 'all']),
-  UPSTREAM_BUDGET_SHARE: whole('Percent of each window that one user may use, with AUTH=jwt', '100', 1, 100),
-  UPSTREAM_BUDGET_REPLICAS: whole(
-    'Least number of gateways that divide the budget while Redis cannot be asked; required with UPSTREAM_BUDGET and REDIS_URL',
-    undefined,
-    1,
-    1000,
+  windows: optional(
+    'UPSTREAM_BUDGET',
+    windows('Most REST calls of a key, by surface, as calls/seconds; unset: as many as it likes'),
   ),
-} as const;
+  scope: required(
+    'UPSTREAM_BUDGET_SCOPE',
+    oneOf('Whether each key has that budget, or all keys together', 'key', ['key', 'all']),
+  ),
+  share: required(
+    'UPSTREAM_BUDGET_SHARE',
+    whole('Percent of each window that one user may use, with AUTH=jwt', '100', 1, 100),
+  ),
+  replicas: optional(
+    'UPSTREAM_BUDGET_REPLICAS',
+    whole(
+      'Least number of gateways that divide the budget while Redis cannot be asked; required with UPSTREAM_BUDGET and REDIS_URL',
+      undefined,
+      1,
+      1000,
+    ),
+  ),
+};
 
 /** Reads what each key may call; undefined if there is no limit. */
-export function readBudget(environment: Environment): BudgetSettings | undefined {
-  const budget = given(environment, 'UPSTREAM_BUDGET', budgetSettings.UPSTREAM_BUDGET);
-  const scope = required(environment, 'UPSTREAM_BUDGET_SCOPE', budgetSettings.UPSTREAM_BUDGET_SCOPE);
-  const share = required(environment, 'UPSTREAM_BUDGET_SHARE', budgetSettings.UPSTREAM_BUDGET_SHARE);
-  const setting = budgetSettings.UPSTREAM_BUDGET_REPLICAS;
-  const replicas = given(environment, 'UPSTREAM_BUDGET_REPLICAS', setting);
+export function readBudget(reader: SettingsReader): BudgetSettings | undefined {
+  const { windows: all, ...others } = budgetSettings;
+  const { scope, share, replicas } = reader.all(others);
+  if (!reader.isSet(all.name)) reader.warnOfIgnored(Object.values(others), `${all.name} is not set`);
+  const budget = reader.read(all);
   if (budget === undefined) return undefined;
-  if (replicas === undefined && isSet(environment, 'REDIS_URL')) {
-    const why = 'because UPSTREAM_BUDGET and REDIS_URL are set, but it is not set';
-    throw new ConfigError(`UPSTREAM_BUDGET_REPLICAS: expected ${setting.expected}, ${why}`);
-  }
+  if (reader.read(authSettings.auth) !== 'jwt')
+    reader.warnOfIgnored([others.share], 'AUTH is not jwt: users are not known');
+  if (reader.isSet('REDIS_URL')) reader.need(others.replicas, `${all.name} and REDIS_URL are set`);
+  else reader.warnOfIgnored([others.replicas], 'REDIS_URL is not set: each gateway has all of the budget');
   return Object.freeze({ windows: budget, scope, share, replicas: replicas ?? 1 });
-}
-
-/** What to say of settings that mean nothing beside the others. */
-export function budgetWarnings(environment: Environment): readonly string[] {
-  const names = ['UPSTREAM_BUDGET_SCOPE', 'UPSTREAM_BUDGET_SHARE', 'UPSTREAM_BUDGET_REPLICAS'];
-  if (!isSet(environment, 'UPSTREAM_BUDGET')) {
-    const idle = names.filter((name) => isSet(environment, name));
-    return idle.map((name) => `${name}: it is ignored, because UPSTREAM_BUDGET is not set`);
-  }
-  const warnings: string[] = [];
-  if (isSet(environment, 'UPSTREAM_BUDGET_SHARE') && environment['AUTH'] !== 'jwt')
-    warnings.push('UPSTREAM_BUDGET_SHARE: it is ignored, because AUTH is not jwt: users are not known');
-  if (isSet(environment, 'UPSTREAM_BUDGET_REPLICAS') && !isSet(environment, 'REDIS_URL'))
-    warnings.push(
-      'UPSTREAM_BUDGET_REPLICAS: it is ignored, because REDIS_URL is not set: each gateway has all of the budget',
-    );
-  return warnings;
 }
 
 /** Most calls and seconds of a window. */
@@ -62,7 +48,7 @@ const mostCalls = 1_000_000;
 const mostSeconds = 86_400;
 
 /** Windows of calls, by surface. */
-export function windows(meaning: string): Setting<BudgetWindows> {
+export function windows(meaning: string): Kind<BudgetWindows> {
   return {
     fallback: undefined,
     meaning,

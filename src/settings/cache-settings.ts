@@ -1,6 +1,6 @@
 import { cacheNouns } from '../rest/cache/cache-nouns.ts';
-import type { SettingsReader } from './reader.ts';
-import { type Environment, Fault, isSet, type Setting, whole } from './settings.ts';
+import { optional, required, type SettingsReader } from './reader.ts';
+import { Fault, type Kind, whole } from './settings.ts';
 
 /** What is kept of REST answers. */
 export interface CacheConfig {
@@ -10,34 +10,32 @@ export interface CacheConfig {
   readonly maxBytes: number;
 }
 
-/** Declares the settings of the cache; undefined if nothing is cached. */
-export function declareCache({ required, optional }: SettingsReader): CacheConfig | undefined {
-  const ttls = optional(
-    'CACHE_TTL',
-    secondsByNoun('How long REST answers are kept, in seconds by noun, such as projects=60; unset: none are'),
-  );
-  const staleSeconds = required(
-    'CACHE_STALE',
-    whole('How long kept answers are still used after that, while newer ones are read, in seconds', '600', 0, 604_800),
-  );
-  const mebibytes = required(
-    'CACHE_MAX_MB',
-    whole('Most memory for kept answers, in MiB, for each process', '64', 1, 65_536),
-  );
-  return ttls && Object.freeze({ ttls, staleSeconds, maxBytes: mebibytes * 2 ** 20 });
-}
-
-/** What to say of settings that mean nothing without a cache. */
-export function cacheWarnings(environment: Environment): readonly string[] {
-  if (isSet(environment, 'CACHE_TTL')) return [];
-  const idle = ['CACHE_STALE', 'CACHE_MAX_MB'].filter((name) => isSet(environment, name));
-  return idle.map((name) => `${name}: it is ignored, because CACHE_TTL is not set`);
-}
-
 /** Longest time that an answer is fresh, in seconds: a day. */
 const longest = 86_400;
 
-function secondsByNoun(meaning: string): Setting<Readonly<Record<string, number>>> {
+/** What is kept of REST answers, and how long. */
+export const cacheSettings = {
+  ttls: optional(
+    'CACHE_TTL',
+    secondsByNoun('How long REST answers are kept, in seconds by noun, such as projects=60; unset: none are'),
+  ),
+  staleSeconds: required(
+    'CACHE_STALE',
+    whole('How long kept answers are still used after that, while newer ones are read, in seconds', '600', 0, 604_800),
+  ),
+  mebibytes: required('CACHE_MAX_MB', whole('Most memory for kept answers, in MiB, for each process', '64', 1, 65_536)),
+};
+
+/** Reads what is kept; undefined if nothing is. */
+export function readCache(reader: SettingsReader): CacheConfig | undefined {
+  const { ttls: all, ...others } = cacheSettings;
+  const ttls = reader.read(all);
+  const { staleSeconds, mebibytes } = reader.all(others);
+  if (!reader.isSet(all.name)) reader.warnOfIgnored(Object.values(others), `${all.name} is not set`);
+  return ttls && Object.freeze({ ttls, staleSeconds, maxBytes: mebibytes * 2 ** 20 });
+}
+
+function secondsByNoun(meaning: string): Kind<Readonly<Record<string, number>>> {
   const nouns = cacheNouns.join(', ');
   return {
     fallback: undefined,

@@ -1,24 +1,26 @@
 import type { BudgetSettings } from '../rest/budget/settings.ts';
 import type { Route } from '../rest/transport/pools.ts';
-import { type AuthConfig, authWarnings, readAuth } from './auth-settings.ts';
-import { budgetWarnings, readBudget } from './budget-settings.ts';
-import { cacheWarnings } from './cache-settings.ts';
-import { weakSecretWarnings } from './cursor-secret.ts';
-import { declare } from './declaration.ts';
+import { type AuthConfig, readAuth } from './auth-settings.ts';
+import { readBudget } from './budget-settings.ts';
+import { type CacheConfig, readCache } from './cache-settings.ts';
+import { cursorSecret } from './cursor-secret.ts';
+import { plainSettings, settings } from './declaration.ts';
 import { findMisspelt } from './misspelt.ts';
-import { createSettingsReader } from './reader.ts';
-import { checkRedis, redisWarnings } from './redis-settings.ts';
+import { type persistedSettings, readPersisted } from './persisted-settings.ts';
+import { type EnvironmentFile, SettingsReader, type Values } from './reader.ts';
+import { checkRedis } from './redis-settings.ts';
 import { readRoute } from './route-settings.ts';
-import { asksForTraces, ConfigError, type Environment, isSet, type Setting } from './settings.ts';
+import { asksForTraces, type Environment } from './settings.ts';
 import type { TlsFiles } from './tls-settings.ts';
 import { embedded } from './urls.ts';
 
+/** The settings that need no other: all that a command needs that does not serve. */
+export type PlainConfig = ReturnType<typeof readPlainSettings>;
+
 /** Everything that can be set from outside, checked and frozen: each setting, and what follows from several. */
-export interface Config extends Readonly<Omit<ReturnType<typeof declare>, 'live'>> {
+export interface Config extends Readonly<Omit<PlainConfig, 'live'>> {
   /** Subscriptions; undefined: there are none. */
-  readonly live: Pick<ReturnType<typeof declare>['live'], 'pollMs' | 'maxStreams' | 'maxStreamsPerCaller'> | undefined;
-  /** Undefined for the embedded workspace. */
-  readonly upstreamUrl: string | undefined;
+  readonly live: PlainConfig['live'] | undefined;
   /** What looks like a mistake, but need not be one. */
   readonly warnings: readonly string[];
   readonly upstreamRoute: Route;
@@ -28,57 +30,78 @@ export interface Config extends Readonly<Omit<ReturnType<typeof declare>, 'live'
   readonly auth: AuthConfig | undefined;
   /** What each upstream key may call; undefined: as much as it likes. */
   readonly budget: BudgetSettings | undefined;
+  readonly persisted: Values<typeof persistedSettings>;
+  /** What is kept of REST answers; undefined: nothing. */
+  readonly cache: CacheConfig | undefined;
   readonly explain: boolean;
   readonly introspection: boolean;
   readonly graphiql: boolean;
   readonly corsOrigins: readonly string[];
   readonly corsHeaders: readonly string[];
-  /** Whether OpenTelemetry's own variables ask for traces. */
+  /** True if OpenTelemetry's own variables ask for traces. */
   readonly traces: boolean;
 }
 
-/** Every environment variable, as docs/settings.md and `--help` show it. */
-export const settings = allSettings();
-
-function allSettings(): Readonly<Record<string, Setting<unknown>>> {
-  const reader = createSettingsReader({});
-  declare(reader);
-  return reader.settings;
+/** Makes a reader of the settings in an environment, and in a file of the same form. */
+export function createReader(environment: Environment, file?: EnvironmentFile): SettingsReader {
+  // For a service called `metrics` Kubernetes gives containers a variable of the same name as a setting.
+  const isLink = environment['METRICS_PORT']?.startsWith('tcp://') === true;
+  const reader = new SettingsReader(isLink ? { ...environment, METRICS_PORT: undefined } : environment, file);
+  findMisspelt(reader, settings);
+  return reader;
 }
 
-/** Reads the settings from an environment. Throws a ConfigError for a wrong value, or for a name that is nearly one. */
-export function readConfig(environment: Environment): Config {
-  const declared = declare(createSettingsReader(withoutServiceLinks(environment)));
-  const { cursorSecret } = declared;
-  const upstreamUrl = declared.upstreamUrl === embedded ? undefined : declared.upstreamUrl;
-  checkRedis(environment);
-  checkAdmin(declared);
-  const auth = readAuth(environment);
-  const persisted = Object.freeze({ ...declared.persisted, mode: documentModeOf(environment, declared, auth) });
-  return Object.freeze({
-    ...declared,
-    upstreamUrl,
-    ...readRoute(environment, upstreamUrl),
+/** Reads what a command needs. Throws a ConfigError that tells all that is wrong. */
+export function readPlainConfig(reader: SettingsReader): PlainConfig {
+  const config = readPlainSettings(reader);
+  reader.finish();
+  return config;
+}
+
+function readPlainSettings(reader: SettingsReader) {
+  const { upstreamUrl: url, ...values } = reader.all(plainSettings);
+  // Undefined for the embedded workspace.
+  return { ...values, upstreamUrl: url === embedded ? undefined : url };
+}
+
+/** Reads everything that serving needs. Throws a ConfigError that tells all that is wrong. */
+export function readConfig(environment: Environment, file?: EnvironmentFile): Config {
+  const reader = createReader(environment, file);
+  const plain = readPlainSettings(reader);
+  const { upstreamUrl } = plain;
+  requireUpstream(reader);
+  const { adminTokenFile, metricsPort } = plainSettings;
+  if (reader.isSet(adminTokenFile.name)) reader.need(metricsPort, `${adminTokenFile.name} is set`);
+  const auth = readAuth(reader);
+  const persisted = readPersisted(reader);
+  checkRedis(reader);
+  if (upstreamUrl !== undefined && !reader.isSet(cursorSecret.name))
+    reader.warnings.push(
+      `${cursorSecret.name}: expected ${cursorSecret.expected}, but it is not set, so cursors are signed with a secret that follows from UPSTREAM_URL`,
+    );
+  if (upstreamUrl !== undefined)
+    reader.warnOfIgnored(
+      Object.values(settings).filter(({ name }) => name.startsWith('WORKSPACE_')),
+      'UPSTREAM_URL is set',
+    );
+  const config = Object.freeze({
+    ...plain,
+    ...readRoute(reader, upstreamUrl),
     auth,
-    budget: readBudget(environment),
-    live: declared.live.isOn ? declared.live : undefined,
+    budget: readBudget(reader),
+    cache: readCache(reader),
+    live: plain.live.isOn ? plain.live : undefined,
     persisted,
-    explain: declared.explain ?? upstreamUrl === undefined,
-    introspection: declared.introspection ?? (!isProduction(environment) && persisted.mode !== 'only'),
-    graphiql: declared.graphiql ?? !isProduction(environment),
-    corsOrigins: declared.corsOrigins ?? [],
-    corsHeaders: declared.corsHeaders ?? [],
-    traces: asksForTraces(environment),
-    warnings: [
-      ...findMisspelt(environment, settings),
-      ...authWarnings(environment),
-      ...budgetWarnings(environment),
-      ...cacheWarnings(environment),
-      ...redisWarnings(environment),
-      ...workspaceWarnings(environment, upstreamUrl),
-      ...weakSecretWarnings(cursorSecret, upstreamUrl),
-    ],
+    explain: plain.explain ?? upstreamUrl === undefined,
+    introspection: plain.introspection ?? (!isProduction(reader.environment) && persisted.mode !== 'only'),
+    graphiql: plain.graphiql ?? !isProduction(reader.environment),
+    corsOrigins: plain.corsOrigins ?? [],
+    corsHeaders: plain.corsHeaders ?? [],
+    traces: asksForTraces(reader.environment),
+    warnings: reader.warnings,
   });
+  reader.finish();
+  return config;
 }
 
 /** True if the gateway serves others: many programs are told so by this variable. */
@@ -86,38 +109,9 @@ export function isProduction({ NODE_ENV: kind }: Environment): boolean {
   return kind === 'production';
 }
 
-/** Throws a ConfigError if example data would be served in production without a word that asks for it. */
-export function requireUpstream(environment: Environment): void {
-  if (!isProduction(environment) || isSet(environment, 'UPSTREAM_URL')) return;
-  throw new ConfigError(
-    `UPSTREAM_URL: expected the URL of the REST API, or ${embedded} to serve example data, but it is not set, and NODE_ENV is production`,
-  );
-}
-
-/** A token says who asks; which documents may be asked, only their list does. */
-function documentModeOf(
-  { PERSISTED_DOCUMENTS_MODE: given = '' }: Environment,
-  { persisted }: Pick<Config, 'persisted'>,
-  auth: AuthConfig | undefined,
-): Config['persisted']['mode'] {
-  return given === '' && auth !== undefined ? 'only' : persisted.mode;
-}
-
-/** Throws a ConfigError if operators would have to ask where everyone may. */
-function checkAdmin({ adminTokenFile, metricsPort }: ReturnType<typeof declare>): void {
-  if (adminTokenFile === undefined || metricsPort !== undefined) return;
-  throw new ConfigError('ADMIN_TOKEN_FILE: expected METRICS_PORT beside it, the port of `/admin/`');
-}
-
-/** For a service called `metrics` Kubernetes gives containers a variable of the same name as a setting. */
-function withoutServiceLinks(environment: Environment): Environment {
-  const isLink = environment['METRICS_PORT']?.startsWith('tcp://') === true;
-  return isLink ? { ...environment, METRICS_PORT: undefined } : environment;
-}
-
-/** What to say of settings of the embedded workspace if the gateway has another upstream. */
-function workspaceWarnings(environment: Environment, upstreamUrl: string | undefined): readonly string[] {
-  if (upstreamUrl === undefined) return [];
-  const idle = Object.keys(settings).filter((name) => name.startsWith('WORKSPACE_') && isSet(environment, name));
-  return idle.map((name) => `${name}: it is ignored, because UPSTREAM_URL is set`);
+/** Notes if example data would be served in production without a word that asks for it. */
+function requireUpstream(reader: SettingsReader): void {
+  if (!isProduction(reader.environment) || reader.isSet('UPSTREAM_URL')) return;
+  const expected = `the URL of the REST API, or ${embedded} to serve example data`;
+  reader.fault('UPSTREAM_URL', `expected ${expected}, but it is not set, and NODE_ENV is production`);
 }

@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
+import { optional } from './reader.ts';
+import { Fault, nothing } from './settings.ts';
 
-/** Shorter secrets can be tried out. */
+/** Shorter secrets can be tried out. A client that can sign cursors can ask for positions that no page gave. */
 const shortest = 16;
 
-/** What to say of a secret that can be guessed: a client that can sign cursors can ask for positions that no page gave. */
-export function weakSecretWarnings(secret: string | undefined, upstreamUrl: string | undefined): readonly string[] {
-  // The embedded workspace has nothing to hide.
-  if (upstreamUrl === undefined || (secret !== undefined && secret.length >= shortest)) return [];
-  const what =
-    secret === undefined
-      ? 'not set, so cursors are signed with a secret that follows from UPSTREAM_URL'
-      : `shorter than ${shortest} characters`;
-  return [`CURSOR_SECRET: expected a secret that cannot be guessed, but it is ${what}`];
-}
+/** Signs cursors. */
+export const cursorSecret = optional('CURSOR_SECRET', {
+  fallback: undefined,
+  meaning: 'Secret that signs cursors; unset: derived from UPSTREAM_URL, so that replicas agree',
+  expected: `a secret that cannot be guessed, of at least ${shortest} characters`,
+  shown: nothing,
+  read: (source: string) => {
+    if (source.length < shortest) throw new Fault(`it has ${source.length}`);
+    return source;
+  },
+});
 
 /** The secret that cursors are signed with: replicas of the same upstream have the same. */
 export function cursorSecretOf(secret: string | undefined, upstreamUrl: string): string {

@@ -3,7 +3,8 @@ import { messageOf } from '../error-text.ts';
 import { type Followed, fingerprint, followFiles, type Reloads } from '../follow-files.ts';
 import type { Log } from '../log.ts';
 import type { Route } from '../rest/transport/pools.ts';
-import { firstExpiryOf, readTls, type TlsFiles } from './tls-settings.ts';
+import { SettingsReader } from './reader.ts';
+import { firstExpiryOf, readTls, type TlsFiles, tlsSettings } from './tls-settings.ts';
 
 const name = 'certificates for the upstream';
 
@@ -37,7 +38,9 @@ export function followTls({ files, route, reroute, log }: FollowTlsOptions): Fol
   let current = route;
   let expiries = expiriesOf(route);
   const takeChanges = (): boolean => {
-    const next = { ...current, ...readTls(files) };
+    const reader = new SettingsReader(files);
+    const next = { ...current, ...readTls(reader) };
+    reader.finish();
     if (isDeepStrictEqual(next, current)) return false;
     reroute(next);
     current = next;
@@ -54,8 +57,8 @@ export function followTls({ files, route, reroute, log }: FollowTlsOptions): Fol
 }
 
 function expiriesOf({ authorities, client }: Route): ReadonlyMap<string, number> {
-  const expiries = new Map<keyof TlsFiles, number>();
-  if (authorities !== undefined) expiries.set('UPSTREAM_CA', firstExpiryOf(authorities));
-  if (client !== undefined) expiries.set('UPSTREAM_CLIENT_CERT', firstExpiryOf(client.certificate));
+  const expiries = new Map<string, number>();
+  if (authorities !== undefined) expiries.set(tlsSettings.authorities.name, firstExpiryOf(authorities));
+  if (client !== undefined) expiries.set(tlsSettings.certificate.name, firstExpiryOf(client.certificate));
   return expiries;
 }

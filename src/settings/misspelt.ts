@@ -1,4 +1,4 @@
-import { ConfigError, type Environment, type Setting } from './settings.ts';
+import type { Setting, SettingsReader } from './reader.ts';
 
 /** Names that other programs and hosts use for what has nearly the same name here. */
 const namesOfOthers: ReadonlySet<string> = new Set(['REDIS_URI', 'LOGLEVEL', 'CORS_ORIGIN', 'GRAPHQL']);
@@ -7,26 +7,22 @@ const namesOfOthers: ReadonlySet<string> = new Set(['REDIS_URI', 'LOGLEVEL', 'CO
 const shortest = 8;
 
 /**
- * What to say of names that are nearly a setting's and would be ignored silently. Throws for one that can hardly be
- * anything but a mistake; one that may be another program's, or stands beside the right one, is a warning.
+ * Finds names that are nearly a setting's and would be ignored silently. One that can hardly be anything but a mistake is
+ * noted; one that may be another program's, or stands beside the right one, is a warning.
  */
-export function findMisspelt(
-  environment: Environment,
-  settings: Readonly<Record<string, Setting<unknown>>>,
-): readonly string[] {
-  const warnings: string[] = [];
+export function findMisspelt(reader: SettingsReader, settings: Readonly<Record<string, Setting<unknown>>>): void {
   const own = Object.keys(settings).filter((known) => known.length >= shortest && settings[known]?.shared !== true);
-  for (const name of Object.keys(environment)) {
+  for (const name of Object.keys(reader.environment)) {
     if (Object.hasOwn(settings, name)) continue;
     const meant = own.find((known) => Math.abs(name.length - known.length) <= 2 && distance(name, known) <= 2);
     if (meant === undefined) continue;
-    if (environment[meant] === undefined && !mayBeOthers(name, meant)) {
+    if (reader.environment[meant] === undefined && !mayBeOthers(name, meant)) {
       const way = `set ${meant}, too, if the name is another program's`;
-      throw new ConfigError(`${name}: there is no such setting; expected ${meant} (${way})`);
+      reader.fault(name, `there is no such setting; expected ${meant} (${way})`);
+    } else {
+      reader.warnings.push(`${name}: there is no such setting, and it is ignored; the gateway's own is ${meant}`);
     }
-    warnings.push(`${name}: there is no such setting, and it is ignored; the gateway's own is ${meant}`);
   }
-  return warnings;
 }
 
 /** The one of `known`, all in capitals, of which at most every fourth letter is misspelt; undefined if none is that near. */
@@ -36,7 +32,7 @@ export function nearestOf(name: string, known: readonly string[]): string | unde
   return near.filter(([far]) => far * 4 <= name.length).toSorted(([one], [other]) => one - other)[0]?.[1];
 }
 
-/** Whether a name is known to be others', or has another word in place of one of ours: `WORKSPACE_ID`, `WORKSPACE_ROOT`. */
+/** True if a name is known to be others', or has another word in place of one of ours: `WORKSPACE_ID`, `WORKSPACE_ROOT`. */
 function mayBeOthers(name: string, meant: string): boolean {
   if (namesOfOthers.has(name)) return true;
   const words = meant.split('_');

@@ -1,30 +1,128 @@
-import { type Environment, given, required, type Setting } from './settings.ts';
+import { ConfigError, type Environment, Fault, type Kind } from './settings.ts';
 
-/** Reads settings from an environment, and notes each of them for the papers. */
-export interface SettingsReader {
-  /** All settings that were read, by the names of their variables and in that order. */
-  readonly settings: Readonly<Record<string, Setting<unknown>>>;
-  /** The value of a setting that has a default. Throws a ConfigError for a wrong one. */
-  readonly required: <T>(name: string, setting: Setting<T>) => T;
-  /** The value of a setting that may be left out. Throws a ConfigError for a wrong one. */
-  readonly optional: <T>(name: string, setting: Setting<T>) => T | undefined;
-  /** Notes settings that are read elsewhere, because several of them are one value. */
-  readonly note: (settings: Readonly<Record<string, Setting<unknown>>>) => void;
+/** An environment variable. T includes undefined if it may be left out. */
+export interface Setting<T> extends Kind<T> {
+  readonly name: string;
+  /** The value if the variable is not set. */
+  readonly absent: () => T;
 }
 
-/** Makes a reader of an environment. */
-export function createSettingsReader(environment: Environment): SettingsReader {
-  const settings: Record<string, Setting<unknown>> = {};
-  return {
-    settings,
-    required: (name, setting) => {
-      settings[name] = setting;
-      return required(environment, name, setting);
-    },
-    optional: (name, setting) => {
-      settings[name] = setting;
-      return given(environment, name, setting);
-    },
-    note: (others) => void Object.assign(settings, others),
+/** A setting that has a default. */
+export function required<T>(name: string, kind: Kind<T>): Setting<T> {
+  const absent = (): T => {
+    const value = kind.read(kind.fallback ?? '');
+    if (value === undefined) throw new Error(`${name}: expected a default that can be read`);
+    return value;
   };
+  return { ...kind, name, absent };
+}
+
+/** A setting that may be left out. */
+export function optional<T>(name: string, kind: Kind<T>): Setting<T | undefined> {
+  return { ...kind, name, absent: () => undefined };
+}
+
+/** Settings by the names that the configuration has for them; some are in groups of their own. */
+export interface Settings {
+  readonly [name: string]: Setting<unknown> | Settings;
+}
+
+/** The values of settings, by the same names. */
+export type Values<S> = { readonly [N in keyof S]: S[N] extends { readonly absent: () => infer T } ? T : Values<S[N]> };
+
+/** The settings of all groups, one after the other. */
+export function settingsIn(settings: Settings): readonly Setting<unknown>[] {
+  return Object.values(settings).flatMap((one) => (isSetting(one) ? [one] : settingsIn(one)));
+}
+
+function isSetting(one: Setting<unknown> | Settings): one is Setting<unknown> {
+  return typeof one.name === 'string';
+}
+
+/** What a file such as `.env` sets, and what is wrong with it. */
+export interface EnvironmentFile {
+  readonly values: Environment;
+  readonly faults: readonly string[];
+}
+
+/** Reads settings and collects all that is wrong with them, so that it can be told at once. */
+export class SettingsReader {
+  /** What looks like a mistake, but need not be one. */
+  readonly warnings: string[] = [];
+  /** The variables of the environment, and those that only the file sets. */
+  readonly environment: Environment;
+  readonly #own: Environment;
+  /** Each once: some settings are read for several purposes. */
+  readonly #faults: Set<string>;
+
+  constructor(environment: Environment, { values, faults }: EnvironmentFile = { values: {}, faults: [] }) {
+    this.environment = { ...values, ...environment };
+    this.#own = environment;
+    this.#faults = new Set(faults);
+  }
+
+  /** True if a variable has a value: an empty one is none. */
+  isSet(name: string): boolean {
+    return (this.environment[name] ?? '') !== '';
+  }
+
+  /** Where a variable is set. */
+  placeOf(name: string): string {
+    return this.#own[name] === undefined ? '.env' : 'the environment';
+  }
+
+  /** The value of a setting. A wrong one is noted, and read as if the variable were not set. */
+  read<T>(setting: Setting<T>): T {
+    const source = this.environment[setting.name] ?? '';
+    if (source === '') return setting.absent();
+    try {
+      const value = setting.read(source);
+      if (value !== undefined) return value;
+      this.#refuse(setting, source);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      this.#refuse(setting, source, error.message);
+    }
+    return setting.absent();
+  }
+
+  /** The value of a setting that others make necessary: that it is not set is noted with the reason. */
+  need<T>(setting: Setting<T>, because: string): T {
+    const { name, expected } = setting;
+    if (!this.isSet(name)) this.fault(name, `expected ${expected}, because ${because}, but it is not set`);
+    return this.read(setting);
+  }
+
+  /** The values of all settings of a group. */
+  all<S extends Settings>(settings: S): Values<S>;
+  all(settings: Settings): unknown {
+    const entries = Object.entries(settings);
+    return Object.freeze(
+      Object.fromEntries(entries.map(([name, one]) => [name, isSetting(one) ? this.read(one) : this.all(one)])),
+    );
+  }
+
+  /** Notes what is wrong with a setting. */
+  fault(name: string, what: string): void {
+    this.#faults.add(`${name}: ${what}`);
+  }
+
+  /** Warns of those settings that are set, although others make them meaningless. */
+  warnOfIgnored(settings: readonly Setting<unknown>[], because: string): void {
+    for (const { name } of settings)
+      if (this.isSet(name)) this.warnings.push(`${name}: it is ignored, because ${because}`);
+  }
+
+  /** Throws a ConfigError with all that is wrong, if anything is. */
+  finish(): void {
+    if (this.#faults.size > 0) throw new ConfigError(...this.#faults);
+  }
+
+  #refuse({ name, expected, shown = JSON.stringify }: Setting<unknown>, source: string, why?: string): void {
+    const text = shown(source);
+    const found =
+      text === undefined ? (why ?? 'it is something else') : `got ${text}${why === undefined ? '' : `: ${why}`}`;
+    const place = this.#own[name] === undefined ? ' (in .env)' : '';
+    this.fault(name, `expected ${expected}, but ${found}${place}`);
+  }
 }

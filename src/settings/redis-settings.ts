@@ -1,43 +1,46 @@
 import { redisAddressOf } from '../redis-address.ts';
-import { readPassword } from '../redis-password.ts';
-import { ConfigError, type Environment, Fault, isSet, type Setting } from './settings.ts';
-import { shownPath } from './tls-settings.ts';
+import { optional, type SettingsReader } from './reader.ts';
+import { pemFile, secretFile } from './setting-files.ts';
+import { nothing, text } from './settings.ts';
+import { redisUrl } from './urls.ts';
 
-/** A file with a password; the value is its path, for the file is read again later. */
-export function passwordFile(meaning: string): Setting<string> {
-  return {
-    fallback: undefined,
-    meaning,
-    expected: 'the path of a file with a password',
-    shown: shownPath,
-    read: (path) => {
-      const read = readPassword(path);
-      if ('fault' in read) throw new Fault(read.fault);
-      return path;
-    },
-  };
-}
+/** The Redis that gateways share. */
+export const redisSettings = {
+  redisUrl: optional(
+    'REDIS_URL',
+    redisUrl('Redis in which gateways share documents, budgets and what is cached; unset: each keeps its own'),
+  ),
+  redisAuthorities: optional(
+    'REDIS_CA',
+    pemFile('PEM file of certificate authorities that are trusted for a rediss Redis, beside those of Node'),
+  ),
+  redisPasswordFile: optional(
+    'REDIS_PASSWORD_FILE',
+    secretFile(
+      'File with the password of Redis, read again at each connect; not with a password in REDIS_URL',
+      'the path of a file with a password',
+    ),
+  ),
+  redisSentinelPassword: optional('REDIS_SENTINEL_PASSWORD', {
+    ...text('Password of the Sentinels that REDIS_URL names', undefined, 'a password'),
+    shown: nothing,
+  }),
+};
 
-/** Checks that there is one password of Redis at most. Throws a ConfigError. */
-export function checkRedis(environment: Environment): void {
-  if (!isSet(environment, 'REDIS_PASSWORD_FILE')) return;
-  const url = URL.parse(redisAddressOf(environment['REDIS_URL'] ?? '').members[0] ?? '');
-  if (url === null || (url.password === '' && !url.searchParams.has('password'))) return;
-  throw new ConfigError('REDIS_PASSWORD_FILE: expected a REDIS_URL without a password, but it has one');
-}
-
-/** What to say of settings that mean nothing without a Redis, TLS to it, or Sentinels. */
-export function redisWarnings(environment: Environment): readonly string[] {
-  if (!isSet(environment, 'REDIS_URL')) {
-    const names = ['REDIS_CA', 'REDIS_PASSWORD_FILE', 'REDIS_SENTINEL_PASSWORD'];
-    const idle = names.filter((name) => isSet(environment, name));
-    return idle.map((name) => `${name}: it is ignored, because REDIS_URL is not set`);
+/** Notes a second password of Redis, and warns of what means nothing without a Redis, TLS to it, or Sentinels. */
+export function checkRedis(reader: SettingsReader): void {
+  const { redisUrl: address, redisAuthorities, redisPasswordFile, redisSentinelPassword } = redisSettings;
+  if (!reader.isSet(address.name)) {
+    const others = [redisAuthorities, redisPasswordFile, redisSentinelPassword];
+    return reader.warnOfIgnored(others, `${address.name} is not set`);
   }
-  const { kind, isSecure } = redisAddressOf(environment['REDIS_URL'] ?? '');
-  const warnings: string[] = [];
-  if (!isSecure && isSet(environment, 'REDIS_CA'))
-    warnings.push('REDIS_CA: it is ignored, because REDIS_URL is not a rediss URL');
-  if (kind !== 'sentinel' && isSet(environment, 'REDIS_SENTINEL_PASSWORD'))
-    warnings.push('REDIS_SENTINEL_PASSWORD: it is ignored, because REDIS_URL names no Sentinels');
-  return warnings;
+  const source = reader.read(address);
+  if (source === undefined) return;
+  const { kind, isSecure, members } = redisAddressOf(source);
+  if (!isSecure) reader.warnOfIgnored([redisAuthorities], `${address.name} is not a rediss URL`);
+  if (kind !== 'sentinel') reader.warnOfIgnored([redisSentinelPassword], `${address.name} names no Sentinels`);
+  const url = URL.parse(members[0] ?? '');
+  const hasPassword = url !== null && (url.password !== '' || url.searchParams.has('password'));
+  if (hasPassword && reader.isSet(redisPasswordFile.name))
+    reader.fault(redisPasswordFile.name, `expected a ${address.name} without a password, but it has one`);
 }

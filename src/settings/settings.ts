@@ -1,8 +1,15 @@
 import { availableParallelism } from 'node:os';
 
-/** A setting that cannot be used. The message names the variable, what is wrong with it and what is expected. */
+/** Settings or arguments that cannot be used. Each fault names one of them, what is wrong with it and what is expected. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+  /** At least one. */
+  readonly faults: readonly string[];
+
+  constructor(...faults: readonly string[]) {
+    super(faults.join('; '));
+    this.faults = faults;
+  }
 }
 
 /** What is wrong with the text of a setting, beyond what is expected. The message quotes nothing that may be secret. */
@@ -10,26 +17,29 @@ export class Fault extends Error {
   override readonly name = 'Fault';
 }
 
-/** One environment variable. */
-export interface Setting<T> {
+/** Where settings come from: the environment, or a file of the same form. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What the text of a setting says, and what it may be. */
+export interface Kind<T> {
   readonly fallback: string | undefined;
   readonly meaning: string;
   readonly expected: string;
-  /** What a message may show of a wrong value that may hold a password; without it, all of it. */
-  readonly shown?: (source: string) => string;
-  /** Whether other programs read it as well: then a name that is nearly the same may be one of theirs. */
+  /** What a message may show of a wrong value that is a secret, or may be one by mistake; without it, all of it. */
+  readonly shown?: (source: string) => string | undefined;
+  /** True if other programs read it as well: then a name that is nearly the same may be one of theirs. */
   readonly shared?: boolean;
   /** The value; undefined if the text is not one. Throws a Fault to say more about what is wrong with it. */
   readonly read: (text: string) => T | undefined;
 }
 
+/** Shows nothing of a value. */
+export function nothing(): undefined {
+  return undefined;
+}
+
 /** A whole number within bounds. */
-export function whole(
-  meaning: string,
-  fallback: string | undefined,
-  minimum: number,
-  maximum: number,
-): Setting<number> {
+export function whole(meaning: string, fallback: string | undefined, minimum: number, maximum: number): Kind<number> {
   return {
     fallback,
     meaning,
@@ -41,8 +51,18 @@ export function whole(
   };
 }
 
+/** A time in whole seconds; the value is in milliseconds. */
+export function seconds(meaning: string, fallback: string, minimum: number, maximum: number): Kind<number> {
+  const number = whole(meaning, fallback, minimum, maximum);
+  const read = (source: string): number | undefined => {
+    const value = number.read(source);
+    return value && value * 1000;
+  };
+  return { ...number, read };
+}
+
 /** How many processes; `auto` is one for each core that this process may use. */
-export function workerCount(meaning: string, fallback: string): Setting<number> {
+export function workerCount(meaning: string, fallback: string): Kind<number> {
   const number = whole(meaning, fallback, 1, 256);
   const read = (source: string): number | undefined =>
     source === 'auto' ? availableParallelism() : number.read(source);
@@ -50,7 +70,7 @@ export function workerCount(meaning: string, fallback: string): Setting<number> 
 }
 
 /** A share. */
-export function fraction(meaning: string, fallback: string): Setting<number> {
+export function fraction(meaning: string, fallback: string): Kind<number> {
   return {
     fallback,
     meaning,
@@ -60,12 +80,12 @@ export function fraction(meaning: string, fallback: string): Setting<number> {
 }
 
 /** A text that is not looked at here. */
-export function text(meaning: string, fallback: string | undefined, expected: string): Setting<string> {
+export function text(meaning: string, fallback: string | undefined, expected: string): Kind<string> {
   return { fallback, meaning, expected, read: (source) => source };
 }
 
 /** One of some words. */
-export function oneOf<T extends string>(meaning: string, fallback: T | undefined, values: readonly T[]): Setting<T> {
+export function oneOf<const T extends string>(meaning: string, fallback: T | undefined, values: readonly T[]): Kind<T> {
   return {
     fallback,
     meaning,
@@ -75,7 +95,7 @@ export function oneOf<T extends string>(meaning: string, fallback: T | undefined
 }
 
 /** A switch. */
-export function onOff(meaning: string, fallback: 'on' | 'off' | undefined): Setting<boolean> {
+export function onOff(meaning: string, fallback: 'on' | 'off' | undefined): Kind<boolean> {
   return {
     fallback,
     meaning,
@@ -85,7 +105,7 @@ export function onOff(meaning: string, fallback: 'on' | 'off' | undefined): Sett
 }
 
 /** Names of headers, in lower case. */
-export function headerNames(meaning: string): Setting<readonly string[]> {
+export function headerNames(meaning: string): Kind<readonly string[]> {
   return {
     fallback: undefined,
     meaning,
@@ -97,40 +117,8 @@ export function headerNames(meaning: string): Setting<readonly string[]> {
   };
 }
 
-/** Where settings come from: the environment, or a file of the same form. */
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Whether an environment has a value of this name: an empty one is none. */
-export function isSet(environment: Environment, name: string): boolean {
-  return (environment[name] ?? '') !== '';
-}
-
-/** The value of a setting, its fallback if it is not set; undefined if it has none. */
-export function given<T>(environment: Environment, name: string, setting: Setting<T>): T | undefined {
-  const { fallback, expected, shown = JSON.stringify, read } = setting;
-  const value = environment[name];
-  const source = value === undefined || value === '' ? fallback : value;
-  if (source === undefined) return undefined;
-  let why = '';
-  try {
-    const result = read(source);
-    if (result !== undefined) return result;
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    why = `: ${error.message}`;
-  }
-  throw new ConfigError(`${name}: expected ${expected}, but got ${shown(source)}${why}`);
-}
-
-/** The value of a setting that has one always. */
-export function required<T>(environment: Environment, name: string, setting: Setting<T>): T {
-  const value = given(environment, name, setting);
-  if (value === undefined) throw new ConfigError(`${name}: expected ${setting.expected}, but it is not set`);
-  return value;
-}
-
 /**
- * Whether OpenTelemetry's own variables ask for traces. Its SDK sends them by default; here it has to be set where to, or
+ * True if OpenTelemetry's own variables ask for traces. Its SDK sends them by default; here it has to be set where to, or
  * to be given a file that says so.
  */
 export function asksForTraces(environment: Environment): boolean {

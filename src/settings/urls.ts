@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { redisAddressOf } from '../redis-address.ts';
-import { Fault, type Setting } from './settings.ts';
+import { Fault, type Kind } from './settings.ts';
 
 /** What a URL may be. Everything else is refused: a fragment always. */
 interface UrlRules {
@@ -50,7 +50,7 @@ function isLoopback({ hostname }: URL): boolean {
 export const embedded = 'embedded';
 
 /** A base URL, in one form however it is spelt, as what gateways share is kept apart by it; or the embedded workspace. */
-export function baseUrl(meaning: string): Setting<string> {
+export function baseUrl(meaning: string): Kind<string> {
   return {
     fallback: undefined,
     meaning,
@@ -64,7 +64,7 @@ export function baseUrl(meaning: string): Setting<string> {
 const origin = { schemes: ['http:', 'https:'] };
 
 /** Origins such as `https://app.example.com`, as browsers send them. */
-export function origins(meaning: string): Setting<readonly string[]> {
+export function origins(meaning: string): Kind<readonly string[]> {
   const itemsOf = (source: string): readonly string[] => source.split(',').map((item) => item.trim());
   return {
     fallback: undefined,
@@ -86,7 +86,7 @@ const redisPaths = {
 } as const;
 
 /** The address of a Redis, which may hold a password. */
-export function redisUrl(meaning: string): Setting<string> {
+export function redisUrl(meaning: string): Kind<string> {
   return {
     fallback: undefined,
     meaning,
@@ -105,7 +105,7 @@ export function redisUrl(meaning: string): Setting<string> {
 }
 
 /** The address of a proxy, which may hold a password. */
-export function proxyUrl(meaning: string): Setting<string> {
+export function proxyUrl(meaning: string): Kind<string> {
   return {
     fallback: undefined,
     meaning,

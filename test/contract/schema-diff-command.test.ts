@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { schema } from '../../src/commands/schema.ts';
-import { readConfig } from '../../src/settings/config.ts';
+import { createReader } from '../../src/settings/config.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
 
 const served = readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8');
@@ -37,7 +37,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** What `schema diff` prints, with the folder left out, and the exit code of its process. */
 function diff(...args: string[]): readonly [text: string, code: number] {
-  const { text, exitCode } = schema(['diff', ...args.map(pathOf)], readConfig({}));
+  const { text, exitCode } = schema(['diff', ...args.map(pathOf)], createReader({}));
   return [text.replaceAll(`${folder}/`, ''), exitCode];
 }
 

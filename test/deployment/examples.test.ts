@@ -15,7 +15,7 @@ import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readTenants } from '../../src/auth/read-tenants.ts';
 import { readManifest } from '../../src/operation/persisted/manifest.ts';
-import { settings } from '../../src/settings/config.ts';
+import { settings } from '../../src/settings/declaration.ts';
 import { embedded } from '../../src/settings/urls.ts';
 import { chapterOf } from '../support/documentation.ts';
 import { createFolder } from '../support/persisted.ts';

@@ -102,9 +102,9 @@ test('what all workers have counted is added up, whichever is asked', async () =
 });
 
 test.each([
-  ['a short token', 'short', /at least 32 characters/],
-  ['nothing', '\n', /holds none/],
-  ['a text of several words', 'one two three four five six seven eight', /without blanks/],
+  ['a short token', 'short', /the token in the file has 5/],
+  ['nothing', '\n', /the file is empty/],
+  ['a text of several words', 'one two three four five six seven eight', /the file holds blanks/],
 ])('a file with %s stops the start with one line', async (_, content, expected) => {
   await using upstream = await startUpstream(routes);
   using folder = createFolder();
@@ -120,7 +120,9 @@ test('a token file needs METRICS_PORT', async () => {
   using folder = createFolder();
   await using gateway = runMain([], { PORT: '0', ADMIN_TOKEN_FILE: folder.write('token', token) });
   expect(await gateway.exit()).toBe(2);
-  expect(gateway.output()).toContain('ADMIN_TOKEN_FILE: expected METRICS_PORT beside it');
+  expect(gateway.output()).toContain(
+    'METRICS_PORT: expected a whole number from 1 to 65535, because ADMIN_TOKEN_FILE is set, but it is not set',
+  );
 });
 
 test('a token that is replaced in its file counts from then on, and one that is too short changes nothing', async () => {

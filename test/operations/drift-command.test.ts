@@ -10,8 +10,8 @@ import { type Read, readAll } from '../../src/commands/drift-reads.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { isObject } from '../../src/rest/values.ts';
-import { readConfig } from '../../src/settings/config.ts';
-import { ConfigError } from '../../src/settings/settings.ts';
+import { createReader } from '../../src/settings/config.ts';
+import { settings } from '../../src/settings/declaration.ts';
 import { answersOf } from '../../tools/codegen/answers.ts';
 import type { Dialect } from '../../workspace/dialects.ts';
 import { startWorkspace } from '../../workspace/workspace.ts';
@@ -36,8 +36,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Settings of the command. */
-function configFor(upstreamUrl: string, keyFile = join(folder, 'key')): ReturnType<typeof readConfig> {
-  return readConfig({ UPSTREAM_URL: upstreamUrl, DRIFT_KEY_FILE: keyFile });
+function configFor(upstreamUrl: string, keyFile = join(folder, 'key')): ReturnType<typeof createReader> {
+  return createReader({ UPSTREAM_URL: upstreamUrl, DRIFT_KEY_FILE: keyFile });
 }
 
 /** What the command prints before the patch: the differences, their columns apart by one blank. */
@@ -153,20 +153,32 @@ describe('drift', () => {
   test('says what is wrong if it cannot read anything', async () => {
     await using upstream = await startUpstream(() => refusal(401, 'authentication_failed', 'Invalid key.'));
     const run = (environment: Readonly<Record<string, string>>): Promise<unknown> =>
-      Promise.resolve(drift([], readConfig(environment), () => undefined));
+      Promise.resolve(drift([], createReader(environment), () => undefined));
     const file = join(folder, 'key');
+    const unset = 'because the command drift reads the upstream, but it is not set';
     const wrong = [
-      [{}, 'DRIFT_KEY_FILE: expected a path, but it is not set'],
-      [{ DRIFT_KEY_FILE: file }, 'UPSTREAM_URL: expected the URL to read, but it is not set'],
-      [{ DRIFT_KEY_FILE: `${file}s` }, `${file}s: there is no such file`],
-      [{ DRIFT_KEY_FILE: join(folder, 'no-key') }, 'DRIFT_KEY_FILE: expected a file that holds one API key'],
+      [
+        {},
+        `DRIFT_KEY_FILE: expected the path of a file with an API key, ${unset}; UPSTREAM_URL: expected ${settings['UPSTREAM_URL']?.expected}, ${unset}`,
+      ],
+      [
+        { DRIFT_KEY_FILE: `${file}s`, UPSTREAM_URL: upstream.url },
+        'DRIFT_KEY_FILE: expected the path of a file with an API key, but there is no file at that path',
+      ],
+      [
+        { DRIFT_KEY_FILE: join(folder, 'no-key'), UPSTREAM_URL: upstream.url },
+        'DRIFT_KEY_FILE: expected a file that holds one API key, but it holds something else',
+      ],
+      [
+        { DRIFT_KEY_FILE: file, UPSTREAM_URL: 'embedded' },
+        'UPSTREAM_URL: expected the URL of a REST API, but it is the embedded workspace',
+      ],
       [
         { DRIFT_KEY_FILE: file, UPSTREAM_URL: upstream.url },
         'drift: not one operation could be read: UNAUTHENTICATED (401)',
       ],
     ] as const;
-    for (const [environment, message] of wrong)
-      await expect(run(environment)).rejects.toThrow(new ConfigError(message));
+    for (const [environment, message] of wrong) await expect(run(environment)).rejects.toThrow(message);
     expect(upstream.requests).toEqual(['GET /api/projects/']);
   });
 

@@ -4,6 +4,7 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { PersistedSettings } from '../../src/operation/persisted/persisted.ts';
+import { settings } from '../../src/settings/declaration.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { countsOfDocuments, createFolder, outcomeOf, send } from '../support/persisted.ts';
 import { until } from '../support/until.ts';
@@ -49,15 +50,31 @@ describe('At start', () => {
     expect(await ask(gateway, 'b')).toEqual([200, { b: 'Query' }]);
   });
 
+  test('documents in a folder are listed, and followed as it changes', async () => {
+    using folder = createFolder();
+    folder.write('a.json', { a: '{ a: __typename }' });
+    folder.write('c.txt', 'not asked for');
+    await using gateway = await start({ files: folder.path, pollMs: 20 });
+    expect(await ask(gateway, 'a')).toEqual([200, { a: 'Query' }]);
+    folder.write('b.json', { b: '{ b: __typename }' });
+    await until(() => gateway.logged.some((line) => line.includes('read again')));
+    expect(await ask(gateway, 'b')).toEqual([200, { b: 'Query' }]);
+  });
+
   test.each<[string, Record<string, unknown>, string, string]>([
-    ['a file that is missing', {}, 'm.json', 'm.json: there is no such file, and as a glob it matches none'],
+    [
+      'a file that is missing',
+      {},
+      'm.json',
+      'm.json: expected a file, a folder or a glob, but there is no such file, and as a glob it matches none',
+    ],
     [
       'a glob without a match',
       { 'a.txt': '' },
       '*.json',
-      '*.json: there is no such file, and as a glob it matches none',
+      '*.json: expected a file, a folder or a glob, but there is no such file, and as a glob it matches none',
     ],
-    ['a folder', {}, '', 'expected a file or a glob such as'],
+    ['a folder without any', { 'a.txt': '' }, '', '*.{json,graphql,gql}: expected a file, a folder or a glob, but'],
     ['a file that is no JSON', { 'm.json': 'text' }, 'm.json', 'm.json: it is not JSON'],
     ['another format', { 'm.json': { format: 'x', version: 1 } }, 'm.json', 'm.json: expected format'],
     [
@@ -70,10 +87,6 @@ describe('At start', () => {
     using folder = createFolder();
     for (const [name, content] of Object.entries(files)) folder.write(name, content);
     await expect(start({ files: join(folder.path, pattern) })).rejects.toThrow(message);
-  });
-
-  test('mode only without a manifest is an error', async () => {
-    await expect(start({ mode: 'only' })).rejects.toThrow('PERSISTED_DOCUMENTS_MODE=only needs a manifest');
   });
 
   test('documents that are not valid are named, answer what is wrong, and are an error if the mode is strict', async () => {
@@ -221,9 +234,9 @@ describe('A manifest that changes', () => {
 
 describe('The command line', () => {
   const environment = { PATH: process.env['PATH'], PORT: '0', UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '0' };
-  const launch = (settings: Record<string, string>) =>
+  const launch = (given: Record<string, string>) =>
     spawn(process.execPath, ['src/main.ts'], {
-      env: { ...environment, ...settings },
+      env: { ...environment, ...given },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
 
@@ -250,18 +263,18 @@ describe('The command line', () => {
   test.each<[Record<string, string>, string]>([
     [
       { PERSISTED_DOCUMENTS: '/nowhere/m.json' },
-      'error: /nowhere/m.json: there is no such file, and as a glob it matches none\n',
+      'error: PERSISTED_DOCUMENTS: /nowhere/m.json: expected a file, a folder or a glob, but there is no such file, and as a glob it matches none\n',
     ],
     [
       { PERSISTED_DOCUMENTS_MODE: 'only' },
-      'error: PERSISTED_DOCUMENTS_MODE=only needs a manifest: set PERSISTED_DOCUMENTS\n',
+      'error: PERSISTED_DOCUMENTS: expected the path of a file or a folder, or a glob such as manifests/*.json, because PERSISTED_DOCUMENTS_MODE is only (set in the environment), but it is not set\n',
     ],
     [
       { REDIS_URL: 'tcp://:secret@host' },
-      'error: REDIS_URL: expected a URL such as redis://127.0.0.1:6379 or rediss://user:password@host:6380/0, but got something else\n',
+      `error: REDIS_URL: expected ${settings['REDIS_URL']?.expected}, but got something else\n`,
     ],
-  ])('says in one line why it does not start: %j', async (settings, message) => {
-    const child = launch(settings);
+  ])('says in one line why it does not start: %j', async (given, message) => {
+    const child = launch(given);
     let complaint = '';
     child.stderr.on('data', (chunk: Buffer) => (complaint += chunk.toString()));
     expect(await once(child, 'close')).toEqual([2, null]);

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readdirSync } from 'node:fs';
 import { posix } from 'node:path';
 import { expect, test } from 'vitest';
-import { settings } from '../../src/settings/config.ts';
+import { settings } from '../../src/settings/declaration.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { cacheSettings } from '../support/cache.ts';
 import { blocksOf, chapterOf, pages, textOf } from '../support/documentation.ts';

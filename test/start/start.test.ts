@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { settings } from '../../src/settings/config.ts';
+import { settings } from '../../src/settings/declaration.ts';
 import { createFolder } from '../support/persisted.ts';
 import { runMain } from '../support/process.ts';
 import * as rows from '../support/rows.ts';
@@ -209,13 +209,16 @@ test('settings may stand in a file .env where it starts, proxies in lower case t
 
 test('a file with the password of Redis that is missing or empty ends the start, with one line', async () => {
   using folder = createFolder();
-  const paths = { [`${folder.path}/missing`]: 'ENOENT', [folder.write('empty', '\n')]: 'it is empty' };
+  const paths = {
+    [`${folder.path}/missing`]: 'there is no file at that path',
+    [folder.write('empty', '\n')]: 'the file is empty',
+  };
   for (const [path, why] of Object.entries(paths)) {
     const environment = { ...freePorts, REDIS_URL: 'redis://127.0.0.1:1', REDIS_PASSWORD_FILE: path };
     await using gateway = runMain([], environment);
     expect(await gateway.exit()).toBe(2);
     expect(gateway.output().trim()).toBe(
-      `error: REDIS_PASSWORD_FILE: expected the path of a file with a password, but got "${path}": ${why}`,
+      `error: REDIS_PASSWORD_FILE: expected the path of a file with a password, but ${why}`,
     );
   }
 });

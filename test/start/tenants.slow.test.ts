@@ -34,17 +34,17 @@ describe('A start is refused with exit code 2 and one line', () => {
     [
       'without manifests',
       { PERSISTED_DOCUMENTS: '' },
-      'PERSISTED_DOCUMENTS_MODE=only needs a manifest: set PERSISTED_DOCUMENTS',
+      'because PERSISTED_DOCUMENTS_MODE is only (its default with AUTH=jwt), but it is not set',
     ],
     [
       'without a secret of cursors',
       { CURSOR_SECRET: '' },
-      'CURSOR_SECRET: expected a secret that cannot be guessed, because AUTH is jwt',
+      'CURSOR_SECRET: expected a secret that cannot be guessed, of at least 16 characters, because AUTH is jwt',
     ],
     [
       'with a file of keys that is missing',
       { UPSTREAM_KEYS: '/nowhere.json' },
-      'UPSTREAM_KEYS: /nowhere.json: expected a file that can be read (ENOENT)',
+      'UPSTREAM_KEYS: expected the path of a JSON file, but there is no file at that path',
     ],
   ])('%s', async (_name, changes, message) => {
     using folder = createFolder();

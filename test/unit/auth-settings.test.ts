@@ -14,6 +14,7 @@ function environmentIn(folder: Folder): Readonly<Record<string, string>> {
     UPSTREAM_KEYS: folder.write('keys.json', { acme: { keyEnv: 'ACME_KEY', projects: ['1'] } }),
     ACME_KEY: 'phx_acme',
     CURSOR_SECRET: '0123456789abcdef',
+    PERSISTED_DOCUMENTS: folder.write('listed.graphql', '{ __typename }'),
   };
 }
 
@@ -36,7 +37,7 @@ test.each([
   ['JWT_ISSUER', 'a text'],
   ['JWT_AUDIENCE', 'a text'],
   ['UPSTREAM_KEYS', 'the path of a JSON file'],
-  ['CURSOR_SECRET', 'a secret that cannot be guessed'],
+  ['CURSOR_SECRET', 'a secret that cannot be guessed, of at least 16 characters'],
 ])('with tokens %s is required', (name, expected) => {
   using folder = createFolder();
   const reading = (): unknown => readConfig({ ...environmentIn(folder), [name]: '' });

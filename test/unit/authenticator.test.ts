@@ -395,5 +395,5 @@ test('a key set may be a file, which is held to the same rules', async () => {
   expect(await ask(await start(path), await signToken(key, 'acme'))).toMatchObject({ kind: 'accepted' });
   const large = createKeySetSource({ from: folder.write('large.json', 'x'.repeat(70_000)), route: () => ({}) });
   await expect(large()).rejects.toThrow('expected at most 65536 bytes, but the file is larger');
-  expect(() => toKeySet('{}')).toThrow('expected a JSON Web Key Set');
+  expect(() => toKeySet('{}', 'the file')).toThrow('the file is other JSON than a key set');
 });

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
-import { readConfig, requireUpstream, settings } from '../../src/settings/config.ts';
+import { readConfig } from '../../src/settings/config.ts';
 import { cursorSecretOf } from '../../src/settings/cursor-secret.ts';
+import { settings } from '../../src/settings/declaration.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
 import { authority, authorityPath } from '../support/tls.ts';
 
@@ -26,13 +27,14 @@ test('without an environment every setting has its documented default', () => {
 });
 
 test('in production introspection and GraphiQL are off unless they are asked for', () => {
-  expect(readConfig({ NODE_ENV: 'production' })).toMatchObject({ introspection: false, graphiql: false });
-  const asked = readConfig({ NODE_ENV: 'production', INTROSPECTION: 'on', GRAPHIQL: 'on' });
+  const production = { NODE_ENV: 'production', UPSTREAM_URL: 'embedded' };
+  expect(readConfig(production)).toMatchObject({ introspection: false, graphiql: false });
+  const asked = readConfig({ ...production, INTROSPECTION: 'on', GRAPHIQL: 'on' });
   expect(asked).toMatchObject({ introspection: true, graphiql: true });
 });
 
 test('introspection is off unless it is asked for if only listed documents may run', () => {
-  const only = { PERSISTED_DOCUMENTS_MODE: 'only', PERSISTED_DOCUMENTS: 'manifest.json' };
+  const only = { PERSISTED_DOCUMENTS_MODE: 'only', PERSISTED_DOCUMENTS: 'examples/operations/manifest.json' };
   expect(readConfig(only)).toMatchObject({ introspection: false });
   expect(readConfig({ ...only, INTROSPECTION: 'on' })).toMatchObject({ introspection: true });
 });
@@ -115,8 +117,7 @@ test.each(['https://Example.com', 'https://example.com/', 'https://example.com:4
 test('UPSTREAM_URL=embedded is the embedded workspace, in any environment', () => {
   const config = readConfig({ UPSTREAM_URL: 'embedded', HTTP_PROXY: 'http://proxy.example.com:3128' });
   expect(config).toEqual(readConfig({ HTTP_PROXY: 'http://proxy.example.com:3128' }));
-  expect(() => requireUpstream({ NODE_ENV: 'production', UPSTREAM_URL: 'embedded' })).not.toThrow();
-  expect(() => requireUpstream({})).not.toThrow();
+  expect(readConfig({ NODE_ENV: 'production', UPSTREAM_URL: 'embedded' }).upstreamUrl).toBeUndefined();
 });
 
 test.each([
@@ -141,13 +142,13 @@ test.each([
   },
 );
 
-test('a secret of cursors that can be guessed is a warning, if there is something to guard', () => {
+test('a secret of cursors that can be guessed is refused, and none is a warning if there is something to guard', () => {
   const upstream = { UPSTREAM_URL: 'https://analytics.example.com' };
-  const start = 'CURSOR_SECRET: expected a secret that cannot be guessed, but it is ';
+  const start = 'CURSOR_SECRET: expected a secret that cannot be guessed, of at least 16 characters, but it ';
   expect(readConfig(upstream).warnings).toEqual([
-    `${start}not set, so cursors are signed with a secret that follows from UPSTREAM_URL`,
+    `${start}is not set, so cursors are signed with a secret that follows from UPSTREAM_URL`,
   ]);
-  expect(readConfig({ ...upstream, CURSOR_SECRET: 'short' }).warnings).toEqual([`${start}shorter than 16 characters`]);
+  expect(() => readConfig({ CURSOR_SECRET: 'abc' })).toThrow(new ConfigError(`${start}has 3`));
   expect(readConfig({ ...upstream, CURSOR_SECRET: '0123456789abcdef' }).warnings).toEqual([]);
   expect(readConfig({}).warnings).toEqual([]);
 });

@@ -1,30 +1,34 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { settings } from '../../src/settings/config.ts';
+import { settings } from '../../src/settings/declaration.ts';
 import { readEnvironmentFile } from '../../src/settings/environment-file.ts';
+import type { EnvironmentFile } from '../../src/settings/reader.ts';
 import { createFolder } from '../support/persisted.ts';
 
 const known = Object.keys(settings);
 
-/** What a file with this text sets. */
-function read(text: string): unknown {
+/** What a file with this text sets, and what is wrong with it. */
+function read(text: string): EnvironmentFile {
   using folder = createFolder();
   return readEnvironmentFile(folder.write('settings.env', text), known);
 }
 
 test('a file that does not exist sets nothing', () => {
   using folder = createFolder();
-  expect(readEnvironmentFile(join(folder.path, 'settings.env'), known)).toEqual({});
+  expect(readEnvironmentFile(join(folder.path, 'settings.env'), known)).toEqual({ values: {}, faults: [] });
 });
 
 test('values may be quoted, exported and followed by comments', () => {
   const text = '# of this machine\n\nPORT = 4100 # free\nexport HOST="127.0.0.1"\n  OTEL_SERVICE_NAME=x\r\nhttp_proxy=';
-  expect(read(text)).toEqual({ PORT: '4100', HOST: '127.0.0.1', OTEL_SERVICE_NAME: 'x', http_proxy: '' });
+  expect(read(text)).toEqual({
+    values: { PORT: '4100', HOST: '127.0.0.1', OTEL_SERVICE_NAME: 'x', http_proxy: '' },
+    faults: [],
+  });
 });
 
 test('a byte order mark at the beginning is no part of the first name', () => {
-  expect(read('\uFEFFPORT=4100\r\n')).toEqual({ PORT: '4100' });
+  expect(read('\uFEFFPORT=4100\r\n').values).toEqual({ PORT: '4100' });
 });
 
 test.each([
@@ -32,17 +36,29 @@ test.each([
   ['port=3', /^port: .*; expected PORT$/],
   ['APP=3', /^APP: .*; see --help$/],
   ['HOST=::1\n# a comment\nPORT: 4100\n', /settings\.env: expected NAME=value in line 3, but it has no =$/],
-])('%j is refused, and the error says what is expected', (text, message) => {
-  expect(() => read(text)).toThrow(message);
+])('%j is refused, and the fault says what is expected', (text, fault) => {
+  expect(read(text).faults).toEqual([expect.stringMatching(fault)]);
+});
+
+test('everything that is wrong with a file is told, and the rest of it counts', () => {
+  const { values, faults } = read('COLOUR=red\nPORT=4100\nMAX_DEPHT=3\nHOST\n');
+  expect(faults).toEqual([
+    expect.stringMatching(/^COLOUR: there is no such setting/),
+    expect.stringMatching(/^MAX_DEPHT: there is no such setting/),
+    expect.stringMatching(/expected NAME=value in line 4, but it has no =$/),
+  ]);
+  expect(values).toMatchObject({ PORT: '4100' });
 });
 
 test('lines of a value that has several are not taken for lines without a value', () => {
-  expect(read('CURSOR_SECRET="one\ntwo"\n')).toEqual({ CURSOR_SECRET: 'one\ntwo' });
+  expect(read('CURSOR_SECRET="one\ntwo"\n')).toEqual({ values: { CURSOR_SECRET: 'one\ntwo' }, faults: [] });
 });
 
 test('a folder of that name is refused by name', () => {
   using folder = createFolder();
   const path = join(folder.path, '.env');
   mkdirSync(path);
-  expect(() => readEnvironmentFile(path, known)).toThrow(`${path}: expected a file that can be read, but got: `);
+  expect(readEnvironmentFile(path, known).faults).toEqual([
+    `${path}: expected a file that can be read, but it is a folder`,
+  ]);
 });

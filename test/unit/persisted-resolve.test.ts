@@ -51,11 +51,12 @@ describe('A listed id', () => {
 
 describe('Settings', () => {
   test('leave automatic persisted queries and introspection to the mode', () => {
-    expect(readConfig({ PERSISTED_DOCUMENTS_MODE: 'only' })).toMatchObject({
+    const only = { PERSISTED_DOCUMENTS_MODE: 'only', PERSISTED_DOCUMENTS: 'examples/operations/manifest.json' };
+    expect(readConfig(only)).toMatchObject({
       introspection: false,
       persisted: { mode: 'only', automatic: undefined, strict: false, getMaxAge: 0 },
     });
-    expect(readConfig({ PERSISTED_DOCUMENTS_MODE: 'only', INTROSPECTION: 'on', APQ: 'on' })).toMatchObject({
+    expect(readConfig({ ...only, INTROSPECTION: 'on', APQ: 'on' })).toMatchObject({
       introspection: true,
       persisted: { automatic: true },
     });

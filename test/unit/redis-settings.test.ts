@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { readConfig, settings } from '../../src/settings/config.ts';
+import { readConfig } from '../../src/settings/config.ts';
+import { settings } from '../../src/settings/declaration.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
 import { createFolder } from '../support/persisted.ts';
 import { authorityPath } from '../support/tls.ts';

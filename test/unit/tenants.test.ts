@@ -59,7 +59,7 @@ describe('A file that cannot be used is an error that names the place', () => {
     ],
     [
       { acme: { keyFile: '/nowhere' } },
-      'acme.keyFile: expected the path of a file that can be read, but got "/nowhere" (ENOENT)',
+      'acme.keyFile: expected the path of a file with a key, but there is no file at that path',
     ],
     [
       { acme: { keyEnv: 'EMPTY' } },
@@ -108,7 +108,7 @@ describe('A file that cannot be used is an error that names the place', () => {
 
   test('a file that is missing', () => {
     const source = { path: '/nowhere.json', environment, mutationNames };
-    expect(() => readTenants(source)).toThrow('/nowhere.json: expected a file that can be read (ENOENT)');
+    expect(() => readTenants(source)).toThrow('/nowhere.json: expected JSON, but there is no file at that path');
   });
 });
 

@@ -1,4 +1,4 @@
-import { settings } from '../../src/settings/config.ts';
+import { settings } from '../../src/settings/declaration.ts';
 
 /** A text whose part between the markers is the table of all settings. */
 export function withSettingsTable(text: string): string {

@@ -4,13 +4,13 @@ import type { Log } from '../../log.ts';
 import type { PrepareListed } from '../document.ts';
 import { type DocumentSet, noDocuments, prepareSet } from './document-set.ts';
 import { ManifestError, readManifest } from './manifest.ts';
-import { readFiles } from './manifest-files.ts';
+import { globOf, readFiles } from './manifest-files.ts';
 import type { DocumentMode } from './policy.ts';
 import type { DocumentUses } from './uses.ts';
 
 /** Where the listed documents come from, and what they are made with. */
 export interface FollowManifestsOptions {
-  /** A path or a glob. */
+  /** The path of a file or a folder, or a glob. */
   readonly files: string;
   /** Whether a document that is not valid makes the whole list unusable. */
   readonly strict: boolean;
@@ -31,8 +31,10 @@ export interface FollowedManifests extends Omit<FollowedFiles, 'follow'> {
  * Reads and prepares every listed document, then follows the files. Throws a ManifestError if one cannot be used at the
  * start. Later the set is swapped when all of the new one is ready, and a list that cannot be used changes nothing.
  */
-export function followManifests(options: FollowManifestsOptions): FollowedManifests {
-  const { files, pollMs, log, uses } = options;
+export function followManifests(given: FollowManifestsOptions): FollowedManifests {
+  const { pollMs, log, uses } = given;
+  const files = globOf(given.files);
+  const options = { ...given, files };
   const since = fingerprint([files]);
   let current = finish(steps(options, noDocuments));
   report(options, current, 'read');

@@ -1,5 +1,6 @@
-import { globSync, readFileSync, statSync } from 'node:fs';
-import { codeOf } from '../../error-text.ts';
+import { globSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { unreadableBecause } from '../../error-text.ts';
 import { ManifestError } from './manifest.ts';
 
 /** A file as it was read. */
@@ -8,26 +9,40 @@ export interface ManifestFile {
   readonly text: string;
 }
 
-/** The files at a path, or matching a glob, in the order of their names. Throws a ManifestError if there is none. */
+/** The files at a path, in a folder or matching a glob, in the order of their names. Throws a ManifestError if there is none. */
 export function readFiles(pattern: string): ManifestFile[] {
   return findFiles(pattern).map((file) => {
     try {
       return { file, text: readFileSync(file, 'utf8') };
     } catch (error) {
-      throw new ManifestError(`${file}: it cannot be read (${codeOf(error) ?? String(error)})`, { cause: error });
+      throw new ManifestError(`${file}: expected a file that can be read, but ${unreadableBecause(error)}`, {
+        cause: error,
+      });
     }
   });
 }
 
 function findFiles(pattern: string): string[] {
-  const stats = statSync(pattern, { throwIfNoEntry: false });
-  if (stats?.isDirectory() === true) {
-    throw new ManifestError(`${pattern}: expected a file or a glob such as ${pattern}/*.json, but it is a folder`);
-  }
-  if (stats !== undefined) return [pattern];
-  const files = globSync(pattern)
-    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile())
+  if (statsOf(pattern)?.isDirectory() === false) return [pattern];
+  const glob = globOf(pattern);
+  const files = globSync(glob)
+    .filter((file) => statsOf(file)?.isFile())
     .toSorted();
   if (files.length > 0) return files;
-  throw new ManifestError(`${pattern}: there is no such file, and as a glob it matches none`);
+  throw new ManifestError(
+    `${glob}: expected a file, a folder or a glob, but there is no such file, and as a glob it matches none`,
+  );
+}
+
+/** A folder as the glob of the manifests and documents in it, but not below it; anything else as it is. */
+export function globOf(path: string): string {
+  return statsOf(path)?.isDirectory() === true ? join(path, '*.{json,graphql,gql}') : path;
+}
+
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }

@@ -5,7 +5,6 @@ import { createPrepareListed, type Prepare } from '../document.ts';
 import type { Schemas } from '../execute.ts';
 import { noDocuments } from './document-set.ts';
 import { type FollowedManifests, followManifests } from './follow-manifests.ts';
-import { ManifestError } from './manifest.ts';
 import { createPolicy, type DocumentMode } from './policy.ts';
 import { createRedisStore } from './redis-store.ts';
 import { createResolve, type ResolveDocument } from './resolve.ts';
@@ -14,7 +13,7 @@ import { createDocumentUses, type DocumentUses } from './uses.ts';
 
 /** Settings of persisted documents. */
 export interface PersistedSettings {
-  /** A path or glob of manifests; undefined if there are none. */
+  /** The path of a file or a folder of manifests, or a glob; undefined if there are none. */
   readonly files: string | undefined;
   readonly mode: DocumentMode;
   /** Whether a listed document that is not valid keeps the gateway from starting. */
@@ -95,10 +94,8 @@ export function createPersisted(options: PersistedOptions): Persisted {
 
 function createList(options: PersistedOptions, uses: DocumentUses): FollowedManifests | undefined {
   const { files, mode } = options;
-  if (mode === 'off') return undefined;
-  if (files !== undefined) return followManifests({ ...options, files, uses, prepare: createPrepareListed(options) });
-  if (mode === 'allow') return undefined;
-  throw new ManifestError(`PERSISTED_DOCUMENTS_MODE=${mode} needs a manifest: set PERSISTED_DOCUMENTS`);
+  if (mode === 'off' || files === undefined) return undefined;
+  return followManifests({ ...options, files, uses, prepare: createPrepareListed(options) });
 }
 
 function createStore(options: PersistedOptions): Registrations | undefined {

@@ -1,0 +1,125 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { unreadableBecause } from '../error-text.ts';
+import { Fault, type Kind, nothing } from './settings.ts';
+
+/** The text of a file. Throws a Fault if it cannot be read, or holds nothing. */
+function contentOf(path: string): string {
+  const text = tryToRead(path);
+  if (text.trim() === '') throw new Fault('the file is empty');
+  return text;
+}
+
+function tryToRead(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Fault(unreadableBecause(error));
+  }
+}
+
+/** The text of a file of JSON. Throws a Fault for what looks like something else. */
+export function jsonIn(path: string): string {
+  const text = contentOf(path);
+  const form = formOf(text);
+  if (form !== json) throw new Fault(`the file holds ${form}`);
+  return text;
+}
+
+/** The token of operators in a file. Throws a Fault if it could be guessed, or is no token. */
+export function adminTokenIn(path: string): string {
+  const token = contentOf(path).trim();
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new Fault('the file holds blanks, or other characters than ASCII');
+  if (token.length < 32) throw new Fault(`the token in the file has ${token.length}`);
+  return token;
+}
+
+/** A file with a secret; the value is its path, for the file is read later. */
+export function secretFile(meaning: string, expected: string, contentIn = contentOf): Kind<string> {
+  return {
+    fallback: undefined,
+    meaning,
+    expected,
+    shown: nothing,
+    read: (path) => {
+      contentIn(path);
+      return path;
+    },
+  };
+}
+
+/** A file of certificates; the value is what it holds. */
+export function pemFile(meaning: string): Kind<string> {
+  return {
+    fallback: undefined,
+    meaning,
+    expected: 'the path of a PEM file with certificates',
+    shown: shownPath,
+    read: (path) => {
+      const pem = contentOf(path);
+      const certificates = certificatesIn(pem);
+      if (certificates.length === 0) throw new Fault(`the file holds ${formOf(pem)}`);
+      return certificates.join('');
+    },
+  };
+}
+
+/** A file with a private key; the value is the key. */
+export function keyFile(meaning: string): Kind<string> {
+  return {
+    fallback: undefined,
+    meaning,
+    expected: 'the path of a PEM file with a private key that has no passphrase',
+    shown: nothing,
+    read: (path) => keyIn(contentOf(path)),
+  };
+}
+
+/** The certificates in a text in PEM form. Throws a Fault for one that is broken. */
+export function certificatesIn(pem: string): readonly X509Certificate[] {
+  return pem
+    .split(/(?=-----BEGIN CERTIFICATE-----)/)
+    .filter((text) => text.startsWith('-----BEGIN CERTIFICATE-----'))
+    .map((text, index) => {
+      try {
+        return new X509Certificate(text);
+      } catch {
+        throw new Fault(`certificate ${index + 1} of the file is broken`);
+      }
+    });
+}
+
+function keyIn(pem: string): string {
+  const form = formOf(pem);
+  if (form !== privateKey) throw new Fault(`the file holds ${form}`);
+  try {
+    return createPrivateKey(pem).export({ type: 'pkcs8', format: 'pem' });
+  } catch {
+    throw new Fault('the private key in the file is broken');
+  }
+}
+
+const privateKey = 'a private key';
+const json = 'JSON';
+
+/** What begins the texts that are known, and what they are; the first that fits counts. */
+const forms: readonly (readonly [pattern: RegExp, form: string])[] = [
+  [/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m, 'a private key with a passphrase'],
+  [/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/, privateKey],
+  [/-----BEGIN CERTIFICATE-----/, 'a certificate'],
+  [/-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----/, 'a request for a certificate'],
+  [/-----BEGIN (?:[A-Z]+ )?PUBLIC KEY-----/, 'a public key'],
+  [/-----BEGIN /, 'something else in PEM form'],
+  [/^\uFEFF?\s*[{[]/, json],
+  [/^0[\x80-\x84\uFFFD]/, 'something in DER form'],
+];
+
+/** What the text of a file is, in words: what stands in place of what was expected. */
+function formOf(text: string): string {
+  return forms.find(([pattern]) => pattern.test(text))?.[1] ?? 'something else';
+}
+
+/** A path as a message may show it. What is no path is not quoted: it may be a key. */
+function shownPath(source: string): string {
+  return /-----|[\n{]/.test(source) ? 'the content of a file' : JSON.stringify(source);
+}
