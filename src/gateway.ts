@@ -170,7 +170,14 @@ export function createGateway(given: GatewayOptions): Gateway {
   if (live !== undefined) metrics.measureStreams(live);
   return {
     handle: createHandle({
-      ...{ ...options, schema, run, authenticator: auth?.authenticator, report: watch.report },
+      ...{
+        ...options,
+        schema,
+        run,
+        authenticator: auth?.authenticator,
+        report: watch.report,
+        refused: metrics.refused,
+      },
       hasBudget: upstream.budget !== undefined,
     }),
     reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), auth?.reload()])),

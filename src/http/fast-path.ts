@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toPublicError } from '../operation/errors.ts';
+import type { GraphQLParams } from '../operation/params.ts';
 import { type MediaType, negotiateParts } from './negotiation.ts';
-import { readParams } from './request.ts';
+import { countRefused, readParams } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
 import { type HttpAnswer, toAnswer } from './response.ts';
 import type { Send } from './send.ts';
@@ -29,19 +30,21 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   mediaType: MediaType,
-  { run, bodyLimits, bodyBudget, send, stream, identify, report }: FastPathOptions,
+  { run, bodyLimits, bodyBudget, send, stream, identify, report, refused }: FastPathOptions,
 ): Promise<void> {
   const claim = bodyBudget.claim();
   const context = new HttpRequestContext(request, response, claim, identify, negotiateParts(request.headers.accept));
   let complete: HttpAnswer;
+  let params: GraphQLParams | undefined;
   try {
-    const params = await readParams(request, bodyLimits, claim);
+    params = await readParams(request, bodyLimits, claim);
     if (params === undefined) return;
     const result = await run(params, context);
     const isStream = result.parts !== undefined || result.stream !== undefined;
     if (isStream) return stream(request, response, { context, claim, result });
     complete = toAnswer(result, mediaType);
   } catch (error) {
+    if (params === undefined) countRefused(error, refused);
     complete = toAnswer({ errors: [toPublicError(error, report)] }, mediaType);
   } finally {
     claim.release();

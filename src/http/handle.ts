@@ -9,7 +9,7 @@ import { createGraphiql } from './graphiql/graphiql.ts';
 import type { PageOptions } from './graphiql/page.ts';
 import { createIdentify } from './identify.ts';
 import { negotiate, negotiateStream } from './negotiation.ts';
-import { refusalOf } from './request.ts';
+import { countRefused, refusalOf } from './request.ts';
 import { requestIdOf } from './request-id.ts';
 import { answerHeaders, toAnswer } from './response.ts';
 import { createSend } from './send.ts';
@@ -19,7 +19,9 @@ import { createYogaHandler, type YogaOptions } from './yoga.ts';
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Collaborators and settings of the edge. */
-export interface HandleOptions extends PageOptions, Pick<YogaOptions, 'schema' | 'run' | 'bodyLimits' | 'report'> {
+export interface HandleOptions
+  extends PageOptions,
+    Pick<YogaOptions, 'schema' | 'run' | 'bodyLimits' | 'report' | 'refused'> {
   /** Tells who asks from tokens; undefined: keys do. */
   readonly authenticator: Authenticator | undefined;
   /** Whether browsers get GraphiQL. */
@@ -48,7 +50,7 @@ export interface HandleOptions extends PageOptions, Pick<YogaOptions, 'schema' |
  */
 export function createHandle(options: HandleOptions): Handle {
   const { schema, run, bodyLimits, compression = false, corsOrigins: origins, corsHeaders: headers = [] } = options;
-  const { hasBudget = false, log, report } = options;
+  const { hasBudget = false, log, report, refused } = options;
   const vary = varyOf(origins, compression);
   const send = createSend({ compression, vary });
   const identify = options.authenticator && createIdentify(options.authenticator);
@@ -57,21 +59,34 @@ export function createHandle(options: HandleOptions): Handle {
     ? createGraphiql({ ...options, takesTokens: identify !== undefined, compression, vary })
     : undefined;
   const bodyBudget = new BodyBudget(bodyLimits.bytes);
-  const yoga = createYogaHandler({ schema, run, bodyLimits, bodyBudget, identify, compression, vary, report });
-  const fastPath = createFastPath({ run, bodyLimits, bodyBudget, send, stream: yoga.stream, identify, report });
+  const yoga = createYogaHandler({ schema, run, bodyLimits, bodyBudget, identify, compression, vary, report, refused });
+  const fastPath = createFastPath({
+    run,
+    bodyLimits,
+    bodyBudget,
+    send,
+    stream: yoga.stream,
+    identify,
+    report,
+    refused,
+  });
   return (request, response) => {
     if (cors(request, response) || graphiql?.(request, response) === true) return;
     const { accept } = request.headers;
     const mediaType = negotiate(accept);
     const refusal = refusalOf(request);
     if (refusal !== undefined) {
+      countRefused(refusal, refused);
       // In JSON whatever the client accepts: it may be no GraphQL client at all.
       const answer = toAnswer({ errors: [toPublicError(refusal, report)] }, mediaType ?? 'application/json');
       answer.headers['x-request-id'] = requestIdOf(request);
       send(request, response, answer);
     } else if (mediaType !== undefined) fastPath(request, response, mediaType);
     else if (negotiateStream(accept) !== undefined) yoga.handle(request, response);
-    else response.writeHead(406, { ...answerHeaders, vary, 'x-request-id': requestIdOf(request) }).end();
+    else {
+      refused('notAcceptable');
+      response.writeHead(406, { ...answerHeaders, vary, 'x-request-id': requestIdOf(request) }).end();
+    }
   };
 }
 

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import type { GraphQLParams } from '../operation/params.ts';
-import { requestError } from '../operation/request-error.ts';
+import { httpExtensionOf, requestError } from '../operation/request-error.ts';
+import type { CountRefused } from '../telemetry/refused-requests.ts';
 import { readBody } from './body.ts';
 import type { BodyClaim } from './body-budget.ts';
 import { paramsOfBody, paramsOfUrl } from './params.ts';
@@ -39,6 +40,12 @@ export function refusalOf(request: IncomingMessage): GraphQLError | undefined {
 
 function isJson(contentType: string): boolean {
   return contentType === 'application/json' || /^application\/json\s*(?:;|$)/i.test(contentType);
+}
+
+/** Counts a request by the error with which it was refused; what is no refusal is not counted. */
+export function countRefused(error: unknown, refused: CountRefused): void {
+  const kind = error instanceof GraphQLError ? httpExtensionOf(error)?.kind : undefined;
+  if (kind !== undefined) refused(kind);
 }
 
 /** The parameters; undefined if the client left before it had sent them. Rejects with GraphQLErrors. */

@@ -7,13 +7,14 @@ import type { GraphQLParams } from '../operation/params.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
 import type { OperationResult } from '../operation/result.ts';
 import { isObject } from '../rest/values.ts';
+import type { CountRefused } from '../telemetry/refused-requests.ts';
 import type { BodyBudget, BodyClaim } from './body-budget.ts';
 import type { Identify } from './identify.ts';
 import { toMessageStream } from './message-stream.ts';
 import { negotiateCoding, negotiateMessages, negotiateParts, negotiateStream } from './negotiation.ts';
 import { partsStream } from './parts-stream.ts';
 import { rateLimitHeaders } from './rate-limit-headers.ts';
-import { type BodyLimits, methodOf, readParams } from './request.ts';
+import { type BodyLimits, countRefused, methodOf, readParams } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
 import { toStream } from './result-stream.ts';
 import { closeIfUnread } from './unread.ts';
@@ -32,6 +33,8 @@ export interface YogaOptions {
   readonly vary: string;
   /** Called with each fault of the gateway itself. */
   readonly report: (error: unknown) => void;
+  /** Counts requests that are refused before there is an operation. */
+  readonly refused: CountRefused;
 }
 
 /** One request on its way through Yoga, beside its WHATWG form. Each plugin adds what it knows. */
@@ -110,12 +113,15 @@ export function createYogaHandler(options: YogaOptions): YogaHandler {
 }
 
 /** Reads parameters as the fast path does. */
-function useParams({ bodyLimits }: YogaOptions): Plugin<object, StreamedRequest> {
+function useParams({ bodyLimits, refused }: YogaOptions): Plugin<object, StreamedRequest> {
   return {
     onRequestParse: ({ setRequestParser, serverContext }) => {
       setRequestParser(async () => {
         if (serverContext.result !== undefined) return { query: '' };
-        const params = await readParams(serverContext.req, bodyLimits, serverContext.claim);
+        const params = await readParams(serverContext.req, bodyLimits, serverContext.claim).catch((error: unknown) => {
+          countRefused(error, refused);
+          throw error;
+        });
         serverContext.params = params;
         // One that is named by an id has no text, and Yoga wants one.
         return { query: params?.query ?? '' };

@@ -20,7 +20,7 @@ export function requestError(
 ): GraphQLError {
   const { code, status, lenient, headers: usual }: Refusal = refusals[kind];
   const headers = usual === undefined && others === undefined ? undefined : { ...usual, ...others };
-  const http: HttpExtension = { status, spec: lenient === true, ...(headers !== undefined && { headers }) };
+  const http: HttpExtension = { kind, status, spec: lenient === true, ...(headers !== undefined && { headers }) };
   const { nodes, source, positions, path } = at ?? {};
   return new GraphQLError(message, { nodes, source, positions, path, extensions: { code, ...details, http } });
 }
@@ -33,6 +33,7 @@ export function overload(): GraphQLError {
 /** The HTTP side of an error, in `extensions.http` as Yoga has it. */
 export interface HttpExtension {
   readonly status?: number;
+  readonly kind?: RefusalKind;
   /** Whether it is `lenient`, see `Refusal`: the name is Yoga's. */
   readonly spec?: boolean;
   readonly headers?: Readonly<Record<string, string>>;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { CountRefused } from '../telemetry/refused-requests.ts';
 import { closeAfterReading } from './lingering-close.ts';
 import { type ReaderLimits, SlowReader } from './slow-reader.ts';
 
@@ -31,13 +32,15 @@ export class Connections {
   readonly #open = new Map<Socket, Connection>();
   readonly #limits: ReaderLimits;
   readonly #answer: Answer;
+  readonly #refused: CountRefused;
   #due: (() => void)[] = [];
   /** How many there have been. */
   accepted = 0;
 
-  constructor(limits: ReaderLimits, answer: Answer) {
+  constructor(limits: ReaderLimits, answer: Answer, refused: CountRefused) {
     this.#limits = limits;
     this.#answer = answer;
+    this.#refused = refused;
   }
 
   get size(): number {
@@ -76,6 +79,7 @@ export class Connections {
       // If the connection closes, the answers that wait close without an event.
       latest.once('close', () => this.#answerSoon(() => this.#answerNext(connection, request, response)));
     } else {
+      this.#refused('pipelined');
       socket.destroy();
       stopParsing(socket);
     }
@@ -110,7 +114,11 @@ export class Connections {
 
   /** Closes the connections whose clients take their answers too slowly. */
   closeSlowReaders(now: number): void {
-    for (const [socket, { oldest, reader }] of this.#open) if (reader.isLate(socket, oldest, now)) socket.destroy();
+    for (const [socket, { oldest, reader }] of this.#open) {
+      if (!reader.isLate(socket, oldest, now)) continue;
+      this.#refused('slowReader');
+      socket.destroy();
+    }
   }
 }
 

@@ -18,6 +18,7 @@ export interface Endpoints {
 export function route(endpoints: Endpoints, request: IncomingMessage, response: ServerResponse): void {
   const refusal = refusalOfHead(request);
   if (refusal !== undefined) {
+    endpoints.gateway.metrics.refused(refusal.kind);
     const { status, code } = refusals[refusal.kind];
     response.setHeader('connection', 'close');
     return sendJson(response, status, { errors: [{ message: refusal.message, extensions: { code } }] });

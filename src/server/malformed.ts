@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { CountRefused } from '../telemetry/refused-requests.ts';
 import type { Connections } from './connections.ts';
 
 type ClientError = Error & { readonly code?: string };
@@ -8,12 +9,19 @@ type ClientError = Error & { readonly code?: string };
  * Answers what is not HTTP, too large or too slow: a bare answer, and the connection is closed. The answer of a whole
  * request that came before it goes first: a client would take a bare one for it, and a change that was made for refused.
  */
-export function createRefuseMalformed(connections: Connections): (error: ClientError, socket: Socket) => void {
-  const refused = new WeakSet<Socket>();
+export function createRefuseMalformed(
+  connections: Connections,
+  refused: CountRefused,
+): (error: ClientError, socket: Socket) => void {
+  const done = new WeakSet<Socket>();
   return (error, socket) => {
     // Whatever follows what is malformed is an error again.
-    if (!refused.has(socket)) refuseInTurn(error, socket, connections.latestOf(socket));
-    refused.add(socket);
+    if (done.has(socket)) return;
+    done.add(socket);
+    // Node tells of clients that have left, and of connections that were closed here, in the same way.
+    const isGone = socket.destroyed || error.code === 'ECONNRESET' || error.code === 'EPIPE';
+    if (!isGone) refused(reasonOf(error));
+    refuseInTurn(error, socket, connections.latestOf(socket));
   };
 }
 
@@ -24,11 +32,20 @@ function refuseInTurn(error: ClientError, socket: Socket, latest: ServerResponse
   else refuse(error, socket);
 }
 
-function refuse({ code }: ClientError, socket: Socket): void {
+/** The status lines of refusals. */
+const answers = {
+  slowRequest: '408 Request Timeout',
+  largeHead: '431 Request Header Fields Too Large',
+  malformed: '400 Bad Request',
+} as const;
+
+function reasonOf({ code }: ClientError): keyof typeof answers {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'slowRequest';
+  return code === 'HPE_HEADER_OVERFLOW' ? 'largeHead' : 'malformed';
+}
+
+function refuse(error: ClientError, socket: Socket): void {
   // An answer that closes the connection has ended it, and may be on its way still.
   if (!socket.writable) return;
-  const slow = code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const large = code === 'HPE_HEADER_OVERFLOW';
-  const status = slow ? '408 Request Timeout' : large ? '431 Request Header Fields Too Large' : '400 Bad Request';
-  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  socket.end(`HTTP/1.1 ${answers[reasonOf(error)]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway.ts';
+import type { CountRefused } from '../telemetry/refused-requests.ts';
 import type { AdminEndpoint } from './admin.ts';
 import { Connections, closeAfter } from './connections.ts';
 import { type Endpoints, route } from './endpoints.ts';
@@ -54,11 +55,16 @@ const looksInGrace = 10;
 /** Serves a gateway over HTTP. */
 export async function startServer(gateway: Gateway, options: ServerOptions): Promise<GatewayServer> {
   const { compression = false, metrics = true, readers = readerLimits } = options;
+  const { refused } = gateway.metrics;
   const server = createServer(httpLimits);
-  const connections = new Connections(readers, (request, response) => {
-    if (stop.isHolding) stop.hold(() => route(endpoints, request, response));
-    else route(endpoints, request, response);
-  });
+  const connections = new Connections(
+    readers,
+    (request, response) => {
+      if (stop.isHolding) stop.hold(() => route(endpoints, request, response));
+      else route(endpoints, request, response);
+    },
+    refused,
+  );
   const stop = new GracefulStop(server, connections, { ...options, cutStreams: gateway.cutStreams });
   const endpoints: Endpoints = {
     gateway,
@@ -69,9 +75,9 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
     if (stop.hasBegun) closeAfter(response);
     connections.take(request, response);
   });
-  limitConnections(server, options.maxConnections ?? mostConnections);
+  limitConnections(server, options.maxConnections ?? mostConnections, refused);
   server.on('connection', (socket) => connections.add(socket));
-  server.on('clientError', createRefuseMalformed(connections));
+  server.on('clientError', createRefuseMalformed(connections, refused));
   const sweep = setInterval(() => connections.closeSlowReaders(performance.now()), readers.graceMs / looksInGrace);
   sweep.unref();
   await listen(server, options.port, options.host);
@@ -101,7 +107,7 @@ export async function startMetricsServer(
     else if (request.url?.startsWith('/admin/') === true && admin !== undefined) admin(request, response);
     else response.writeHead(404).end();
   });
-  limitConnections(server, mostScrapers);
+  limitConnections(server, mostScrapers, metrics.refused);
   await listen(server, port, host);
   return () => {
     server.close();
@@ -110,10 +116,13 @@ export async function startMetricsServer(
 }
 
 /** What is beyond the limit is closed at once; those that ask nothing now make room for the next. */
-function limitConnections(server: Server, most: number): void {
+function limitConnections(server: Server, most: number, refused: CountRefused): void {
   // Without the second, the first process of several hands them from one worker to the next for ever.
   Object.assign(server, { maxConnections: most, dropMaxConnection: true });
-  server.on('drop', () => server.closeIdleConnections());
+  server.on('drop', () => {
+    refused('connections');
+    server.closeIdleConnections();
+  });
 }
 
 /** Connections that wait to be accepted; beyond it the system drops them, and their clients try again after seconds. */

@@ -15,6 +15,7 @@ import { measureClients } from './client-metrics.ts';
 import { ClientUsage, type Usage } from './client-usage.ts';
 import { counter, gauge, gauges } from './instruments.ts';
 import { createOperationMetrics, type OperationMetrics } from './operation-metrics.ts';
+import { type CountRefused, countRefusedRequests } from './refused-requests.ts';
 import { measureReloads, type Reloadable } from './reload-metrics.ts';
 import { measureRestCalls } from './rest-call-metrics.ts';
 import { measureCache, measureSavedCalls } from './saved-metrics.ts';
@@ -41,6 +42,8 @@ interface MetricsSettings {
 
 /** Metrics in the Prometheus text format. No label holds a key, an id of an object or a text of a client's. */
 export interface Metrics extends OperationMetrics {
+  /** Counts a request that was refused before there was an operation. */
+  readonly refused: CountRefused;
   readonly contentType: string;
   readonly render: () => Promise<string>;
   /** Counts how requests were authenticated, and what went wrong with the keys that the gateway holds. */
@@ -109,6 +112,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
       usage.add(operation);
     },
     usage: () => Promise.resolve(usage.all()),
+    refused: countRefusedRequests([registry]),
     contentType: registry.contentType,
     measureAuth: (results, held) => measureAuth([registry], results, held),
     measureReloads: (what, counts) => void (counts && reloads.set(what, counts)),

@@ -13,7 +13,12 @@ const patient = { graceMs: 60_000, bytesPerSecond: 1 };
 async function serve(requests: number) {
   const asked: ServerResponse[] = [];
   let parsed = 0;
-  const connections = new Connections(patient, (_request, response) => void asked.push(response));
+  const refused: string[] = [];
+  const connections = new Connections(
+    patient,
+    (_request, response) => void asked.push(response),
+    (reason) => refused.push(reason),
+  );
   const server = createServer();
   server.on('connection', (socket) => connections.add(socket));
   server.on('request', (incoming: IncomingMessage, response: ServerResponse) => {
@@ -25,6 +30,7 @@ async function serve(requests: number) {
   client.on('error', () => undefined).resume();
   return {
     asked,
+    refused,
     client,
     parsed: () => parsed,
     [Symbol.dispose]: () => {
@@ -57,13 +63,19 @@ test('what has been read of a connection is not parsed any more once too many re
   using server = await serve(1000);
   await once(server.client, 'close');
   expect([server.parsed(), server.asked.length]).toEqual([65, 1]);
+  expect(server.refused).toEqual(['pipelined']);
 });
 
 test('a client that does not read gains no time by sending a request ahead', async () => {
   // Far more than the system takes for a client that does not read.
-  const connections = new Connections({ graceMs: 1000, bytesPerSecond: 2 ** 30 }, (_request, response) => {
-    response.end(Buffer.alloc(2 ** 25));
-  });
+  const refused: string[] = [];
+  const connections = new Connections(
+    { graceMs: 1000, bytesPerSecond: 2 ** 30 },
+    (_request, response) => {
+      response.end(Buffer.alloc(2 ** 25));
+    },
+    (reason) => refused.push(reason),
+  );
   const server = createServer();
   server.on('connection', (socket) => connections.add(socket));
   const port = await listen(server);
@@ -86,6 +98,7 @@ test('a client that does not read gains no time by sending a request ahead', asy
   expect(requests.map(({ destroyed }) => destroyed)).toEqual([false, false]);
   connections.closeSlowReaders(1500);
   expect(requests[0]?.req.socket.destroyed).toBe(true);
+  expect(refused).toEqual(['slowReader']);
   client.destroy();
   server.close();
 });

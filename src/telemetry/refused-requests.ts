@@ -1,0 +1,51 @@
+import type { Registry } from 'prom-client';
+import type { RefusalKind } from '../operation/error-codes.ts';
+import { counter } from './instruments.ts';
+
+/** Why a request, or its connection, is refused before it is an operation: ways of a refusal, and those that have no answer of ours. */
+export type RequestRefusal = RefusalKind | (typeof ofConnections)[number];
+
+/** What ends connections, or is answered without looking at a request. */
+const ofConnections = [
+  // The process has as many connections as it may.
+  'connections',
+  // What came is not HTTP.
+  'malformed',
+  // The head of a request is too large for Node's parser.
+  'largeHead',
+  // A request took too long to arrive.
+  'slowRequest',
+  // A client sent too many requests without waiting for an answer.
+  'pipelined',
+  // A client takes its answer too slowly.
+  'slowReader',
+  // No media type that the client takes can be had.
+  'notAcceptable',
+] as const;
+
+/** The ways in which a request is refused that has not become an operation; others are counted as operations, by their code. */
+const beforeOperations: readonly RefusalKind[] = [
+  ...(['manyHeaders', 'badHead', 'wrongMethod', 'notJson', 'encodedBody'] as const),
+  ...(['largeBody', 'noRoomForBody', 'deepJson', 'badParameter'] as const),
+];
+
+/** Counts a refused request. */
+export type CountRefused = (reason: RequestRefusal) => void;
+
+/** Counts requests that are refused before they are operations. */
+export function countRefusedRequests(registers: Registry[]): CountRefused {
+  const counts = new Map<RequestRefusal, number>([...ofConnections, ...beforeOperations].map((reason) => [reason, 0]));
+  counter(
+    registers,
+    'gateway_refused_requests_total',
+    'Requests and connections refused before there was an operation, by reason.',
+    ['reason'],
+    () => [...counts].map(([reason, count]) => [{ reason: labelOf(reason) }, count]),
+  );
+  return (reason) => void counts.set(reason, (counts.get(reason) ?? 0) + 1);
+}
+
+/** Labels are in snake case. */
+function labelOf(reason: RequestRefusal): string {
+  return reason.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
