@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isInterfaceType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSchema } from '../../src/schema.ts';
-import { hasChromium, seriousFindings, startBrowser, type TestBrowser } from '../support/browser.ts';
+import { hasChromium, seriousFindings, startBrowser, type TestBrowser, timeoutMs } from '../support/browser.ts';
 import { freePort } from '../support/free-port.ts';
 import { runScript } from '../support/process.ts';
 
@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)('The page of examples/apollo (needs chromium)', { 
     const { page, picture, errors } = opened;
     const asked: unknown[] = [];
     page.on('request', (request) => {
-      if (request.url().endsWith('/graphql')) asked.push(request.postDataJSON());
+      if (request.postData()?.includes('query Dashboards') === true) asked.push(request.postDataJSON());
     });
     await page.goto(url);
     await page.getByText('4 of 10 dashboards').waitFor();
@@ -45,12 +45,54 @@ describe.skipIf(!hasChromium)('The page of examples/apollo (needs chromium)', { 
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByText('10 of 10 dashboards').waitFor();
     expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0);
-    const names = await page.getByRole('listitem').allInnerTexts();
+    const names = await page.locator('ul > li').allInnerTexts();
     expect(new Set(names).size).toBe(10);
     expect(asked).toHaveLength(3);
     expect(await seriousFindings(page)).toEqual([]);
+    await page.getByText('Booking website of Fernweh Travel').waitFor();
+    await page.getByRole('list', { name: 'Latest events' }).getByRole('listitem').first().waitFor();
     await picture('apollo');
     expect(errors).toEqual([]);
+  });
+
+  test('shows a name before what is deferred', async () => {
+    await using opened = await browser.open();
+    const { page } = opened;
+    const told = page.getByText(/^Booking website of/);
+    const rest = Promise.withResolvers<void>();
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('ProjectFacts') === true) await rest.promise;
+      await route.continue();
+    });
+    await page.addInitScript('globalThis.told = [];');
+    await page.goto(url);
+    await page.evaluate(`new MutationObserver(() => {
+      const [text] = /^Booking website of.*$/m.exec(document.body.innerText) ?? [];
+      if (text !== undefined && told.at(-1) !== text) told.push(text);
+    }).observe(document.body, { subtree: true, childList: true, characterData: true })`);
+    rest.resolve();
+    await told.getByText('Booking website of Fernweh Travel').waitFor();
+    expect(await page.evaluate('told')).toEqual(['Booking website of …', 'Booking website of Fernweh Travel']);
+  });
+
+  test('follows events behind the last message of a connection that has ended', async () => {
+    await using opened = await browser.open();
+    const { page } = opened;
+    const event = { __typename: 'Event', id: 'first', event: 'The first' };
+    const eventsAdded = { __typename: 'EventsAdded', nodes: [event], cursor: 'here' };
+    const part = `content-type: application/json\r\n\r\n${JSON.stringify({ payload: { data: { eventsAdded } } })}`;
+    const positions: unknown[] = [];
+    await page.route('**/graphql', (route) => {
+      const body = route.request().postData() ?? '';
+      if (!body.includes('subscription EventsAdded')) return route.continue();
+      positions.push(/"after":(null|"\w+")/.exec(body)?.[1]);
+      if (positions.length > 1) return route.continue();
+      const type = 'multipart/mixed;boundary="-";subscriptionSpec=1.0';
+      return route.fulfill({ headers: { 'content-type': type }, body: `\r\n---\r\n${part}\r\n-----\r\n` });
+    });
+    await page.goto(url);
+    await page.getByText('The first').waitFor();
+    await expect.poll(() => positions, { timeout: timeoutMs }).toEqual(['null', '"here"']);
   });
 
   test('says soon that the gateway cannot be reached, and goes on by itself once it is back', async () => {

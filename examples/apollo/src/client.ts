@@ -1,5 +1,6 @@
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
 import { CombinedGraphQLErrors, ServerError } from '@apollo/client/errors';
+import { Defer20220824Handler } from '@apollo/client/incremental';
 import { RetryLink } from '@apollo/client/link/retry';
 import { relayStylePagination } from '@apollo/client/utilities';
 import { tap } from 'rxjs';
@@ -36,6 +37,8 @@ const reached = new ApolloLink((operation, forward) => forward(operation).pipe(t
 /** The name is the gateway's to log, and its CORS lets it pass. */
 export const client = new ApolloClient({
   cache,
+  // For `@defer`.
+  incrementalHandler: new Defer20220824Handler(),
   clientAwareness: { name: 'apollo-example', version: '0.1.0' },
   link: ApolloLink.from([retry, reached, new HttpLink({ uri: '/graphql' })]),
 });

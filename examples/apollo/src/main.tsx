@@ -2,6 +2,8 @@ import { ApolloProvider } from '@apollo/client/react';
 import { createRoot } from 'react-dom/client';
 import { client } from './client.ts';
 import { Dashboards } from './Dashboards.tsx';
+import { LatestEvents } from './LatestEvents.tsx';
+import { ProjectFacts } from './ProjectFacts.tsx';
 import './page.css';
 
 const root = document.getElementById('root');
@@ -11,6 +13,8 @@ createRoot(root).render(
   <ApolloProvider client={client}>
     <main>
       <Dashboards projectId="1" />
+      <ProjectFacts id="1" />
+      <LatestEvents projectId="1" />
     </main>
   </ApolloProvider>,
 );
