@@ -4,9 +4,13 @@ import { createTokenAuth, type TokenAuthOptions } from './auth/token-auth.ts';
 import type { CursorCodec } from './context.ts';
 import { EventLoopYield } from './event-loop-yield.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
+import { BodyBudget } from './http/body-budget.ts';
 import { createHandle, type Handle } from './http/handle.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
 import type { Log } from './log.ts';
+import { createMcp, createToolsOf, type McpOptions } from './mcp/mcp.ts';
+import { type ProtectedResource, protectedResourceOf } from './mcp/protected-resource.ts';
+import type { Tools } from './mcp/tools.ts';
 import { createRefuseArguments } from './operation/argument-sizes.ts';
 import { createContexts } from './operation/contexts.ts';
 import { createCosts } from './operation/cost.ts';
@@ -17,6 +21,7 @@ import {
   createPersisted,
   defaultPersistedSettings,
   type Persisted,
+  type PersistedOptions,
   type PersistedSettings,
 } from './operation/persisted/persisted.ts';
 import { createRunOperation, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
@@ -39,6 +44,7 @@ import { createUpstream, type Upstream } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
 import type { Config } from './settings/config.ts';
 import { type FollowedTls, followTls } from './settings/follow-tls.ts';
+import type { McpConfig } from './settings/mcp-settings.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { type Tracing, traceOperations } from './telemetry/tracing/operations.ts';
 
@@ -87,6 +93,8 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
   readonly answerRoomBytes?: number | undefined;
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
+  /** What agents are served; by default nothing is. */
+  readonly mcp?: McpConfig | undefined;
   /** Subscriptions; by default there are none. */
   readonly live?: LiveSettings | undefined;
   /** Persisted documents; what is left out is as in `defaultPersistedSettings`. */
@@ -104,6 +112,8 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
 /** A gateway without a socket of its own. */
 export interface Gateway {
   readonly handle: Handle;
+  /** What answers requests for other paths than that of GraphQL. */
+  readonly others: ReadonlyMap<string, Handle>;
   /** Reads manifests of persisted documents and certificates again; what is wrong is logged, and changes nothing. */
   readonly reload: () => Promise<void>;
   /** Breaks off the streams of subscriptions, and begins none any more: their clients connect to another gateway. */
@@ -138,8 +148,11 @@ export function createGateway(given: GatewayOptions): Gateway {
   const caching = cacheOptionsOf(options, redis);
   const upstream = createUpstream({ ...upstreamOptionsOf(options), eventLoop, callBudget }, caching);
   const cursors = createCursorCodec(options.cursorSecret);
-  const persisted = createPersistedDocuments(options, createSchemas(schema, options.incremental), redis);
-  const auth = options.auth && createTokenAuth(options.auth, options.log);
+  const toolsOf = options.mcp && createToolsOf(options.mcp.tools, { ...options, schema });
+  const schemas = createSchemas(schema, options.incremental);
+  const persisted = createPersistedDocuments(options, schemas, { redis, check: toolsOf });
+  const resource = resourceOf(options);
+  const auth = options.auth && createTokenAuth(withAudience(options.auth, resource), options.log);
   const tls = followCertificates(options, (route) => {
     upstream.reroute(route);
     auth?.trust(route.authorities);
@@ -168,18 +181,22 @@ export function createGateway(given: GatewayOptions): Gateway {
   const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch };
   const { run, live } = createOperations(options, parts);
   if (live !== undefined) metrics.measureStreams(live);
+  const bodyBudget = new BodyBudget(options.bodyLimits.bytes);
+  const edge = {
+    ...options,
+    schema,
+    run,
+    bodyBudget,
+    authenticator: auth?.authenticator,
+    report: watch.report,
+    refused: metrics.refused,
+  };
   return {
-    handle: createHandle({
-      ...{
-        ...options,
-        schema,
-        run,
-        authenticator: auth?.authenticator,
-        report: watch.report,
-        refused: metrics.refused,
-      },
-      hasBudget: upstream.budget !== undefined,
-    }),
+    handle: createHandle({ ...edge, hasBudget: upstream.budget !== undefined }),
+    others:
+      toolsOf === undefined
+        ? new Map()
+        : serveAgents({ ...edge, resource }, () => toolsOf(persisted.documents()), metrics),
     reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), auth?.reload()])),
     takeTenants: (tenants) => {
       auth?.authenticator.takeTenants(tenants);
@@ -191,6 +208,34 @@ export function createGateway(given: GatewayOptions): Gateway {
     checkUpstream: upstream.check,
     close: () => closeAll([persisted, tls, auth, callBudget, redis], upstream),
   };
+}
+
+/** What tokens for agents are for; undefined if there are none. */
+function resourceOf({ auth, mcp }: Options): ProtectedResource | undefined {
+  const url = mcp?.publicUrl;
+  return auth && url !== undefined ? protectedResourceOf(url, auth.rules.issuer) : undefined;
+}
+
+/** Takes tokens for agents, too. */
+function withAudience(auth: TokenAuthOptions, resource: ProtectedResource | undefined): TokenAuthOptions {
+  return { ...auth, rules: { ...auth.rules, agentAudience: resource?.url } };
+}
+
+/** Serves agents: listed documents are their tools. */
+function serveAgents(
+  edge: Options & Pick<McpOptions, 'run' | 'bodyBudget' | 'authenticator' | 'resource' | 'report' | 'refused'>,
+  tools: () => Tools,
+  metrics: Metrics,
+): ReadonlyMap<string, Handle> {
+  const { mcp, corsHeaders = [], compression = false } = edge;
+  return createMcp({
+    ...edge,
+    tools,
+    publicUrl: mcp?.publicUrl,
+    corsHeaders,
+    compression,
+    onCall: metrics.measureTools(),
+  });
 }
 
 /** Ends what is followed, and then the connections to the upstream. */
@@ -281,11 +326,15 @@ function watchDrift({ driftSampleRate = 0, log }: Options): DriftWatch {
   );
 }
 
-function createPersistedDocuments(options: Options, schemas: Schemas, redis: SharedRedis | undefined): Persisted {
+function createPersistedDocuments(
+  options: Options,
+  schemas: Schemas,
+  shared: Pick<PersistedOptions, 'redis' | 'check'>,
+): Persisted {
   const { introspection, documentLimits: limits, log } = options;
   const settings = { ...defaultPersistedSettings, ...options.persisted };
   const prepare = createPrepare({ schemas, cacheBytes: preparedBytes, limits, introspection });
-  return createPersisted({ ...settings, schemas, introspection, prepare, redis, log });
+  return createPersisted({ ...settings, schemas, introspection, prepare, ...shared, log });
 }
 
 /** Counts and logs what happens. */

@@ -11,6 +11,7 @@ const layers = [
   ['server'],
   ['gateway.ts'],
   ['settings'],
+  ['mcp'],
   ['http'],
   ['telemetry'],
   ['operation', 'schema.ts'],
@@ -27,7 +28,7 @@ const layers = [
   ['rest'],
   ['redis.ts'],
   ['redis-address.ts', 'redis-password.ts'],
-  ['error-text.ts', 'event-loop-yield.ts', 'hang-up.ts', 'log.ts', 'tally.ts'],
+  ['error-text.ts', 'event-loop-yield.ts', 'hang-up.ts', 'log.ts', 'tally.ts', 'version.ts'],
 ];
 
 /** The embedded upstream, a package of its own in workspace/: neither it nor the gateway knows the other, only command-line.ts starts it. */

@@ -29,6 +29,9 @@ export type Authentication =
 /** How requests were authenticated, for metrics. */
 export type AuthResult = AuthRefusal['kind'] | 'accepted';
 
+/** What of the gateway a token is shown to. */
+export type Door = 'graphql' | 'agents';
+
 /** Settings of the authenticator. */
 export interface AuthenticatorOptions {
   readonly rules: TokenRules;
@@ -88,18 +91,18 @@ export class Authenticator {
   }
 
   /** Who sends a value of `Authorization`, and how many there are. A promise only for a token that is not known yet. */
-  authenticate(value: string | undefined, count = 1): Authentication | Promise<Authentication> {
+  authenticate(value: string | undefined, count = 1, door: Door = 'graphql'): Authentication | Promise<Authentication> {
     if (count > 1) return this.#counted(this.#invalid('there are several headers `Authorization`'));
     if (value === undefined || value === '') return this.#counted(noToken);
     const known = this.#known.get(value);
     if (known !== undefined) {
-      if (known.token.expiresAt > this.#options.now()) return this.#counted(this.#answerOf(known));
+      if (known.token.expiresAt > this.#options.now()) return this.#counted(this.#answerAt(door, known));
       this.#known.delete(value);
     }
-    return this.#verify(value).then((answer) => this.#counted(answer));
+    return this.#verify(value, door).then((answer) => this.#counted(answer));
   }
 
-  async #verify(value: string): Promise<Authentication> {
+  async #verify(value: string, door: Door): Promise<Authentication> {
     const { keySet, rules } = this.#options;
     const text = bearer.exec(value)?.[1];
     if (text === undefined) return this.#invalid('the header `Authorization` is not `Bearer <token>`');
@@ -116,7 +119,7 @@ export class Authenticator {
         if (known.answer === unknownTenant) this.#logUnknown(verdict.token.tenant);
         // Keys that have come meanwhile may have left out the one of this token.
         if (keySet.keys === keys) this.#known.set(value, known, { size: value.length });
-        return known.answer;
+        return this.#answerAt(door, known);
       }
     }
   }
@@ -132,6 +135,11 @@ export class Authenticator {
     const tenant = name.slice(0, longestLogged);
     if (this.#throttle.takes(`tenant ${tenant}`))
       this.#options.log('info', 'a token names a tenant that UPSTREAM_KEYS does not have', { tenant });
+  }
+
+  #answerAt(door: Door, known: Remembered): Authentication {
+    if (door === 'graphql' && known.token.isForAgentsOnly) return this.#invalid('its only `aud` is that of agents');
+    return this.#answerOf(known);
   }
 
   #answerOf(known: Remembered): Authentication {

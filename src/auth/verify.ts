@@ -8,6 +8,8 @@ export interface TokenRules {
   readonly issuer: string;
   /** What the `aud` of every token is, or has among others. */
   readonly audience: string;
+  /** The audience of tokens that are for agents alone; undefined if there are none. */
+  readonly agentAudience?: string | undefined;
   /** The claim that names the tenant. */
   readonly tenantClaim: string;
 }
@@ -17,6 +19,8 @@ export interface VerifiedToken {
   readonly tenant: string;
   /** The `sub`: a user of the identity provider. */
   readonly subject: string;
+  /** True if it is for the endpoint of agents, and for nothing else of the gateway. */
+  readonly isForAgentsOnly: boolean;
   /** Until when it is good, tolerance included, in milliseconds of `Date.now()`. */
   readonly expiresAt: number;
 }
@@ -75,17 +79,19 @@ async function verifyOnce(token: string, keySet: KeySet, rules: TokenRules): Pro
   }
 }
 
-function optionsOf({ issuer, audience, tenantClaim }: TokenRules): JWTVerifyOptions {
+function optionsOf({ issuer, audience, agentAudience, tenantClaim }: TokenRules): JWTVerifyOptions {
   const requiredClaims = ['exp', 'sub', tenantClaim];
-  return { algorithms, issuer, audience, requiredClaims, clockTolerance: toleranceSeconds };
+  const audiences = agentAudience === undefined ? audience : [audience, agentAudience];
+  return { algorithms, issuer, audience: audiences, requiredClaims, clockTolerance: toleranceSeconds };
 }
 
-function verdictOf(payload: JWTPayload, { tenantClaim }: TokenRules): Verdict {
-  const { sub: subject, exp = 0 } = payload;
+function verdictOf(payload: JWTPayload, { audience, tenantClaim }: TokenRules): Verdict {
+  const { sub: subject, exp = 0, aud = [] } = payload;
   const tenant = Object.hasOwn(payload, tenantClaim) ? payload[tenantClaim] : undefined;
   if (!isText(subject)) return invalid(unusable('sub'));
   if (!isText(tenant)) return invalid(unusable(tenantClaim));
-  return { kind: 'verified', token: { tenant, subject, expiresAt: (exp + toleranceSeconds) * 1000 } };
+  const isForAgentsOnly = typeof aud === 'string' ? aud !== audience : !aud.includes(audience);
+  return { kind: 'verified', token: { tenant, subject, isForAgentsOnly, expiresAt: (exp + toleranceSeconds) * 1000 } };
 }
 
 function isText(value: unknown): value is string {

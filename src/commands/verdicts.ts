@@ -8,12 +8,12 @@ import {
   validate,
 } from 'graphql';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
+import { extremesOf } from '../plan/worst-case.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import type { PlainConfig } from '../settings/config.ts';
 import { type Cost, limitsFor } from './cost.ts';
 import { checkDocument, lineOf } from './documents.ts';
 import { refusalsFor } from './tenant-verdicts.ts';
-import { worstPlan } from './worst-case.ts';
 
 /** What is said of one operation, or of a document that cannot be read. */
 export interface Verdict {
@@ -59,10 +59,12 @@ function priced(
   deprecated: readonly string[],
   config: PlainConfig,
 ): Verdict {
-  const plan = worstPlan({ schema, fragments: fragmentsOf(document), operation, maxPageSize: config.maxPageSize });
-  if (plan === undefined) return invalid(name, ['no variables fit it']);
-  const { lower, upper, rows, waves, objects } = plan;
-  const overBudget = limitsFor(plan, config).some(({ isExceeded }) => isExceeded);
+  const { maxPageSize } = config;
+  const fragments = fragmentsOf(document);
+  const extremes = extremesOf({ schema, fragments, operation, maxPageSize, variesDefaults: false });
+  if (extremes === undefined) return invalid(name, ['no variables fit it']);
+  const { lower, upper, rows, waves, objects } = extremes.worst;
+  const overBudget = limitsFor(extremes.worst, config).some(({ isExceeded }) => isExceeded);
   return { name, errors: [], deprecated, cost: { lower, upper, rows, waves, objects }, overBudget };
 }
 

@@ -153,7 +153,7 @@ function filesBody(input: object, reach: Reach | undefined): JsonObject {
 }
 
 /** Most files that one change writes or deletes: each of them is checked before the call. */
-const mostFiles = 1000;
+export const mostFiles = 1000;
 
 /** The longest name of a file, in characters. */
 const longestFileName = 200;

@@ -96,7 +96,10 @@ const wellFormed = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-
 const untraced: TraceContext = {};
 
 /** The W3C trace context of a request, if it is well-formed; `tracestate` counts only beside `traceparent`. */
-export function traceContextOf({ traceparent, tracestate }: IdentifyingHeaders): TraceContext {
+export function traceContextOf({
+  traceparent,
+  tracestate,
+}: Pick<IdentifyingHeaders, 'traceparent' | 'tracestate'>): TraceContext {
   if (traceparent === undefined || !wellFormed.test(traceparent)) return untraced;
   return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
 }

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Log } from '../log.ts';
 import { toPublicError } from '../operation/errors.ts';
-import { BodyBudget } from './body-budget.ts';
 import { createCors } from './cors.ts';
 import { createFastPath } from './fast-path.ts';
 import { createGraphiql } from './graphiql/graphiql.ts';
@@ -21,7 +20,7 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => voi
 /** Collaborators and settings of the edge. */
 export interface HandleOptions
   extends PageOptions,
-    Pick<YogaOptions, 'schema' | 'run' | 'bodyLimits' | 'report' | 'refused'> {
+    Pick<YogaOptions, 'schema' | 'run' | 'bodyLimits' | 'bodyBudget' | 'report' | 'refused'> {
   /** Tells who asks from tokens; undefined: keys do. */
   readonly authenticator: Authenticator | undefined;
   /** Whether browsers get GraphiQL. */
@@ -49,7 +48,15 @@ export interface HandleOptions
  * - a client that takes none of these gets 406, and nothing runs.
  */
 export function createHandle(options: HandleOptions): Handle {
-  const { schema, run, bodyLimits, compression = false, corsOrigins: origins, corsHeaders: headers = [] } = options;
+  const {
+    schema,
+    run,
+    bodyLimits,
+    bodyBudget,
+    compression = false,
+    corsOrigins: origins,
+    corsHeaders: headers = [],
+  } = options;
   const { hasBudget = false, log, report, refused } = options;
   const vary = varyOf(origins, compression);
   const send = createSend({ compression, vary });
@@ -58,7 +65,6 @@ export function createHandle(options: HandleOptions): Handle {
   const graphiql = options.graphiql
     ? createGraphiql({ ...options, takesTokens: identify !== undefined, compression, vary })
     : undefined;
-  const bodyBudget = new BodyBudget(bodyLimits.bytes);
   const yoga = createYogaHandler({ schema, run, bodyLimits, bodyBudget, identify, compression, vary, report, refused });
   const fastPath = createFastPath({
     run,

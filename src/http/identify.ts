@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import type { Authentication, Authenticator, AuthRefusal } from '../auth/authenticator.ts';
+import type { Authentication, Authenticator, AuthRefusal, Door } from '../auth/authenticator.ts';
 import type { Identity } from '../operation/operation-run.ts';
 import { requestError } from '../operation/request-error.ts';
 import type { IdentifyingHeaders } from './caller.ts';
@@ -7,10 +7,10 @@ import type { IdentifyingHeaders } from './caller.ts';
 /** Who sends a request, as far as that is known at once. */
 export type Identify = (headers: IdentifyingHeaders) => Identity;
 
-/** Tells who sends a request from its token. */
-export function createIdentify(authenticator: Authenticator): Identify {
+/** Tells who sends a request from its token, which is shown to this part of the gateway. */
+export function createIdentify(authenticator: Authenticator, door: Door = 'graphql'): Identify {
   return ({ authorization, authorizations }) => {
-    const found = authenticator.authenticate(authorization, authorizations);
+    const found = authenticator.authenticate(authorization, authorizations, door);
     return found instanceof Promise ? { caller: undefined, identifying: found.then(identityOf) } : identityOf(found);
   };
 }

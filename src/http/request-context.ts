@@ -5,6 +5,7 @@ import type { ClientName, Identity, RequestContext } from '../operation/operatio
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
 import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
+import type { JsonObject } from '../rest/values.ts';
 import type { BodyClaim } from './body-budget.ts';
 import { callerOf, clientNameOf, identifyingHeaders, traceContextOf } from './caller.ts';
 import type { Identify } from './identify.ts';
@@ -23,6 +24,7 @@ export class HttpRequestContext implements RequestContext {
   identifying: Promise<Identity> | undefined;
   trace: TraceContext;
   spans: CallSpans | undefined;
+  tool: string | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #claim: BodyClaim;
@@ -81,6 +83,12 @@ export class HttpRequestContext implements RequestContext {
 
   cut(): void {
     this.#response.destroy();
+  }
+
+  /** Belongs to the trace that a message names, unless the headers of its request name one. */
+  follow({ traceparent, tracestate = '' }: JsonObject): void {
+    if (this.trace['traceparent'] !== undefined || typeof traceparent !== 'string') return;
+    this.trace = traceContextOf({ traceparent, tracestate: typeof tracestate === 'string' ? tracestate : '' });
   }
 
   onKept(query: string, variablesText: string): void {

@@ -49,6 +49,11 @@ export function rootOf(
   return isObjectType(type) ? treesOf(scope).of(coerced, part).root.on(type) : undefined;
 }
 
+/** True if no variable decides about what an operation selects. */
+export function isConstant(scope: OperationScope): boolean {
+  return treesOf(scope).isOne;
+}
+
 /** What is selected below the field that is being executed. */
 export function selectionOf(info: ExecutionInfo): Selection {
   return executedTree(info).at(info.fieldNodes);

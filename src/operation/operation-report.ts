@@ -10,6 +10,10 @@ export interface OperationReport {
   readonly requestId: string;
   /** Of its span, or of the request's `traceparent`; undefined if there is neither. */
   readonly traceId: string | undefined;
+  /** How an agent came; undefined for all others. */
+  readonly transport: 'mcp' | undefined;
+  /** The tool that an agent used. */
+  readonly tool: string | undefined;
   /** The id of a listed document. */
   readonly document: string | undefined;
   /** The id that its request named, if no document is known by it: it is a client's text, and cut if it is very long. */
@@ -71,12 +75,14 @@ export function reportOf(
   { params, request, document, cost, startedAt }: OperationRun,
   { errors = [] }: OperationResult,
 ): OperationReport {
-  const { requestId, caller, trace } = request;
+  const { requestId, caller, trace, tool } = request;
   const tenant = caller?.tenant;
   const codes = codesOf(request, errors);
   return {
     requestId,
     traceId: trace['traceparent']?.slice(3, 35),
+    transport: tool === undefined ? undefined : 'mcp',
+    tool,
     document: document?.use?.id,
     unknownDocument: document === undefined ? unknownIdOf(params, codes) : undefined,
     operationName: shownName(document?.prepared.operation.name?.value ?? params.operationName),

@@ -42,6 +42,8 @@ export interface RequestContext extends Identity {
   trace: TraceContext;
   /** Follows its REST calls; undefined without tracing. */
   spans: CallSpans | undefined;
+  /** The tool that an agent uses; undefined if the request is none of an agent's. */
+  readonly tool?: string | undefined;
   /** Whether the client has left before it was answered. */
   hasLeft(): boolean;
   /** Calls back when the client leaves before it is answered. */

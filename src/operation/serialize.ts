@@ -22,6 +22,17 @@ export function stringifyResult({ errors, data, extensions, prepared }: Operatio
   }
 }
 
+/** The JSON text of the data of a result by itself. */
+export function stringifyData({ data = null, prepared }: OperationResult): string {
+  try {
+    return JSON.stringify(data);
+  } catch (error) {
+    if (!(error instanceof RangeError) || prepared === undefined) throw error;
+    const root = rootOf(prepared, undefined);
+    return JSON.stringify(prune(data, root === undefined ? [] : [root], [], []));
+  }
+}
+
 type Path = readonly (string | number)[];
 
 /** Data without leaves that an upstream nested without end: they become null, with an error at their path. */

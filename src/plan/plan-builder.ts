@@ -53,6 +53,8 @@ export class PlanBuilder {
   readonly hints = new Set<string>();
   /** Whether a field that must not be null is refused: then its siblings may not run either. */
   isRefused = false;
+  /** True if arguments of any field were refused. */
+  hasRefusals = false;
   readonly #planObjects: (builder: PlanBuilder, place: SelectedObjects) => void;
 
   /** `planObjects` plans what is selected on objects of the answer. */
@@ -124,6 +126,7 @@ export class PlanBuilder {
       return true;
     } catch (error) {
       if (!isRefusal(error)) throw error;
+      this.hasRefusals = true;
       return false;
     }
   }

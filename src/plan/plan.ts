@@ -36,19 +36,33 @@ export interface PlanRequest extends OperationScope, PlanOptions {
   readonly isFirstPart?: boolean;
 }
 
-/** The plan of an operation. */
-export function planOperation(request: PlanRequest): Plan {
-  return { ...planCalls(request), objects: answerSizeOf(request).objects };
+/** A plan, and what became of the arguments. */
+export interface CheckedPlan {
+  readonly plan: Plan;
+  /** True if it calls nothing because arguments were refused. */
+  readonly isRefused: boolean;
 }
 
-function planCalls(request: PlanRequest): Omit<Plan, 'objects'> {
+/** The plan of an operation. */
+export function planOperation(request: PlanRequest): Plan {
+  return planChecked(request).plan;
+}
+
+/** The same, with what became of its arguments. */
+export function planChecked(request: PlanRequest): CheckedPlan {
+  const builder = planCalls(request);
+  const plan = { ...planOf(builder), objects: answerSizeOf(request).objects };
+  return { plan, isRefused: builder.hasRefusals && plan.upper === 0 };
+}
+
+function planCalls(request: PlanRequest): PlanBuilder {
   const { operation, variableValues, isFirstPart = false } = request;
   const builder = new PlanBuilder(request, planObjects);
   const { fields = [] } = rootOf(request, variableValues.coerced, isFirstPart ? 'first part' : undefined) ?? {};
   if (operation.operation === 'mutation') planMutations(builder, fields);
   else if (operation.operation === 'subscription') planMessage(builder, fields);
   else planQuery(builder, fields);
-  return planOf(builder);
+  return builder;
 }
 
 function planQuery(builder: PlanBuilder, fields: readonly SelectedField[]): void {

@@ -14,7 +14,7 @@ export interface Endpoints {
   readonly isStopping: () => boolean;
 }
 
-/** Answers requests: `/graphql`, `/healthz` (alive), `/readyz` (not stopping), and `/metrics` unless it is elsewhere. */
+/** Answers requests: `/graphql`, what else the gateway serves, `/healthz` (alive), `/readyz` (not stopping), and `/metrics` unless it is elsewhere. */
 export function route(endpoints: Endpoints, request: IncomingMessage, response: ServerResponse): void {
   const refusal = refusalOfHead(request);
   if (refusal !== undefined) {
@@ -24,7 +24,9 @@ export function route(endpoints: Endpoints, request: IncomingMessage, response: 
     return sendJson(response, status, { errors: [{ message: refusal.message, extensions: { code } }] });
   }
   const path = pathOf(request);
-  if (path === '/graphql') endpoints.gateway.handle(request, response);
+  if (path === '/graphql') return endpoints.gateway.handle(request, response);
+  const other = endpoints.gateway.others.get(path);
+  if (other !== undefined) other(request, response);
   else if (path === '/healthz') sendJson(response, 200, { status: 'alive' });
   else if (path === '/readyz') sendReadiness(endpoints, response);
   else if (path === '/metrics' && endpoints.metrics !== undefined) endpoints.metrics(request, response);

@@ -5,6 +5,7 @@ import { readBudget } from './budget-settings.ts';
 import { type CacheConfig, readCache } from './cache-settings.ts';
 import { cursorSecret } from './cursor-secret.ts';
 import { plainSettings, settings } from './declaration.ts';
+import { type McpConfig, readMcp } from './mcp-settings.ts';
 import { findMisspelt } from './misspelt.ts';
 import { type persistedSettings, readPersisted } from './persisted-settings.ts';
 import { type EnvironmentFile, SettingsReader, type Values } from './reader.ts';
@@ -33,6 +34,8 @@ export interface Config extends Readonly<Omit<PlainConfig, 'live'>> {
   readonly persisted: Values<typeof persistedSettings>;
   /** What is kept of REST answers; undefined: nothing. */
   readonly cache: CacheConfig | undefined;
+  /** What agents are served; undefined: nothing. */
+  readonly mcp: McpConfig | undefined;
   readonly explain: boolean;
   readonly introspection: boolean;
   readonly graphiql: boolean;
@@ -90,6 +93,7 @@ export function readConfig(environment: Environment, file?: EnvironmentFile): Co
     auth,
     budget: readBudget(reader),
     cache: readCache(reader),
+    mcp: readMcp(reader),
     live: plain.live.isOn ? plain.live : undefined,
     persisted,
     explain: plain.explain ?? upstreamUrl === undefined,

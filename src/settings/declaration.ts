@@ -2,6 +2,7 @@ import { authSettings } from './auth-settings.ts';
 import { budgetSettings, windows } from './budget-settings.ts';
 import { cacheSettings } from './cache-settings.ts';
 import { cursorSecret } from './cursor-secret.ts';
+import { mcpSettings } from './mcp-settings.ts';
 import { persistedSettings } from './persisted-settings.ts';
 import { optional, required, type Setting, settingsIn } from './reader.ts';
 import { routeSettings } from './route-settings.ts';
@@ -252,6 +253,7 @@ const all = settingsIn({
   bodyLimits,
   documentLimits,
   persistedSettings,
+  mcpSettings,
   liveSettings,
   workspaceSettings,
   driftSettings,

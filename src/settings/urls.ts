@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net';
+import { isLoopback } from '../http/loopback.ts';
 import { redisAddressOf } from '../redis-address.ts';
 import { Fault, type Kind } from './settings.ts';
 
@@ -34,18 +34,6 @@ function isEncoded(text: string): boolean {
   }
 }
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-
-/** True if a URL leads to this machine. Its parser has written every form of an address in the same way. */
-function isLoopback({ hostname }: URL): boolean {
-  const host = hostname.toLowerCase().replace(/^\[(.*)\]$/, '$1');
-  const version = isIP(host);
-  if (version === 0) return host === 'localhost' || host === 'localhost.';
-  return loopback.check(host, version === 4 ? 'ipv4' : 'ipv6');
-}
-
 /** Stands for the URL of the embedded workspace, which is not known before it listens. */
 export const embedded = 'embedded';
 
@@ -58,6 +46,17 @@ export function baseUrl(meaning: string): Kind<string> {
     shown: shownUrl,
     read: (source) =>
       source === embedded ? embedded : urlIn(source, { schemes: ['http:', 'https:'] })?.href.replace(/[/?#]+$/, ''),
+  };
+}
+
+/** The URL under which clients reach the gateway. */
+export function publicUrl(meaning: string): Kind<string> {
+  return {
+    fallback: undefined,
+    meaning,
+    expected: 'an absolute http or https URL without user, query or fragment',
+    shown: shownUrl,
+    read: (source) => urlIn(source, { schemes: ['http:', 'https:'] })?.href.replace(/[/?#]+$/, ''),
   };
 }
 

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { findPackageJSON } from 'node:module';
 import { Gauge, type Registry } from 'prom-client';
-import { isObject } from '../rest/values.ts';
+import { packageVersion } from '../version.ts';
 
 /** Which gateway this is, as labels of a metric that is always 1. */
 export function measureBuild(registers: Registry[]): void {
@@ -14,10 +12,4 @@ export function measureBuild(registers: Registry[]): void {
     aggregator: 'first',
   });
   metric.set({ version: packageVersion(), node: process.versions.node }, 1);
-}
-
-function packageVersion(): string {
-  const file = findPackageJSON(import.meta.url);
-  const content: unknown = file === undefined ? undefined : JSON.parse(readFileSync(file, 'utf8'));
-  return isObject(content) ? String(content['version']) : '';
 }

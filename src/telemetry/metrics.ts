@@ -19,6 +19,7 @@ import { type CountRefused, countRefusedRequests } from './refused-requests.ts';
 import { measureReloads, type Reloadable } from './reload-metrics.ts';
 import { measureRestCalls } from './rest-call-metrics.ts';
 import { measureCache, measureSavedCalls } from './saved-metrics.ts';
+import { measureTools } from './tool-metrics.ts';
 
 /** Where counters that others keep are read from. */
 export interface MetricsSources {
@@ -52,6 +53,8 @@ export interface Metrics extends OperationMetrics {
   readonly measureReloads: (what: Reloadable, reloads: Readonly<Reloads> | undefined) => void;
   /** Tells when certificates expire, in seconds since 1970, by the settings that name them. */
   readonly measureCertificates: (expiries: () => ReadonlyMap<string, number>) => void;
+  /** Counts what became of uses of tools by agents, with the function that it returns. */
+  readonly measureTools: () => (tool: string, result: string) => void;
   /** Counts the streams of subscriptions. */
   readonly measureStreams: (live: StreamsMeasured) => void;
   /** The same as data, which can be added to that of other processes. */
@@ -117,6 +120,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
     measureAuth: (results, held) => measureAuth([registry], results, held),
     measureReloads: (what, counts) => void (counts && reloads.set(what, counts)),
     measureCertificates: (expiries) => measureCertificates([registry], expiries),
+    measureTools: () => measureTools([registry]),
     measureStreams: (live) => measureStreams([registry], live),
     render: () => registry.metrics(),
     snapshot: () => registry.getMetricsAsJSON(),

@@ -7,6 +7,8 @@ import { addUp, ClientUsage } from '../../src/telemetry/client-usage.ts';
 const report: OperationReport = {
   requestId: 'r',
   traceId: undefined,
+  transport: undefined,
+  tool: undefined,
   document: undefined,
   unknownDocument: undefined,
   operationName: 'Open',

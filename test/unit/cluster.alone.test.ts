@@ -83,6 +83,8 @@ function answered(...codes: readonly string[]): OperationReport {
   return {
     requestId: 'r',
     traceId: undefined,
+    transport: undefined,
+    tool: undefined,
     document: undefined,
     unknownDocument: undefined,
     operationName: undefined,

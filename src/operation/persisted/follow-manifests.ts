@@ -17,6 +17,8 @@ export interface FollowManifestsOptions {
   /** In `only` a list that has lost most of its documents is not taken while the gateway runs. */
   readonly mode: DocumentMode;
   readonly pollMs?: number | undefined;
+  /** Throws a ManifestError if the documents do not suit who else uses them. */
+  readonly check: ((set: DocumentSet) => void) | undefined;
   readonly prepare: PrepareListed;
   readonly uses: DocumentUses;
   readonly log: Log;
@@ -65,6 +67,7 @@ function* steps(options: FollowManifestsOptions, previous: DocumentSet): Generat
   if (options.strict && set.problems.length > 0) {
     throw new ManifestError(`documents that are not valid: ${set.problems.join('; ')}`);
   }
+  options.check?.(set);
   return set;
 }
 

@@ -3,7 +3,7 @@ import type { Log } from '../../log.ts';
 import type { SharedRedis } from '../../redis.ts';
 import { createPrepareListed, type Prepare } from '../document.ts';
 import type { Schemas } from '../execute.ts';
-import { noDocuments } from './document-set.ts';
+import { type DocumentSet, noDocuments } from './document-set.ts';
 import { type FollowedManifests, followManifests } from './follow-manifests.ts';
 import { createPolicy, type DocumentMode } from './policy.ts';
 import { createRedisStore } from './redis-store.ts';
@@ -57,12 +57,16 @@ export interface PersistedOptions extends PersistedSettings {
   readonly prepare: Prepare;
   /** The Redis that the settings name; undefined if they name none. */
   readonly redis?: SharedRedis | undefined;
+  /** Throws a ManifestError if the listed documents do not suit who else uses them. */
+  readonly check?: ((set: DocumentSet) => void) | undefined;
   readonly log: Log;
 }
 
 /** Persisted documents of one gateway. */
 export interface Persisted extends Followed {
   readonly resolve: ResolveDocument;
+  /** The listed documents as they are now. */
+  readonly documents: () => DocumentSet;
   readonly uses: DocumentUses;
   /** Undefined without manifests. */
   readonly reloads: Readonly<Reloads> | undefined;
@@ -73,8 +77,9 @@ export function createPersisted(options: PersistedOptions): Persisted {
   const uses = createDocumentUses();
   const list = createList(options, uses);
   const store = createStore(options);
-  const documents = (): ReturnType<FollowedManifests['current']> => list?.current() ?? noDocuments;
+  const documents = (): DocumentSet => list?.current() ?? noDocuments;
   return {
+    documents,
     resolve: createResolve({
       documents,
       prepare: options.prepare,
@@ -93,9 +98,9 @@ export function createPersisted(options: PersistedOptions): Persisted {
 }
 
 function createList(options: PersistedOptions, uses: DocumentUses): FollowedManifests | undefined {
-  const { files, mode } = options;
+  const { files, mode, check } = options;
   if (mode === 'off' || files === undefined) return undefined;
-  return followManifests({ ...options, files, uses, prepare: createPrepareListed(options) });
+  return followManifests({ ...options, files, check, uses, prepare: createPrepareListed(options) });
 }
 
 function createStore(options: PersistedOptions): Registrations | undefined {

@@ -1,4 +1,5 @@
 import { codesOf } from '../../operation/operation-report.ts';
+import type { RequestContext } from '../../operation/operation-run.ts';
 import { asksForPlan } from '../../operation/params.ts';
 import type { RunOperation } from '../../operation/pipeline.ts';
 import type { OperationResult } from '../../operation/result.ts';
@@ -6,8 +7,8 @@ import type { CallSpans, TraceContext } from '../../rest/call-spans.ts';
 
 /** A tracing system. */
 export interface Tracing {
-  /** An operation begins; `parent` is the trace context that came with it. */
-  readonly begin: (parent: TraceContext, method: string, requestId: string) => OperationSpan;
+  /** An operation begins; `trace` is the context that came with it. */
+  readonly begin: (request: Pick<RequestContext, 'trace' | 'method' | 'requestId' | 'tool'>) => OperationSpan;
 }
 
 /** One operation as a tracing system sees it; its REST calls are its children. */
@@ -31,7 +32,7 @@ interface TracedOutcome {
 export function traceOperations(run: RunOperation, tracing: Tracing): RunOperation {
   return async (params, request) => {
     if (asksForPlan(params)) return run(params, request);
-    const span = tracing.begin(request.trace, request.method, request.requestId);
+    const span = tracing.begin(request);
     request.trace = span.trace;
     request.spans = span;
     const result = await run(params, request);

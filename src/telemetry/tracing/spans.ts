@@ -24,8 +24,10 @@ import type { OperationSpan, Tracing } from './operations.ts';
 export function createTracing(tracer: Tracer, upstreamUrl: string): Tracing {
   const upstream = serverOf(upstreamUrl);
   return {
-    begin: (parent, method, requestId): OperationSpan => {
-      const attributes = { 'http.request.method': method, 'http.route': '/graphql', 'request.id': requestId };
+    begin: ({ trace: parent, method, requestId, tool }): OperationSpan => {
+      const route = tool === undefined ? '/graphql' : '/mcp';
+      const attributes: Attributes = { 'http.request.method': method, 'http.route': route, 'request.id': requestId };
+      if (tool !== undefined) Object.assign(attributes, { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': tool });
       const incoming = propagation.extract(ROOT_CONTEXT, parent);
       const span = tracer.startSpan('GraphQL Operation', { kind: SpanKind.SERVER, attributes }, incoming);
       const below = trace.setSpan(ROOT_CONTEXT, span);

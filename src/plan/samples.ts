@@ -9,6 +9,7 @@ import {
   isNonNullType,
 } from 'graphql';
 import { toGlobalId } from '../graphql/ids.ts';
+import { current } from '../rest/paths.ts';
 
 /** A UUID for each number. */
 function uuidOf(number: number): string {
@@ -31,7 +32,10 @@ const scalars: Readonly<Record<string, (number: number) => readonly unknown[]>> 
     toGlobalId({ type: 'Event', scope: '1', id: `${number}` }),
     toGlobalId({ type: 'Event', scope: `${number}`, id: `${number}` }),
     uuidOf(number),
+    toGlobalId({ type: 'Organization', scope: '', id: uuidOf(number) }),
+    current,
   ],
+  Int: () => [0],
   JSON: () => [{}],
   String: (number) => [`text ${number}`],
   TimeZone: () => ['UTC'],
@@ -46,11 +50,12 @@ export function samplesOf(type: GraphQLInputType, many: number, number: number):
   const known = getNullableType(type);
   if (isListType(known)) {
     const one = samplesOf(known.ofType, many, number).length;
-    return Array.from({ length: one }, (_value, at) => listOf(known.ofType, many, number, at));
+    return [...Array.from({ length: one }, (_value, at) => listOf(known.ofType, many, number, at)), []];
   }
   if (isInputObjectType(known)) return objectsOf(known, many, number);
   if (isEnumType(known)) return [known.getValues()[0]?.name];
-  return known.name === 'Int' ? [many] : (scalars[known.name]?.(number) ?? []);
+  const samples = scalars[known.name]?.(number) ?? [];
+  return known.name === 'Int' ? [many, ...samples] : samples;
 }
 
 /** What has to be given, of either sort of owner; and, for a filter, one of its texts. */

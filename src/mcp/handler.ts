@@ -1,0 +1,142 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GraphQLError } from 'graphql';
+import { readBody } from '../http/body.ts';
+import type { BodyBudget, BodyClaim } from '../http/body-budget.ts';
+import type { Cors } from '../http/cors.ts';
+import type { Identify } from '../http/identify.ts';
+import { negotiate } from '../http/negotiation.ts';
+import { type BodyLimits, countRefused, refusalOf } from '../http/request.ts';
+import { HttpRequestContext } from '../http/request-context.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import { answerHeaders } from '../http/response.ts';
+import type { Send } from '../http/send.ts';
+import { toPublicError } from '../operation/errors.ts';
+import type { CountRefused } from '../telemetry/refused-requests.ts';
+import { editionOf } from './editions.ts';
+import { errorCodes, errorText, McpError, type Message, resultText, toMessage } from './message.ts';
+import type { AnswerMethod } from './methods.ts';
+import { createOriginCheck, type OriginOptions } from './origins.ts';
+import { challengeOf, type ProtectedResource } from './protected-resource.ts';
+
+/** Collaborators and settings of the endpoint for agents. */
+export interface McpHandlerOptions extends OriginOptions {
+  readonly answer: AnswerMethod;
+  readonly cors: Cors;
+  readonly send: Send;
+  /** Tells who sends a request from its token; undefined: its key does. */
+  readonly identify: Identify | undefined;
+  /** What tokens are for; undefined if there are none. */
+  readonly resource: ProtectedResource | undefined;
+  readonly bodyLimits: BodyLimits;
+  readonly bodyBudget: BodyBudget;
+  /** Counts requests that are refused before there is an operation. */
+  readonly refused: CountRefused;
+  /** Called with each fault of the gateway itself. */
+  readonly report: (error: unknown) => void;
+}
+
+/** Answers requests for `/mcp`. */
+export type McpHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * The streamable HTTP transport of the Model Context Protocol without sessions: each POST has one message, and is answered
+ * by itself, as JSON. There is nothing to listen to by GET, and no session to DELETE.
+ */
+export function createMcpHandler(options: McpHandlerOptions): McpHandler {
+  const { cors, send } = options;
+  const isAllowed = createOriginCheck(options);
+  return (request, response) => {
+    if (cors(request, response)) return;
+    void answerOf(request, response, isAllowed, options).then((answer) => {
+      if (answer === undefined) return;
+      const { status, headers, body } = answer;
+      if (body === undefined) response.writeHead(status, { ...answerHeaders, ...headers }).end();
+      else send(request, response, { status, headers: { ...jsonHeaders, ...headers }, body });
+    });
+  };
+}
+
+const jsonHeaders = { 'content-type': 'application/json', ...answerHeaders };
+
+/** An answer over HTTP; without a body for a notification. */
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Undefined if the client has left. Never rejects. */
+async function answerOf(
+  request: IncomingMessage,
+  response: ServerResponse,
+  isAllowed: (origin: string) => boolean,
+  options: McpHandlerOptions,
+): Promise<Answer | undefined> {
+  const { identify, bodyLimits, bodyBudget, report, refused } = options;
+  let id: Message['id'];
+  let claim: BodyClaim | undefined;
+  let requestId: string | undefined;
+  try {
+    refuse(request, isAllowed);
+    claim = bodyBudget.claim();
+    const context = new HttpRequestContext(request, response, claim, identify, undefined);
+    requestId = context.requestId;
+    if (context.identifying !== undefined)
+      Object.assign(context, { identifying: undefined }, await context.identifying);
+    const { refusal } = context;
+    if (refusal !== undefined) return unauthorized(refusal, requestId, options);
+    const message = await readBody(request, bodyLimits.bytes, claim, (text) => toMessage(text, bodyLimits.jsonDepth));
+    if (message === undefined) return undefined;
+    ({ id } = message);
+    const edition = editionOf(message, request.headers);
+    if (id === undefined) return { status: 202, headers: { 'x-request-id': requestId } };
+    const result = await options.answer({ message, edition, context });
+    return { status: 200, headers: { 'x-request-id': requestId }, body: resultText(id, result) };
+  } catch (error) {
+    countRefused(error, refused);
+    const known = toMcpError(error, report);
+    const headers = { ...known.headers, 'x-request-id': requestId ?? requestIdOf(request) };
+    return { status: known.status, headers, body: errorText(id, known) };
+  } finally {
+    claim?.release();
+  }
+}
+
+/** Throws an McpError for what is no request of an agent. */
+function refuse(request: IncomingMessage, isAllowed: (origin: string) => boolean): void {
+  const { origin, accept } = request.headers;
+  if (origin !== undefined && !isAllowed(origin)) throw refusedWith(403, 'Expected no `Origin`, or one that may call.');
+  if (request.method !== 'POST') throw refusedWith(405, 'Expected POST.', { allow: 'POST' });
+  const refusal = refusalOf(request);
+  if (refusal !== undefined) throw refusal;
+  if (negotiate(accept) === undefined) throw refusedWith(406, 'Expected `Accept` to have application/json.');
+}
+
+function refusedWith(status: number, message: string, headers?: Readonly<Record<string, string>>): McpError {
+  return new McpError(errorCodes.invalidRequest, message, { status, headers });
+}
+
+/** What an error is in the protocol's terms. */
+function toMcpError(error: unknown, report: (error: unknown) => void): McpError {
+  if (error instanceof McpError) return error;
+  const { message, extensions, http } = toPublicError(error, report);
+  const isFault = extensions['code'] === 'INTERNAL_SERVER_ERROR';
+  const status = http?.status ?? (isFault ? 500 : 400);
+  const code = status >= 500 ? errorCodes.internal : errorCodes.invalidRequest;
+  return new McpError(code, message, { status, headers: http?.headers });
+}
+
+/** The answer to a request whose token is not taken, as OAuth has it. */
+function unauthorized(refusal: GraphQLError, requestId: string, { resource, report }: McpHandlerOptions): Answer {
+  const { message, extensions, http } = toPublicError(refusal, report);
+  const { status = 400, headers = {} } = http ?? {};
+  const isInvalid = headers['www-authenticate']?.includes('invalid_token') === true;
+  const challenge = status === 401 &&
+    resource !== undefined && { 'www-authenticate': challengeOf(resource, isInvalid) };
+  const error = isInvalid ? 'invalid_token' : String(extensions['code']).toLowerCase();
+  return {
+    status,
+    headers: { ...headers, ...challenge, 'x-request-id': requestId },
+    body: JSON.stringify({ error, error_description: message }),
+  };
+}

@@ -1,0 +1,219 @@
+import {
+  type DocumentNode,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getVariableValues,
+  isEnumType,
+  isInputObjectType,
+  isInputType,
+  isListType,
+  isNonNullType,
+  type OperationDefinitionNode,
+  typeFromAST,
+  type VariableDefinitionNode,
+} from 'graphql';
+import { mostFiles } from '../graphql/mutation-body.ts';
+import { type NodeType, nouns } from '../rest/nouns.ts';
+import { current } from '../rest/paths.ts';
+import { isObject } from '../rest/values.ts';
+import { type JsonSchema, orNull } from './json-schema.ts';
+import { isAlone, isPageSize, namedBy, type VariableUse, variableUses } from './variable-uses.ts';
+
+/** The operation of a tool. */
+export interface ToolOperation {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly maxPageSize: number;
+}
+
+/**
+ * The schema of the arguments of a tool: the variables of its operation. What it allows runs, or is refused before any
+ * call for something that no schema can tell: a cursor or a global id that is not whole, `first` beside `last`, the cost.
+ */
+export function inputSchemaOf({ schema, document, operation, maxPageSize }: ToolOperation): JsonSchema {
+  const uses = variableUses(schema, document, operation);
+  const { variableDefinitions: definitions = [] } = operation;
+  const properties = definitions.map((definition): [string, JsonSchema] => {
+    const name = definition.variable.name.value;
+    return [name, variableSchema(schema, definition, uses.get(name) ?? [], maxPageSize)];
+  });
+  const required = definitions.filter(isNeeded).map(({ variable }) => variable.name.value);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  };
+}
+
+function isNeeded({ type, defaultValue }: VariableDefinitionNode): boolean {
+  return type.kind === 'NonNullType' && defaultValue === undefined;
+}
+
+function variableSchema(
+  schema: GraphQLSchema,
+  definition: VariableDefinitionNode,
+  uses: readonly VariableUse[],
+  maxPageSize: number,
+): JsonSchema {
+  const type = typeFromAST(schema, definition.type);
+  if (!isInputType(type)) return {};
+  const [use] = uses;
+  const takesNull = !isNonNullType(type) && uses.every(({ isRequired }) => !isRequired);
+  const inner = isNonNullType(type) ? type.ofType : type;
+  const bounded = boundedBy(valueSchema(inner, idOf(uses), uses.some(isAlone)), uses, maxPageSize);
+  return {
+    ...(takesNull ? orNull(bounded) : bounded),
+    ...describedBy(bounded.description, definition.description?.value, use?.argument.description),
+    ...defaultOf(schema, definition),
+  };
+}
+
+/** Which form a value has, if that is a special one, and what its author says of it, else the schema. */
+function describedBy(
+  form: string | undefined,
+  own: string | undefined,
+  general: string | null | undefined,
+): Pick<JsonSchema, 'description'> {
+  const said = own ?? (form === undefined ? (general ?? undefined) : undefined);
+  const parts = [form, said === undefined ? undefined : oneLine(said)].filter((part) => part !== undefined);
+  return parts.length === 0 ? {} : { description: parts.join('. ') };
+}
+
+function defaultOf(schema: GraphQLSchema, definition: VariableDefinitionNode): Pick<JsonSchema, 'default'> {
+  if (definition.defaultValue === undefined) return {};
+  const { variableValues } = getVariableValues(schema, [definition], {});
+  const value = variableValues?.coerced[definition.variable.name.value];
+  return value === undefined || value === null ? {} : { default: value };
+}
+
+/** What ids in all of its places name; `any` if they differ. */
+function idOf(uses: readonly VariableUse[]): ReturnType<typeof namedBy> {
+  const all = new Set(uses.map(namedBy));
+  const [only = 'any'] = all.size === 1 ? all : [];
+  return only;
+}
+
+/** A value with the bounds of its places, of which the tightest holds. */
+function boundedBy(value: JsonSchema, uses: readonly VariableUse[], maxPageSize: number): JsonSchema {
+  if (uses.some(isPageSize)) return { ...value, minimum: 0, maximum: maxPageSize };
+  const most = uses.flatMap(({ argument: { name }, field, isItem }) =>
+    isItem ? [] : field !== undefined && name === 'ids' ? [maxPageSize] : (mostItems[name] ?? []),
+  );
+  return most.length === 0 ? value : { ...value, maxItems: Math.min(...most) };
+}
+
+/** Most items of lists in inputs. */
+const mostItems: Readonly<Record<string, number>> = { files: mostFiles, deletedFiles: mostFiles };
+
+/** The schema of a value that is not null; if it is an id, `id` is what it names, which may have to be said by its owner, too. */
+function valueSchema(type: GraphQLInputType, id: ReturnType<typeof namedBy>, isGlobal = false): JsonSchema {
+  if (isNonNullType(type)) return valueSchema(type.ofType, id, isGlobal);
+  if (isListType(type)) {
+    const item = valueSchema(type.ofType, id, isGlobal);
+    return { type: 'array', items: isNonNullType(type.ofType) ? item : orNull(item) };
+  }
+  if (isEnumType(type)) {
+    const names = type.getValues().map(({ name }) => name);
+    return { type: 'string', enum: names.filter((name) => name !== 'UNKNOWN') };
+  }
+  if (!isInputObjectType(type))
+    return type.name === 'ID' ? idSchema(id ?? 'any', isGlobal) : (scalars[type.name] ?? {});
+  const fields = Object.values(type.getFields());
+  const properties = fields.map((field): [string, JsonSchema] => {
+    const named = namedBy({ argument: field, parent: type.name, field: undefined, answer: undefined });
+    const value = field.name === 'extra' ? ({ type: 'object' } as const) : valueSchema(field.type, named);
+    const most = mostItems[field.name];
+    const bounded = most === undefined ? value : { ...value, maxItems: most };
+    const allowed = isNonNullType(field.type) ? bounded : orNull(bounded);
+    return [field.name, { ...allowed, ...describedBy(bounded.description, undefined, field.description) }];
+  });
+  const required = fields.filter(({ type: inner, default: value }) => isNonNullType(inner) && value === undefined);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required: required.map(({ name }) => name) }),
+    additionalProperties: false,
+  };
+}
+
+const dateTime =
+  '^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?(?:Z|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)$';
+
+const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
+
+/** What each scalar is in JSON. Half a surrogate pair aside, whatever these allow is taken. */
+const scalars: Readonly<Record<string, JsonSchema>> = {
+  Boolean: { type: 'boolean' },
+  DateTime: { type: 'string', format: 'date-time', pattern: dateTime, description: 'such as 2024-05-01T10:00:00Z' },
+  Float: { type: 'number' },
+  Int: { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
+  JSON: {},
+  String: { type: 'string' },
+  TimeZone: {
+    type: 'string',
+    pattern: '^[A-Za-z][\\w+\\/\\-]{1,63}$',
+    description: 'an IANA time zone such as Europe/Berlin',
+  },
+  UUID: { type: 'string', format: 'uuid', pattern: `^${uuid}$`, description: 'a UUID' },
+};
+
+/** The forms of upstream ids, as patterns. */
+const forms = {
+  integer: '(?:0|-?[1-9]\\d{0,18})',
+  uuid,
+  // What a path can hold as one segment, and no global id begins with.
+  text: '[a-zA-PX-Z0-9][\\w-]{0,198}',
+} as const;
+
+function idSchema(named: NodeType | 'any' | 'tile', isGlobal: boolean): JsonSchema {
+  if (named === 'any')
+    return { type: 'string', pattern: '^[Q-W][\\w-]{7,2199}$', description: 'a global id, the `id` of an object' };
+  if (named === 'tile')
+    return { type: 'string', pattern: '^(?:0|[1-9]\\d{0,18})$', description: 'the id of a tile, an integer' };
+  const article = /^[AEIOU]/.test(named) ? 'an' : 'a';
+  const global = `${globalPrefix(named)}[\\w-]{2,2180}`;
+  if (isGlobal && named !== 'Organization' && nouns[named].owner !== undefined)
+    return { type: 'string', pattern: `^${global}$`, description: `the global id of ${article} ${named}, its \`id\`` };
+  const form = named === 'Organization' ? 'uuid' : nouns[named].ids;
+  const isOwner = named === 'Organization' || named === 'Project';
+  const texts = [forms[form], ...(isOwner ? [current] : []), global];
+  const words = [
+    { integer: 'an integer', uuid: 'a UUID', text: 'a text' }[form],
+    ...(isOwner ? [current] : []),
+    'or its global id',
+  ];
+  const description = `the id of ${article} ${named}: ${words.join(', ')}`;
+  return { type: 'string', pattern: `^(?:${texts.join('|')})$`, description };
+}
+
+/** How all global ids of a type begin: base64url writes three bytes as four characters. */
+function globalPrefix(type: NodeType): string {
+  const text = `${type}:`;
+  return Buffer.from(text.slice(0, text.length - (text.length % 3))).toString('base64url');
+}
+
+/** A description as one line. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+/** The variables of an operation that say how large its answer is: sizes of pages, lists of ids, and switches. */
+export function sizingVariables({ schema, document, operation }: ToolOperation): readonly string[] {
+  const uses = variableUses(schema, document, operation);
+  const isSizing = ({ argument, field, isItem }: VariableUse): boolean =>
+    isPageSize({ argument, field }) || (field !== undefined && argument.name === 'ids' && !isItem);
+  return [...uses].filter(([, all]) => all.some(isSizing)).map(([name]) => name);
+}
+
+/** Arguments with what JSON has in two forms in one: an id may be written as a number. */
+export function withTextIds(values: unknown, schema: JsonSchema): unknown {
+  if (!isObject(values)) return values;
+  const entries = Object.entries(values).map(([name, value]): [string, unknown] => {
+    const known = schema.properties !== undefined && Object.hasOwn(schema.properties, name);
+    const pattern = known ? schema.properties[name]?.pattern : undefined;
+    return [name, pattern !== undefined && Number.isSafeInteger(value) ? String(value) : value];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,142 @@
+import { setImmediate } from 'node:timers/promises';
+import type { HttpRequestContext } from '../http/request-context.ts';
+import type { Tenant } from '../rest/tenants.ts';
+import { isObject, type JsonObject } from '../rest/values.ts';
+import { packageVersion } from '../version.ts';
+import { type CallOptions, type CallResult, callTool } from './call.ts';
+import { type Edition, editions, isOlder, metaNames, olderEditions } from './editions.ts';
+import { errorCodes, McpError, type Message } from './message.ts';
+import type { Tools } from './tools.ts';
+
+/** Collaborators of the methods. */
+export interface MethodOptions extends CallOptions {
+  /** The tools as they are now. */
+  readonly tools: () => Tools;
+  /** True if what a caller may do depends on its token: then no cache may give its list to others. */
+  readonly isPrivate: boolean;
+  /** Called with what became of each use of a tool. */
+  readonly onCall: (tool: string, result: CallResult) => void;
+}
+
+/** A request, in the edition that it speaks. */
+export interface Asked {
+  readonly message: Message;
+  readonly edition: Edition;
+  readonly context: HttpRequestContext;
+}
+
+/** Stands for tools that there are not: names of operations have no such character. */
+const unknownTool = '-';
+
+/** Answers a request with the JSON text of its result. Rejects with an McpError. */
+export type AnswerMethod = (asked: Asked) => Promise<string> | string;
+
+/** Makes the methods of the protocol that a server of nothing but tools has. */
+export function createMethods(options: MethodOptions): AnswerMethod {
+  const lists = createLists(options);
+  return (asked) => {
+    const { message, edition } = asked;
+    const { method } = message;
+    if (method === 'tools/list') return lists(asked);
+    if (method === 'tools/call') return call(asked, options);
+    if (isOlder(edition)) {
+      if (method === 'initialize') return initialized(message.params);
+      if (method === 'ping' || method === 'logging/setLevel') return '{}';
+    } else if (method === 'server/discover') return discovered(options);
+    const status = isOlder(edition) ? 200 : 404;
+    throw new McpError(errorCodes.unknownMethod, `Method not found: ${method}`, { status });
+  };
+}
+
+const serverInfo = { name: 'workspace-graphql-gateway', title: 'Workspace GraphQL gateway', version: packageVersion() };
+
+const instructions =
+  'Each tool runs one GraphQL operation over a REST API. The last line of its description, and `_meta.restCalls`, say how many REST calls it costs; the `_meta.restCalls` of a result says how many it made, how many reads a cache answered, and what is left of the budget. Ask for small pages first, and pass on the ids and cursors of results as they are.';
+
+function initialized({ protocolVersion }: JsonObject): string {
+  const version = olderEditions.find((one) => one === protocolVersion) ?? olderEditions[0];
+  // Levels of logging are taken, and nothing is ever logged to a client.
+  const capabilities = { tools: {}, logging: {} };
+  return JSON.stringify({ protocolVersion: version, capabilities, serverInfo, instructions });
+}
+
+function discovered({ isPrivate }: MethodOptions): string {
+  const meta = { [metaNames.server]: serverInfo };
+  const supported = { supportedVersions: editions, capabilities: { tools: {} }, instructions };
+  return JSON.stringify({ ...complete, ...supported, ...cacheable(isPrivate), _meta: meta });
+}
+
+const complete = { resultType: 'complete' } as const;
+
+/** How long a client may keep a list, in milliseconds. */
+const listTtlMs = 60_000;
+
+function cacheable(isPrivate: boolean): JsonObject {
+  return { ttlMs: listTtlMs, cacheScope: isPrivate ? 'private' : 'public' };
+}
+
+/** Answers `tools/list`. The texts of definitions are kept for as long as their tools. */
+function createLists({ tools, isPrivate }: MethodOptions): (asked: Asked) => Promise<string> {
+  const known = new WeakMap<Tools, WeakMap<object, ReadonlyMap<string, Definition>>>();
+  const definitionsFor = async (all: Tools, tenant: Tenant | undefined): Promise<ReadonlyMap<string, Definition>> => {
+    const ofTools = known.get(all) ?? new WeakMap<object, ReadonlyMap<string, Definition>>();
+    known.set(all, ofTools);
+    const key = tenant?.reach === undefined ? all : tenant;
+    const found = ofTools.get(key) ?? (await define(all, tenant));
+    ofTools.set(key, found);
+    return found;
+  };
+  return async ({ message: { params }, edition, context: { caller } }) => {
+    if (params['cursor'] !== undefined && params['cursor'] !== null)
+      throw invalidParams('Expected no `cursor`: the list is one page.', edition);
+    const all = tools();
+    const tenant = caller?.tenant;
+    const definitions = await definitionsFor(all, tenant);
+    const shown = [...all.values()].filter((tool) => tool.isFor(tenant));
+    const texts = shown.map(({ name }) => definitions.get(name)?.[isOlder(edition) ? 'older' : 'modern'] ?? '{}');
+    const list = `"tools":[${texts.join()}]`;
+    if (isOlder(edition)) return `{${list}}`;
+    const meta = { _meta: { [metaNames.server]: serverInfo } };
+    const members = JSON.stringify({ ...complete, ...cacheable(isPrivate), ...meta }).slice(1, -1);
+    return `{${list},${members}}`;
+  };
+}
+
+/** The JSON of a tool, as editions want it. */
+interface Definition {
+  readonly modern: string;
+  /** Before 2026-07-28 what tools answer is an object always. */
+  readonly older: string;
+}
+
+/** Lets requests be answered between two tools: their costs are planned. */
+async function define(tools: Tools, tenant: Tenant | undefined): Promise<ReadonlyMap<string, Definition>> {
+  const found = new Map<string, Definition>();
+  for (const [name, tool] of tools) {
+    const definition = tool.definitionFor(tenant);
+    const outputSchema = { ...definition.outputSchema, type: ['object', 'null'] };
+    found.set(name, { older: JSON.stringify(definition), modern: JSON.stringify({ ...definition, outputSchema }) });
+    await setImmediate();
+  }
+  return found;
+}
+
+async function call({ message: { params }, edition, context }: Asked, options: MethodOptions): Promise<string> {
+  const { name, arguments: values, _meta: given } = params;
+  if (typeof name !== 'string') throw invalidParams('Expected `params.name` to be the name of a tool.', edition);
+  const tool = options.tools().get(name);
+  if (tool === undefined || !tool.isFor(context.caller?.tenant)) {
+    options.onCall(unknownTool, 'refused');
+    throw invalidParams(`Unknown tool: ${name.slice(0, 100)}`, edition);
+  }
+  if (isObject(given)) context.follow(given);
+  const { members, meta, result } = await callTool(tool, values, { edition, context, options });
+  options.onCall(tool.name, result);
+  if (isOlder(edition)) return `{${[...members, `"_meta":${JSON.stringify(meta)}`].join()}}`;
+  const all = JSON.stringify({ ...meta, [metaNames.server]: serverInfo });
+  return `{${['"resultType":"complete"', ...members, `"_meta":${all}`].join()}}`;
+}
+
+function invalidParams(message: string, edition: Edition): McpError {
+  return new McpError(errorCodes.invalidParams, message, { status: isOlder(edition) ? 200 : 400 });
+}

@@ -1,0 +1,79 @@
+import {
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  getNamedType,
+  isAbstractType,
+  isEnumType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import { fragmentsOf, isConstant, type ObjectSelection, rootOf, type Selection } from '../look-ahead/selection-tree.ts';
+import { isList, isObject } from '../rest/values.ts';
+import type { ToolOperation } from './input-schema.ts';
+import { allowsNull, type JsonSchema, orNull, typesOf } from './json-schema.ts';
+
+/** The schema of the data that an operation answers. */
+export function outputSchemaOf({ schema, document, operation }: ToolOperation): JsonSchema {
+  const scope = { schema, fragments: fragmentsOf(document), operation };
+  const isCertain = isConstant(scope);
+  const root = rootOf(scope, isCertain ? {} : undefined);
+  return root === undefined ? {} : objectSchema(root, { schema, isCertain });
+}
+
+interface Scope {
+  readonly schema: GraphQLSchema;
+  /** True if every field that may be selected is. */
+  readonly isCertain: boolean;
+}
+
+function objectSchema({ fields, typenames }: ObjectSelection, scope: Scope): JsonSchema {
+  const properties = [
+    ...typenames.map((key): [string, JsonSchema] => [key, { type: 'string' }]),
+    ...fields.map(({ responseKey, field, below }): [string, JsonSchema] => [
+      responseKey,
+      valueSchema(field.type, below, scope),
+    ]),
+  ];
+  return {
+    type: 'object',
+    ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
+    ...(scope.isCertain && properties.length > 0 && { required: properties.map(([key]) => key) }),
+  };
+}
+
+function valueSchema(type: GraphQLOutputType, below: Selection, scope: Scope): JsonSchema {
+  if (isNonNullType(type)) return bareSchema(type.ofType, below, scope);
+  return orNull(bareSchema(type, below, scope));
+}
+
+function bareSchema(type: GraphQLOutputType, below: Selection, scope: Scope): JsonSchema {
+  if (isListType(type)) return { type: 'array', items: valueSchema(type.ofType, below, scope) };
+  if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
+  if (isLeafType(type)) return scalars[type.name] ?? { type: 'string' };
+  const named = getNamedType(type);
+  if (isObjectType(named)) return objectSchema(below.on(named), scope);
+  const possible = isAbstractType(named) ? scope.schema.getPossibleTypes(named) : [];
+  const schemas = possible.map((one) => objectSchema(below.on(one), scope));
+  const different = [...new Map(schemas.map((one) => [JSON.stringify(one), one])).values()];
+  const [only] = different;
+  return different.length === 1 && only !== undefined ? only : { anyOf: different };
+}
+
+/** Texts have no format: the upstream's are passed on as they are. */
+const scalars: Readonly<Record<string, JsonSchema>> = {
+  Boolean: { type: 'boolean' },
+  Float: { type: 'number' },
+  Int: { type: 'integer' },
+  JSON: {},
+};
+
+/** The least that fits the schema in place of a value: null where that is allowed, and no items of lists. */
+export function emptied(value: unknown, schema: JsonSchema): unknown {
+  if (allowsNull(schema)) return null;
+  if (isList(value)) return [];
+  if (!isObject(value) || !typesOf(schema).includes('object')) return value;
+  const { properties = {}, required = [] } = schema;
+  return Object.fromEntries(required.map((name) => [name, emptied(value[name], properties[name] ?? {})]));
+}

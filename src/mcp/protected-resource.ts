@@ -1,0 +1,36 @@
+/** Where agents use tools, as tokens and metadata name it: the protected resource of RFC 9728. */
+export interface ProtectedResource {
+  /** The URL of `/mcp` as clients reach it. */
+  readonly url: string;
+  /** Where its metadata is, as clients reach it. */
+  readonly metadataUrl: string;
+  /** The paths at which requests for the metadata may come, whether or not a proxy takes off a prefix. */
+  readonly metadataPaths: readonly string[];
+  /** The metadata as JSON. */
+  readonly metadata: string;
+}
+
+const wellKnown = '/.well-known/oauth-protected-resource';
+
+/** The path of the endpoint for agents. */
+export const mcpPath = '/mcp';
+
+/** The protected resource of a gateway that clients reach under `publicUrl`, for tokens of an issuer. */
+export function protectedResourceOf(publicUrl: string, issuer: string): ProtectedResource {
+  const resource = new URL(`${publicUrl}${mcpPath}`);
+  // RFC 9728 §3.1: the well-known part stands between host and path.
+  const path = `${wellKnown}${resource.pathname}`;
+  const url = resource.href;
+  const metadata = { resource: url, authorization_servers: [issuer], bearer_methods_supported: ['header'] };
+  return {
+    url,
+    metadataUrl: `${resource.origin}${path}`,
+    metadataPaths: [...new Set([`${wellKnown}${mcpPath}`, path])],
+    metadata: JSON.stringify(metadata),
+  };
+}
+
+/** The challenge of a refusal (RFC 6750 §3, RFC 9728 §5.1). */
+export function challengeOf({ metadataUrl }: ProtectedResource, isInvalid: boolean): string {
+  return `Bearer ${isInvalid ? 'error="invalid_token", ' : ''}resource_metadata="${metadataUrl}"`;
+}

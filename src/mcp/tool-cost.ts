@@ -1,0 +1,103 @@
+import { fragmentsOf } from '../look-ahead/selection-tree.ts';
+import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
+import { type Extremes, extremesOf, planWith, type Variables } from '../plan/worst-case.ts';
+import type { Tenant } from '../rest/tenants.ts';
+import { isList, isObject } from '../rest/values.ts';
+import type { ToolOperation } from './input-schema.ts';
+
+/** What a tool costs, over all arguments that its schema allows. */
+export interface ToolCost {
+  /** REST calls of one use of the tool: at least, without what is cached, and at most. */
+  readonly lower: number;
+  readonly upper: number;
+  /** How many calls wait for one another at most, one after the other. */
+  readonly waves: number;
+  /** The same as a sentence. */
+  readonly line: string;
+}
+
+/** What costs are worked out with. */
+export interface CostLimits {
+  /** Most REST calls that an operation may make. */
+  readonly maxUpstreamCalls: number;
+}
+
+/** The cost of a tool for callers of a tenant; undefined: for all who reach all that their key sees. */
+export function costOf(tool: ToolOperation & CostLimits, tenant?: Tenant): ToolCost {
+  const { maxUpstreamCalls } = tool;
+  const maxSteps = mostSteps(maxUpstreamCalls);
+  const fragments = fragmentsOf(tool.document);
+  const found = unlessTooLarge(() => extremesOf({ ...tool, fragments, maxSteps, tenant, variesDefaults: true }));
+  if (found === undefined) {
+    const line = `Costs up to ${counted(maxUpstreamCalls)}.`;
+    return { lower: 0, upper: maxUpstreamCalls, waves: maxUpstreamCalls, line };
+  }
+  const { worst, lower } = found;
+  const upper = Math.min(worst.upper, maxUpstreamCalls);
+  return { lower: Math.min(lower, upper), upper, waves: worst.waves, line: lineOf(found, maxUpstreamCalls) };
+}
+
+function unlessTooLarge<T>(plan: () => T): T | undefined {
+  try {
+    return plan();
+  } catch (error) {
+    if (error instanceof PlanLimitError) return undefined;
+    throw error;
+  }
+}
+
+function lineOf({ usual, worst, variables }: Extremes, most: number): string {
+  const upper = Math.min(worst.upper, most);
+  if (upper === 0) return 'Costs no REST call.';
+  const least = Math.min(usual.lower, usual.upper, most);
+  const usually = Math.min(usual.upper, most);
+  const range = least === usually ? counted(usually) : `${least} to ${counted(usually)}`;
+  const waves = usual.waves === 0 ? '' : ` in ${usual.waves} ${usual.waves === 1 ? 'wave' : 'waves'}`;
+  const further = upper > usually ? `; up to ${upper}${withVariables(variables)}` : '';
+  return `Costs ${range}${waves}${further}.`;
+}
+
+function counted(calls: number): string {
+  return `${calls} REST ${calls === 1 ? 'call' : 'calls'}`;
+}
+
+/** The variables that make it so dear, those that say something by their value first. */
+function withVariables(variables: Variables): string {
+  const shown = Object.entries(variables).flatMap(([name, value]) => {
+    if (typeof value === 'number' || typeof value === 'boolean') return [`${name}: ${value}`];
+    return isList(value) ? [`${value.length} ${name}`] : isObject(value) || value === undefined ? [] : [name];
+  });
+  return shown.length === 0 ? '' : ` with ${shown.join(', ')}`;
+}
+
+/** The limits of what an operation may cost. */
+export interface OperationLimits extends CostLimits {
+  readonly maxUpstreamRows: number;
+  readonly maxAnswerObjects: number;
+}
+
+/** Sizes of pages that are tried in place of one that costs too much. */
+const smallerSizes = [50, 20, 10, 5, 2, 1];
+
+/** The largest size of pages with which a tool would be within the limits; undefined if there is none, or nothing to size. */
+export function fittingSize(
+  tool: ToolOperation,
+  sizing: readonly string[],
+  values: Variables,
+  limits: OperationLimits & { readonly tenant: Tenant | undefined },
+): number | undefined {
+  const maxSteps = mostSteps(limits.maxUpstreamCalls);
+  const options = { ...tool, fragments: fragmentsOf(tool.document), tenant: limits.tenant, maxSteps };
+  return smallerSizes.find((size) => {
+    const smaller = { ...values, ...Object.fromEntries(sizing.map((name) => [name, sized(values[name], size)])) };
+    const plan = unlessTooLarge(() => planWith(smaller, options)?.plan);
+    if (plan === undefined) return false;
+    const { upper, rows, objects } = plan;
+    return upper <= limits.maxUpstreamCalls && rows <= limits.maxUpstreamRows && objects <= limits.maxAnswerObjects;
+  });
+}
+
+function sized(value: unknown, size: number): unknown {
+  if (isList(value)) return value.slice(0, size);
+  return typeof value === 'number' ? Math.min(value, size) : size;
+}

@@ -1,0 +1,140 @@
+import { type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
+import { fragmentsOf, rootOf } from '../look-ahead/selection-tree.ts';
+import type { PreparedOperation } from '../operation/document.ts';
+import type { Tenant } from '../rest/tenants.ts';
+import { inputSchemaOf, oneLine, sizingVariables, type ToolOperation } from './input-schema.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { outputSchemaOf } from './output-schema.ts';
+import { type CostLimits, costOf, type ToolCost } from './tool-cost.ts';
+
+/** What tools are made with. */
+export interface ToolOptions extends CostLimits {
+  readonly schema: GraphQLSchema;
+  readonly maxPageSize: number;
+}
+
+/** A tool as agents see it (Model Context Protocol, Tool). */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema: JsonSchema;
+  readonly annotations: Annotations;
+  readonly _meta: { readonly restCalls: Pick<ToolCost, 'lower' | 'upper' | 'waves'> };
+}
+
+interface Annotations {
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint: boolean;
+  readonly idempotentHint: boolean;
+  readonly openWorldHint: false;
+}
+
+/** A listed operation that agents may use. */
+export class Tool {
+  readonly name: string;
+  /** The id of its document. */
+  readonly documentId: string;
+  readonly isMutation: boolean;
+  /** The names of the root fields that it may select. */
+  readonly rootFields: ReadonlySet<string>;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema: JsonSchema;
+  /** The arguments that say how large its answer is. */
+  readonly sizing: readonly string[];
+  readonly #operation: ToolOperation & CostLimits;
+  readonly #text: string;
+  readonly #annotations: Annotations;
+  /** Tenants that are narrowed reach lists in another way, which costs otherwise. */
+  readonly #costs = new WeakMap<object, ToolCost>();
+
+  constructor(
+    name: string,
+    documentId: string,
+    { document, operation }: Pick<PreparedOperation, 'document' | 'operation'>,
+    options: ToolOptions,
+  ) {
+    const own = { ...options, document, operation };
+    const fields = rootFieldsOf(own);
+    this.name = name;
+    this.documentId = documentId;
+    this.isMutation = operation.operation === 'mutation';
+    this.rootFields = new Set(fields.map(({ name: field }) => field));
+    this.inputSchema = inputSchemaOf(own);
+    this.outputSchema = outputSchemaOf(own);
+    this.sizing = sizingVariables(own);
+    this.#operation = own;
+    this.#text = descriptionOf(operation, fields);
+    this.#annotations = annotationsOf(operation, fields);
+  }
+
+  /** What it costs callers of a tenant. */
+  costFor(tenant: Tenant | undefined): ToolCost {
+    const key = tenant?.reach === undefined ? this : tenant;
+    const known = this.#costs.get(key) ?? costOf(this.#operation, tenant);
+    this.#costs.set(key, known);
+    return known;
+  }
+
+  /** The tool as callers of a tenant see it. */
+  definitionFor(tenant: Tenant | undefined): ToolDefinition {
+    const { lower, upper, waves, line } = this.costFor(tenant);
+    return {
+      name: this.name,
+      description: this.#text === '' ? line : `${this.#text}\n${line}`,
+      inputSchema: this.inputSchema,
+      outputSchema: this.outputSchema,
+      annotations: this.#annotations,
+      _meta: { restCalls: { lower, upper, waves } },
+    };
+  }
+
+  /** True if callers of a tenant may run it. */
+  isFor(tenant: Tenant | undefined): boolean {
+    if (tenant === undefined || !this.isMutation) return true;
+    return [...this.rootFields].every((field) => tenant.mutations.has(field));
+  }
+
+  /** True if its author described it. */
+  get isDescribed(): boolean {
+    return this.#operation.operation.description !== undefined;
+  }
+
+  /** What it is made of. */
+  get operation(): ToolOperation {
+    return this.#operation;
+  }
+}
+
+/** A root field of a tool. */
+interface RootField {
+  readonly name: string;
+  readonly description: string;
+  /** The method of its REST call; undefined if it has none. */
+  readonly method: string | undefined;
+}
+
+function rootFieldsOf({ schema, document, operation }: ToolOperation): readonly RootField[] {
+  const scope = { schema, fragments: fragmentsOf(document), operation };
+  return (rootOf(scope, undefined)?.fields ?? []).map(({ field, role }) => {
+    const method = 'endpoint' in role ? role.endpoint.method : undefined;
+    return { name: field.name, description: field.description ?? '', method };
+  });
+}
+
+/** What its author says of it, else what the schema says of its fields. */
+function descriptionOf({ description }: OperationDefinitionNode, fields: readonly RootField[]): string {
+  return oneLine(description?.value ?? [...new Set(fields.map((field) => field.description))].join(' '));
+}
+
+function annotationsOf({ operation }: OperationDefinitionNode, fields: readonly RootField[]): Annotations {
+  const isQuery = operation === 'query';
+  return {
+    readOnlyHint: isQuery,
+    // What only adds takes nothing away.
+    destructiveHint: !isQuery && !fields.every(({ name }) => name.startsWith('create')),
+    // RFC 9110 §9.2.2; the API's PATCH sets members to values.
+    idempotentHint: isQuery || fields.every(({ method }) => method !== undefined && method !== 'POST'),
+    openWorldHint: false,
+  };
+}

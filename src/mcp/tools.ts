@@ -1,0 +1,67 @@
+import { Kind, parse } from 'graphql';
+import type { PreparedOperation } from '../operation/document.ts';
+import type { DocumentSet, ListedDocument } from '../operation/persisted/document-set.ts';
+import { ManifestError } from '../operation/persisted/manifest.ts';
+import { Tool, type ToolOptions } from './tool.ts';
+
+/** The names of operations that are tools, as `MCP_TOOLS` has them: `*` is every query that has a name. */
+export type ToolNames = readonly string[];
+
+/** The tools by their names, in the order of the names. */
+export type Tools = ReadonlyMap<string, Tool>;
+
+/** An operation of a listed document. */
+interface NamedOperation {
+  readonly document: ListedDocument;
+  readonly prepared: PreparedOperation;
+}
+
+/**
+ * The tools that the documents of a set are. Throws a ManifestError if one of the names is that of no operation, or of
+ * several that differ, or is that of a subscription.
+ */
+export function toolsOf(set: DocumentSet, names: ToolNames, options: ToolOptions): Tools {
+  const operations = operationsIn(set);
+  const wanted = new Set(names.filter((name) => name !== '*'));
+  if (names.includes('*'))
+    for (const [name, [first]] of operations) if (first?.prepared.operation.operation === 'query') wanted.add(name);
+  const tools = [...wanted].toSorted(byText).map((name): [string, Tool] => {
+    const { document, prepared } = theOnly(name, operations.get(name) ?? []);
+    return [name, new Tool(name, document.id, prepared, options)];
+  });
+  return new Map(tools);
+}
+
+/** Not by a locale: the order is the same everywhere. */
+function byText(one: string, other: string): number {
+  return one < other ? -1 : 1;
+}
+
+function theOnly(name: string, found: readonly NamedOperation[]): NamedOperation {
+  const [only, other] = found;
+  if (only === undefined)
+    throw new ManifestError(
+      `MCP_TOOLS: expected ${name} to be an operation of a listed document that is valid, but there is none`,
+    );
+  if (other !== undefined) {
+    const files = [...new Set(found.map(({ document: { file } }) => file))].join(' and ');
+    throw new ManifestError(`MCP_TOOLS: expected one operation ${name}, but ${files} have ${found.length} that differ`);
+  }
+  if (only.prepared.operation.operation === 'subscription')
+    throw new ManifestError(`MCP_TOOLS: expected ${name} to be a query or a mutation, but it is a subscription`);
+  return only;
+}
+
+/** The operations of valid documents by their names; one document under several ids counts once. */
+function operationsIn({ byText: documents }: DocumentSet): ReadonlyMap<string, readonly NamedOperation[]> {
+  const found = new Map<string, NamedOperation[]>();
+  const distinct = new Map([...documents.values()].map((document) => [document.bare, document]));
+  for (const document of distinct.values()) {
+    for (const definition of parse(document.text).definitions) {
+      if (definition.kind !== Kind.OPERATION_DEFINITION || definition.name === undefined) continue;
+      const name = definition.name.value;
+      found.set(name, [...(found.get(name) ?? []), { document, prepared: document.operations(name) }]);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,141 @@
+import {
+  type ASTNode,
+  type DocumentNode,
+  type GraphQLArgument,
+  type GraphQLInputField,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  type OperationDefinitionNode,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { fragmentsOf } from '../look-ahead/selection-tree.ts';
+import { isNoun, type NodeType } from '../rest/nouns.ts';
+
+/** A place of a document in which a variable stands: an argument, or a field of an input object. */
+export interface VariableUse {
+  readonly argument: GraphQLArgument | GraphQLInputField;
+  /** The type of the objects that the field is on, or of the input. */
+  readonly parent: string;
+  /** The field that has the argument; undefined for a field of an input object. */
+  readonly field: string | undefined;
+  /** What the field answers, if that is an object. */
+  readonly answer: string | undefined;
+  /** True if the variable is one of the items of a list. */
+  readonly isItem: boolean;
+  /** The other fields of the same input object, where they are written out. */
+  readonly siblings: readonly string[];
+  /** True if null is no value there. */
+  readonly isRequired: boolean;
+}
+
+/** A field of an input object that is written out. */
+interface Input {
+  readonly field: GraphQLInputField | undefined;
+  readonly type: string;
+  readonly siblings: readonly string[];
+}
+
+/** Where each variable of an operation stands, in its fragments as well; directives aside. */
+export function variableUses(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): ReadonlyMap<string, readonly VariableUse[]> {
+  const uses = new Map<string, VariableUse[]>();
+  const types = new TypeInfo(schema);
+  const fragments = fragmentsOf(document);
+  const waiting: ASTNode[] = [operation];
+  const seen = new Set<string>();
+  /** The fields of input objects around the current node, innermost last. */
+  const inputs: Input[] = [];
+  /** The fields of the object literals around it. */
+  const objects: (readonly string[])[] = [];
+  const add = (name: string, parent: unknown): void => {
+    if (types.getDirective() !== null) return;
+    const input = inputs.at(-1);
+    const argument = input === undefined ? types.getArgument() : input.field;
+    const field = input === undefined ? types.getFieldDef() : undefined;
+    if (argument === null || argument === undefined) return;
+    const use: VariableUse = {
+      argument,
+      parent: input?.type ?? types.getParentType()?.name ?? '',
+      field: field?.name,
+      answer: field === undefined || field === null ? undefined : getNamedType(field.type).name,
+      siblings: input?.siblings ?? [],
+      isItem: Array.isArray(parent) && isListType(getNullableType(argument.type)),
+      isRequired: isNonNullType(types.getInputType()),
+    };
+    uses.set(name, [...(uses.get(name) ?? []), use]);
+  };
+  const visitor = visitWithTypeInfo(types, {
+    VariableDefinition: () => false,
+    FragmentSpread: ({ name: { value } }) => {
+      const fragment = fragments[value];
+      if (fragment === undefined || seen.has(value)) return;
+      seen.add(value);
+      waiting.push(fragment);
+    },
+    ObjectValue: {
+      enter: ({ fields }) => void objects.push(fields.map(({ name }) => name.value)),
+      leave: () => void objects.pop(),
+    },
+    ObjectField: {
+      enter: (node) => {
+        const parent = getNamedType(types.getParentInputType());
+        const field = isInputObjectType(parent) ? parent.getFields()[node.name.value] : undefined;
+        inputs.push({ field, type: parent?.name ?? '', siblings: objects.at(-1) ?? [] });
+      },
+      leave: () => void inputs.pop(),
+    },
+    Variable: ({ name: { value } }, _key, parent) => add(value, parent),
+  });
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) visit(next, visitor);
+  return uses;
+}
+
+/** Arguments that say how many rows of a list are wanted. */
+const pageSizes: ReadonlySet<string> = new Set(['first', 'last']);
+
+/** True if a place takes the size of a page. */
+export function isPageSize({ argument, field }: Pick<VariableUse, 'argument' | 'field'>): boolean {
+  return field !== undefined && pageSizes.has(argument.name);
+}
+
+/** What an id in a place names: a type of objects, any of them, or the tile of a dashboard. Undefined if it is no id. */
+export function namedBy({
+  argument,
+  parent,
+  field,
+  answer,
+}: Omit<VariableUse, 'isItem' | 'isRequired' | 'siblings'>): NodeType | 'any' | 'tile' | undefined {
+  const { name, type } = argument;
+  if (getNamedType(type).name !== 'ID') return undefined;
+  if (name === 'tileId') return 'tile';
+  const ofName = /(project|organization|dashboard|plugin)Id$/i.exec(name)?.[1];
+  if (ofName !== undefined) return typeOf(ofName);
+  if (field === undefined) return typeOf(/Dashboard|Plugin|Project/.exec(parent)?.[0] ?? '');
+  if (answer === 'Node') return 'any';
+  if (answer !== undefined && answer !== 'String') return typeOf(answer);
+  return typeOf(/^[a-z]+/.exec(field)?.[0] ?? '');
+}
+
+/** True if an id in a place has to say by itself what owns its object: nothing beside it does. */
+export function isAlone({ argument, field, siblings }: VariableUse): boolean {
+  return (
+    field === undefined &&
+    argument.name === 'id' &&
+    !siblings.includes('projectId') &&
+    !siblings.includes('organizationId')
+  );
+}
+
+function typeOf(word: string): NodeType | 'any' {
+  const name = `${word.slice(0, 1).toUpperCase()}${word.slice(1).toLowerCase()}`;
+  return isNoun(name) || name === 'Organization' ? name : 'any';
+}

@@ -1,0 +1,124 @@
+import { getVariableValues, isInputType, isNonNullType, typeFromAST, type VariableDefinitionNode } from 'graphql';
+import type { CursorCodec } from '../context.ts';
+import type { OperationScope } from '../look-ahead/selection-tree.ts';
+import type { Tenant } from '../rest/tenants.ts';
+import { type CheckedPlan, type Plan, planChecked } from './plan.ts';
+import { samplesOf } from './samples.ts';
+
+/** An operation, and for whom and how long it is planned. */
+interface PlanningOptions extends OperationScope {
+  readonly maxPageSize: number;
+  /** How many steps each planning may take (see `mostSteps`); by default as many as it needs. */
+  readonly maxSteps?: number;
+  /** The tenant for whom it would run, if the gateway holds the key. */
+  readonly tenant?: Tenant | undefined;
+}
+
+/** An operation whose variables are not known. */
+interface WorstCaseOptions extends PlanningOptions {
+  /** True if variables with a default may have other values, too. */
+  readonly variesDefaults: boolean;
+}
+
+/** Values of variables by their names. */
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** The plans of an operation over all values of its variables. */
+export interface Extremes {
+  /** With the defaults of variables, what can be left out left out. */
+  readonly usual: Plan;
+  /** That with the most calls, and among those with the most rows; its `objects` are those of the largest answer. */
+  readonly worst: Plan;
+  /** The variables of the worst that are others than those of the usual one. */
+  readonly variables: Variables;
+  /** The fewest calls of any. */
+  readonly lower: number;
+}
+
+/** Any text is taken for a cursor, because any variable may hold one. */
+const cursors: CursorCodec = {
+  encode: () => '',
+  decode: () => ({ offset: 1_000_000 }),
+  isOfCurrent: () => true,
+  encodeQuery: () => '',
+  decodeQuery: () => '?',
+};
+
+/**
+ * The extremes among the plans of an operation, looked for one variable after the other: with its default, or else with
+ * each of the values that cost differently. Undefined if no variables fit.
+ */
+export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
+  const { operation, maxPageSize } = options;
+  const choices = (operation.variableDefinitions ?? []).map((one, place) =>
+    // Further from each other than a list is long: no two variables have an object in common.
+    choicesOf(one, options, 1 + place * maxPageSize),
+  );
+  const base: Variables = Object.fromEntries(choices.map(({ name, values }) => [name, values[0]]));
+  const first = planWith(base, options);
+  let usual = first;
+  let usualVariables = base;
+  let worst = first;
+  let variables = base;
+  let least = first;
+  let leastVariables = base;
+  let objects = first?.plan.objects ?? 0;
+  for (const { name, values } of choices) {
+    for (const value of values.slice(1)) {
+      // Also without what the others were found to be: some exclude each other, as `first` and `last` do.
+      for (const all of new Set([variables, leastVariables, base])) {
+        const tried = { ...all, [name]: value };
+        const found = planWith(tried, options);
+        objects = Math.max(objects, found?.plan.objects ?? 0);
+        if (found === undefined) continue;
+        if (usual?.isRefused !== false && !found.isRefused) [usual, usualVariables] = [found, tried];
+        if (worst === undefined || costsMore(found, worst)) [worst, variables] = [found, tried];
+        if (least === undefined || costsLess(found, least)) [least, leastVariables] = [found, tried];
+      }
+    }
+  }
+  if (usual === undefined || worst === undefined || least === undefined) return undefined;
+  const lower = Math.min(least.plan.lower, worst.plan.upper);
+  const changed = Object.entries(variables).filter(([name, value]) => value !== usualVariables[name]);
+  return {
+    usual: usual.plan,
+    worst: { ...worst.plan, lower, objects },
+    variables: Object.fromEntries(changed),
+    lower,
+  };
+}
+
+/** A plan whose arguments are refused is of values of another sort than the operation takes. Rows decide between equals. */
+function costsMore(found: CheckedPlan, other: CheckedPlan): boolean {
+  if (found.isRefused !== other.isRefused) return other.isRefused && found.plan.upper >= other.plan.upper;
+  const { upper, rows } = found.plan;
+  return upper > other.plan.upper || (upper === other.plan.upper && rows > other.plan.rows);
+}
+
+function costsLess(found: CheckedPlan, other: CheckedPlan): boolean {
+  if (found.isRefused !== other.isRefused) return other.isRefused;
+  return found.plan.lower < other.plan.lower;
+}
+
+/** What a variable may be: its default, else left out if it can be, or one of the values that cost differently. */
+function choicesOf(
+  { variable, type, defaultValue }: VariableDefinitionNode,
+  { schema, maxPageSize, variesDefaults }: WorstCaseOptions,
+  number: number,
+): { readonly name: string; readonly values: readonly unknown[] } {
+  const known = typeFromAST(schema, type);
+  const name = variable.name.value;
+  if (defaultValue !== undefined && !variesDefaults) return { name, values: [undefined] };
+  const samples = isInputType(known) ? samplesOf(known, maxPageSize, number) : [];
+  const canBeLeftOut = defaultValue !== undefined || !isNonNullType(known);
+  return { name, values: canBeLeftOut ? [undefined, ...samples] : samples };
+}
+
+/** The plan with these variables, any text being a cursor; undefined if they do not fit. */
+export function planWith(variables: Variables, options: PlanningOptions): CheckedPlan | undefined {
+  const { schema, operation } = options;
+  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
+  const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], given);
+  if (variableValues === undefined) return undefined;
+  return planChecked({ ...options, variableValues, cursors });
+}

@@ -1,0 +1,63 @@
+import type { ToolNames } from '../mcp/tools.ts';
+import { authSettings } from './auth-settings.ts';
+import { budgetSettings } from './budget-settings.ts';
+import { persistedSettings } from './persisted-settings.ts';
+import { optional, required, type SettingsReader } from './reader.ts';
+import { Fault, type Kind, whole } from './settings.ts';
+import { publicUrl } from './urls.ts';
+
+/** What agents are served. */
+export const mcpSettings = {
+  tools: optional('MCP_TOOLS', toolNames('Listed operations that agents may use as tools at `/mcp`; unset: none')),
+  publicUrl: optional(
+    'PUBLIC_URL',
+    publicUrl('The URL under which clients reach the gateway; required with MCP_TOOLS and AUTH=jwt'),
+  ),
+  budgetShare: required(
+    'MCP_BUDGET_SHARE',
+    whole('Percent of each window of a key that all agents together may use', '50', 1, 100),
+  ),
+};
+
+/** What agents are served. */
+export interface McpConfig {
+  readonly tools: ToolNames;
+  /** Under which URL clients reach the gateway; undefined: from this machine. */
+  readonly publicUrl: string | undefined;
+  /** Percent of each window of a key that all agents together may use. */
+  readonly budgetShare: number;
+}
+
+/** Reads what agents are served; undefined: nothing. */
+export function readMcp(reader: SettingsReader): McpConfig | undefined {
+  const { tools: setting, ...others } = mcpSettings;
+  const tools = reader.read(setting);
+  const { publicUrl: url, budgetShare } = reader.all(others);
+  if (!reader.isSet(setting.name)) {
+    reader.warnOfIgnored(Object.values(others), `${setting.name} is not set`);
+    return undefined;
+  }
+  const { files, mode } = persistedSettings;
+  reader.need(files, `${setting.name} is set`);
+  if (reader.read(mode) === 'off')
+    reader.fault(mode.name, `expected allow, log or only, because ${setting.name} is set, but it is off`);
+  if (reader.read(authSettings.auth) === 'jwt') reader.need(others.publicUrl, `${setting.name} is set and AUTH is jwt`);
+  const { windows } = budgetSettings;
+  if (!reader.isSet(windows.name)) reader.warnOfIgnored([others.budgetShare], `${windows.name} is not set`);
+  return tools && Object.freeze({ tools, publicUrl: url, budgetShare });
+}
+
+/** Names of operations, or all queries. */
+function toolNames(meaning: string): Kind<ToolNames> {
+  return {
+    fallback: undefined,
+    meaning,
+    expected: 'names of operations, separated by commas; * is every query that has a name',
+    read: (source) => {
+      const names = source.split(',').map((name) => name.trim());
+      const wrong = names.find((name) => name !== '*' && !/^[A-Za-z_]\w{0,127}$/.test(name));
+      if (wrong !== undefined) throw new Fault(`${JSON.stringify(wrong)} is no name of an operation`);
+      return Object.freeze([...new Set(names)]);
+    },
+  };
+}
