@@ -27,7 +27,7 @@ export default defineConfig({
     'typescript/consistent-return': 'off',
     'promise/always-return': 'off',
     'promise/no-promise-in-callback': 'off',
-    'no-underscore-dangle': ['error', { allow: ['__typename', '__schema', '__type'] }],
+    'no-underscore-dangle': ['error', { allow: ['__typename', '__schema', '__type', '_meta'] }],
 
     eqeqeq: 'error',
     'no-var': 'error',
