@@ -20,6 +20,8 @@ interface Knowledge {
   readonly pages: readonly Page[];
   /** `path id` of rows that were read by id. */
   readonly rows: ReadonlySet<string>;
+  /** Those that have waited for a page of their list: if they were not in it, they are read by id. */
+  readonly waited: ReadonlySet<string>;
   readonly reports: ReadonlySet<string>;
 }
 
@@ -41,12 +43,13 @@ const most = 2;
 
 /**
  * The fewest calls of any schedule in which all that does not wait for an answer starts at once, three or more rows of
- * a list are looked for in its first page, and a row waits for a page of its list that is read at the same time.
+ * a list are looked for in its first page, and a row waits for a page of its list that is read at the same time. Rows that
+ * were wanted at different times are looked for apart.
  * Undefined if more than `mostFacts` facts are needed.
  */
 export function fewestCalls(options: Omit<Search, 'met'>): number | undefined {
   const search = { ...options, met: new Set<string>() };
-  const fewest = callsFrom({ pages: [], rows: new Set(), reports: new Set() }, search);
+  const fewest = callsFrom({ pages: [], rows: new Set(), waited: new Set(), reports: new Set() }, search);
   return search.met.size > search.mostFacts ? undefined : fewest;
 }
 
@@ -76,13 +79,15 @@ function stepsFrom(known: Knowledge, missing: readonly Fact[], { maxPageSize }: 
   const windows = missing.filter((fact) => fact.kind === 'window');
   const rows = missing.filter((fact) => fact.kind === 'row');
   const reports = missing.filter((fact) => fact.kind === 'report').map(({ target }) => target);
-  const byId = new Set(rows.filter(isById).map(nameOf));
-  const sought = rows.filter((row) => !byId.has(nameOf(row)));
+  const direct = rows.filter((row) => isById(row) || known.waited.has(nameOf(row))).map(nameOf);
+  const sought = rows.filter((row) => !direct.includes(nameOf(row)));
+  const waited = new Set([...known.waited, ...sought.map(nameOf)]);
   const standIns = [...Map.groupBy(sought, ({ path }) => path).values()]
     .filter((keys) => new Set(keys.map(nameOf)).size > most)
     .map(([first]): WindowFact => ({ kind: 'window', list: listAt(first?.path ?? ''), offset: 0, limit: maxPageSize }));
   return arrangements([...windows, ...standIns], maxPageSize).map((arranged) => {
     const pages = [...arranged, ...countPages(missing, arranged)];
+    const byId = new Set(direct);
     const isAwaited = (path: string): boolean => pages.some(({ list }) => pathOf(list.noun, list.scope) === path);
     for (const row of sought) if (!isAwaited(row.path)) byId.add(nameOf(row));
     const more = anyPages(missing, pages, byId);
@@ -91,6 +96,7 @@ function stepsFrom(known: Knowledge, missing: readonly Fact[], { maxPageSize }: 
       next: {
         pages: [...known.pages, ...pages, ...more],
         rows: new Set([...known.rows, ...byId]),
+        waited,
         reports: new Set([...known.reports, ...reports]),
       },
     };

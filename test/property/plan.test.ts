@@ -1,6 +1,7 @@
 import { assert, asyncProperty, gen } from 'fast-check';
 import { type DocumentNode, Kind, type OperationDefinitionNode, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
+import type { CursorCodec } from '../../src/context.ts';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { Loaders } from '../../src/loaders/loaders.ts';
 import { rootWeight } from '../../src/look-ahead/object-weight.ts';
@@ -13,6 +14,7 @@ import { ClientApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';
 import { inForm, seedOf } from '../support/form.ts';
+import { pageTarget } from './contract.ts';
 import { endlessWorld } from './endless.ts';
 import { fewestCalls } from './minimum.ts';
 import { NaiveSource } from './naive.ts';
@@ -20,7 +22,7 @@ import { objectsIn } from './objects.ts';
 import { operationOf } from './operations.ts';
 import { Random } from './random.ts';
 import { answerFrom } from './reference.ts';
-import { type Pace, Upstream } from './upstream.ts';
+import { answerOf, type Pace, resultsOf, Upstream } from './upstream.ts';
 import { type World, worldOf } from './world.ts';
 
 const schemas = { schema: createSchema(), compilerSchema: createCompilerSchema() };
@@ -62,6 +64,22 @@ function caseIn(world: World, random: Random, size: Omit<Size, 'rows'> & { reado
   return { world, query, document, operation, maxPageSize };
 }
 
+/**
+ * Cursors of a world that count rows: the last page of a list does not say whether the list goes on by time, so that its
+ * cursors name the moment of an event too.
+ */
+function countedIn(world: World): CursorCodec {
+  return {
+    ...cursors,
+    encode: (list, position) => {
+      const last = position.boundary?.ids.at(-1);
+      if (last === undefined) return cursors.encode(list, position);
+      const rows = resultsOf(answerOf(world, pageTarget(list, 0, Number.MAX_SAFE_INTEGER)));
+      return cursors.encode(list, { offset: rows.findIndex(({ id }) => id === last) + 1 });
+    },
+  };
+}
+
 async function run({ world, document, operation, maxPageSize }: Case, pace: Pace, random: () => number) {
   const upstream = new Upstream(world, pace, random);
   let received = 0;
@@ -77,7 +95,7 @@ async function run({ world, document, operation, maxPageSize }: Case, pace: Pace
     getCsv: (...call) => read(client.getCsv(...call)),
   });
   const answer = unlimitedAnswer();
-  const context = { rest, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize, answer };
+  const context = { rest, loaders: new Loaders(rest, maxPageSize), cursors: countedIn(world), maxPageSize, answer };
   const execute: Execute = createExecution(
     { schemas, introspection: true },
     document,
