@@ -110,19 +110,23 @@ export class ListPlans {
   #settleJumps(): void {
     const jumps = this.#pendingJumps;
     this.#pendingJumps = [];
-    for (const ends of Map.groupBy(jumps, ({ list, offset }) => `${list} ${offset}`).values()) {
-      for (const [stage, together] of Map.groupBy(ends, (jump) => jump.stage)) this.#readEnd(stage, together);
+    for (const ends of Map.groupBy(jumps, ({ list }) => list).values()) {
+      for (const [stage, together] of Map.groupBy(ends, (jump) => jump.stage)) {
+        // Behind one first page all jump at once, to where the longest tail begins. Behind others they may come later, and a
+        // tail of the same length has been read by then.
+        const pages = [...Map.groupBy(together, ({ offset }) => offset).values()];
+        for (const [limit, same] of Map.groupBy(pages, longestOf)) this.#readEnd(stage, limit, same.flat());
+      }
     }
   }
 
-  #readEnd(stage: Stage, [jump, ...others]: readonly Jump[]): void {
+  #readEnd(stage: Stage, limit: number, jumps: readonly Jump[]): void {
+    const [jump] = jumps;
     if (jump === undefined) return;
-    const jumps = [jump, ...others];
     const owners = Math.max(...jumps.map((one) => one.owners));
     const paths = jumps.map(({ path }) => path);
-    const rows = owners * Math.max(...jumps.map(({ limit }) => limit));
     const endpoint = listEndpoint(jump.noun);
-    this.#calls.add({ endpoint, stage, lower: 0, upper: owners, rows, paths, when: 'long list' });
+    this.#calls.add({ endpoint, stage, lower: 0, upper: owners, rows: owners * limit, paths, when: 'long list' });
   }
 
   #readAll(stage: Stage, windows: readonly WantedWindow[]): void {
@@ -178,6 +182,10 @@ export class ListPlans {
     const asked = isAlone ? window.stage : after(window.stage, Math.max(1, this.wavesOf(window)));
     this.#read({ offset: 0, limit: 1 }, asked, [window], window.certain && isAlone);
   }
+}
+
+function longestOf(jumps: readonly Jump[]): number {
+  return Math.max(...jumps.map(({ limit }) => limit));
 }
 
 function isWindow({ anyRow }: WantedWindow): boolean {

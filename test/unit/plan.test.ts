@@ -12,6 +12,10 @@ function projectId(id: number): string {
   return toGlobalId({ type: 'Project', scope: '', id: `${id}` });
 }
 
+function cursorOf(offset: number): string {
+  return cursors.encode({ noun: 'Dashboard', scope: '1' }, { offset });
+}
+
 /** Each row: what is asked, and the calls that are planned for it. */
 const plans: readonly (readonly [name: string, query: string, calls: readonly string[]])[] = [
   [
@@ -73,6 +77,19 @@ const plans: readonly (readonly [name: string, query: string, calls: readonly st
     [
       '1 1 listDashboards project.a project.b',
       '2 0–1 listDashboards project.a project.b (long list)',
+      '2 0–1 getProject project (absent)',
+    ],
+  ],
+  [
+    'tails behind other cursors find the end that is read for one of the same length, and may come too early for a longer one',
+    `{ project(id: 1) { a: dashboards(last: 3) { nodes { id } } b: dashboards(last: 3, after: "${cursorOf(2)}") { nodes { id } }
+       c: dashboards(last: 5, after: "${cursorOf(4)}") { nodes { id } } } }`,
+    [
+      '1 1 listDashboards project.a',
+      '1 1 listDashboards project.b',
+      '1 1 listDashboards project.c',
+      '2 0–1 listDashboards project.a project.b (long list)',
+      '2 0–1 listDashboards project.c (long list)',
       '2 0–1 getProject project (absent)',
     ],
   ],
