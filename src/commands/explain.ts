@@ -71,10 +71,10 @@ function callTable(calls: readonly PlannedCall[]): string {
 }
 
 const reasons: Record<Condition, string> = {
-  absent: 'if nothing below it is found',
-  'not in the page': 'if no page of the list has it',
-  'not in the answer': 'if the answer of the write is not the object',
-  'long list': 'if the list is longer than a page',
+  absent: 'only if nothing is found below it',
+  'not in the page': 'only if no page of its list has it',
+  'not in the answer': 'only if the write does not answer the object',
+  'long list': 'only if the list is longer than a page',
 };
 
 function operationOf(document: DocumentNode, name: string | undefined): OperationDefinitionNode {

@@ -95,20 +95,37 @@ describe.skipIf(!hasChromium)('The page of examples/apollo (needs chromium)', { 
     await expect.poll(() => positions, { timeout: timeoutMs }).toEqual(['null', '"here"']);
   });
 
-  test('says soon that the gateway cannot be reached, and goes on by itself once it is back', async () => {
-    await using opened = await browser.open();
-    const { page } = opened;
-    await page.route('**/graphql', (route) => route.fulfill({ status: 502, body: '' }));
-    await page.goto(url);
+  test('says soon that the gateway cannot be reached, and goes on by itself once it is there', async () => {
+    await using away = new AsyncDisposableStack();
+    const [port, workspacePort] = [await freePort(), await freePort()];
+    const settings = { PORT: `${port}`, WORKSPACE_PORT: `${workspacePort}`, NO_COLOR: '1' };
+    const serving = away.use(runScript('examples/apollo/', 'page', settings));
+    const [, alone = ''] = await serving.printed(/Local: +(\S+)/);
+    const { page } = away.use(await browser.open());
+    await page.goto(alone);
     const told = page.getByText('The gateway cannot be reached. Trying again…');
     await told.waitFor();
-    await page.unroute('**/graphql');
+    away.use(runScript('examples/apollo/', 'gateway', settings));
     await page.getByText('4 of 10 dashboards').waitFor();
     expect(await told.count()).toBe(0);
-    await page.route('**/graphql', (route) => route.fulfill({ status: 502, body: '' }));
-    await page.locator('li:first-child button').click();
+    await page.getByRole('list', { name: 'Latest events' }).getByRole('listitem').first().waitFor();
+  });
+
+  test('says in words that a change was not answered, and does not send it twice', async () => {
+    await using opened = await browser.open();
+    const { page } = opened;
+    await page.goto(url);
+    const pin = page.locator('li:first-child button');
+    await pin.waitFor();
+    let changes = 0;
+    await page.route('**/graphql', (route) => {
+      changes += 1;
+      return route.fulfill({ status: 502, body: '' });
+    });
+    await pin.click();
     await page.getByRole('alert').getByText('The gateway does not answer. Load the page again').waitFor();
     expect(await page.getByRole('main').innerText()).not.toContain('502');
+    expect(changes).toBe(1);
   });
 
   test('shows a change before it is answered, and takes it back if it fails', async () => {

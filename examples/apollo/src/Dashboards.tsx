@@ -5,7 +5,7 @@ import { useReachable } from './reachable.ts';
 
 /** The dashboards of a project, page by page. */
 export function Dashboards({ projectId }: { readonly projectId: string }) {
-  // What came is shown; what is missing of it is told beside it.
+  // Dashboards that came are shown, with the error of those that did not.
   const { data, error, loading, fetchMore } = useQuery(dashboards, { variables: { projectId }, errorPolicy: 'all' });
   const isReachable = useReachable();
   const project = data?.project;

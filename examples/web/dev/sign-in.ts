@@ -43,7 +43,7 @@ export function proxyTo(target: string, apiKey: string | undefined): ProxyOption
         sent.removeHeader('cookie');
         if (token !== undefined) sent.setHeader('authorization', `Bearer ${token}`);
       });
-      // What the gateway breaks off would otherwise stay open here: the page is to notice, and to connect again.
+      // If the gateway breaks a stream off, the page has to notice, so that it connects again.
       proxy.on('proxyRes', (received, _request, response) => {
         received.on('close', () => {
           if (!received.complete) response.destroy();

@@ -22,7 +22,7 @@ export function App() {
   );
 }
 
-/** What follows the `#` in the address. */
+/** The part of the address behind the `#`. */
 function useAddress(): string {
   return useSyncExternalStore(
     (onChange) => {

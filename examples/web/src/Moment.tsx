@@ -9,7 +9,7 @@ const toTheSecond = new Intl.DateTimeFormat(undefined, {
 
 interface MomentProps {
   readonly at: string | null;
-  /** Whether to tell the second, and not the year. */
+  /** True to show the second in place of the year. */
   readonly withSeconds?: boolean;
 }
 

@@ -5,7 +5,7 @@ import { Moment } from '../Moment.tsx';
 
 interface DashboardCardProps {
   readonly dashboard: DashboardCardFragment;
-  /** What has become of its details. */
+  /** Tells which of its details are still to come, and which failed. */
   readonly growth: Growth;
 }
 

@@ -7,19 +7,19 @@ import { type LiveEvents, useLiveEvents } from '../live/useLiveEvents.ts';
 /** The events of a project: those that were read, and those that came since. */
 export interface Events {
   readonly rows: readonly Row[];
-  /** How many wait to be shown. */
+  /** The number of events that wait to be shown. */
   readonly waiting: number;
   readonly pages: Pages<EventRowFragment>;
   readonly live: LiveEvents;
   readonly isPaused: boolean;
   readonly setIsPaused: (isPaused: boolean) => void;
-  /** Whether so many came by themselves that those that were read are not kept beside them. */
+  /** True if so many events came by themselves that the ones of the list are dropped. */
   readonly isFull: boolean;
   /** Reads the list again, and forgets what came since. */
   readonly reload: () => void;
 }
 
-/** How long the list waits for the stream that it is going to be followed by, in milliseconds. */
+/** Milliseconds that the list waits for its stream at most. */
 const timeoutMs = 2000;
 
 /**

@@ -1,12 +1,12 @@
 import type { GatewayError } from './GatewayError.ts';
 
-/** What an operation gave so far, and the first thing that is missing of it. If a relation fails, its siblings are there. */
+/** The data that an operation has given so far, and its first failure. If a relation fails, its siblings are there. */
 export interface Result<Data> {
   readonly data: Data;
   readonly failure: GatewayError | undefined;
   /** The paths of all that failed, such as `project.organization`. */
   readonly failedPaths: ReadonlySet<string>;
-  /** Whether nothing more is to come. What is not there by then has failed. */
+  /** True if nothing more is to come. Fields that are not there by then have failed. */
   readonly isComplete: boolean;
 }
 
@@ -20,12 +20,12 @@ export class Answer<Data> {
     this.#result = first;
   }
 
-  /** What is there; another object whenever more is. */
+  /** The result so far; another object after each part. */
   get result(): Result<Data> {
     return this.#result;
   }
 
-  /** How many parts there were so far. */
+  /** The number of parts so far. */
   get parts(): number {
     return this.#parts;
   }

@@ -6,7 +6,7 @@ export interface Part<Data> {
   readonly errors?: readonly AnswerError[];
   /** The places for which something is to come. */
   readonly pending?: readonly { readonly id: string; readonly path: Path }[];
-  /** What has come for some of them. */
+  /** Data that has come for some of them. */
   readonly incremental?: readonly {
     readonly id: string;
     readonly subPath?: Path;
@@ -38,7 +38,7 @@ export function withPart<Data>(data: Data, { incremental = [] }: Part<unknown>, 
   return copy;
 }
 
-/** What a part says of failures. */
+/** The errors of a part. */
 export function errorsOf({ errors = [], incremental = [], completed = [] }: Part<unknown>): readonly AnswerError[] {
   return [...errors, ...[...incremental, ...completed].flatMap((one) => one.errors ?? [])];
 }

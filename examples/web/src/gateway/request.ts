@@ -6,7 +6,7 @@ export function idOf(document: { readonly __meta__?: Readonly<Record<string, unk
   return String(document.__meta__?.['hash']);
 }
 
-/** Whether the gateway has the list of documents, as far as is known. */
+/** False once the gateway has answered that it does not know a document. */
 let hasList = true;
 
 /** Asks the gateway for a document by its id. Throws a GatewayError if nothing is answered. */

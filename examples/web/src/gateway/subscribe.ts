@@ -4,7 +4,7 @@ import { type AnswerError, connectionLost, firstFailure, type GatewayError, noAn
 import { readEvents } from './readEvents.ts';
 import { request } from './request.ts';
 
-/** What happens on a stream. */
+/** An event of a stream. */
 export type StreamEvent<Data> =
   // The gateway has begun it.
   | { readonly kind: 'open' }
@@ -37,7 +37,7 @@ export async function subscribe<Data, Variables>(
   let isOpen = false;
   let failure: GatewayError | undefined;
   await readEvents(body, silenceMs, (events) => {
-    // What is refused is complete at once.
+    // A subscription that is refused is complete at once.
     if (!isOpen && !events.some(isComplete)) onEvent({ kind: 'open' });
     isOpen = true;
     for (const event of events) {
@@ -56,7 +56,7 @@ function isComplete({ event }: EventSourceMessage): boolean {
   return event === 'complete';
 }
 
-/** What an answer says that is no stream. */
+/** The error of an answer that is no stream. */
 async function refusalIn(response: Response): Promise<GatewayError> {
   try {
     const { errors }: Message<unknown> = await response.json();

@@ -2,7 +2,7 @@ import type { QueryClientConfig, UseQueryResult } from '@tanstack/react-query';
 import { Answer } from './Answer.ts';
 import { isAway } from './GatewayError.ts';
 
-/** How long a read waits for its next try while the gateway is away, in milliseconds. */
+/** Milliseconds between two tries of a read while the gateway is away. */
 const tryAgainMs = 1000;
 
 /**

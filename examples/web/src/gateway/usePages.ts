@@ -22,22 +22,22 @@ export interface Connection<Node> {
 /** The pages of a list that have been read so far. */
 export interface Pages<Node> {
   readonly nodes: readonly Node[];
-  /** What has become of each of them. */
+  /** Tells which fields of a row are still to come, and which failed. */
   readonly growthOf: (node: Node) => Growth;
-  /** How many there are in all; undefined if the list does not tell. */
+  /** The number of rows of the whole list; undefined if the list does not tell. */
   readonly totalCount: number | undefined;
-  /** What is missing of the rows that are there. */
+  /** The first failure of a field of these rows. */
   readonly failure: GatewayError | undefined;
   readonly query: UseInfiniteQueryResult;
   /** Forgets the pages, and reads the first one again. */
   readonly readAnew: () => void;
 }
 
-/** How a list is read. */
+/** Options of a list. */
 export interface PagesOptions {
-  /** Whether to read it now; true by default. */
+  /** False if the list is not to be read yet; true by default. */
   readonly enabled?: boolean;
-  /** Whether to read it anew whenever it is shown. */
+  /** True if the list is read again each time it is shown. */
   readonly isAnew?: boolean;
 }
 

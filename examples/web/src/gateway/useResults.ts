@@ -2,7 +2,7 @@ import { useCallback, useSyncExternalStore } from 'react';
 import type { Answer, Result } from './Answer.ts';
 
 /**
- * What some answers have given so far. The component is drawn again whenever one of them has more. The array has to be
+ * The results of some answers so far. The component is drawn again whenever one of them has more. The array has to be
  * the same one until the answers are others.
  */
 export function useResults<Data>(answers: readonly Answer<Data>[]): readonly Result<Data>[] {

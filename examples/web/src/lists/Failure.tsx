@@ -1,6 +1,6 @@
 import { GatewayError, isAway } from '../gateway/GatewayError.ts';
 
-/** What readers can be told about the codes that they may meet; the other ones speak for themselves. */
+/** Explanations of error codes, for readers. For other codes the message of the error is shown. */
 const explanations: Readonly<Record<string, string>> = {
   GATEWAY_UNAVAILABLE: 'The server does not answer. This page tries again by itself.',
   OVERLOADED: 'The server is busy.',
@@ -10,14 +10,14 @@ const explanations: Readonly<Record<string, string>> = {
   UPSTREAM_UNAVAILABLE: 'The analytics service cannot be reached right now.',
 };
 
-/** What readers are told about an error. */
+/** The text about an error, for readers. */
 export function explain(error: Error | undefined): string | undefined {
   const code = error instanceof GatewayError ? error.code : '';
   return explanations[code] ?? error?.message;
 }
 
 interface FailureProps {
-  /** What could not be loaded, such as `events`. */
+  /** The noun of the rows that could not be loaded, such as `events`. */
   readonly what: string;
   readonly error: Error | undefined;
   /** True if the rest of it is there. */

@@ -5,12 +5,12 @@ import { Failure } from './Failure.tsx';
 import { Skeleton } from './Skeleton.tsx';
 
 interface PagedListProps<Node> {
-  /** What is listed, such as `events`. */
+  /** The noun of the rows, such as `events`. */
   readonly what: string;
   readonly pages: Pages<Node>;
-  /** What is shown if that is not just what was read. */
+  /** The rows to show, if they are others than those of `pages`. */
   readonly nodes?: readonly Node[];
-  /** Whether more can be read behind what is shown, if there is more; true by default. */
+  /** False if no more rows may be loaded behind those that are shown; true by default. */
   readonly goesOn?: boolean;
   readonly whenEmpty: ReactNode;
   readonly children: (nodes: readonly Node[]) => ReactNode;

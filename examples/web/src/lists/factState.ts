@@ -1,9 +1,9 @@
 /** Where a fact is on its way. */
 export type FactState = 'coming' | 'there' | 'lost';
 
-/** What has become of what is known of an object. */
+/** Tells which fields of an object are still to come, and which failed. */
 export interface Growth {
-  /** Whether more of it is to come. */
+  /** True if more fields are to come. */
   readonly isGrowing: boolean;
   /** The fields of it that failed. */
   readonly failedFields: ReadonlySet<string>;

@@ -2,7 +2,7 @@ import { connectionLost, GatewayError } from '../gateway/GatewayError.ts';
 import { subscribe } from '../gateway/subscribe.ts';
 import { type EventRowFragment, EventsAddedDocument, type EventsAddedSubscription } from '../generated/graphql.ts';
 
-/** What becomes of following the events of a project. */
+/** An event of following the events of a project. */
 export type LiveEvent =
   // `isAnew`: nothing says where it left off, so events may have been captured since the list was read.
   | { readonly kind: 'open'; readonly isAnew: boolean }
@@ -37,17 +37,17 @@ const renewable: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'FORBIDDEN'])
 /** A connection that lasted so many milliseconds was a good one: the next try comes soon. */
 const goodMs = 10_000;
 
-/** What is known of the connections since the last good one. */
+/** The tries since the last good connection. */
 interface Past {
-  /** How many tries have failed in a row. */
+  /** The number of tries that have failed in a row. */
   readonly tries: number;
-  /** Whether one of them was refused after it had opened: another is final. */
+  /** True if one of them was refused after it had opened. A second refusal is final. */
   readonly wasRefused: boolean;
 }
 
 const nothingYet: Past = { tries: 0, wasRefused: false };
 
-/** How a connection ended. */
+/** The end of a connection. */
 interface End {
   readonly failure: GatewayError;
   readonly hadOpened: boolean;

@@ -2,24 +2,24 @@ import type { GatewayError } from '../gateway/GatewayError.ts';
 import type { LiveEvent } from './Follower.ts';
 import { joinRows, mostKept, type Row } from './rows.ts';
 
-/** What is known of the events that come by themselves. */
+/** The events that come by themselves, and the state of their connection. */
 export interface LiveState {
   readonly connection: 'connecting' | 'open' | 'lost' | 'ended';
   /** Why it has ended. */
   readonly failure: GatewayError | undefined;
-  /** How often it was begun anew: the list has to be read behind that. */
+  /** The number of times that the stream began without a cursor. After each, the list has to be read again. */
   readonly beginnings: number;
-  /** How many have come. */
+  /** The number of events that have come. */
   readonly told: number;
   /** Those that are shown, newest first. */
   readonly rows: readonly Row[];
   /** Those that wait to be shown, newest first. */
   readonly held: readonly Row[];
-  /** Whether some were left out between those that are shown. */
+  /** True if events are missing between those that are shown. */
   readonly hasGap: boolean;
 }
 
-/** What changes it. */
+/** An action that changes the state. */
 export type LiveAction =
   // `isHeld`: what is told has to wait.
   | { readonly kind: 'event'; readonly event: LiveEvent; readonly isHeld: boolean }
@@ -37,7 +37,7 @@ export const atFirst: LiveState = {
   hasGap: false,
 };
 
-/** What follows from an action. */
+/** The state after an action. */
 export function nextState(state: LiveState, action: LiveAction): LiveState {
   if (action.kind === 'show') return { ...state, rows: keep(state.held, state.rows), held: [] };
   if (action.kind === 'clear') return { ...state, rows: [], held: [], hasGap: false };

@@ -5,7 +5,7 @@ export const mostKept = 500;
 
 /** An event of the table. */
 export interface Row extends EventRowFragment {
-  /** Whether it came by itself. */
+  /** True if it came by itself. */
   readonly isNew?: boolean;
 }
 

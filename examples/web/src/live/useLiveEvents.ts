@@ -18,7 +18,7 @@ export function useLiveEvents(projectId: string, isHeld: boolean): LiveEvents {
   // With what is drawn, not after it: a message may come in between.
   useLayoutEffect(() => {
     holds.current = isHeld;
-    // What has waited is shown once nothing keeps it.
+    // Events that have waited are shown now.
     if (!isHeld) dispatch({ kind: 'show' });
   }, [isHeld]);
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useState } from 'react';
 
-/** Whether an element has left the window at its top: the reader is further down. */
+/** True if an element has left the window at its top, because the reader is further down. */
 export function useScrolledPast(element: RefObject<Element | null>): boolean {
   const [isPast, setIsPast] = useState(false);
   useEffect(() => {

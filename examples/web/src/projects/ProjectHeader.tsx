@@ -5,7 +5,7 @@ import { Moment } from '../Moment.tsx';
 
 interface ProjectHeaderProps {
   readonly project: ProjectFactsFragment;
-  /** What has become of it. */
+  /** Tells which of its fields are still to come, and which failed. */
   readonly growth: Growth;
 }
 

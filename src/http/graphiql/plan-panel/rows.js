@@ -35,10 +35,10 @@ function plannedRow(id, { wave, method, path, paths, when, lower, upper }) {
 
 /** When a call that may be left out is made. */
 const conditions = {
-  absent: 'if nothing below it is found',
-  'not in the page': 'if no page of the list has it',
-  'not in the answer': 'if the answer of the write is not the object',
-  'long list': 'if the list is longer than a page',
+  absent: 'only if nothing is found below it',
+  'not in the page': 'only if no page of its list has it',
+  'not in the answer': 'only if the write does not answer the object',
+  'long list': 'only if the list is longer than a page',
 };
 
 function strayRow(id, { wave, method, path }) {
