@@ -4,7 +4,7 @@ import { current } from '../rest/paths.ts';
 import { idText } from '../rest/values.ts';
 import { isRowType, mappingOf } from './field-mapping.ts';
 import { columnGetters } from './generated/columns.ts';
-import { toGlobalId } from './ids.ts';
+import { isUpstreamId, toGlobalId } from './ids.ts';
 import { type RowRecord, recordClasses } from './records.ts';
 
 type Getter = (this: RowRecord) => unknown;
@@ -46,8 +46,12 @@ function globalIdOf(this: RowRecord): string | Error {
   const id = upstreamIdOf.call(this);
   if (typeof id !== 'string') return id;
   const scope = this.idScope ?? this.scope;
-  return typeof scope === 'string' ? toGlobalId({ type: this.noun, scope, id }) : scope;
+  if (typeof scope !== 'string') return scope;
+  // One that could not be read by its id must not seem so: the gateway would refuse the global id.
+  return isUpstreamId(this.noun, id) ? toGlobalId({ type: this.noun, scope, id }) : unreadable;
 }
+
+const unreadable = new UpstreamError('UPSTREAM_INVALID_RESPONSE');
 
 /** Executors take an Error for a failed field. */
 function upstreamIdOf(this: RowRecord): string | Error {

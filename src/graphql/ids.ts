@@ -142,7 +142,7 @@ const maximumLength = 2200;
 function decode(text: string): NodeId | undefined {
   if (!globalStart.test(text) || text.length > maximumLength || !/^[\w-]+$/.test(text)) return undefined;
   const decoded = Buffer.from(text, 'base64url').toString('utf8');
-  const [, type = '', rest = ''] = /^([A-Z][A-Za-z]+):(.+)$/.exec(decoded) ?? [];
+  const [, type = '', rest = ''] = /^([A-Z][A-Za-z]+):(.+)$/s.exec(decoded) ?? [];
   // One text has one spelling.
   if (!isNodeType(type) || Buffer.from(decoded).toString('base64url') !== text) return undefined;
   return split(type, rest);
