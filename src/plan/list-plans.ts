@@ -110,22 +110,21 @@ export class ListPlans {
   #settleJumps(): void {
     const jumps = this.#pendingJumps;
     this.#pendingJumps = [];
-    for (const ends of Map.groupBy(jumps, ({ list }) => list).values()) {
-      for (const [stage, together] of Map.groupBy(ends, (jump) => jump.stage)) {
-        // Behind one first page all jump at once, to where the longest tail begins. Behind others they may come later, and a
-        // tail of the same length has been read by then.
-        const pages = [...Map.groupBy(together, ({ offset }) => offset).values()];
-        for (const [limit, same] of Map.groupBy(pages, longestOf)) this.#readEnd(stage, limit, same.flat());
-      }
+    for (const ends of Map.groupBy(jumps, ({ list, stage }) => `${list} ${stage.wave}`).values()) {
+      // Behind one first page all jump at once, to where the longest tail begins. Those behind others may come later, and find
+      // a tail of the same length.
+      const pages = [...Map.groupBy(ends, ({ offset }) => offset).values()];
+      for (const [limit, same] of Map.groupBy(pages, longestOf)) this.#readEnd(limit, same.flat());
     }
   }
 
-  #readEnd(stage: Stage, limit: number, jumps: readonly Jump[]): void {
+  #readEnd(limit: number, jumps: readonly Jump[]): void {
     const [jump] = jumps;
     if (jump === undefined) return;
     const owners = Math.max(...jumps.map((one) => one.owners));
     const paths = jumps.map(({ path }) => path);
-    const endpoint = listEndpoint(jump.noun);
+    const { noun, stage } = jump;
+    const endpoint = listEndpoint(noun);
     this.#calls.add({ endpoint, stage, lower: 0, upper: owners, rows: owners * limit, paths, when: 'long list' });
   }
 
