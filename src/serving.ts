@@ -8,6 +8,12 @@ import { failureOf, handleUncaught, listening, stopOnSignal } from './exit.ts';
 import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';
 import { reloadOnHangUp } from './hang-up.ts';
 import type { Log } from './log.ts';
+import { sourcesOf } from './operation/persisted/manifest-files.ts';
+import {
+  type FollowedRemote,
+  followRemoteManifests,
+  type RemoteManifests,
+} from './operation/persisted/remote-manifests.ts';
 import { createMemoryStore } from './operation/persisted/store.ts';
 import { connectRedis } from './redis.ts';
 import { mutationNames } from './resolvers/resolvers.ts';
@@ -19,6 +25,7 @@ import { followAdminToken } from './server/admin-token.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
 import { type Config, isProduction } from './settings/config.ts';
 import { cursorSecretOf } from './settings/cursor-secret.ts';
+import { tokenIn } from './settings/setting-files.ts';
 import { createLog, type Journal } from './telemetry/log.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { complain, takeForeignLines } from './telemetry/start-lines.ts';
@@ -47,11 +54,13 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
   const journal = openLog(orders.config, false, environment);
   const { log, plainLog } = journal;
   const tenants = followKeys(orders.config, environment, plainLog);
-  const starting = startServing(orders, environment, { log, plainLog });
+  const remote = await followRemote(orders.config, plainLog);
+  const starting = startServing(orders, environment, { log, plainLog, remote });
   // It serves before all of its start is over.
   const end = stopOnSignal(async () => {
     await (await starting).stop();
     tenants?.close();
+    remote?.close();
     await close();
   }, journal);
   const { gateway, url, checked } = await starting;
@@ -61,7 +70,8 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
     tenants.onChange(gateway.takeTenants);
     gateway.metrics.measureReloads('tenants', tenants.reloads);
   }
-  if (hasFiles(orders.config)) reloadOnHangUp(() => void Promise.all([tenants?.reload(), gateway.reload()]));
+  if (hasFiles(orders.config))
+    reloadOnHangUp(() => void Promise.all([tenants?.reload(), remote?.reload(), gateway.reload()]));
   return { url, upstream: await checked };
 }
 
@@ -70,12 +80,14 @@ export async function lead({ config, site, environment, close }: Task): Promise<
   const journal = openLog(config, true, environment);
   const { log, plainLog } = journal;
   const tenants = followKeys(config, environment, plainLog);
+  const remote = await followRemote(config, plainLog);
   const redis = config.budget && connectRedis(config.persisted, plainLog);
   const starting = startWorkers({
     workers: config.workers,
     orders: { config, site },
     store: createMemoryStore(),
     tenants,
+    remote,
     budget: sharedBudget(config, { upstreamUrl: site.upstreamUrl, redis, log: plainLog }),
     redis,
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
@@ -84,6 +96,7 @@ export async function lead({ config, site, environment, close }: Task): Promise<
   // The first one serves before all have started.
   const end = stopOnSignal(async () => {
     await (await starting).stop();
+    remote?.close();
     await close();
   }, journal);
   handleUncaught(() => undefined, log, end);
@@ -95,6 +108,7 @@ export async function lead({ config, site, environment, close }: Task): Promise<
   if (hasFiles(config))
     reloadOnHangUp(() => {
       group.reload();
+      void remote?.reload();
       void tenants?.reload();
     });
   return group;
@@ -106,7 +120,7 @@ export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<voi
   const orders = await link.orders;
   const { log, plainLog, end: endLog } = openLog(orders.config, true, environment);
   try {
-    const starting = startServing(orders, environment, { log, plainLog }, link);
+    const starting = startServing(orders, environment, { log, plainLog, remote: link.manifests }, link);
     const end = stopOnSignal(async () => (await starting).stop(), { end: endLog });
     const { gateway, url, checked } = await starting;
     handleUncaught(gateway.metrics.unexpected, log, end);
@@ -139,10 +153,15 @@ interface Serving extends Pick<Started, 'url'> {
   readonly stop: () => Promise<void>;
 }
 
+/** What a process serves with. */
+interface ServingParts extends Pick<Journal, 'log' | 'plainLog'> {
+  readonly remote: RemoteManifests | undefined;
+}
+
 async function startServing(
   { config, site: { upstreamUrl, demoKey } }: Orders,
   environment: NodeJS.ProcessEnv,
-  { log, plainLog }: Pick<Journal, 'log' | 'plainLog'>,
+  { log, plainLog, remote }: ServingParts,
   link?: PrimaryLink,
 ): Promise<Serving> {
   const adminToken =
@@ -150,7 +169,7 @@ async function startServing(
   const tracing = config.traces ? await startTraces(environment, upstreamUrl, log) : undefined;
   const gateway = createGateway({
     ...config,
-    ...sharedOver(link, config),
+    ...sharedOver(link, config, remote),
     upstreamUrl,
     cursorSecret: cursorSecretOf(config.cursorSecret, upstreamUrl),
     demoKey,
@@ -194,9 +213,10 @@ function metricsOver(metrics: Metrics, link: PrimaryLink): Metrics {
 function sharedOver(
   link: PrimaryLink | undefined,
   { persisted, cache, budget }: Config,
+  remote: RemoteManifests | undefined,
 ): Pick<GatewayOptions, 'persisted' | 'cache' | 'sharedBy' | 'callBudget'> {
   return {
-    persisted: { ...persisted, sharedStore: link?.store },
+    persisted: { ...persisted, remote, sharedStore: link?.store },
     cache: cache && { ...cache, epochs: link?.epochs, onKept: new HeapGrowth(cache.maxBytes).kept },
     sharedBy: cache === undefined ? link?.epochs : undefined,
     callBudget: link?.budgetOf(budget),
@@ -217,6 +237,15 @@ function sharedBudget(
   if (settings === undefined) return undefined;
   const maxInFlight = config.maxUpstreamInFlight * config.workers;
   return createCallBudget({ settings, operationDeadlineMs, maxInFlight, ...options });
+}
+
+/** Fetches the manifests that servers have, in the first process for all workers. Rejects with a ManifestError. */
+async function followRemote({ persisted }: Config, log: Log): Promise<FollowedRemote | undefined> {
+  const { files = '', mode, tokenFile, routes } = persisted;
+  const { urls } = sourcesOf(files);
+  if (urls.length === 0 || mode === 'off') return undefined;
+  const token = (): string | undefined => (tokenFile === undefined ? undefined : tokenIn(tokenFile));
+  return followRemoteManifests({ urls, token, route: (url) => routes[url], log });
 }
 
 /** Follows the keys of tenants, in the first process for all workers. */

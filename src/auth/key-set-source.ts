@@ -23,11 +23,16 @@ const maxBytes = 65_536;
 /** RFC 7517 §8.5; most providers send plain JSON. */
 const mediaTypes = ['application/json', 'application/jwk-set+json'] as const;
 
+const headers = { accept: mediaTypes.join(', ') };
+
 /** Reads the key set from a URL or a file. */
 export function createKeySetSource({ from, route, timeoutMs = 5000 }: KeySetSource): FetchKeySet {
   if (!isKeySetUrl(from)) return async () => toKeySet(await readSmall(from), 'the file');
   return async () =>
-    toKeySet(await fetchDocument(from, { route: route(), maxBytes, timeoutMs, mediaTypes }), 'the answer');
+    toKeySet(
+      (await fetchDocument(from, { route: route(), maxBytes, timeoutMs, mediaTypes, headers }))?.text ?? '',
+      'the answer',
+    );
 }
 
 /** Whether a key set is fetched, and not read from a file. */

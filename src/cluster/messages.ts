@@ -1,3 +1,4 @@
+import type { ManifestFile } from '../operation/persisted/manifest-files.ts';
 import type { CallEnd, Demand, Outlooks } from '../rest/budget/call-budget.ts';
 import type { BudgetShortage } from '../rest/errors.ts';
 import type { Surface } from '../rest/operation-ids.ts';
@@ -11,6 +12,8 @@ import type { EpochChange } from './worker-epochs.ts';
 export interface Orders {
   readonly config: Config;
   readonly site: Site;
+  /** What servers have of manifests at that time; undefined if none are asked. */
+  readonly manifests?: readonly ManifestFile[] | undefined;
 }
 
 /** What only the primary knows: the upstream may be the workspace that it has started. */
@@ -52,6 +55,8 @@ export type ToWorker =
   | { readonly kind: 'reload' }
   // The tenants from now on.
   | { readonly kind: 'tenants'; readonly tenants: Tenants }
+  // What servers have of manifests from now on.
+  | { readonly kind: 'manifests'; readonly manifests: readonly ManifestFile[] }
   | { readonly kind: 'measure'; readonly id: number }
   // To `get`, under its id; undefined if no client has registered it.
   | { readonly kind: 'text'; readonly id: number; readonly text: string | undefined }

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ManifestFile } from '../operation/persisted/manifest-files.ts';
+import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts';
 import type { TextStore } from '../operation/persisted/store.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { BudgetSettings } from '../rest/budget/settings.ts';
@@ -58,6 +60,8 @@ export class PrimaryLink {
   #tenants: Tenants | undefined;
   #budget: RemoteBudget | undefined;
   #takeTenants: (tenants: Tenants) => void = ignore;
+  #manifests: readonly ManifestFile[] | undefined;
+  #takeManifests: () => void = ignore;
 
   /** Throws if no primary has started this process. */
   constructor() {
@@ -66,8 +70,10 @@ export class PrimaryLink {
     this.orders = promise;
     process.on('message', (message) => {
       if (!isToWorker(message)) return;
-      if (message.kind === 'start') resolve(message.orders);
-      else this.#obey(message);
+      if (message.kind === 'start') {
+        this.#manifests = message.orders.manifests;
+        resolve(message.orders);
+      } else this.#obey(message);
     });
     this.store = {
       get: (hash) => this.#texts.ask((id) => void send({ kind: 'get', id, hash })),
@@ -80,6 +86,17 @@ export class PrimaryLink {
   onTenants(listener: (tenants: Tenants) => void): void {
     this.#takeTenants = listener;
     if (this.#tenants !== undefined) listener(this.#tenants);
+  }
+
+  /** What the primary has fetched of manifests; undefined if it fetches none. */
+  get manifests(): RemoteManifests | undefined {
+    if (this.#manifests === undefined) return undefined;
+    return {
+      current: () => this.#manifests ?? [],
+      onChange: (listener) => {
+        this.#takeManifests = listener;
+      },
+    };
   }
 
   /** The budget that all workers share, if there is one. */
@@ -129,6 +146,9 @@ export class PrimaryLink {
       case 'tenants':
         this.#tenants = message.tenants;
         return this.#takeTenants(message.tenants);
+      case 'manifests':
+        this.#manifests = message.manifests;
+        return this.#takeManifests();
       case 'measure':
         return void served?.measure().then((measured) => send({ kind: 'measured', id: message.id, measured }), ignore);
       case 'text':

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FollowedTenants } from '../auth/follow-tenants.ts';
 import type { Log } from '../log.ts';
+import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts';
 import type { TextStore } from '../operation/persisted/store.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
@@ -24,6 +25,8 @@ export interface GroupOptions {
   readonly store: TextStore;
   /** Whose keys the gateway holds, if it does. */
   readonly tenants?: Pick<FollowedTenants, 'current' | 'onChange' | 'reloads'> | undefined;
+  /** Manifests that servers have, if any are asked. */
+  readonly remote?: RemoteManifests | undefined;
   /** What each upstream key may call, all workers together, if that is limited. */
   readonly budget?: CallBudget | undefined;
   /** The Redis in which that budget is counted, if it is. */
@@ -83,15 +86,21 @@ class Workers {
     this.#writes = new RecentWrites(this.#lateMs);
     this.#restarts = createRestarts(options.workers, () => performance.now());
     this.#budget = options.budget && new BudgetService(options.budget);
+    const { remote } = options;
+    remote?.onChange(() => this.sendToAll({ kind: 'manifests', manifests: remote.current() }));
     options.tenants?.onChange((tenants) => this.sendToAll({ kind: 'tenants', tenants }));
   }
 
   /** Starts a worker in a place; resolves when it listens. */
   start(place: number): Promise<Started> {
-    const worker = new WorkerHandle(this.#options.orders, {
-      onMessage: (message) => this.#receive(worker, message),
-      onEnd: (how) => this.#onEnd(place, worker, how),
-    });
+    const { orders, remote } = this.#options;
+    const worker = new WorkerHandle(
+      { ...orders, manifests: remote?.current() },
+      {
+        onMessage: (message) => this.#receive(worker, message),
+        onEnd: (how) => this.#onEnd(place, worker, how),
+      },
+    );
     this.#running.set(place, worker);
     const { tenants } = this.#options;
     // They may be others than when the orders were given.

@@ -7,10 +7,9 @@ import { mutationNames } from '../resolvers/resolvers.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import { cursorSecret } from './cursor-secret.ts';
 import { optional, required, type SettingsReader } from './reader.ts';
-import { readProxy } from './route-settings.ts';
+import { routeTo } from './route-settings.ts';
 import { jsonIn, secretFile } from './setting-files.ts';
 import { Fault, type Kind, oneOf, text } from './settings.ts';
-import { tlsSettings } from './tls-settings.ts';
 import { safeUrlIn, shownUrl } from './urls.ts';
 
 /** How requests are authenticated. */
@@ -76,13 +75,6 @@ export function readTenantsSetting(reader: SettingsReader): Tenants | undefined 
     for (const fault of error.faults) reader.fault(name, fault);
     return undefined;
   }
-}
-
-/** The way to the identity provider: a client certificate is for the upstream alone. */
-function routeTo(url: string, reader: SettingsReader): AuthConfig['route'] {
-  const proxy = readProxy(reader, url);
-  const authorities = reader.read(tlsSettings.authorities);
-  return { ...(proxy !== undefined && { proxy }), ...(authorities !== undefined && { authorities }) };
 }
 
 /** Where a key set is; a file is looked into at once. */

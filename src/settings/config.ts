@@ -7,8 +7,8 @@ import { cursorSecret } from './cursor-secret.ts';
 import { plainSettings, settings } from './declaration.ts';
 import { type McpConfig, readMcp } from './mcp-settings.ts';
 import { findMisspelt } from './misspelt.ts';
-import { type persistedSettings, readPersisted } from './persisted-settings.ts';
-import { type EnvironmentFile, SettingsReader, type Values } from './reader.ts';
+import { type PersistedConfig, readPersisted } from './persisted-settings.ts';
+import { type EnvironmentFile, SettingsReader } from './reader.ts';
 import { checkRedis } from './redis-settings.ts';
 import { readRoute } from './route-settings.ts';
 import { asksForTraces, type Environment } from './settings.ts';
@@ -31,7 +31,7 @@ export interface Config extends Readonly<Omit<PlainConfig, 'live'>> {
   readonly auth: AuthConfig | undefined;
   /** What each upstream key may call; undefined: as much as it likes. */
   readonly budget: BudgetSettings | undefined;
-  readonly persisted: Values<typeof persistedSettings>;
+  readonly persisted: PersistedConfig;
   /** What is kept of REST answers; undefined: nothing. */
   readonly cache: CacheConfig | undefined;
   /** What agents are served; undefined: nothing. */

@@ -1,19 +1,23 @@
 import { ManifestError, readManifest } from '../operation/persisted/manifest.ts';
-import { readFiles } from '../operation/persisted/manifest-files.ts';
+import { readFiles, sourcesOf } from '../operation/persisted/manifest-files.ts';
 import { type DocumentMode, documentModes } from '../operation/persisted/policy.ts';
+import type { Route } from '../rest/transport/pools.ts';
 import { authSettings } from './auth-settings.ts';
 import { optional, required, type SettingsReader, type Values } from './reader.ts';
 import { redisSettings } from './redis-settings.ts';
-import { oneOf, onOff, text, whole } from './settings.ts';
+import { routeTo } from './route-settings.ts';
+import { secretFile } from './setting-files.ts';
+import { type Kind, oneOf, onOff, whole } from './settings.ts';
+import { safeUrlIn, shownUrl } from './urls.ts';
 
 /** Persisted documents, and where those are kept that clients register. */
 export const persistedSettings = {
-  files: optional(
-    'PERSISTED_DOCUMENTS',
-    text(
-      'Manifests of persisted documents',
-      undefined,
-      'the path of a file or a folder, or a glob such as manifests/*.json',
+  files: optional('PERSISTED_DOCUMENTS', manifests('Manifests of persisted documents')),
+  tokenFile: optional(
+    'PERSISTED_DOCUMENTS_TOKEN_FILE',
+    secretFile(
+      'File with the token that is sent to the URLs of PERSISTED_DOCUMENTS, read each time; unset: none is',
+      'the path of a file with a token',
     ),
   ),
   mode: required(
@@ -42,8 +46,14 @@ export const persistedSettings = {
   ...redisSettings,
 };
 
+/** Which documents are run, and how those are reached that a server lists. */
+export interface PersistedConfig extends Values<typeof persistedSettings> {
+  /** By URL. */
+  readonly routes: Readonly<Record<string, Route>>;
+}
+
 /** Reads which documents are run. Notes if their manifests are missing or cannot be read. */
-export function readPersisted(reader: SettingsReader): Values<typeof persistedSettings> {
+export function readPersisted(reader: SettingsReader): PersistedConfig {
   const { mode: modeSetting, files } = persistedSettings;
   const values = reader.all(persistedSettings);
   const isJwt = reader.read(authSettings.auth) === 'jwt';
@@ -57,14 +67,33 @@ export function readPersisted(reader: SettingsReader): Values<typeof persistedSe
   const origin = isGiven ? `set in ${reader.placeOf(modeSetting.name)}` : 'its default with AUTH=jwt';
   if (mode === 'only' || mode === 'log') reader.need(files, `${modeSetting.name} is ${mode} (${origin})`);
   if (mode !== 'off' && values.files !== undefined) checkManifests(values.files, reader);
-  return Object.freeze({ ...values, mode });
+  const { urls } = sourcesOf(values.files ?? '');
+  if (urls.length === 0) reader.warnOfIgnored([persistedSettings.tokenFile], `${files.name} names no URL`);
+  const routes = Object.fromEntries(urls.map((url) => [url, routeTo(url, reader)]));
+  return Object.freeze({ ...values, mode, routes });
 }
 
 function checkManifests(files: string, reader: SettingsReader): void {
   try {
-    for (const manifest of readFiles(files)) readManifest(manifest.file, manifest.text);
+    for (const { file, text: content } of sourcesOf(files).patterns.flatMap(readFiles)) readManifest(file, content);
   } catch (error) {
     if (!(error instanceof ManifestError)) throw error;
     reader.fault(persistedSettings.files.name, error.message);
   }
+}
+
+/** Where manifests are; a URL is shown without what may be a key. */
+function manifests(meaning: string): Kind<string> {
+  return {
+    fallback: undefined,
+    meaning,
+    expected:
+      'the path of a file or a folder, a glob such as manifests/*.json, or an https URL (http on loopback only); several are separated by commas',
+    shown: (source) => (/:\/\/|@/.test(source) ? source.split(',').map(shownUrl).join(', ') : JSON.stringify(source)),
+    read: (source) => {
+      const { patterns, urls } = sourcesOf(source);
+      const isUsable = patterns.every((pattern) => !pattern.includes('://')) && urls.every((url) => safeUrlIn(url));
+      return isUsable ? source : undefined;
+    },
+  };
 }

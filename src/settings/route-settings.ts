@@ -38,11 +38,18 @@ export function readRoute(reader: SettingsReader, upstreamUrl: string | undefine
   return { upstreamRoute, upstreamTlsFiles: tlsFilesOf(reader) };
 }
 
+/** The way to another server than the upstream: a client certificate is for the upstream alone. */
+export function routeTo(url: string, reader: SettingsReader): Route {
+  const proxy = readProxy(reader, url);
+  const authorities = reader.read(tlsSettings.authorities);
+  return { ...(proxy !== undefined && { proxy }), ...(authorities !== undefined && { authorities }) };
+}
+
 /**
  * The proxy to a URL; undefined if there is none. As with curl that of the URL's own scheme comes before `ALL_PROXY`, and
  * the name in lower case before the one in upper case.
  */
-export function readProxy(reader: SettingsReader, url: string | undefined): string | undefined {
+function readProxy(reader: SettingsReader, url: string | undefined): string | undefined {
   const own = { http: readInEitherCase(reader, proxies.http), https: readInEitherCase(reader, proxies.https) };
   const except = readInEitherCase(reader, proxies.none) ?? '';
   // The embedded workspace is on this machine.

@@ -26,9 +26,14 @@ export function jsonIn(path: string): string {
   return text;
 }
 
+/** The token in a file, without blanks around it. Throws a Fault if there is none. */
+export function tokenIn(path: string): string {
+  return contentOf(path).trim();
+}
+
 /** The token of operators in a file. Throws a Fault if it could be guessed, or is no token. */
 export function adminTokenIn(path: string): string {
-  const token = contentOf(path).trim();
+  const token = tokenIn(path);
   if (!/^[\x21-\x7e]+$/.test(token)) throw new Fault('the file holds blanks, or other characters than ASCII');
   if (token.length < 32) throw new Fault(`the token in the file has ${token.length}`);
   return token;

@@ -4,14 +4,17 @@ import type { Log } from '../../log.ts';
 import type { PrepareListed } from '../document.ts';
 import { type DocumentSet, noDocuments, prepareSet } from './document-set.ts';
 import { ManifestError, readManifest } from './manifest.ts';
-import { globOf, readFiles } from './manifest-files.ts';
+import { globOf, readFiles, sourcesOf } from './manifest-files.ts';
 import type { DocumentMode } from './policy.ts';
+import type { RemoteManifests } from './remote-manifests.ts';
 import type { DocumentUses } from './uses.ts';
 
 /** Where the listed documents come from, and what they are made with. */
 export interface FollowManifestsOptions {
-  /** The path of a file or a folder, or a glob. */
+  /** Paths of files and folders, globs and URLs, separated by commas. */
   readonly files: string;
+  /** What the URLs among them hold. */
+  readonly remote?: RemoteManifests | undefined;
   /** Whether a document that is not valid makes the whole list unusable. */
   readonly strict: boolean;
   /** In `only` a list that has lost most of its documents is not taken while the gateway runs. */
@@ -34,10 +37,10 @@ export interface FollowedManifests extends Omit<FollowedFiles, 'follow'> {
  * start. Later the set is swapped when all of the new one is ready, and a list that cannot be used changes nothing.
  */
 export function followManifests(given: FollowManifestsOptions): FollowedManifests {
-  const { pollMs, log, uses } = given;
-  const files = globOf(given.files);
-  const options = { ...given, files };
-  const since = fingerprint([files]);
+  const { pollMs, log, uses, remote } = given;
+  const patterns = sourcesOf(given.files).patterns.map(globOf);
+  const options = { ...given, patterns };
+  const since = fingerprint(patterns);
   let current = finish(steps(options, noDocuments));
   report(options, current, 'read');
   const read = async (): Promise<void> => {
@@ -52,17 +55,24 @@ export function followManifests(given: FollowManifestsOptions): FollowedManifest
   };
   const { follow: _, ...followed } = followFiles({
     name: 'persisted documents',
-    patterns: [files],
+    patterns,
     since,
     pollMs,
     read,
     log,
   });
+  remote?.onChange(() => void followed.reload());
   return { current: () => current, ...followed };
 }
 
-function* steps(options: FollowManifestsOptions, previous: DocumentSet): Generator<void, DocumentSet> {
-  const entries = readFiles(options.files).flatMap(({ file, text }) => readManifest(file, text));
+/** The same with the files and globs among the sources. */
+interface ReadOptions extends FollowManifestsOptions {
+  readonly patterns: readonly string[];
+}
+
+function* steps(options: ReadOptions, previous: DocumentSet): Generator<void, DocumentSet> {
+  const files = [...options.patterns.flatMap(readFiles), ...(options.remote?.current() ?? [])];
+  const entries = files.flatMap(({ file, text }) => readManifest(file, text));
   const set = yield* prepareSet(entries, { ...options, previous });
   if (options.strict && set.problems.length > 0) {
     throw new ManifestError(`documents that are not valid: ${set.problems.join('; ')}`);
@@ -98,11 +108,11 @@ async function finishInPieces(work: Generator<void, DocumentSet>): Promise<Docum
   }
 }
 
-function report({ files, log }: FollowManifestsOptions, set: DocumentSet, what: string): void {
+function report({ patterns, remote, log }: ReadOptions, set: DocumentSet, what: string): void {
   const { problems } = set;
   for (const problem of problems) log('warn', `persisted document is not valid: ${problem}`);
   log('info', `persisted documents ${what}`, {
-    files,
+    files: [...patterns, ...(remote?.current() ?? []).map(({ file }) => file)].join(', '),
     documents: sizeOf(set),
     invalid: problems.length,
   });

@@ -9,6 +9,26 @@ export interface ManifestFile {
   readonly text: string;
 }
 
+/** Where manifests are: paths of files and folders or globs, and URLs. */
+export interface ManifestSources {
+  readonly patterns: readonly string[];
+  readonly urls: readonly string[];
+}
+
+/** The members of PERSISTED_DOCUMENTS. They are separated by commas, but for those within the braces of a glob. */
+export function sourcesOf(members: string): ManifestSources {
+  const all = members
+    .split(/,(?![^{]*\})/)
+    .map((member) => member.trim())
+    .filter((member) => member !== '');
+  const [urls, patterns] = [true, false].map((wanted) => all.filter((member) => isUrl(member) === wanted));
+  return { patterns: patterns ?? [], urls: urls ?? [] };
+}
+
+function isUrl(member: string): boolean {
+  return /^https?:\/\//i.test(member);
+}
+
 /** The files at a path, in a folder or matching a glob, in the order of their names. Throws a ManifestError if there is none. */
 export function readFiles(pattern: string): ManifestFile[] {
   return findFiles(pattern).map((file) => {

@@ -7,6 +7,7 @@ import { type DocumentSet, noDocuments } from './document-set.ts';
 import { type FollowedManifests, followManifests } from './follow-manifests.ts';
 import { createPolicy, type DocumentMode } from './policy.ts';
 import { createRedisStore } from './redis-store.ts';
+import type { RemoteManifests } from './remote-manifests.ts';
 import { createResolve, type ResolveDocument } from './resolve.ts';
 import { createMemoryStore, createRegistrations, type Registrations, type SharedTexts } from './store.ts';
 import { createDocumentUses, type DocumentUses } from './uses.ts';
@@ -15,6 +16,8 @@ import { createDocumentUses, type DocumentUses } from './uses.ts';
 export interface PersistedSettings {
   /** The path of a file or a folder of manifests, or a glob; undefined if there are none. */
   readonly files: string | undefined;
+  /** What the URLs among them hold. */
+  readonly remote?: RemoteManifests | undefined;
   readonly mode: DocumentMode;
   /** Whether a listed document that is not valid keeps the gateway from starting. */
   readonly strict: boolean;

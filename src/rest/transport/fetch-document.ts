@@ -12,8 +12,18 @@ export interface FetchOptions {
   readonly maxBytes: number;
   /** How long it may take in all, in milliseconds. */
   readonly timeoutMs: number;
-  /** The media types that it may have; the first is asked for. */
-  readonly mediaTypes: readonly string[];
+  /** Headers of the request, in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The media types that it may have; undefined: any. */
+  readonly mediaTypes?: readonly string[];
+  /** The `ETag` of what is known of it already. */
+  readonly etag?: string | undefined;
+}
+
+/** A document, and what tells whether it has changed. */
+export interface Fetched {
+  readonly text: string;
+  readonly etag: string | undefined;
 }
 
 /** A document that could not be fetched. The message says why in words for an operator, and quotes nothing of it. */
@@ -22,17 +32,21 @@ class FetchError extends Error {
 }
 
 /**
- * The text of a small document of another server than the upstream, on a connection of its own that is closed afterwards.
- * Redirects are not followed. Rejects with a FetchError.
+ * A small document of another server than the upstream, on a connection of its own that is closed afterwards; undefined if it
+ * still has the `etag` (RFC 9110 §13.1.2). Redirects are not followed. Rejects with a FetchError.
  */
-export async function fetchDocument(url: string, options: FetchOptions): Promise<string> {
+export async function fetchDocument(url: string, options: FetchOptions): Promise<Fetched | undefined> {
   const { origin, pathname, search } = new URL(url);
   const { route, maxBytes } = options;
   // Twice the size, because a room lets a large body take three quarters of it only.
   const room = new BodyRoom({ operation: maxBytes, process: 2 * maxBytes });
   const transport = createTransport({ origin, route, connections: 1, maxBodyBytes: maxBytes, room });
   const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
-  const headers = { accept: options.mediaTypes.join(', '), 'accept-encoding': 'identity' };
+  const headers = {
+    'accept-encoding': 'identity',
+    ...options.headers,
+    ...(options.etag !== undefined && { 'if-none-match': options.etag }),
+  };
   const sent = transport.send(
     { method: 'GET', target: pathname + search, headers },
     { responded: resolve, failed: (error) => reject(new FetchError(whyNot(error), { cause: error })) },
@@ -54,17 +68,22 @@ function whyNot(error: TransportError): string {
   return explained(reasonOf(error) ?? 'OTHER', placeOf(error));
 }
 
-async function documentOf({ status, headers, body }: RawResponse, options: FetchOptions): Promise<string> {
+async function documentOf({ status, headers, body }: RawResponse, options: FetchOptions): Promise<Fetched | undefined> {
+  if (status === 304 && options.etag !== undefined) return undefined;
   if (status >= 300 && status < 400) throw new FetchError(`it redirects (status ${status}), which is not followed`);
   if (status !== 200) throw new FetchError(`expected status 200, but got ${status}`);
-  const [mediaType = ''] = (headers['content-type'] ?? '').split(';');
-  if (!options.mediaTypes.includes(mediaType.trim().toLowerCase())) {
-    throw new FetchError(`expected the content type ${options.mediaTypes.join(' or ')}, but got another`);
-  }
+  checkMediaType(headers['content-type'], options.mediaTypes);
   const coding = headers['content-encoding'];
   try {
-    return coding === undefined ? textOf(body) : await decodeBody(body, coding, options.maxBytes);
+    const text = coding === undefined ? textOf(body) : await decodeBody(body, coding, options.maxBytes);
+    return { text, etag: headers['etag'] };
   } catch (error) {
     throw new FetchError('the answer cannot be decoded, or it is too large', { cause: error });
   }
+}
+
+function checkMediaType(contentType = '', expected?: readonly string[]): void {
+  const [mediaType = ''] = contentType.split(';');
+  if (expected === undefined || expected.includes(mediaType.trim().toLowerCase())) return;
+  throw new FetchError(`expected the content type ${expected.join(' or ')}, but got another`);
 }

@@ -1,0 +1,172 @@
+import { createServer } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { followRemoteManifests } from '../../src/operation/persisted/remote-manifests.ts';
+import { freePort } from '../support/free-port.ts';
+import { startGateway } from '../support/gateway.ts';
+import { listen } from '../support/listen.ts';
+import { createFolder, outcomeOf, send } from '../support/persisted.ts';
+import { runMain } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+/** A server of manifests that a test changes. */
+interface ManifestServer extends AsyncDisposable {
+  readonly url: string;
+  /** What it answers from now on. */
+  answer: { status?: number; text?: string; etag?: string; headers?: Readonly<Record<string, string>> };
+  /** `If-None-Match` and `Authorization` of each request. */
+  readonly asked: readonly (readonly [string | undefined, string | undefined])[];
+}
+
+async function startManifests(content: unknown): Promise<ManifestServer> {
+  const asked: [string | undefined, string | undefined][] = [];
+  const server = createServer((request, response) => {
+    const { status = 200, text = '', etag, headers } = started.answer;
+    asked.push([request.headers['if-none-match'], request.headers.authorization]);
+    const known = etag !== undefined && request.headers['if-none-match'] === etag;
+    response.writeHead(known ? 304 : status, { ...(etag !== undefined && { etag }), ...headers });
+    response.end(known ? undefined : text);
+  });
+  const port = await listen(server);
+  const started: ManifestServer = {
+    url: `http://127.0.0.1:${port}/manifest.json?key=secret`,
+    answer: { text: JSON.stringify(content), etag: '"1"' },
+    asked,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return started;
+}
+
+const unknown = [404, 'PERSISTED_DOCUMENT_NOT_FOUND'];
+const [a, b] = ['a', 'b'].map((id) => ({ [id]: `{ ${id}: __typename }` }));
+
+describe('A manifest of a server', () => {
+  test('is asked for again with its ETag and the token, and a new one is served', async () => {
+    await using server = await startManifests(a);
+    const lines: string[] = [];
+    const log = (level: string, message: string): void => void lines.push(`${level}: ${message}`);
+    const remote = await followRemoteManifests({
+      urls: [server.url],
+      token: () => 't',
+      route: () => ({}),
+      log,
+      pollMs: 20,
+    });
+    await using gateway = await startGateway(
+      { url: 'http://127.0.0.1:1' },
+      { persisted: { files: server.url, remote }, log },
+    );
+    const ask = async (id: string): Promise<unknown> => outcomeOf(await send(gateway.url, { id }));
+    expect(await ask('a')).toEqual([200, { a: 'Query' }]);
+    await until(() => server.asked.length > 2);
+    expect(server.asked.slice(0, 3)).toEqual([
+      [undefined, 'Bearer t'],
+      ['"1"', 'Bearer t'],
+      ['"1"', 'Bearer t'],
+    ]);
+    server.answer = { text: JSON.stringify(b), etag: '"2"' };
+    await until(() => lines.some((line) => line.includes('read again')));
+    expect([await ask('a'), await ask('b')]).toEqual([unknown, [200, { b: 'Query' }]]);
+    remote.close();
+    expect(lines.filter((line) => line.startsWith('error'))).toEqual([]);
+  });
+
+  test.each([
+    ['an error', { status: 500, text: 'secret' }, 'expected status 200, but got 500'],
+    [
+      'a redirect',
+      { status: 302, headers: { location: '/other' } },
+      'it redirects (status 302), which is not followed',
+    ],
+    ['other JSON', { text: '[1]', etag: '"3"' }, 'expected [0] to be a pair of an id and a text'],
+    ['a page', { text: '<html>secret</html>' }, 'it is not JSON'],
+    ['more than 10 MB', { text: ' '.repeat(11 * 2 ** 20) }, 'too large'],
+  ])('that turns into %s changes nothing, and is logged once', async (_, answer, reason) => {
+    await using server = await startManifests(a);
+    const lines: string[] = [];
+    const log = (_level: string, message: string): void => void lines.push(message);
+    const remote = await followRemoteManifests({
+      urls: [server.url],
+      token: () => undefined,
+      route: () => ({}),
+      log,
+      pollMs: 20,
+    });
+    const before = server.asked.length;
+    server.answer = answer;
+    await until(() => server.asked.length > before + 4);
+    expect(remote.current()).toEqual([{ file: server.url.replace('?key=secret', ''), text: JSON.stringify(a) }]);
+    expect(lines).toEqual([expect.stringContaining(reason)]);
+    expect(lines[0]).toContain(server.url.replace('?key=secret', ''));
+    expect(lines[0]).not.toContain('secret');
+    server.answer = { text: JSON.stringify(b), etag: '"4"' };
+    await until(() => remote.current()[0]?.text.includes('"b"') === true);
+    remote.close();
+    expect(lines).toHaveLength(1);
+  });
+
+  test('that fails twice at the start is asked a third time', async () => {
+    await using server = await startManifests(a);
+    const { answer } = server;
+    server.answer = { status: 503 };
+    const starting = followRemoteManifests({
+      urls: [server.url],
+      token: () => undefined,
+      route: () => ({}),
+      log: () => undefined,
+    });
+    await until(() => server.asked.length === 2);
+    server.answer = answer;
+    const remote = await starting;
+    expect([remote.current().length, server.asked.length]).toEqual([1, 3]);
+    remote.close();
+  });
+});
+
+describe('The gateway', () => {
+  const settings = { PORT: '0', WORKSPACE_PORT: '0', LOG_LEVEL: 'warn' };
+
+  test.each(['1', '2'])('serves manifests of a server, a file and a glob together: WORKERS=%s', async (WORKERS) => {
+    await using server = await startManifests(a);
+    using folder = createFolder();
+    const files = [server.url, folder.write('b.json', b), `${folder.path}/{c,d}.json`];
+    folder.write('c.json', { c: '{ c: __typename }' });
+    const token = folder.write('token', 'a token\n');
+    const documents = { PERSISTED_DOCUMENTS: files.join(', '), PERSISTED_DOCUMENTS_TOKEN_FILE: token };
+    await using gateway = runMain([], { ...settings, ...documents, PERSISTED_DOCUMENTS_MODE: 'only', WORKERS });
+    const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
+    for (const id of ['a', 'b', 'c', 'a']) {
+      expect(outcomeOf(await send(url, { id }))).toEqual([200, { [id]: 'Query' }]);
+    }
+    // The first process alone asks.
+    expect(server.asked).toEqual([[undefined, 'Bearer a token']]);
+    server.answer = { text: JSON.stringify({ ...a, e: '{ e: __typename }' }), etag: '"2"' };
+    gateway.child.kill('SIGHUP');
+    for (let times = 0; times < 6; times += 1) {
+      await until(async () => (await send(url, { id: 'e' })).status === 200);
+    }
+    expect(server.asked).toHaveLength(2);
+    expect(gateway.output()).not.toContain('secret');
+  });
+
+  test('does not start without it, and names it', async () => {
+    const PERSISTED_DOCUMENTS = `http://127.0.0.1:${await freePort()}/manifest.json?key=secret`;
+    await using gateway = runMain([], { ...settings, PERSISTED_DOCUMENTS });
+    expect(await gateway.exit()).toBe(2);
+    expect(gateway.output()).toMatch(
+      /^error: http:\/\/127\.0\.0\.1:\d+\/manifest\.json: expected a manifest, but .*\n$/,
+    );
+  });
+
+  test.each(['http://example.com/m.json', 'https://user:password@example.com/m.json', 'ftp://example.com/m.json'])(
+    'refuses %s',
+    async (PERSISTED_DOCUMENTS) => {
+      await using gateway = runMain([], { ...settings, PERSISTED_DOCUMENTS });
+      expect(await gateway.exit()).toBe(2);
+      expect(gateway.output()).toMatch(/^error: PERSISTED_DOCUMENTS: expected the path of a file/m);
+      expect(gateway.output()).not.toContain('password@');
+    },
+  );
+});
