@@ -1,10 +1,20 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startWorkspace, type Workspace } from '../../workspace/workspace.ts';
-import { hasChromium, seriousFindings, startBrowser, type TestBrowser, timeoutMs } from '../support/browser.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import { hasChromium, seriousFindings, type TestBrowser, timeoutMs } from '../support/browser.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { runShell } from '../support/process.ts';
-import { execute, openGraphiql, openTab, replaceText, stored, tabsOf, textOf, untilTabsHold } from './graphiql.ts';
+import {
+  execute,
+  openGraphiql,
+  openTab,
+  replaceText,
+  startServed,
+  stored,
+  tabsOf,
+  textOf,
+  untilTabsHold,
+} from './graphiql.ts';
 
 describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)', { timeout: 60_000 }, () => {
   const started = new AsyncDisposableStack();
@@ -13,10 +23,7 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
   let gateway: TestGateway;
 
   beforeAll(async () => {
-    browser = started.use(await startBrowser());
-    workspace = await startWorkspace({ port: 0, host: '127.0.0.1', latencyMs: 0, errorRate: 0 });
-    started.defer(() => workspace.close());
-    gateway = started.use(await startGateway(workspace, { demoKey: workspace.demoKey, explain: true }));
+    ({ browser, workspace, gateway } = await startServed(started));
   }, 60_000);
 
   afterAll(() => started.disposeAsync());
@@ -77,7 +84,7 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
   test.each([
     [
       'one that is huge',
-      `#query=${'a'.repeat(2_000_000)}`,
+      `#query=${'a'.repeat(100_000)}`,
       'The link was not opened: it is longer than 100,000 characters.',
     ],
     [

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startWorkspace, type Workspace } from '../../workspace/workspace.ts';
-import { hasChromium, seriousFindings, startBrowser, type TestBrowser, timeoutMs } from '../support/browser.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import { hasChromium, seriousFindings, type TestBrowser, timeoutMs } from '../support/browser.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { GrowingEvents, quick } from '../support/live.ts';
 import { createFolder } from '../support/persisted.ts';
@@ -12,6 +12,7 @@ import {
   openGraphiql,
   openTab,
   replaceText,
+  startServed,
   stored,
   tabsOf,
   textOf,
@@ -25,10 +26,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
   let gateway: TestGateway;
 
   beforeAll(async () => {
-    browser = started.use(await startBrowser());
-    workspace = await startWorkspace({ port: 0, host: '127.0.0.1', latencyMs: 0, errorRate: 0 });
-    started.defer(() => workspace.close());
-    gateway = started.use(await startGateway(workspace, { demoKey: workspace.demoKey, explain: true }));
+    ({ browser, workspace, gateway } = await startServed(started));
   }, 60_000);
 
   afterAll(() => started.disposeAsync());

@@ -1,6 +1,24 @@
 import type { Locator, Page, Request } from 'playwright-core';
 import { expect } from 'vitest';
-import { type TestBrowser, type TestPage, timeoutMs } from '../support/browser.ts';
+import { startWorkspace, type Workspace } from '../../workspace/workspace.ts';
+import { startBrowser, type TestBrowser, type TestPage, timeoutMs } from '../support/browser.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+/** A browser, and a gateway over a workspace of its own, in whose GraphiQL the workspace's key stands. */
+export interface Served {
+  readonly browser: TestBrowser;
+  readonly workspace: Workspace;
+  readonly gateway: TestGateway;
+}
+
+/** Starts them; they are disposed of with `started`. */
+export async function startServed(started: AsyncDisposableStack): Promise<Served> {
+  const browser = started.use(await startBrowser());
+  const workspace = await startWorkspace({ port: 0, host: '127.0.0.1', latencyMs: 0, errorRate: 0 });
+  started.defer(() => workspace.close());
+  const gateway = started.use(await startGateway(workspace, { demoKey: workspace.demoKey, explain: true }));
+  return { browser, workspace, gateway };
+}
 
 /** Opens GraphiQL and waits until it has read the schema. */
 export async function openGraphiql(browser: TestBrowser, url: string): Promise<TestPage> {
