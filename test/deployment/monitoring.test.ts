@@ -154,10 +154,37 @@ test('the dashboard shows which calls are saved, what is left of budgets, how of
   expect(asked.filter((metric) => !panelQueries.some((query) => query.includes(metric)))).toEqual([]);
 });
 
+/** Metrics that no panel shows, each for a reason. */
+const notShown: Readonly<Record<string, string>> = {
+  // Of single documents, clients and columns: there are too many for a panel, and each has a page that says how to ask.
+  ...{ gateway_listed_operations_total: 'documents', gateway_document_hits_total: 'documents' },
+  ...{ gateway_document_errors_total: 'documents', gateway_document_rest_calls_total: 'documents' },
+  ...{ gateway_documents_unused: 'documents', gateway_upstream_drift_total: 'drift' },
+  ...{ gateway_client_operations_total: 'clients', gateway_deprecated_uses_total: 'clients' },
+  // Alerts tell of them; otherwise they are 0.
+  ...{ gateway_unexpected_errors_total: 'alert', gateway_reach_faults_total: 'alert' },
+  ...{ gateway_held_key_refusals_total: 'alert', gateway_plans_total: 'GraphiQL' },
+  // The panel of saved calls has them, by what saved the call.
+  ...{ gateway_shared_operations_total: 'saved', gateway_rest_shared_reads_total: 'saved' },
+  ...{ gateway_reused_operations_total: 'saved' },
+};
+
+test('every metric that the documentation lists has a panel, or a reason for none', () => {
+  const metrics = readFileSync(join(root, 'docs/operations.md'), 'utf8').matchAll(/^\| (`gateway_[^|]+) \|/gm);
+  const listed = [...metrics].flatMap(([, names = '']) =>
+    [...names.matchAll(/`(gateway_\w+)/g)].map(([, name]) => name),
+  );
+  expect(listed.length).toBeGreaterThan(30);
+  const shown = (name = ''): boolean =>
+    panelQueries.some((query) => new RegExp(`\\b${name}(?:_bucket|_sum|_count)?\\b`).test(query));
+  expect(listed.filter((name = '') => !shown(name) && notShown[name] === undefined)).toEqual([]);
+  expect(Object.keys(notShown).filter((name) => !listed.includes(name) || shown(name))).toEqual([]);
+});
+
 test('every metric that a rule or a panel names is one that gateways have', { timeout: 60_000 }, async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
   const saving = { UPSTREAM_BUDGET: 'rest=480/60', CACHE_TTL: 'projects=60', UPSTREAM_CA: authorityPath };
-  const settings = { PORT: '0', UPSTREAM_URL: upstream.url, WORKERS: '2', STOP_DELAY_MS: '0', ...saving };
+  const settings = { PORT: '0', UPSTREAM_URL: upstream.url, WORKERS: '2', STOP_DELAY_MS: '0', LIVE: 'on', ...saving };
   // Metrics of a Redis are there without it, too.
   const shared = {
     ...{ REDIS_URL: 'redis://127.0.0.1:1', UPSTREAM_BUDGET_REPLICAS: '1' },
@@ -166,7 +193,8 @@ test('every metric that a rule or a panel names is one that gateways have', { ti
   await using gateway = runMain([], { ...settings, ...shared });
   const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
   expect((await ask(url, '{ project(id: 1) { name } }')).errors).toBeUndefined();
-  await using holdsKeys = await startTenants(upstream, {});
+  await using holdsKeys = await startTenants(upstream, { acme: { key: 'phx_acme' } });
+  await holdsKeys.askAs('acme', '{ project(id: 1) { name } }');
   const texts = await Promise.all(
     [url, holdsKeys.url].map(async (each) => (await fetch(new URL('/metrics', each))).text()),
   );

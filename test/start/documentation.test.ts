@@ -29,6 +29,68 @@ test.each(pages)('every link of %s leads to a file, and to a heading if it names
   expect(broken.map(([link]) => link)).toEqual([]);
 });
 
+/** The cells of the rows of all tables of the runbook whose first head is this. */
+function rowsBelow(head: string): readonly (readonly string[])[] {
+  const tables = textOf('docs/runbook.md').matchAll(
+    new RegExp(`^\\| ${head} \\|.*\\n\\|[-|]+\\n((?:\\|.*\\n)+)`, 'gm'),
+  );
+  return [...tables].flatMap(([, rows = '']) =>
+    rows
+      .trimEnd()
+      .split('\n')
+      .map((row) =>
+        row
+          .slice(2, -2)
+          .split(' | ')
+          .map((cell) => cell.trim()),
+      ),
+  );
+}
+
+function quotedIn(cell = ''): readonly string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text);
+}
+
+/** The sources of the gateway by their paths, without what is generated. */
+const sources = new Map(
+  globSync('src/**/*.ts', { cwd: root, exclude: ['**/generated'] }).map((path) => [path, textOf(path)]),
+);
+
+test('every log line that the runbook quotes is one that the gateway writes, with these fields', () => {
+  const rows = rowsBelow('Log line');
+  const quoted = rows.flatMap(([lines, fields]) => quotedIn(lines).map((line) => ({ line, fields: quotedIn(fields) })));
+  expect(quoted.length).toBeGreaterThan(30);
+  const all = [...sources.values()].join('\n');
+  const unwritten = quoted.filter(({ line, fields }) => {
+    // What varies stands as an ellipsis.
+    const parts = line
+      .split('…')
+      .map((part) => part.trim())
+      .filter((part) => part.length > 1);
+    return (
+      parts.length === 0 || [...parts, ...fields].some((part) => !new RegExp(`(?<![\\w-])${part}(?![\\w-])`).test(all))
+    );
+  });
+  expect(unwritten).toEqual([]);
+});
+
+test('every line that the gateway logs stands in the runbook', () => {
+  const quoted = new Set(rowsBelow('Log line').flatMap(([lines]) => quotedIn(lines)));
+  const pattern = /\b#?log\(\s*(?:'(?:info|warn|error)'|severity|level),\s*'([^']+)'/g;
+  const written = [...sources.values()].flatMap((text) => [...text.matchAll(pattern)].map(([, line = '']) => line));
+  expect(written.length).toBeGreaterThan(15);
+  expect(written.filter((line) => !quoted.has(line))).toEqual([]);
+});
+
+test('every metric and every alert of the runbook is one that there is', () => {
+  const text = textOf('docs/runbook.md');
+  const metrics = new Set([...textOf('docs/operations.md').matchAll(/`(gateway_\w+)/g)].map(([, name = '']) => name));
+  const alerts = textOf('examples/prometheus/rules.yaml');
+  const named = [...text.matchAll(/`(gateway_\w+|Gateway\w+)/g)].map(([, name = '']) => name);
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((name) => !metrics.has(name) && !alerts.includes(`alert: ${name}\n`))).toEqual([]);
+});
+
 test('every path in the layout of ARCHITECTURE.md exists', () => {
   const layout = blocksOf('ARCHITECTURE.md').find(({ language }) => language === '');
   const paths = [...(layout?.text ?? '').matchAll(/^([\w./]+)\s{2,}/gm)].map(([, path = '']) => path);
