@@ -1,5 +1,6 @@
 import { type Distribution, Tally } from '../tally.ts';
 import type { RestOperation } from './operation-ids.ts';
+import type { Attempt, Gate, Outcome } from './resilience/gate.ts';
 import type { Fault } from './transport/transport.ts';
 
 /** How often the calls of one operation ended one way. */
@@ -25,22 +26,29 @@ export const mostTenants = 100;
 export const otherTenants = 'other';
 
 /** Counts the calls that were sent, by operation and outcome and by tenant, and how long they took, by route. */
-export class CallCounts {
+export class CallCounts implements Gate {
   readonly #counts: (CallCount & { count: number })[] = [];
   readonly #byOperation = new Map<RestOperation, OperationCounts>();
   readonly #durations = new Map<string, Tally>();
   readonly #byTenant = new Map<string, number>();
 
-  /** A call, of a tenant if the gateway holds its key, has ended after so many milliseconds. */
-  add(operation: RestOperation, outcome: number | Fault, tookMs: number, tenant: string | undefined): void {
-    if (tenant !== undefined) this.#addTo(tenant);
+  /** It keeps nothing back. */
+  enter(): undefined {
+    return undefined;
+  }
+
+  left({ owner, request: { operation } }: Attempt, outcome: Outcome): void {
+    if (outcome.kind === 'not-sent') return;
+    const { tenant } = owner.caller;
+    if (tenant !== undefined) this.#addTo(tenant.name);
     const { durations, byOutcome } = this.#of(operation);
-    durations.add(tookMs / 1000);
-    const known = byOutcome.get(outcome);
+    durations.add(outcome.tookMs / 1000);
+    const result = resultOf(outcome);
+    const known = byOutcome.get(result);
     if (known !== undefined) known.count += 1;
     else if (this.#counts.length < maximumCounts) {
-      const count = { method: operation.method, route: operation.route, outcome, count: 1 };
-      byOutcome.set(outcome, count);
+      const count = { method: operation.method, route: operation.route, outcome: result, count: 1 };
+      byOutcome.set(result, count);
       this.#counts.push(count);
     }
   }
@@ -74,6 +82,11 @@ export class CallCounts {
     this.#byOperation.set(operation, counts);
     return counts;
   }
+}
+
+function resultOf(outcome: Exclude<Outcome, { readonly kind: 'not-sent' }>): number | Fault {
+  if (outcome.kind === 'given-up') return 'aborted';
+  return outcome.kind === 'failed' ? outcome.fault : outcome.status;
 }
 
 interface OperationCounts {

@@ -7,7 +7,7 @@ import { type OnEnd, type OperationCalls, statusOf } from './operation-calls.ts'
 import type { OperationDeadline } from './operation-deadline.ts';
 import type { RestOperation } from './operation-ids.ts';
 import { UpstreamCall } from './resilience/call.ts';
-import type { CallOwner, CallRequest } from './resilience/call-request.ts';
+import type { CallOwner, CallRequest } from './resilience/gate.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import { deletedJson, writtenJson } from './response-content.ts';
 import type { SingleFlight } from './single-flight.ts';

@@ -44,7 +44,7 @@ const joinWindowMs = 1000;
 
 /** Connects to the REST API at `url`; nothing is sent yet. */
 export function createUpstream(options: UpstreamOptions, caching?: CacheOptions): Upstream {
-  const upstream = createUpstreamResources(options);
+  const upstream = createUpstreamResources(options, { renewsEpochs: caching !== undefined });
   const { transport, now } = upstream;
   const window = { joinWindowMs, now };
   const shared: Shared = {
@@ -67,7 +67,7 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     heldKeyFaults: held.faults,
     callsByTenant: upstream.counts.byTenant,
     isAccepted: (caller) => upstream.keys.isProven(caller),
-    budget: upstream.callBudget,
+    budget: options.callBudget,
     health: () => healthOf(upstream, shared.json.inFlight.joined + shared.csv.inFlight.joined),
     check: () => checkUpstream(upstream),
     reroute: (route) => transport.reroute(route),

@@ -172,9 +172,14 @@ test("one key's flood leaves room for another's few", async () => {
 });
 
 test('clients that leave cancel their calls, in flight or waiting', async () => {
-  await using upstream = await startUpstream(() => hang);
+  let answering = true;
+  await using upstream = await startUpstream(() => (answering ? project(1) : hang));
   upstream.release();
   await using gateway = await startGateway(upstream, { maxUpstreamInFlight: 60 });
+  // Calls with a key that is not known yet go on after their clients have left.
+  await together(10, 10, (index) => gateway.ask(read(0), as(`phx_${index}`)));
+  answering = false;
+  upstream.reset();
   const leaving = new AbortController();
   const asking = together(100, 100, (index) =>
     gateway.ask(read(index), { ...as(`phx_${index % 10}`), signal: leaving.signal }).catch(() => undefined),

@@ -3,13 +3,14 @@ import { operations } from '../../src/rest/generated/views.ts';
 import type { RestOperation } from '../../src/rest/operation-ids.ts';
 import { Breaker } from '../../src/rest/resilience/breaker.ts';
 import { BreakerRegistry } from '../../src/rest/resilience/breaker-registry.ts';
+import { attemptOf } from '../support/attempts.ts';
 
 let now = 0;
 const clock = (): number => now;
 
 /** What a call is told: whether it may go. */
 function asks(gate: Breaker | BreakerRegistry, caller = 'a', isWrite = false): string {
-  return gate instanceof Breaker ? gate.enter(isWrite).kind : gate.enter(caller, isWrite).kind;
+  return gate instanceof Breaker ? gate.enter(isWrite).kind : gate.verdictOn(attemptOf(caller, { isWrite })).kind;
 }
 
 function createRegistry(): BreakerRegistry {

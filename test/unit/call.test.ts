@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
+import type { CallBudget } from '../../src/rest/budget/call-budget.ts';
 import { createCallBudget } from '../../src/rest/budget/create-budget.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
@@ -7,13 +8,14 @@ import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 import { UpstreamCall } from '../../src/rest/resilience/call.ts';
 import { createUpstreamResources, type UpstreamResources } from '../../src/rest/resilience/upstream-resources.ts';
 import { TransportError } from '../../src/rest/transport/transport.ts';
+import { attemptOf, prove, successAfter } from '../support/attempts.ts';
 import { budgetOf } from '../support/budgets.ts';
 
 const operation = operations.listProjects;
 const caller = { key: 'phx_test', hash: 'hash', sharingKey: 'hash', queueKey: 'hash' };
 
 /** The way to an upstream that knows the caller and never answers again, with so many slots. */
-function createSilentUpstream(slots = 1): UpstreamResources {
+function createSilentUpstream(slots = 1, callBudget?: CallBudget): UpstreamResources {
   const upstream = createUpstreamResources({
     url: 'http://upstream.test',
     connections: slots,
@@ -22,9 +24,9 @@ function createSilentUpstream(slots = 1): UpstreamResources {
     bodyRoomLimits: { operation: 1000, process: 1000 },
     eventLoop: new EventLoopYield(),
     log: () => undefined,
+    callBudget,
   });
-  upstream.keys.enter(caller, upstream);
-  upstream.keys.prove(caller);
+  prove(upstream.keys, caller);
   return {
     ...upstream,
     transport: {
@@ -62,11 +64,12 @@ async function microtasks(count: number): Promise<void> {
 
 test.each([0, 1, 2, 3, 4])('a call given up %i microtasks after its slot came keeps no slot', async (count) => {
   const upstream = createSilentUpstream();
-  upstream.limiter.take('another');
+  const another = attemptOf('another');
+  void upstream.limiter.enter(another);
   const read = startRead(upstream);
   await microtasks(4);
   expect(upstream.limiter.queued).toBe(1);
-  upstream.limiter.release('another', 1);
+  upstream.limiter.left(another, successAfter(1));
   await microtasks(count);
   read.leave();
   await read.ended;
@@ -86,7 +89,7 @@ test.each([0, 1, 2, 3, 4])(
     await read.ended;
     await new Promise(setImmediate);
     expect(limiter.inFlight).toBe(0);
-    expect(breakers.enter('c', false).kind).toBe('probe');
+    expect(breakers.verdictOn(attemptOf('c')).kind).toBe('probe');
   },
 );
 
@@ -118,7 +121,6 @@ test('what has arrived and waits to be read says nothing against the upstream wh
   await new Promise((resolve) => {
     process.nextTick(resolve);
   });
-  expect(upstream.limiter.inFlight).toBe(0);
   for (const { expire } of reads) expire();
   const errors = await Promise.all(reads.map(({ ended }) => ended));
   expect(errors).toEqual(reads.map(() => expect.objectContaining({ code: 'OVERLOADED' }) as unknown));
@@ -130,15 +132,11 @@ test('what has arrived and waits to be read says nothing against the upstream wh
 test('without a budget a call is sent in the very turn in which it starts, with one it waits to be counted with its wave', async () => {
   const budgets = [undefined, budgetOf({ events: '1/60' }), budgetOf({ rest: '10/60' })];
   const sentAtOnce = budgets.map((settings) => {
-    const silent = createSilentUpstream(10);
+    const limits = { operationDeadlineMs: 5000, maxInFlight: 10, upstreamUrl: 'http://upstream.test' };
+    const silent = createSilentUpstream(10, settings && createCallBudget({ ...limits, settings }));
     let sent = 0;
     const upstream: UpstreamResources = {
       ...silent,
-      callBudget:
-        settings &&
-        createCallBudget({
-          ...{ settings, operationDeadlineMs: 5000, maxInFlight: 10, upstreamUrl: 'http://upstream.test' },
-        }),
       transport: {
         ...silent.transport,
         send: (request, listener) => {
@@ -151,7 +149,7 @@ test('without a budget a call is sent in the very turn in which it starts, with 
     const atOnce = sent;
     return { read, atOnce, later: () => sent };
   });
-  expect(sentAtOnce.map(({ atOnce }) => atOnce)).toEqual([1, 0, 0]);
+  expect(sentAtOnce.map(({ atOnce }) => atOnce)).toEqual([1, 1, 0]);
   for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
   expect(sentAtOnce.map(({ later }) => later())).toEqual([1, 1, 1]);
   for (const { read } of sentAtOnce) read.leave();

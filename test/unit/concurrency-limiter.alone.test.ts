@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { ConcurrencyLimiter } from '../../src/rest/resilience/concurrency-limiter.ts';
+import type { Attempt } from '../../src/rest/resilience/gate.ts';
+import { attemptOf, successAfter } from '../support/attempts.ts';
 
 let now = 0;
-const late = { endsAt: 10_000 };
 
 beforeEach(() => {
   now = 0;
@@ -14,20 +15,51 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function createLimiter(most: number): ConcurrencyLimiter {
-  return new ConcurrencyLimiter({ most, now: () => now });
-}
+/** A limiter of which callers have slots, by name, and a log of who got one after waiting, or why not. */
+class TestLimiter {
+  readonly limiter: ConcurrencyLimiter;
+  readonly log: string[] = [];
+  readonly #inFlight: Attempt[] = [];
 
-/** Queues calls by name, and notes who started or why not. */
-function queueAll(limiter: ConcurrencyLimiter, callers: readonly string[], deadline = late): string[] {
-  const log: string[] = [];
-  for (const caller of callers) {
-    limiter.queue(caller, deadline).started.then(
-      () => log.push(caller),
-      (error: unknown) => log.push(`${caller} ${error instanceof UpstreamError ? error.code : String(error)}`),
-    );
+  constructor(most: number) {
+    this.limiter = new ConcurrencyLimiter({ most, now: () => now });
   }
-  return log;
+
+  /** True if a slot is had at once. */
+  take(caller: string, isUrgent = false): boolean {
+    const attempt = attemptOf(caller, { isUrgent });
+    if (this.limiter.enter(attempt) !== undefined) return false;
+    this.#inFlight.push(attempt);
+    return true;
+  }
+
+  /** Waits for a slot. */
+  queue(caller: string, { user = '', endsAt = 10_000 } = {}): Attempt {
+    const key = { key: caller, hash: caller, sharingKey: caller, queueKey: caller };
+    const attempt = attemptOf(caller, { endsAt, caller: { ...key, subject: user } });
+    const name = user === '' ? caller : `${caller} ${user}`;
+    this.limiter.enter(attempt)?.then(
+      () => {
+        this.log.push(name);
+        this.#inFlight.push(attempt);
+      },
+      (error: unknown) => this.log.push(`${name} ${error instanceof UpstreamError ? error.code : String(error)}`),
+    );
+    return attempt;
+  }
+
+  queueAll(callers: readonly string[]): void {
+    for (const caller of callers) this.queue(caller);
+  }
+
+  /** A call of a caller ends. */
+  async release(caller: string, tookMs = 10): Promise<void> {
+    const index = this.#inFlight.findIndex((attempt) => attempt.owner.caller.queueKey === caller);
+    const [attempt] = this.#inFlight.splice(index, 1);
+    if (index === -1 || attempt === undefined) throw new Error(`${caller} has no slot`);
+    this.limiter.left(attempt, successAfter(tookMs));
+    await settled();
+  }
 }
 
 async function settled(): Promise<void> {
@@ -35,127 +67,121 @@ async function settled(): Promise<void> {
 }
 
 test('a caller may use every slot while no other waits', () => {
-  const limiter = createLimiter(4);
-  expect([1, 2, 3, 4, 5].map(() => limiter.take('a'))).toEqual([true, true, true, true, false]);
-  expect(limiter.inFlight).toBe(4);
+  const slots = new TestLimiter(4);
+  expect([1, 2, 3, 4, 5].map(() => slots.take('a'))).toEqual([true, true, true, true, false]);
+  expect(slots.limiter.inFlight).toBe(4);
+});
+
+test('an urgent attempt takes a slot whether or not one is free', () => {
+  const slots = new TestLimiter(1);
+  slots.take('a');
+  expect(slots.take('b', true)).toBe(true);
+  expect(slots.limiter.inFlight).toBe(2);
 });
 
 test('callers that wait take turns, however much one of them wants', async () => {
-  const limiter = createLimiter(2);
-  limiter.take('x');
-  limiter.take('x');
-  const log = queueAll(limiter, ['a', 'a', 'a', 'a', 'b', 'c']);
-  for (const caller of ['x', 'x', 'a', 'b']) limiter.release(caller, 10);
-  await settled();
-  expect(log).toEqual(['a', 'b', 'c', 'a']);
-  expect(limiter.queued).toBe(2);
+  const slots = new TestLimiter(2);
+  for (let call = 0; call < 2; call += 1) slots.take('x');
+  slots.queueAll(['a', 'a', 'a', 'a', 'b', 'c']);
+  for (const caller of ['x', 'x', 'a', 'b']) await slots.release(caller);
+  expect(slots.log).toEqual(['a', 'b', 'c', 'a']);
+  expect(slots.limiter.queued).toBe(2);
 });
 
 test('a caller that holds half of the slots waits while another does', async () => {
-  const limiter = createLimiter(4);
-  for (let call = 0; call < 4; call += 1) limiter.take('a');
-  const log = queueAll(limiter, ['a', 'a', 'b', 'b', 'b']);
-  limiter.release('a', 10);
-  limiter.release('a', 10);
-  await settled();
+  const slots = new TestLimiter(4);
+  for (let call = 0; call < 4; call += 1) slots.take('a');
+  slots.queueAll(['a', 'a', 'b', 'b', 'b']);
+  await slots.release('a');
+  await slots.release('a');
   // Two slots are a's already: both free ones are b's.
-  expect(log).toEqual(['b', 'b']);
-  limiter.release('a', 10);
-  await settled();
-  expect(log).toEqual(['b', 'b', 'a']);
+  expect(slots.log).toEqual(['b', 'b']);
+  await slots.release('a');
+  expect(slots.log).toEqual(['b', 'b', 'a']);
 });
 
 test('what is left waiting alone gets the slots that are free', async () => {
-  const limiter = createLimiter(4);
-  for (let call = 0; call < 4; call += 1) limiter.take('a');
-  const log = queueAll(limiter, ['a', 'a', 'a']);
-  const other = limiter.queue('b', late);
-  other.started.catch(() => undefined);
-  limiter.release('a', 10);
-  await settled();
-  expect(log).toEqual([]);
-  other.leave();
-  limiter.release('b', 10);
-  await settled();
-  expect(log).toEqual(['a']);
+  const slots = new TestLimiter(4);
+  for (let call = 0; call < 4; call += 1) slots.take('a');
+  slots.queueAll(['a', 'a', 'a']);
+  slots.queue('b');
+  await slots.release('a');
+  expect(slots.log).toEqual(['b']);
+  await slots.release('b');
+  expect(slots.log).toEqual(['b', 'a']);
 });
 
 test('a call that leaves the queue is never started', async () => {
-  const limiter = createLimiter(1);
-  limiter.take('a');
-  const { started, leave } = limiter.queue('a', late);
-  leave();
-  await expect(started).rejects.toMatchObject({ code: 'OVERLOADED' });
-  limiter.release('a', 10);
-  expect([limiter.inFlight, limiter.queued]).toEqual([0, 0]);
+  const slots = new TestLimiter(1);
+  slots.take('a');
+  const waiting = slots.queue('a');
+  slots.limiter.left(waiting, { kind: 'not-sent' });
+  await slots.release('a');
+  expect([slots.limiter.inFlight, slots.limiter.queued, slots.log]).toEqual([0, 0, []]);
 });
 
 test('a call is shed when its time runs out in the queue', async () => {
-  const limiter = createLimiter(1);
-  limiter.take('a');
-  const log = queueAll(limiter, ['a'], { endsAt: 500 });
+  const slots = new TestLimiter(1);
+  slots.take('a');
+  slots.queue('a', { endsAt: 500 });
   now = 480;
   await vi.advanceTimersByTimeAsync(100);
-  expect(log).toEqual(['a OVERLOADED']);
-  expect([limiter.queued, limiter.sheds]).toEqual([0, 1]);
+  expect(slots.log).toEqual(['a OVERLOADED']);
+  expect([slots.limiter.queued, slots.limiter.sheds]).toEqual([0, 1]);
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a call that cannot start in time is shed at once', () => {
-  const limiter = createLimiter(1);
-  limiter.take('a');
+test('a call that was shed and leaves then gives no slot back', async () => {
+  const slots = new TestLimiter(1);
+  slots.take('a');
+  const shed = slots.queue('a');
+  slots.limiter.flush(new UpstreamError('UPSTREAM_UNAVAILABLE'));
+  slots.limiter.left(shed, { kind: 'not-sent' });
+  await settled();
+  expect([slots.log, slots.limiter.inFlight]).toEqual([['a UPSTREAM_UNAVAILABLE'], 1]);
+});
+
+test('a call that cannot start in time is shed at once', async () => {
+  const slots = new TestLimiter(1);
+  slots.take('a');
   for (let call = 0; call < 100; call += 1) {
-    limiter.seize('b');
-    limiter.release('b', 1000);
+    slots.take('b', true);
+    await slots.release('b', 1000);
   }
-  queueAll(limiter, ['a', 'a']);
-  expect(() => limiter.queue('a', { endsAt: 1500 })).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
-  limiter.flush(new UpstreamError('UPSTREAM_UNAVAILABLE'));
+  slots.queueAll(['a', 'a']);
+  expect(() => slots.queue('a', { endsAt: 1500 })).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
 });
 
 test('one caller fills half of the queue, two fill it', () => {
-  const limiter = createLimiter(2);
-  limiter.take('x');
-  limiter.take('x');
-  queueAll(
-    limiter,
-    Array.from({ length: 8 }, () => 'a'),
-  );
-  expect(() => limiter.queue('a', late)).toThrow(expect.objectContaining({ upstream: { retryAfter: 1 } }));
-  queueAll(
-    limiter,
-    Array.from({ length: 8 }, () => 'b'),
-  );
+  const slots = new TestLimiter(2);
+  for (let call = 0; call < 2; call += 1) slots.take('x');
+  slots.queueAll(Array.from({ length: 8 }, () => 'a'));
+  expect(() => slots.queue('a')).toThrow(expect.objectContaining({ upstream: { retryAfter: 1 } }));
+  slots.queueAll(Array.from({ length: 8 }, () => 'b'));
   for (const caller of ['a', 'b', 'c'])
-    expect(() => limiter.queue(caller, late)).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
+    expect(() => slots.queue(caller)).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
 });
 
 test('users of a tenant take turns within the turns of their tenant', async () => {
-  const limiter = createLimiter(4);
-  const log: string[] = [];
-  for (let taken = 0; taken < 4; taken += 1) limiter.take('other');
-  const queue = (caller: string, user: string): void =>
-    void limiter.queue(caller, late, user).started.then(() => log.push(`${caller} ${user}`));
-  for (let times = 0; times < 3; times += 1) queue('acme', 'busy');
-  queue('acme', 'calm');
-  queue('globex', 'only');
-  for (let times = 0; times < 5; times += 1) {
-    limiter.release(times < 2 ? 'other' : (log[times - 2]?.split(' ')[0] ?? ''), 1);
-    await settled();
-  }
-  expect(log).toEqual(['acme busy', 'globex only', 'acme calm', 'acme busy', 'acme busy']);
+  const slots = new TestLimiter(4);
+  for (let taken = 0; taken < 4; taken += 1) slots.take('other');
+  for (let times = 0; times < 3; times += 1) slots.queue('acme', { user: 'busy' });
+  slots.queue('acme', { user: 'calm' });
+  slots.queue('globex', { user: 'only' });
+  for (let times = 0; times < 5; times += 1)
+    await slots.release(times < 2 ? 'other' : (slots.log[times - 2]?.split(' ')[0] ?? ''), 1);
+  expect(slots.log).toEqual(['acme busy', 'globex only', 'acme calm', 'acme busy', 'acme busy']);
 });
 
 test('one user of a tenant has at most half of the places of the tenant', async () => {
-  const limiter = createLimiter(4);
-  for (let taken = 0; taken < 4; taken += 1) limiter.take('other');
-  const queue = (user: string): void => void limiter.queue('acme', late, user).started.catch(() => undefined);
-  for (let times = 0; times < 8; times += 1) queue('busy');
-  expect(() => queue('busy')).toThrow(UpstreamError);
-  for (let times = 0; times < 8; times += 1) queue('calm');
-  expect(() => queue('third')).toThrow(UpstreamError);
-  limiter.queue('globex', late, 'only').started.catch(() => undefined);
-  limiter.flush(new UpstreamError('UPSTREAM_UNAVAILABLE'));
+  const slots = new TestLimiter(4);
+  for (let taken = 0; taken < 4; taken += 1) slots.take('other');
+  for (let times = 0; times < 8; times += 1) slots.queue('acme', { user: 'busy' });
+  expect(() => slots.queue('acme', { user: 'busy' })).toThrow(UpstreamError);
+  for (let times = 0; times < 8; times += 1) slots.queue('acme', { user: 'calm' });
+  expect(() => slots.queue('acme', { user: 'third' })).toThrow(UpstreamError);
+  slots.queue('globex', { user: 'only' });
+  slots.limiter.flush(new UpstreamError('UPSTREAM_UNAVAILABLE'));
   await settled();
-  expect(limiter.queued).toBe(0);
+  expect(slots.limiter.queued).toBe(0);
 });

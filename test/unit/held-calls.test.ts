@@ -7,6 +7,7 @@ import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 import { UpstreamCall } from '../../src/rest/resilience/call.ts';
 import { createUpstreamResources, type UpstreamResources } from '../../src/rest/resilience/upstream-resources.ts';
 import { TransportError } from '../../src/rest/transport/transport.ts';
+import { attemptOf, prove, successAfter } from '../support/attempts.ts';
 
 const operation = operations.listProjects;
 const caller = { key: 'phx_test', hash: 'hash', sharingKey: 'hash', queueKey: 'hash' };
@@ -61,6 +62,7 @@ function createHeldUpstream(): HeldUpstream {
       close: () => Promise.resolve(),
     },
   };
+  prove(upstream.keys, caller);
   const pass = (milliseconds: number): void => {
     clock += milliseconds;
   };
@@ -91,6 +93,7 @@ test.each([
     await expect.poll(() => sent()).toBe(round);
     pass(flightMs);
     deadline.end('deadline');
+    await new Promise(setImmediate);
   }
   expect(upstream.breakers.isCalm('hash')).toBe(calm);
 });
@@ -100,8 +103,9 @@ test('a read waits for its place in the budget as long as enough time is left fo
   const { limiter } = upstream;
   const usual = async (tookMs: number): Promise<Demand | undefined> => {
     for (let call = 0; call < 200; call += 1) {
-      limiter.seize(caller.queueKey);
-      limiter.release(caller.queueKey, tookMs);
+      const attempt = attemptOf(caller.queueKey);
+      void limiter.enter(attempt);
+      limiter.left(attempt, successAfter(tookMs));
     }
     const before = demands.length;
     const deadline = startRead(upstream, 1_000_000);

@@ -1,9 +1,15 @@
 import { expect, test } from 'vitest';
-import type { Caller } from '../../src/rest/caller.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
+import type { Attempt, Outcome } from '../../src/rest/resilience/gate.ts';
 import { KeyTrials } from '../../src/rest/resilience/key-trials.ts';
+import { attemptOf, successAfter } from '../support/attempts.ts';
 
 const unauthenticated = new UpstreamError('UNAUTHENTICATED');
+const rejected: Outcome = { kind: 'answered', status: 401, error: unauthenticated, isKnown: false, tookMs: 1 };
+const unavailable: Outcome = {
+  ...{ kind: 'answered', status: 503, isKnown: false, tookMs: 1 },
+  error: new UpstreamError('UPSTREAM_UNAVAILABLE'),
+};
 
 const tenant = {
   name: 'a',
@@ -14,64 +20,61 @@ const tenant = {
   mutations: new Set<string>(),
 };
 
-function callerOf(key: string): Caller {
-  return { key, hash: key, sharingKey: key, queueKey: key };
+/** Lets so many attempts with the key in, of which all have a place. */
+function enter(keys: KeyTrials, key: string, count: number): readonly Attempt[] {
+  const attempts = Array.from({ length: count }, () => attemptOf(key));
+  for (const attempt of attempts) expect(keys.enter(attempt)).toBeUndefined();
+  return attempts;
 }
 
-/** Lets so many calls with the key in, of which all have a place. */
-function enter(keys: KeyTrials, caller: Caller, count: number): readonly object[] {
-  const calls = Array.from({ length: count }, () => ({}));
-  for (const call of calls) expect(keys.enter(caller, call)).toBe(true);
-  return calls;
-}
-
-test('a call that ends leaves its place to the one that has waited longest', async () => {
+test('an attempt that ends leaves its place to the one that has waited longest', async () => {
   const keys = new KeyTrials(() => 0);
-  const caller = callerOf('new');
-  const [first = {}] = enter(keys, caller, 8);
-  const [ninth, tenth] = [{}, {}];
-  expect(keys.enter(caller, ninth)).toBe(false);
-  const waiting = keys.wait(caller, ninth);
-  keys.wait(caller, tenth).started.catch(() => undefined);
-  keys.left(caller, first);
-  await waiting.started;
-  expect([keys.enter(caller, ninth), keys.enter(caller, tenth), keys.waiting]).toEqual([true, false, 1]);
+  const [first = attemptOf('new')] = enter(keys, 'new', 8);
+  const [ninth, tenth] = [attemptOf('new'), attemptOf('new')];
+  const started: string[] = [];
+  const waiting = keys.enter(ninth)?.then(() => started.push('ninth'));
+  void keys.enter(tenth)?.then(() => started.push('tenth'));
+  keys.left(first, unavailable);
+  await waiting;
+  expect([started, keys.waiting, ninth.isProof, first.isProof]).toEqual([['ninth'], 1, true, false]);
+});
+
+test('an attempt that is given up while it waits leaves its place in the queue', () => {
+  const keys = new KeyTrials(() => 0);
+  enter(keys, 'new', 8);
+  const waiting = attemptOf('new');
+  void keys.enter(waiting);
+  keys.left(waiting, { kind: 'not-sent' });
+  expect(keys.waiting).toBe(0);
 });
 
 test('a rejected key is refused for five seconds, and then on trial again', () => {
   let now = 0;
   const keys = new KeyTrials(() => now);
-  const caller = callerOf('invented');
-  const calls = enter(keys, caller, 8);
-  keys.reject(caller, unauthenticated);
-  for (const call of calls) keys.left(caller, call);
+  const attempts = enter(keys, 'invented', 8);
+  for (const attempt of attempts) keys.left(attempt, rejected);
   expect(keys.errorOf('invented')).toBe(unauthenticated);
-  expect(keys.enter(caller, {})).toBe(false);
-  expect(() => keys.wait(caller, {})).toThrow(unauthenticated);
+  expect(() => keys.enter(attemptOf('invented'))).toThrow(unauthenticated);
   now = 5000;
-  enter(keys, caller, 8);
-  expect(keys.enter(caller, {})).toBe(false);
+  enter(keys, 'invented', 8);
+  expect(keys.enter(attemptOf('invented'))).toBeInstanceOf(Promise);
 });
 
 test('keys that the gateway holds are not on trial', () => {
   const keys = new KeyTrials(() => 0);
-  enter(keys, { ...callerOf('held'), tenant }, 100);
+  const { caller } = attemptOf('held').owner;
+  for (let call = 0; call < 100; call += 1)
+    expect(keys.enter(attemptOf('held', { caller: { ...caller, tenant } }))).toBeUndefined();
   expect(keys.unproven).toBe(0);
 });
 
 test('invented keys drive out no proven key, and are remembered in a bounded number', () => {
   const keys = new KeyTrials(() => 0);
-  const known = callerOf('known');
-  const [call = {}] = enter(keys, known, 1);
-  keys.prove(known);
-  keys.left(known, call);
+  for (const attempt of enter(keys, 'known', 1)) keys.left(attempt, successAfter(1));
   for (let index = 0; index < 30_000; index += 1) {
-    const invented = callerOf(`invented ${index}`);
-    const [one = {}] = enter(keys, invented, 1);
-    keys.reject(invented, unauthenticated);
-    keys.left(invented, one);
+    for (const attempt of enter(keys, `invented ${index}`, 1)) keys.left(attempt, rejected);
   }
-  enter(keys, known, 20);
+  enter(keys, 'known', 20);
   expect([keys.errorOf('invented 29999'), keys.errorOf('invented 20000')]).toEqual([unauthenticated, unauthenticated]);
   expect(keys.errorOf('invented 19999')).toBeUndefined();
   expect(keys.unproven).toBe(0);
@@ -80,12 +83,11 @@ test('invented keys drive out no proven key, and are remembered in a bounded num
 test('a thousand calls wait for the proof of one key at most, and ten thousand for all', () => {
   const keys = new KeyTrials(() => 0);
   const refusals = Array.from({ length: 20 }, (_, index) => {
-    const caller = callerOf(`key ${index}`);
-    enter(keys, caller, 8);
+    enter(keys, `key ${index}`, 8);
     let refused = 0;
     for (let call = 0; call < 1200; call += 1) {
       try {
-        keys.wait(caller, {}).started.catch(() => undefined);
+        keys.enter(attemptOf(`key ${index}`))?.catch(() => undefined);
       } catch (error) {
         if (error instanceof UpstreamError && error.code === 'OVERLOADED') refused += 1;
       }

@@ -1,9 +1,11 @@
 import { LRUCache } from 'lru-cache';
+import { UpstreamError } from '../errors.ts';
 import type { RestOperation } from '../operation-ids.ts';
-import { Breaker, type BreakerState, type Verdict } from './breaker.ts';
+import { Breaker, type BreakerState, probeWaitMs, type Verdict } from './breaker.ts';
+import type { Attempt, Gate, Outcome } from './gate.ts';
 
 /** Why a call failed, as far as it says something about the upstream. */
-export type Failure =
+type Failure =
   // Refused, reset, unknown host: no caller's query causes that.
   | { readonly kind: 'network'; readonly tookMs: number }
   // Status 5xx: one caller's query may cause that.
@@ -51,6 +53,12 @@ class Doubt {
   }
 }
 
+/** An attempt that tries whether something answers again. */
+interface Probe {
+  readonly breaker: Breaker;
+  readonly timer: NodeJS.Timeout;
+}
+
 /** A key whose calls have failed since its last answer. */
 interface KeyInTrouble {
   readonly breaker: Breaker;
@@ -63,10 +71,11 @@ interface KeyInTrouble {
  * routes: one slow or broken query stops neither the calls of other callers nor its caller's other calls. Any answer below
  * 500 is a sign of life.
  */
-export class BreakerRegistry {
+export class BreakerRegistry implements Gate {
   readonly #now: () => number;
   readonly #upstream: Breaker;
   readonly #keys = new LRUCache<string, KeyInTrouble>({ maxSize: mostKeys, sizeCalculation: () => 1 });
+  readonly #probes = new Map<Attempt, Probe>();
   #networkPoints = 0;
   #doubt: Doubt | undefined;
 
@@ -92,11 +101,66 @@ export class BreakerRegistry {
     return this.#upstream.state === 'closed' && (this.#keys.size === 0 || !this.#keys.has(key));
   }
 
+  enter(attempt: Attempt): Promise<void> | undefined {
+    return this.isCalm(attempt.owner.caller.sharingKey) ? undefined : this.#ask(attempt);
+  }
+
+  left(attempt: Attempt, outcome: Outcome): void {
+    const probed = this.#takeProbe(attempt);
+    const { sharingKey } = attempt.owner.caller;
+    const failure = failureIn(attempt, outcome);
+    if (failure !== undefined) {
+      const times = outcome.kind === 'given-up' ? outcome.timeouts : 1;
+      for (let time = 0; time < times; time += 1) this.failed(failure, sharingKey, attempt.request.operation);
+      probed?.fail();
+    } else if (outcome.kind === 'answered' || (outcome.kind === 'failed' && outcome.fault === 'invalid')) {
+      this.succeeded(sharingKey);
+      probed?.close();
+    } else probed?.abandon();
+  }
+
+  /** Throws if the call is refused. */
+  #ask(attempt: Attempt): Promise<void> | undefined {
+    const verdict = this.verdictOn(attempt);
+    switch (verdict.kind) {
+      case 'pass':
+        return undefined;
+      case 'refuse':
+        throw new UpstreamError('UPSTREAM_UNAVAILABLE');
+      case 'wait':
+        return verdict.trial.then(() => (attempt.isGivenUp ? undefined : this.#ask(attempt)));
+      case 'probe': {
+        // Calls without an answer must not keep it back.
+        attempt.isUrgent = true;
+        const timer = setTimeout(() => this.#outwait(attempt), probeWaitMs);
+        this.#probes.set(attempt, { breaker: verdict.breaker, timer });
+        return undefined;
+      }
+    }
+  }
+
+  /**
+   * Operations that wait for a read that probes learn in under a second that nothing answers. Those that wait for a write wait
+   * on: they must know what became of it.
+   */
+  #outwait(attempt: Attempt): void {
+    this.#takeProbe(attempt)?.overdue();
+    if (!attempt.request.isWrite) attempt.overtake(new UpstreamError('UPSTREAM_UNAVAILABLE'));
+  }
+
+  #takeProbe(attempt: Attempt): Breaker | undefined {
+    if (this.#probes.size === 0) return undefined;
+    const probe = this.#probes.get(attempt);
+    clearTimeout(probe?.timer);
+    this.#probes.delete(attempt);
+    return probe?.breaker;
+  }
+
   /** What a call may do now. */
-  enter(key: string, isWrite: boolean): Verdict {
+  verdictOn({ owner, request: { isWrite } }: Attempt): Verdict {
     const verdict = this.#upstream.enter(isWrite);
     if (verdict.kind !== 'pass') return verdict;
-    return this.#keys.get(key)?.breaker.enter(isWrite) ?? verdict;
+    return this.#keys.get(owner.caller.sharingKey)?.breaker.enter(isWrite) ?? verdict;
   }
 
   /** The upstream answered, whatever it said, with a status below 500. */
@@ -122,5 +186,22 @@ export class BreakerRegistry {
     const own = this.#keys.get(key) ?? { breaker: new Breaker({ now: this.#now }), doubt: new Doubt() };
     this.#keys.set(key, own);
     if (own.doubt.add(route, points)) own.breaker.trip();
+  }
+}
+
+/** What an outcome says against the upstream. */
+function failureIn({ mayBeStale }: Attempt, outcome: Outcome): Failure | undefined {
+  switch (outcome.kind) {
+    case 'not-sent':
+      return undefined;
+    case 'given-up':
+      return outcome.timeouts > 0 ? { kind: 'timeout' } : undefined;
+    case 'failed': {
+      const { fault, tookMs } = outcome;
+      const isNetwork = fault === 'network' || (fault === 'stale-socket' && !mayBeStale);
+      return isNetwork ? { kind: 'network', tookMs } : undefined;
+    }
+    case 'answered':
+      return outcome.status >= 500 ? { kind: 'server-error' } : undefined;
   }
 }

@@ -1,19 +1,6 @@
-import { Refusal, UpstreamError } from '../errors.ts';
+import { Refusal, type UpstreamError } from '../errors.ts';
 import { FairQueue, type Queued } from '../fair-queue.ts';
-
-/** A call that waits for a slot. It leaves the queue by itself when it starts or is shed. */
-export interface Waiting {
-  /** Resolves when the call has its slot, fails when it is shed. */
-  readonly started: Promise<void>;
-  /** Gives the place in the queue up; `started` fails. */
-  readonly leave: () => void;
-}
-
-/** How long something can wait; it may grow while it waits. */
-export interface Deadline {
-  /** On the clock of `performance.now()`, in milliseconds. */
-  readonly endsAt: number;
-}
+import type { Attempt, Gate, Outcome } from './gate.ts';
 
 /** Settings of the limiter. */
 export interface ConcurrencyLimiterOptions {
@@ -33,7 +20,7 @@ const sweepMs = 50;
 const leastMs = 60;
 
 interface Entry extends Queued {
-  readonly deadline: Deadline;
+  readonly attempt: Attempt;
   readonly start: () => void;
   readonly fail: (error: UpstreamError) => void;
 }
@@ -43,15 +30,16 @@ interface Entry extends Queued {
  * otherwise, and has at most half of the queue. The users of a tenant take turns within its own, and one of them has at
  * most half of what the tenant has. What cannot start before its deadline is shed.
  */
-export class ConcurrencyLimiter {
+export class ConcurrencyLimiter implements Gate {
   readonly #most: number;
   readonly #half: number;
   readonly #longest: number;
   readonly #now: () => number;
   readonly #queue = new FairQueue<Entry>();
-  /** Calls in flight by caller; none without any. */
+  readonly #entries = new Map<Attempt, Entry>();
+  /** Attempts that have a slot, and how many of them each caller has. */
+  readonly #inFlight = new Set<Attempt>();
   readonly #inFlightOf = new Map<string, number>();
-  #inFlight = 0;
   #sheds = 0;
   #meanMs = 0;
   #sweeper: NodeJS.Timeout | undefined;
@@ -64,7 +52,7 @@ export class ConcurrencyLimiter {
   }
 
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#inFlight.size;
   }
 
   get queued(): number {
@@ -81,38 +69,20 @@ export class ConcurrencyLimiter {
     return this.#sheds;
   }
 
-  /** Takes a slot if one is free and no call waits. */
-  take(caller: string): boolean {
-    if (this.#inFlight >= this.#most || this.#queue.size > 0) return false;
-    this.seize(caller);
-    return true;
+  /** Urgent ones take a slot whether or not one is free. Throws if it would have to be shed. */
+  enter(attempt: Attempt): Promise<void> | undefined {
+    const isFree = this.#inFlight.size < this.#most && this.#queue.size === 0;
+    if (!isFree && !attempt.isUrgent) return this.#wait(attempt);
+    this.#begin(attempt);
+    return undefined;
   }
 
-  /** Takes a slot whether or not one is free: calls without an answer must not keep a probe back. */
-  seize(caller: string): void {
-    this.#inFlightOf.set(caller, (this.#inFlightOf.get(caller) ?? 0) + 1);
-    this.#inFlight += 1;
-  }
-
-  /** Waits for a slot. Throws if the call would have to be shed. */
-  queue(caller: string, deadline: Deadline, user = ''): Waiting {
-    const isFull = this.#queue.isFull(this.#longest, { caller, user });
-    if (isFull || this.#now() + this.#expectedMs(caller) > deadline.endsAt - leastMs) throw this.#shed();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const entry: Entry = { caller, user, deadline, start: resolve, fail: reject };
-    this.#queue.add(entry);
-    this.#sweeper ??= setInterval(() => this.#sweep(), sweepMs);
-    this.#startWaiting();
-    return { started: promise, leave: () => this.#drop(entry, new UpstreamError('OVERLOADED')) };
-  }
-
-  /** Gives a slot back after so many milliseconds. */
-  release(caller: string, tookMs: number): void {
-    const inFlight = (this.#inFlightOf.get(caller) ?? 1) - 1;
-    if (inFlight > 0) this.#inFlightOf.set(caller, inFlight);
-    else this.#inFlightOf.delete(caller);
-    this.#inFlight -= 1;
-    this.#meanMs += (tookMs - this.#meanMs) / 16;
+  left(attempt: Attempt, outcome: Outcome): void {
+    const entry = this.#entries.get(attempt);
+    if (entry !== undefined) this.#remove(entry);
+    else if (!this.#end(attempt)) return;
+    if ('tookMs' in outcome) this.#meanMs += (outcome.tookMs - this.#meanMs) / 16;
+    // A caller that waited beside this one may be the only one left, and have every slot.
     if (this.#queue.size > 0) this.#startWaiting();
   }
 
@@ -121,15 +91,44 @@ export class ConcurrencyLimiter {
     for (const entry of this.#queue.inOrder()) this.#drop(entry, error);
   }
 
+  #wait(attempt: Attempt): Promise<void> {
+    const { queueKey: caller, subject: user = '' } = attempt.owner.caller;
+    const isFull = this.#queue.isFull(this.#longest, { caller, user });
+    if (isFull || this.#now() + this.#expectedMs(caller) > attempt.endsAt - leastMs) throw this.#shed();
+    return new Promise((start, fail) => {
+      const entry: Entry = { caller, user, attempt, start, fail };
+      this.#queue.add(entry);
+      this.#entries.set(attempt, entry);
+      this.#sweeper ??= setInterval(() => this.#sweep(), sweepMs);
+      this.#startWaiting();
+    });
+  }
+
+  #begin(attempt: Attempt): void {
+    const { queueKey } = attempt.owner.caller;
+    this.#inFlight.add(attempt);
+    this.#inFlightOf.set(queueKey, (this.#inFlightOf.get(queueKey) ?? 0) + 1);
+  }
+
+  /** False if it had no slot. */
+  #end(attempt: Attempt): boolean {
+    if (!this.#inFlight.delete(attempt)) return false;
+    const { queueKey } = attempt.owner.caller;
+    const left = (this.#inFlightOf.get(queueKey) ?? 1) - 1;
+    if (left > 0) this.#inFlightOf.set(queueKey, left);
+    else this.#inFlightOf.delete(queueKey);
+    return true;
+  }
+
   #startWaiting(): void {
-    while (this.#inFlight < this.#most) {
+    while (this.#inFlight.size < this.#most) {
       const entry = this.#queue.next((caller) => this.#mayStart(caller));
-      if (entry === undefined) break;
+      if (entry === undefined) return;
       this.#queue.served(entry);
-      this.seize(entry.caller);
+      this.#remove(entry);
+      this.#begin(entry.attempt);
       entry.start();
     }
-    this.#rest();
   }
 
   #mayStart(caller: string): boolean {
@@ -144,7 +143,7 @@ export class ConcurrencyLimiter {
 
   #sweep(): void {
     const soon = this.#now() + leastMs;
-    for (const entry of this.#queue.inOrder()) if (entry.deadline.endsAt <= soon) this.#drop(entry, this.#shed());
+    for (const entry of this.#queue.inOrder()) if (entry.attempt.endsAt <= soon) this.#drop(entry, this.#shed());
   }
 
   #shed(): UpstreamError {
@@ -153,14 +152,15 @@ export class ConcurrencyLimiter {
   }
 
   #drop(entry: Entry, error: UpstreamError): void {
-    if (!this.#queue.delete(entry)) return;
+    this.#remove(entry);
     entry.fail(error);
-    // A caller that waited beside this one may be the only one left, and have every slot.
     this.#startWaiting();
   }
 
-  /** Sweeps no more while no call waits. */
-  #rest(): void {
+  /** It waits no more. Nothing sweeps while no call does. */
+  #remove(entry: Entry): void {
+    this.#queue.delete(entry);
+    this.#entries.delete(entry.attempt);
     if (this.#queue.size > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;

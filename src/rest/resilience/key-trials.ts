@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../caller.ts';
-import { Refusal, UpstreamError } from '../errors.ts';
+import { isUnauthenticated, Refusal, type UpstreamError } from '../errors.ts';
+import type { Attempt, Gate, Outcome } from './gate.ts';
 
 /** Most calls in flight with a key of which the upstream has not said yet that it knows it. */
 const mostInFlight = 8;
@@ -20,21 +21,14 @@ interface Rejection {
 }
 
 interface Entry {
-  readonly candidate: object;
   readonly start: () => void;
   readonly fail: (error: UpstreamError) => void;
 }
 
-/** A key that has calls in flight or waiting, and is not proven. */
+/** A key that has attempts in flight or waiting, and is not proven. */
 interface Trial {
-  readonly inFlight: Set<object>;
-  readonly waiting: Set<Entry>;
-}
-
-/** A call that waits for the proof of its key. `started` rejects if the upstream does not know the key. */
-export interface Waiting {
-  readonly started: Promise<void>;
-  readonly leave: () => void;
+  readonly inFlight: Set<Attempt>;
+  readonly waiting: Map<Attempt, Entry>;
 }
 
 /**
@@ -43,7 +37,7 @@ export interface Waiting {
  * If it says that the key is unknown, all of them fail, and so does what comes within the next seconds. Keys that the
  * gateway holds need no proof. All is known to this process alone.
  */
-export class KeyTrials {
+export class KeyTrials implements Gate {
   readonly #now: () => number;
   /** Bounded by size, for an LRUCache with a `max` takes up memory for all of its places at once. */
   readonly #proven = new LRUCache<string, true>({ maxSize: mostKeys, sizeCalculation: () => 1 });
@@ -77,11 +71,6 @@ export class KeyTrials {
     return tenant !== undefined || this.#proven.get(sharingKey) === true;
   }
 
-  /** True if the upstream has not said yet whether it knows the key. */
-  isOnTrial(caller: Caller): boolean {
-    return !this.isProven(caller) && this.errorOf(caller.sharingKey) === undefined;
-  }
-
   /** What the upstream said of a key that it did not know a moment ago; undefined if it did not say so. */
   errorOf(sharingKey: string): UpstreamError | undefined {
     if (this.#rejections.size === 0) return undefined;
@@ -92,65 +81,34 @@ export class KeyTrials {
     return undefined;
   }
 
-  /** True if a call may go on at once. If its key is on trial, it has one of the places then, until `left`. */
-  enter(caller: Caller, candidate: object): boolean {
-    const { sharingKey } = caller;
-    if (this.errorOf(sharingKey) !== undefined) return false;
-    if (this.isProven(caller)) return true;
-    const trial = this.#trials.get(sharingKey);
-    if (trial === undefined) this.#trials.set(sharingKey, { inFlight: new Set([candidate]), waiting: new Set() });
-    else if (trial.inFlight.size < mostInFlight || trial.inFlight.has(candidate)) trial.inFlight.add(candidate);
-    else return false;
-    return true;
-  }
-
-  /** Waits until the call may go on, as `enter` says. Throws if its key is refused, or if too many calls wait. */
-  wait({ sharingKey }: Caller, candidate: object): Waiting {
-    const refusal = this.errorOf(sharingKey);
+  enter(attempt: Attempt): Promise<void> | undefined {
+    const { caller } = attempt.owner;
+    const refusal = this.errorOf(caller.sharingKey);
     if (refusal !== undefined) throw refusal;
-    const trial = this.#trials.get(sharingKey);
-    if (trial === undefined) return { started: Promise.resolve(), leave: () => undefined };
-    if (trial.waiting.size >= mostWaiting.key || this.#waiting >= mostWaiting.process) {
-      this.#sheds += 1;
-      throw new Refusal('OVERLOADED', 1);
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const entry: Entry = { candidate, start: resolve, fail: reject };
-    trial.waiting.add(entry);
-    this.#waiting += 1;
-    return { started: promise, leave: () => this.#drop(sharingKey, entry) };
+    if (this.isProven(caller)) return undefined;
+    const trial = this.#trials.get(caller.sharingKey) ?? { inFlight: new Set(), waiting: new Map() };
+    this.#trials.set(caller.sharingKey, trial);
+    if (trial.inFlight.size >= mostInFlight) return this.#wait(attempt, trial);
+    begin(attempt, trial);
+    return undefined;
   }
 
-  /** The upstream has answered a call with the key in a way that it answers only to a key that it knows. */
-  prove({ sharingKey, tenant }: Caller): void {
-    if (this.#rejections.size > 0) this.#rejections.delete(sharingKey);
+  /** Most answers of the upstream say whether it knows the key. The place of an attempt is the next one's. */
+  left(attempt: Attempt, outcome: Outcome): void {
+    if (outcome.kind === 'answered') {
+      if (!isUnauthenticated(outcome.error)) {
+        if (outcome.isKnown) this.#prove(attempt.owner.caller);
+      } else if (!attempt.owner.hasSucceeded) this.#reject(attempt.owner.caller, outcome.error);
+    }
+    const { sharingKey } = attempt.owner.caller;
     const trial = this.#trials.get(sharingKey);
     if (trial === undefined) return;
-    if (tenant === undefined) this.#proven.set(sharingKey, true);
-    this.#trials.delete(sharingKey);
-    for (const { start } of this.#dequeueAll(trial)) start();
-  }
-
-  /** The upstream does not know the key. */
-  reject({ sharingKey }: Caller, error: UpstreamError): void {
-    this.#rejections.set(sharingKey, { error, until: this.#now() + rejectedMs });
-    this.#proven.delete(sharingKey);
-    const trial = this.#trials.get(sharingKey);
-    if (trial !== undefined) for (const { fail } of this.#dequeueAll(trial)) fail(error);
-  }
-
-  /** A call has ended, or is not sent after all. Its place is the next one's. */
-  left({ sharingKey }: Caller, candidate: object): void {
-    const trial = this.#trials.get(sharingKey);
-    if (trial?.inFlight.delete(candidate) !== true) return;
-    const [next] = trial.waiting;
-    if (next !== undefined) {
-      trial.waiting.delete(next);
-      this.#waiting -= 1;
-      trial.inFlight.add(next.candidate);
-      next.start();
+    if (trial.waiting.delete(attempt)) this.#waiting -= 1;
+    else if (trial.inFlight.delete(attempt)) {
+      attempt.isProof = false;
+      this.#startNext(trial);
     }
-    this.#forgetIdle(sharingKey, trial);
+    if (trial.inFlight.size === 0 && trial.waiting.size === 0) this.#trials.delete(sharingKey);
   }
 
   /** Fails everything that waits. */
@@ -158,22 +116,56 @@ export class KeyTrials {
     for (const trial of this.#trials.values()) for (const { fail } of this.#dequeueAll(trial)) fail(error);
   }
 
+  #wait(attempt: Attempt, { waiting }: Trial): Promise<void> {
+    if (waiting.size >= mostWaiting.key || this.#waiting >= mostWaiting.process) {
+      this.#sheds += 1;
+      throw new Refusal('OVERLOADED', 1);
+    }
+    this.#waiting += 1;
+    return new Promise((start, fail) => void waiting.set(attempt, { start, fail }));
+  }
+
+  #startNext(trial: Trial): void {
+    const [next] = trial.waiting;
+    if (next === undefined) return;
+    const [attempt, { start }] = next;
+    trial.waiting.delete(attempt);
+    this.#waiting -= 1;
+    begin(attempt, trial);
+    start();
+  }
+
+  #prove({ sharingKey, tenant }: Caller): void {
+    if (this.#rejections.size > 0) this.#rejections.delete(sharingKey);
+    const trial = this.#trials.get(sharingKey);
+    if (trial === undefined) return;
+    if (tenant === undefined) this.#proven.set(sharingKey, true);
+    this.#trials.delete(sharingKey);
+    for (const { start } of this.#decide(trial)) start();
+  }
+
+  #reject({ sharingKey }: Caller, error: UpstreamError): void {
+    this.#rejections.set(sharingKey, { error, until: this.#now() + rejectedMs });
+    this.#proven.delete(sharingKey);
+    const trial = this.#trials.get(sharingKey);
+    if (trial !== undefined) for (const { fail } of this.#decide(trial)) fail(error);
+  }
+
+  /** The upstream has said whether it knows the key: nothing more is to be learnt from those in flight. */
+  #decide(trial: Trial): readonly Entry[] {
+    for (const attempt of trial.inFlight) attempt.isProof = false;
+    return this.#dequeueAll(trial);
+  }
+
   #dequeueAll(trial: Trial): readonly Entry[] {
-    const entries = [...trial.waiting];
+    const entries = [...trial.waiting.values()];
     this.#waiting -= entries.length;
     trial.waiting.clear();
     return entries;
   }
+}
 
-  #drop(sharingKey: string, entry: Entry): void {
-    const trial = this.#trials.get(sharingKey);
-    if (trial?.waiting.delete(entry) !== true) return;
-    this.#waiting -= 1;
-    this.#forgetIdle(sharingKey, trial);
-    entry.fail(new UpstreamError('OVERLOADED'));
-  }
-
-  #forgetIdle(sharingKey: string, trial: Trial): void {
-    if (trial.inFlight.size === 0 && trial.waiting.size === 0) this.#trials.delete(sharingKey);
-  }
+function begin(attempt: Attempt, { inFlight }: Trial): void {
+  attempt.isProof = true;
+  inFlight.add(attempt);
 }

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import type { RestOperation } from '../operation-ids.ts';
+import { isRateLimited, UpstreamError } from '../errors.ts';
+import type { Attempt, Gate, Outcome } from './gate.ts';
 
 /** The longest pause in seconds: a caller that is refused for longer tries once after it, and is refused again. */
-const longestPause = 60;
+export const longestPause = 60;
 
 /** Between two reads that waited, so that they do not come back as one. */
 const staggerMs = 25;
@@ -15,8 +16,11 @@ interface Pause {
   waiting: number;
 }
 
-/** The pauses that the upstream asked for (429), each of one key on one of the surfaces that it limits apart. */
-export class RateLimitPauses {
+/**
+ * The pauses that the upstream asked for (429), each of one key on one of the surfaces that it limits apart. Reads wait if
+ * the pause ends in time; a write is its client's to repeat.
+ */
+export class RateLimitPauses implements Gate {
   readonly #now: () => number;
   readonly #pauses: LRUCache<string, Pause>;
 
@@ -26,43 +30,45 @@ export class RateLimitPauses {
     this.#pauses = new LRUCache({ max: mostPauses });
   }
 
-  /** Whether no caller has been paused lately. */
-  get none(): boolean {
-    return this.#pauses.size === 0;
+  enter(attempt: Attempt): Promise<void> | undefined {
+    return this.#pauses.size === 0 || this.#pauseOf(attempt) === undefined ? undefined : this.#waitOut(attempt);
   }
 
-  /** The upstream told this caller to come back in so many seconds. */
-  begin(sharingKey: string, operation: RestOperation, seconds: number): void {
+  /** A 429 may tell the caller to come back in so many seconds. */
+  left(attempt: Attempt, outcome: Outcome): void {
+    if (outcome.kind !== 'answered' || !isRateLimited(outcome.error)) return;
+    const { error } = outcome;
+    const seconds = (error instanceof UpstreamError ? error.upstream?.retryAfter : undefined) ?? 0;
     if (seconds <= 0) return;
     const until = this.#now() + Math.min(seconds, longestPause) * 1000;
-    const name = nameOf(sharingKey, operation);
+    const name = nameOf(attempt);
     const running = this.#pauses.get(name);
     if (running === undefined || running.until < until) this.#pauses.set(name, { until, waiting: 0 });
   }
 
-  /** Milliseconds until this caller may ask on this surface again; 0 if it may now. */
-  remaining(sharingKey: string, operation: RestOperation): number {
-    if (this.none) return 0;
-    const name = nameOf(sharingKey, operation);
-    const pause = this.#pauses.get(name);
-    if (pause === undefined) return 0;
-    const milliseconds = pause.until - this.#now();
-    if (milliseconds > 0) return milliseconds;
-    this.#pauses.delete(name);
-    return 0;
+  async #waitOut(attempt: Attempt): Promise<void> {
+    for (;;) {
+      const pause = this.#pauseOf(attempt);
+      if (pause === undefined) return;
+      const remainingMs = pause.until - this.#now();
+      const delayMs = remainingMs + pause.waiting * staggerMs;
+      if (attempt.request.isWrite || delayMs >= attempt.endsAt - this.#now())
+        throw new UpstreamError('RATE_LIMITED', { retryAfter: Math.ceil(remainingMs / 1000) });
+      pause.waiting += 1;
+      await attempt.sleep(delayMs);
+    }
   }
 
-  /** Reserves a start behind the pause: milliseconds to wait for it, less than `limitMs`; undefined if there is none in time. */
-  reserveDelay(sharingKey: string, operation: RestOperation, limitMs: number): number | undefined {
-    const remaining = this.remaining(sharingKey, operation);
-    const pause = this.#pauses.get(nameOf(sharingKey, operation));
-    const delayMs = remaining + (pause?.waiting ?? 0) * staggerMs;
-    if (delayMs >= limitMs) return undefined;
-    if (pause !== undefined) pause.waiting += 1;
-    return delayMs;
+  /** The pause of its caller on its surface; undefined if it may be sent now. */
+  #pauseOf(attempt: Attempt): Pause | undefined {
+    const name = nameOf(attempt);
+    const pause = this.#pauses.get(name);
+    if (pause === undefined || pause.until > this.#now()) return pause;
+    this.#pauses.delete(name);
+    return undefined;
   }
 }
 
-function nameOf(sharingKey: string, { surface }: RestOperation): string {
-  return `${surface} ${sharingKey}`;
+function nameOf({ owner, request }: Attempt): string {
+  return `${request.operation.surface} ${owner.caller.sharingKey}`;
 }

@@ -9,6 +9,7 @@ import {
   proxyStatusOf,
   reasonOf,
 } from '../failure-reasons.ts';
+import type { Attempt, Gate, Outcome } from './gate.ts';
 
 /** What the last call says of the way to the upstream. */
 export type ReachabilityState =
@@ -42,7 +43,7 @@ export interface ReachabilityOptions {
 }
 
 /** Watches how calls end, counts failures by reason and place, and logs each change of these once. */
-export class Reachability {
+export class Reachability implements Gate {
   readonly #options: ReachabilityOptions;
   readonly #failures: Readonly<Record<FailurePlace, Map<FailureReason, number>>>;
   readonly #logged: LogThrottle;
@@ -69,6 +70,23 @@ export class Reachability {
       ...[...upstream].map(([reason, count]) => ({ reason, place: 'upstream', count }) as const),
       ...[...proxy].map(([reason, count]) => ({ reason, place: 'proxy', count }) as const),
     ];
+  }
+
+  /** It keeps nothing back. */
+  enter(): undefined {
+    return undefined;
+  }
+
+  left({ mayBeStale }: Attempt, outcome: Outcome): void {
+    if (outcome.kind === 'not-sent') return;
+    if (outcome.kind === 'given-up') {
+      for (let left = outcome.timeouts; left > 0; left -= 1) this.failedFor('TIMEOUT');
+      return;
+    }
+    const { fault } = outcome.kind === 'failed' ? outcome : {};
+    if (fault === 'no-room' || (fault === 'stale-socket' && mayBeStale)) return;
+    if (outcome.error === undefined) this.answered();
+    else this.failed(outcome.error);
   }
 
   /** The API answered a call, whatever it said. */

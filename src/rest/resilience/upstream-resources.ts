@@ -4,13 +4,15 @@ import type { Distribution } from '../../tally.ts';
 import { BudgetCounts } from '../budget/budget-counts.ts';
 import type { CallBudget } from '../budget/call-budget.ts';
 import { type CallCount, CallCounts } from '../call-counts.ts';
-import { UpstreamError } from '../errors.ts';
+import { type Refusal, UpstreamError } from '../errors.ts';
 import { BodyRoom, type BodyRoomLimits } from '../transport/body-room.ts';
 import type { Route } from '../transport/pools.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
 import type { BreakerState } from './breaker.ts';
 import { BreakerRegistry } from './breaker-registry.ts';
+import { BudgetGate } from './budget-gate.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
+import { beforeSending, type Gate } from './gate.ts';
 import { KeyTrials } from './key-trials.ts';
 import { RateLimitPauses } from './rate-limit-pauses.ts';
 import { type FailureCount, Reachability, type ReachabilityState } from './reachability.ts';
@@ -21,13 +23,16 @@ export interface UpstreamResources {
   readonly transport: Transport;
   /** Put before every path of the API. */
   readonly prefix: string;
-  readonly pauses: RateLimitPauses;
+  /** What attempts pass before they are sent, in this order. */
+  readonly gates: readonly Gate[];
   readonly keys: KeyTrials;
   readonly breakers: BreakerRegistry;
   readonly limiter: ConcurrencyLimiter;
-  readonly budget: RetryBudget;
-  /** What each key may call; undefined: as much as it likes. */
-  readonly callBudget: CallBudget | undefined;
+  readonly retries: RetryBudget;
+  /** True if the upstream should not be asked again for what has failed. */
+  readonly isStrained: () => boolean;
+  /** The gateway itself has refused a call that a client waits for. */
+  readonly onRefused: (refusal: Refusal) => void;
   readonly budgetCounts: BudgetCounts;
   readonly bodies: BodyRoom;
   readonly maxBodyBytes: number;
@@ -85,8 +90,8 @@ const largestBody = 8 * 2 ** 20;
 /** Connections for probes, which do not wait behind calls that are never answered. */
 const spareConnections = 8;
 
-/** Makes what calls share; nothing is sent yet. */
-export function createUpstreamResources(options: UpstreamOptions): UpstreamResources {
+/** Makes what calls share; nothing is sent yet. `renewsEpochs`: a write renews the epoch of its key before it is sent. */
+export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs = false } = {}): UpstreamResources {
   const { url, route, connections, maxInFlight, maxBodyBytes = largestBody, eventLoop, log } = options;
   const { origin, pathname, host } = new URL(url);
   const now = (): number => performance.now();
@@ -106,6 +111,21 @@ export function createUpstreamResources(options: UpstreamOptions): UpstreamResou
     },
     onClose: breakerLog.closed,
   });
+  const counts = new CallCounts();
+  const budgetCounts = new BudgetCounts();
+  const { callBudget: budget } = options;
+  // A whole wave is reserved first; what waits for that or for its key may find a pause that has begun meanwhile. The slot is
+  // taken when nothing else keeps it. The last two only learn from the end of attempts.
+  const gates: readonly (Gate | undefined)[] = [
+    budget && new BudgetGate({ budget, counts: budgetCounts, now, usualMs: () => limiter.meanMs }),
+    keys,
+    new RateLimitPauses(now),
+    breakers,
+    limiter,
+    renewsEpochs ? beforeSending : undefined,
+    reachability,
+    counts,
+  ];
   return {
     transport: createTransport({
       origin,
@@ -115,25 +135,25 @@ export function createUpstreamResources(options: UpstreamOptions): UpstreamResou
       room: bodies,
     }),
     prefix: pathname.replace(/\/+$/, ''),
-    pauses: new RateLimitPauses(now),
-    budget: new RetryBudget(),
-    counts: new CallCounts(),
-    callBudget: options.callBudget,
-    budgetCounts: new BudgetCounts(),
+    gates: gates.filter((gate) => gate !== undefined),
+    retries: new RetryBudget(),
+    isStrained: () => breakers.state !== 'closed' || limiter.queued > 0,
+    onRefused: (refusal) => budgetCounts.refused(refusal),
+    ...{ budgetCounts, counts },
     ...{ breakers, keys, limiter, bodies, maxBodyBytes, eventLoop, reachability, now },
   };
 }
 
 /** A snapshot for metrics and readiness. */
 export function healthOf(upstream: UpstreamResources, sharedReads: number): UpstreamHealth {
-  const { breakers, keys, limiter, budget, counts, reachability, budgetCounts } = upstream;
+  const { breakers, keys, limiter, retries, counts, reachability, budgetCounts } = upstream;
   const { state } = breakers;
   const { inFlight } = limiter;
   const queued = limiter.queued + keys.waiting;
   const sheds = limiter.sheds + keys.sheds;
   const { failures, state: last } = reachability;
   return {
-    ...{ state, inFlight, queued, retries: budget.spent, sheds, sharedReads },
+    ...{ state, inFlight, queued, retries: retries.spent, sheds, sharedReads },
     calls: counts.all(),
     durations: counts.durations,
     failures,

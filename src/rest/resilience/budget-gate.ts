@@ -1,0 +1,76 @@
+import type { BudgetCounts } from '../budget/budget-counts.ts';
+import type { CallBudget, Claim, Permit } from '../budget/call-budget.ts';
+import { isRateLimited } from '../errors.ts';
+import type { Attempt, Gate, Outcome } from './gate.ts';
+
+/** A call has enough time, most likely, if so many times as much is left as calls take lately. */
+const usualFactor = 1.5;
+
+/** What the gate is made of. */
+export interface BudgetGateOptions {
+  readonly budget: CallBudget;
+  readonly counts: Pick<BudgetCounts, 'waited' | 'found'>;
+  /** The clock of deadlines, in milliseconds. */
+  readonly now: () => number;
+  /** How long calls take lately, in milliseconds. */
+  readonly usualMs: () => number;
+}
+
+/** Lets calls on for which the budget of their key has a place. */
+export class BudgetGate implements Gate {
+  readonly #options: BudgetGateOptions;
+  readonly #claims = new Map<Attempt, Claim>();
+  readonly #permits = new Map<Attempt, Permit>();
+
+  constructor(options: BudgetGateOptions) {
+    this.#options = options;
+  }
+
+  enter(attempt: Attempt): Promise<void> | undefined {
+    return this.#options.budget.covers(attempt.request.operation.surface) ? this.#claim(attempt) : undefined;
+  }
+
+  left(attempt: Attempt, outcome: Outcome): void {
+    this.#claims.get(attempt)?.leave();
+    this.#claims.delete(attempt);
+    const permit = this.#permits.get(attempt);
+    this.#permits.delete(attempt);
+    if (outcome.kind === 'not-sent') permit?.giveBack();
+    else if (outcome.kind === 'given-up') permit?.end('given up');
+    else permit?.end(outcome.kind === 'answered' && outcome.isKnown ? 'proof' : 'failure');
+  }
+
+  async #claim(attempt: Attempt): Promise<void> {
+    const { budget, counts } = this.#options;
+    const { owner, request, isBackground } = attempt;
+    const { sharingKey: key, queueKey, subject = '' } = owner.caller;
+    const { surface } = request.operation;
+    const demand = { key, surface, queueKey, subject, waitMs: this.#waitMs(attempt), isBackground };
+    const claim = budget.claim(demand, owner.calls);
+    this.#claims.set(attempt, claim);
+    let permit: Permit;
+    try {
+      permit = await claim.permit;
+    } catch (error) {
+      this.#claims.delete(attempt);
+      // A client has joined it meanwhile, which may have the calls that are left for others.
+      if (isRateLimited(error) && isBackground && !attempt.isBackground) return this.#claim(attempt);
+      throw error;
+    }
+    // It has left meanwhile.
+    if (!this.#claims.delete(attempt)) return permit.giveBack();
+    this.#permits.set(attempt, permit);
+    if (permit.waited) counts.waited(surface);
+    counts.found(surface, permit.left);
+  }
+
+  /**
+   * How long a call waits for its place, in milliseconds. A read waits for as long as it has the time that calls take lately,
+   * after that; a write at most half of its time: its client waits for all of it to know what became of it.
+   */
+  #waitMs({ endsAt, request }: Attempt): number {
+    const { now, usualMs } = this.#options;
+    const leftMs = endsAt - now();
+    return request.isWrite ? leftMs / 2 : leftMs - Math.min(leftMs / 2, usualFactor * usualMs());
+  }
+}

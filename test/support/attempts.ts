@@ -1,0 +1,45 @@
+import { operations } from '../../src/rest/generated/views.ts';
+import { OperationCalls } from '../../src/rest/operation-calls.ts';
+import type { Attempt, CallOwner, Outcome } from '../../src/rest/resilience/gate.ts';
+import type { KeyTrials } from '../../src/rest/resilience/key-trials.ts';
+
+/** What an attempt has that is left out, and what its caller has. */
+interface AttemptParts extends Partial<Pick<Attempt, 'endsAt' | 'isUrgent'>>, Partial<Pick<CallOwner, 'caller'>> {
+  readonly isWrite?: boolean;
+}
+
+/** An attempt of a call with a key, as gates see it. */
+export function attemptOf(
+  key: string,
+  {
+    caller = { key, hash: key, sharingKey: key, queueKey: key },
+    isWrite = false,
+    isUrgent = false,
+    endsAt = 10_000,
+  }: AttemptParts = {},
+): Attempt {
+  return {
+    owner: { caller, calls: new OperationCalls(10), spans: undefined, hasSucceeded: false },
+    request: { operation: operations.listProjects, isWrite },
+    endsAt,
+    isBackground: false,
+    isGivenUp: false,
+    mayBeStale: false,
+    isUrgent,
+    isProof: false,
+    sleep: () => Promise.resolve(),
+    overtake: () => undefined,
+  };
+}
+
+/** A success that took so many milliseconds. */
+export function successAfter(tookMs: number): Outcome {
+  return { kind: 'answered', status: 200, error: undefined, isKnown: true, tookMs };
+}
+
+/** The upstream has answered a call with the key of a caller: it is proven. */
+export function prove(keys: KeyTrials, caller: CallOwner['caller']): void {
+  const attempt = attemptOf(caller.key, { caller });
+  void keys.enter(attempt);
+  keys.left(attempt, successAfter(1));
+}
