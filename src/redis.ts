@@ -285,6 +285,7 @@ function createClient({ url, authorities, password, sentinelPassword }: RedisOpt
   const common = {
     ...(isSecure && { tls }),
     enableReadyCheck: false,
+    disableClientInfo: true,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 2000,

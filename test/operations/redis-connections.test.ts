@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { hashOf } from '../../src/operation/persisted/ids.ts';
@@ -241,4 +241,59 @@ test.skipIf(!hasRedis)('the first process and all workers take the password from
   // The first process counts; each worker has documents and a cache.
   await vi.waitFor(() => expect(gateway.output().match(/Redis is up/g)).toHaveLength(3), { timeout: 50_000 });
   expect(gateway.output()).not.toMatch(/hunter|NOAUTH|WRONGPASS/);
+});
+
+test.skipIf(!hasRedis)(
+  'a user with the commands that the documentation names may do all that gateways do',
+  async () => {
+    const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+    const [, rules = ''] = /A user of Redis needs ([^]*?)\. Every name expires/.exec(page) ?? [];
+    const named = rules.match(/[+~][\w*:|]+/g) ?? [];
+    expect(named.length).toBeGreaterThan(20);
+    await using redis = await startRedis();
+    const outsideOfClusters = named.filter((rule) => !rule.startsWith('+cluster'));
+    await redis.ask('ACL', 'SETUSER', 'gateway', 'on', '>right', ...outsideOfClusters);
+    await using upstream = await startUpstream({ 'GET /api/projects/1/': { body: rows.project(1) } });
+    const told: unknown[] = [];
+    const startMember = (): Promise<TestGateway> =>
+      startGateway(upstream, {
+        cache: cacheSettings,
+        budget: budgetOf({ rest: '1000/1' }),
+        persisted: { redisUrl: redis.url.replace('//', '//gateway:right@') },
+        log: (level, ...line) => {
+          if (level !== 'info') told.push(line);
+        },
+      });
+    await using first = await startMember();
+    await using second = await startMember();
+    const query = '{ project(id: 1) { name } }';
+    await vi.waitFor(
+      async () => {
+        await send(first.url, registration(query));
+        expect(outcomeOf(await send(second.url, automatic(hashOf(query))))[0]).toBe(200);
+        const { extensions } = await second.ask(query, { extensions: { cost: true } });
+        expect(extensions?.['cost']).toMatchObject({ cached: 1 });
+        for (const { gateway } of [first, second])
+          expect(await gateway.metrics.render()).toMatch(/^gateway_budget_mode\{mode="redis"\} 1$/m);
+      },
+      { timeout: 20_000 },
+    );
+    expect(told).toEqual([]);
+  },
+);
+
+test.skipIf(!hasRedis)('nothing but lines of the log is printed of a Redis that refuses commands', async () => {
+  await using redis = await startRedis();
+  await redis.ask('ACL', 'SETUSER', 'gateway', 'on', '>right', '~*', '+@all', '-info');
+  await using gateway = runMain([], {
+    ...{ PORT: '0', UPSTREAM_URL: 'http://127.0.0.1:1', CACHE_TTL: 'projects=10', UPSTREAM_BUDGET: 'rest=10/1' },
+    ...{
+      UPSTREAM_BUDGET_REPLICAS: '1',
+      REDIS_URL: redis.url.replace('//', '//gateway:right@'),
+      NODE_ENV: 'production',
+    },
+  });
+  await vi.waitFor(() => expect(gateway.output()).toContain('calls cannot be counted in Redis'), { timeout: 50_000 });
+  const lines = gateway.output().split('\n').filter(Boolean);
+  expect(lines.filter((line) => !line.startsWith('{'))).toEqual([]);
 });

@@ -7,8 +7,11 @@ import { Redis } from 'ioredis';
 import { freePort } from './free-port.ts';
 import { authorityPath } from './tls.ts';
 
-const tlsSettings = [
+/** With which a server speaks TLS. */
+export const tlsSettings = [
   ...['--tls-cert-file', path('server.pem'), '--tls-key-file', path('server-key.pem')],
+  // Nodes of a Cluster show each other that they may be clients.
+  ...['--tls-client-cert-file', path('client.pem'), '--tls-client-key-file', path('client-key.pem')],
   ...['--tls-ca-cert-file', authorityPath, '--tls-auth-clients', 'no'],
 ];
 
@@ -96,18 +99,23 @@ async function watch(url: string): Promise<WatchedRedis> {
 }
 
 /** Resolves when the server takes connections. */
-async function launch(port: number, folder: string, tls: boolean): Promise<ChildProcess> {
+function launch(port: number, folder: string, tls: boolean): Promise<ChildProcess> {
   const ports = tls ? ['--port', '0', '--tls-port', `${port}`, ...tlsSettings] : ['--port', `${port}`];
   const settings = [...ports, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder];
-  const server = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'inherit'] });
+  return launchProgram('redis-server', settings, 'Ready to accept connections');
+}
+
+/** Starts a program; resolves once it has printed what says that it is ready. */
+export async function launchProgram(program: string, args: readonly string[], ready: string): Promise<ChildProcess> {
+  const server = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let log = '';
   await new Promise<void>((resolve, reject) => {
     server.stdout.on('data', (chunk: Buffer) => {
       log += chunk.toString();
-      if (log.includes('Ready to accept connections')) resolve();
+      if (log.includes(ready)) resolve();
     });
     server.once('error', reject);
-    server.once('exit', (code) => reject(new Error(`redis-server ended with ${code}: ${log}`)));
+    server.once('exit', (code) => reject(new Error(`${program} ended with ${code}: ${log}`)));
   });
   return server;
 }
