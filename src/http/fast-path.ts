@@ -13,6 +13,8 @@ export interface FastPathOptions extends Omit<YogaOptions, 'schema' | 'compressi
   readonly send: Send;
   /** Answers with a result that is a stream, or comes in parts. */
   readonly stream: Stream;
+  /** Loads what such answers need; undefined once it is loaded. */
+  readonly loadStreams: () => Promise<unknown> | undefined;
 }
 
 /** Answers a request whose client takes one JSON document. */
@@ -30,7 +32,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   mediaType: MediaType,
-  { run, bodyLimits, bodyBudget, send, stream, identify, report, refused }: FastPathOptions,
+  { run, bodyLimits, bodyBudget, send, stream, loadStreams, identify, report, refused }: FastPathOptions,
 ): Promise<void> {
   const claim = bodyBudget.claim();
   const context = new HttpRequestContext(request, response, claim, identify, negotiateParts(request.headers.accept));
@@ -39,6 +41,9 @@ async function answer(
   try {
     params = await readParams(request, bodyLimits, claim);
     if (params === undefined) return;
+    // Before its first REST call: while it is loaded, no part that is ready could go out.
+    const loading = context.parts === undefined ? undefined : loadStreams();
+    if (loading !== undefined) await loading;
     const result = await run(params, context);
     const isStream = result.parts !== undefined || result.stream !== undefined;
     if (isStream) return stream(request, response, { context, claim, result });

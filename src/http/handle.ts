@@ -72,6 +72,7 @@ export function createHandle(options: HandleOptions): Handle {
     bodyBudget,
     send,
     stream: yoga.stream,
+    loadStreams: yoga.load,
     identify,
     report,
     refused,

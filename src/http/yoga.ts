@@ -62,6 +62,8 @@ export interface YogaHandler {
   /** Answers a request whose client takes only a stream. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   readonly stream: Stream;
+  /** Loads Yoga, which holds the event loop for a second on a busy machine; undefined once it is loaded. */
+  readonly load: () => Promise<unknown> | undefined;
 }
 
 /**
@@ -86,8 +88,14 @@ export function createYogaHandler(options: YogaOptions): YogaHandler {
       landingPage: false,
     });
   };
-  // Loaded with the first request that needs it: most gateways never get one, and all start sooner.
+  // Loaded with the first request that may need it: most gateways never get one, and all start sooner.
   let yoga: ReturnType<typeof create> | undefined;
+  let isLoaded = false;
+  const load = async (): Promise<void> => {
+    yoga ??= create();
+    await yoga;
+    isLoaded = true;
+  };
   const serve = (
     request: IncomingMessage,
     response: ServerResponse,
@@ -109,6 +117,7 @@ export function createYogaHandler(options: YogaOptions): YogaHandler {
       serve(request, response, { claim, context: new HttpRequestContext(request, response, claim, identify, parts) });
     },
     stream: serve,
+    load: () => (isLoaded ? undefined : load()),
   };
 }
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { settings } from '../../src/settings/declaration.ts';
+import { accepts, askForParts, mergeParts } from '../support/parts.ts';
 import { createFolder } from '../support/persisted.ts';
 import { runMain } from '../support/process.ts';
 import * as rows from '../support/rows.ts';
@@ -245,4 +246,25 @@ test('the workspace can be started alone', async () => {
   expect(answer.status).toBe(200);
   workspace.child.kill('SIGTERM');
   expect(await workspace.exit()).toBe(0);
+});
+
+test('the first answer in parts loads what streams need before its REST calls, and not between its parts', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/:id/': rows.project(1) }, { hold: 2 });
+  const hooks = `import { registerHooks } from 'node:module';
+    registerHooks({ load: (url, context, next) => {
+      if (url.includes('/graphql-yoga/')) process.stderr.write('streams are loaded\\n');
+      return next(url, context);
+    } });`;
+  await using gateway = runMain([], {
+    ...{ PORT: '0', UPSTREAM_URL: upstream.url },
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hooks)}`,
+  });
+  const [, url = ''] = await gateway.printed(/(http:\/\/127\.0\.0\.1:\d+\/graphql)/);
+  expect(gateway.output()).not.toContain('streams are loaded');
+  const asked = askForParts(url, '{ project(id: 1) { upstreamId ... @defer { name } } }', accepts['v0.2']);
+  // Its REST call is held until then.
+  await gateway.printed(/streams are loaded/);
+  upstream.release();
+  const { parts } = await asked;
+  expect(mergeParts(await Array.fromAsync(parts)).data).toEqual({ project: { upstreamId: '1', name: 'Project 1' } });
 });
