@@ -1,5 +1,6 @@
 import { type DocumentNode, type GraphQLSchema, type OperationDefinitionNode, visit } from 'graphql';
-import { fragmentsOf, rootOf } from '../look-ahead/selection-tree.ts';
+import { rootOf } from '../look-ahead/operation-trees.ts';
+import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import { authSettings, readTenantsSetting } from '../settings/auth-settings.ts';

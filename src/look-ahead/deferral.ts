@@ -1,5 +1,6 @@
 import { type FieldNode, type GraphQLResolveInfo, isObjectType } from 'graphql';
-import { type DeferUsage, executedTree, type SelectedField, type Selection } from './selection-tree.ts';
+import { executedTree } from './operation-trees.ts';
+import { type DeferUsage, type SelectedField, type Selection } from './selection-tree.ts';
 
 // Which fields come with the same part of an answer. graphql's executors work that out for themselves (`collectFields`
 // and `buildExecutionPlan`), and give resolvers nothing of it.

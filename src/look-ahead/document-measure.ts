@@ -6,6 +6,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { memoize } from '../memoize.ts';
 import { fragmentsOf, isIntrospection } from './selection-tree.ts';
 
 /** The size of a document, whatever its schema. Fragments count as often as they are spread: that is what is executed. */
@@ -45,16 +46,8 @@ const nothing: Readonly<Counts> = {
   longestLabel: 0,
 };
 
-const measures = new WeakMap<DocumentNode, DocumentMeasure>();
-
 /** Measures a document, which need not be valid. Of several operations, the largest counts. */
-export function measureOf(document: DocumentNode): DocumentMeasure {
-  const known = measures.get(document);
-  if (known !== undefined) return known;
-  const measure = new Measuring(document).measure();
-  measures.set(document, measure);
-  return measure;
-}
+export const measureOf = memoize((document: DocumentNode): DocumentMeasure => new Measuring(document).measure());
 
 /** Reads each selection set once, those of fragments too, so that fragments of fragments cannot multiply the work. */
 class Measuring {

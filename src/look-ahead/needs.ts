@@ -2,8 +2,9 @@ import { getNamedType, isLeafType } from 'graphql';
 import type { Wanted } from '../graphql/connections.ts';
 import { isRowType, mappingOf } from '../graphql/field-mapping.ts';
 import type { View } from '../loaders/row-store.ts';
+import { memoize } from '../memoize.ts';
 import { current } from '../rest/paths.ts';
-import { fold, type ObjectSelection, type SelectedField } from './selection-tree.ts';
+import { type ObjectSelection, type SelectedField } from './selection-tree.ts';
 
 /** The part of its own row that a selection on one object needs, and what else it reads. */
 export interface Needs {
@@ -17,7 +18,7 @@ export interface Needs {
 }
 
 /** What is needed for a selection on an object of a REST noun. */
-export const needsOf = fold(({ fields }) => needsOfFields(fields));
+export const needsOf = memoize(({ fields }: ObjectSelection) => needsOfFields(fields));
 
 /** What is needed for some of the fields that are selected on an object of a REST noun. */
 export function needsOfFields(fields: readonly SelectedField[]): Needs {
@@ -48,7 +49,7 @@ export function proves({ field }: SelectedField): boolean {
  * True if a connection or a payload answers global ids that name a project or an organization: of its rows, or of what
  * was deleted. A project names itself.
  */
-export const answersScopes: (selection: ObjectSelection) => boolean = fold(({ fields }) =>
+export const answersScopes: (selection: ObjectSelection) => boolean = memoize(({ fields }) =>
   fields.some(({ field, inside }) => {
     if (field.name === 'deletedId') return true;
     if (inside === undefined || inside.type.name === 'Project') return false;
@@ -57,7 +58,7 @@ export const answersScopes: (selection: ObjectSelection) => boolean = fold(({ fi
 );
 
 /** The part of a connection that its selection wants. */
-export const wantedOf = fold(({ fields }): Wanted => {
+export const wantedOf = memoize(({ fields }: ObjectSelection): Wanted => {
   if (fields.some(({ field }) => field.name === 'pageInfo')) return 'page';
   return fields.some(({ field }) => field.name !== 'totalCount') ? 'rows' : 'count';
 });

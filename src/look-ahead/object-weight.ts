@@ -9,15 +9,10 @@ import {
 } from 'graphql';
 import type { ObjectWeight } from '../answer/answer-budget.ts';
 import type { GatewayContext } from '../context.ts';
+import { memoize } from '../memoize.ts';
+import { rootOf, selectionOf } from './operation-trees.ts';
 import type { Role } from './roles.ts';
-import {
-  fold,
-  type ObjectSelection,
-  type OperationScope,
-  rootOf,
-  type SelectedField,
-  selectionOf,
-} from './selection-tree.ts';
+import { type ObjectSelection, type OperationScope, type SelectedField } from './selection-tree.ts';
 
 /**
  * Counts objects that the field being executed answers, before they are made; `owner` is the length of the ids that their
@@ -45,7 +40,7 @@ const nothing: ObjectWeight = { objects: 0, bytes: 0, leaves: 0, ids: 0, copies:
 const [aroundObject, aroundMember] = [3, 4];
 
 /** The weight of an object in an answer, with what is selected on it. */
-export const weightOf: (selection: ObjectSelection) => ObjectWeight = fold(({ fields, typenames, introspects }) => {
+export const weightOf: (selection: ObjectSelection) => ObjectWeight = memoize(({ fields, typenames, introspects }) => {
   const weight = { ...nothing, objects: 1, bytes: aroundObject };
   const perColumn = new Map<string, number>();
   for (const selected of fields) {

@@ -11,8 +11,8 @@ import { parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import { refuseMutation } from '../graphql/narrowing.ts';
 import { current } from '../rest/paths.ts';
+import { selectionOf } from './operation-trees.ts';
 import { roleOf } from './roles.ts';
-import { selectionOf } from './selection-tree.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 

@@ -12,7 +12,9 @@ import { AnswerRoom } from '../answer/answer-room.ts';
 import type { GatewayContext } from '../context.ts';
 import { mappingOf } from '../graphql/field-mapping.ts';
 import type { RowRecord, Started } from '../graphql/records.ts';
-import { fold, type ObjectSelection, type SelectedField, variablesOf } from './selection-tree.ts';
+import { memoize } from '../memoize.ts';
+import { variablesOf } from './operation-trees.ts';
+import { type ObjectSelection, type SelectedField } from './selection-tree.ts';
 
 const nothingStarted: Started = new Map();
 
@@ -119,7 +121,7 @@ function costsBelow({ inside }: SelectedField): boolean {
   return inside !== undefined && costsInside(inside);
 }
 
-const costsInside: (selection: ObjectSelection) => boolean = fold(({ fields }) => fields.some(costs));
+const costsInside: (selection: ObjectSelection) => boolean = memoize(({ fields }) => fields.some(costs));
 
 const unlimited = { maxAnswerObjects: Infinity, maxAnswerBytes: Infinity };
 const endless = new AnswerRoom(Infinity);

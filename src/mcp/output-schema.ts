@@ -9,7 +9,8 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { fragmentsOf, isConstant, type ObjectSelection, rootOf, type Selection } from '../look-ahead/selection-tree.ts';
+import { isConstant, rootOf } from '../look-ahead/operation-trees.ts';
+import { fragmentsOf, type ObjectSelection, type Selection } from '../look-ahead/selection-tree.ts';
 import { isList, isObject } from '../rest/values.ts';
 import type { ToolOperation } from './input-schema.ts';
 import { allowsNull, type JsonSchema, orNull, typesOf } from './json-schema.ts';

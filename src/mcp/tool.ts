@@ -1,5 +1,6 @@
 import { type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
-import { fragmentsOf, rootOf } from '../look-ahead/selection-tree.ts';
+import { rootOf } from '../look-ahead/operation-trees.ts';
+import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import type { PreparedOperation } from '../operation/document.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import { inputSchemaOf, oneLine, sizingVariables, type ToolOperation } from './input-schema.ts';

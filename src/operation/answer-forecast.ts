@@ -1,4 +1,5 @@
 import type { GraphQLError, GraphQLSchema, VariableValues } from 'graphql';
+import { memoize } from '../memoize.ts';
 import { type AnswerSize, answerSizeOf } from '../plan/answer-size.ts';
 import type { PreparedOperation } from './document.ts';
 import { requestError } from './request-error.ts';
@@ -33,10 +34,9 @@ const manyObjects = 2000;
  * worked out once for an operation, and its size with its real variables only for the others.
  */
 export function createAnswerForecast(limits: ForecastOptions): ForecastAnswer {
-  const known = new WeakMap<PreparedOperation, AnswerForecast>();
+  const forecastWithAny = memoize((prepared: PreparedOperation) => forecastWith(undefined, prepared, limits));
   return (prepared, variables) => {
-    const withAny = known.get(prepared) ?? forecastWith(undefined, prepared, limits);
-    known.set(prepared, withAny);
+    const withAny = forecastWithAny(prepared);
     if (withAny.refusal === undefined) return withAny;
     const variableValues = coercedVariables(limits.schema, prepared.operation, variables);
     return variableValues === undefined ? nothing : forecastWith(variableValues, prepared, limits);

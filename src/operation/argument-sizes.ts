@@ -1,5 +1,7 @@
 import { type FieldNode, type GraphQLError, Kind, type ValueNode } from 'graphql';
-import { type OperationScope, visitFields } from '../look-ahead/selection-tree.ts';
+import { visitFields } from '../look-ahead/operation-trees.ts';
+import { type OperationScope } from '../look-ahead/selection-tree.ts';
+import { memoize } from '../memoize.ts';
 import type { JsonObject } from '../rest/values.ts';
 import type { PreparedOperation } from './document.ts';
 import { requestError } from './request-error.ts';
@@ -41,11 +43,9 @@ const mostBytesOfUnit = 9;
  * a directive skips them; those of a mutation itself are executed once, and do not. Most operations are not measured.
  */
 export function createRefuseArguments(limit: number): RefuseArguments {
-  const known = new WeakMap<PreparedOperation, OperationArguments>();
+  const argumentsIn = memoize(argumentsOf);
   return (prepared, variables = {}, text) => {
-    const found = known.get(prepared) ?? argumentsOf(prepared);
-    if (!known.has(prepared)) known.set(prepared, found);
-    const { fields, mostUnits, mostVariables, defaults } = found;
+    const { fields, mostUnits, mostVariables, defaults } = argumentsIn(prepared);
     let units = text.length;
     for (const value of defaults.values()) units += value.length;
     if ((mostUnits + units * mostVariables) * mostBytesOfUnit <= limit) return;

@@ -1,8 +1,6 @@
 import {
   type DocumentNode,
-  type ExecutionArgs,
   type ExecutionResult,
-  execute,
   executeRootSelectionSet,
   type GraphQLError,
   type GraphQLSchema,
@@ -112,8 +110,7 @@ function onceAnswered(interpret: Execute, compile: (use: (run: Execute) => void)
     if (state === 'answered' && compile(use)) state = 'compiled';
     const result = run(context, variables);
     if (state !== 'new' || context.refusal !== undefined) return result;
-    if (result instanceof Promise) result.then(note, () => undefined);
-    else note(result);
+    Promise.resolve(result).then(note, () => undefined);
     return result;
   };
 }
@@ -125,26 +122,20 @@ function interpreted(
 ): Execute {
   const operationName = operation.name?.value;
   const hideSuggestions = !introspection;
-  const readable =
-    incremental !== undefined && measureOf(document).introspectionDepth > 0 ? incremental.schema : undefined;
+  const readsSchema = incremental !== undefined && measureOf(document).introspectionDepth > 0;
+  const readable = readsSchema ? incremental.schema : schema;
   return (contextValue, variableValues) => {
-    const run = (maxCoercionErrors: number): ReturnType<Execute> => {
+    const validate = (maxCoercionErrors: number): ReturnType<typeof validateExecutionArgs> => {
       const options = { maxCoercionErrors };
       const args = { document, contextValue, variableValues, operationName, hideSuggestions, options };
-      return readable === undefined ? execute({ schema, ...args }) : introspect({ schema: readable, ...args });
+      return validateExecutionArgs({ schema: readable, ...args });
     };
-    const result = run(1);
-    // Without data nothing was executed: the variables do not fit.
-    return result instanceof Promise || result.data !== undefined || isLong(result.errors)
-      ? result
-      : run(mostCoercionErrors);
+    const validated = validate(1);
+    if ('schema' in validated) return executeRootSelectionSet(validated);
+    // The variables do not fit.
+    const all = isLong(validated) ? validated : validate(mostCoercionErrors);
+    return { errors: 'schema' in all ? validated : all };
   };
-}
-
-/** Executes as `execute` does, which takes no schema that has `@defer`. */
-function introspect(args: ExecutionArgs): ReturnType<Execute> {
-  const validated = validateExecutionArgs(args);
-  return 'schema' in validated ? executeRootSelectionSet(validated) : { errors: validated };
 }
 
 function isLong(errors: readonly GraphQLError[] = []): boolean {

@@ -1,5 +1,6 @@
 import { type GraphQLSchema, getVariableValues, type VariableValues } from 'graphql';
 import type { CursorCodec } from '../context.ts';
+import { memoize } from '../memoize.ts';
 import { type Bound, boundOf } from '../plan/bound.ts';
 import { defersLittle, mostDeferredPlaces, mostNameBytes } from '../plan/deferred-places.ts';
 import { planInParts } from '../plan/first-part.ts';
@@ -39,13 +40,12 @@ const tooMuchDeferred = `it may defer more than ${mostDeferredPlaces} fragments 
 /** Tells what operations will call. */
 export class Planner {
   readonly #options: PlannerOptions;
-  /** Bounds hold for any variables: they are worked out once for an operation, and for those of narrowed tenants apart. */
-  readonly #boundsOfAll = new WeakMap<PreparedOperation, Bound>();
-  readonly #boundsOfNarrowed = new WeakMap<PreparedOperation, Bound>();
+  // All of these hold whatever the variables are. Operations of narrowed tenants have bounds of their own.
+  readonly #boundOfAll = memoize((prepared: PreparedOperation) => this.#bound(prepared, false));
+  readonly #boundOfNarrowed = memoize((prepared: PreparedOperation) => this.#bound(prepared, true));
+  readonly #alwaysDefersLittle = memoize((prepared: PreparedOperation) => this.#defersLittle(prepared, undefined));
   /** Most calls of operations without variables, as planned. */
   readonly #constantUppers = new WeakMap<PreparedOperation, number>();
-  /** Whether operations defer little whatever their variables are. */
-  readonly #defersLittle = new WeakMap<PreparedOperation, boolean>();
 
   constructor(options: PlannerOptions) {
     this.#options = options;
@@ -58,13 +58,11 @@ export class Planner {
 
   /** What an operation needs at most, whatever its variables are. */
   boundOf({ prepared, tenant }: Asked): Bound {
-    const isNarrowed = tenant?.reach !== undefined;
-    const bounds = isNarrowed ? this.#boundsOfNarrowed : this.#boundsOfAll;
-    const known = bounds.get(prepared);
-    if (known !== undefined) return known;
-    const bound = boundOf({ ...prepared, maxPageSize: this.#options.maxPageSize, isNarrowed });
-    bounds.set(prepared, bound);
-    return bound;
+    return tenant?.reach === undefined ? this.#boundOfAll(prepared) : this.#boundOfNarrowed(prepared);
+  }
+
+  #bound(prepared: PreparedOperation, isNarrowed: boolean): Bound {
+    return boundOf({ ...prepared, maxPageSize: this.#options.maxPageSize, isNarrowed });
   }
 
   /**
@@ -83,21 +81,19 @@ export class Planner {
   }
 
   /**
-   * Whether an operation may be answered in parts: it defers something, its variables say what, and that is not too much
+   * True if an operation may be answered in parts: it defers something, its variables say what, and that is not too much
    * (see `defersLittle`). A server may always ignore `@defer`.
    */
   mayDefer({ prepared, params: { variables = {} } }: Asked): boolean {
     const { deferred, operation } = prepared;
     if (deferred === undefined || isUndecided(deferred.conditions, variables)) return false;
-    const always = this.#defersLittle.get(prepared) ?? this.#isLittle(prepared, undefined);
-    this.#defersLittle.set(prepared, always);
-    if (always) return true;
+    if (this.#alwaysDefersLittle(prepared)) return true;
     const variableValues = coercedVariables(this.#options.schema, operation, variables);
-    return variableValues !== undefined && this.#isLittle(prepared, variableValues);
+    return variableValues !== undefined && this.#defersLittle(prepared, variableValues);
   }
 
-  /** Whether the answer defers little, with these variables or with any. */
-  #isLittle({ deferred }: PreparedOperation, variableValues: VariableValues | undefined): boolean {
+  /** True if the answer defers little, with these variables or with any. */
+  #defersLittle({ deferred }: PreparedOperation, variableValues: VariableValues | undefined): boolean {
     const { maxPageSize } = this.#options;
     return deferred === undefined || defersLittle({ ...deferred, maxPageSize, variableValues });
   }

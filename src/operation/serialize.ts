@@ -1,5 +1,6 @@
 import type { GraphQLFormattedError } from 'graphql';
-import { type ObjectSelection, rootOf } from '../look-ahead/selection-tree.ts';
+import { rootOf } from '../look-ahead/operation-trees.ts';
+import { type ObjectSelection } from '../look-ahead/selection-tree.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import { isObject } from '../rest/values.ts';
 import type { PublicError } from './errors.ts';

@@ -1,6 +1,7 @@
 import { getNullableType, isListType, Kind, type ValueNode, type VariableValues } from 'graphql';
 import { pageSizeOf } from '../graphql/connections.ts';
-import { type ObjectSelection, type OperationScope, rootOf, type SelectedField } from '../look-ahead/selection-tree.ts';
+import { rootOf } from '../look-ahead/operation-trees.ts';
+import { type ObjectSelection, type OperationScope, type SelectedField } from '../look-ahead/selection-tree.ts';
 
 /** The most JSON objects that an operation answers. */
 export interface AnswerSize {

@@ -2,8 +2,9 @@ import { getNamedType, type IntValueNode, Kind } from 'graphql';
 import { isRowType } from '../graphql/field-mapping.ts';
 import { listView, suffices, type View } from '../loaders/row-store.ts';
 import { needsOf } from '../look-ahead/needs.ts';
+import { rootOf } from '../look-ahead/operation-trees.ts';
 import type { Role } from '../look-ahead/roles.ts';
-import { type ObjectSelection, type OperationScope, rootOf, type SelectedField } from '../look-ahead/selection-tree.ts';
+import { type ObjectSelection, type OperationScope, type SelectedField } from '../look-ahead/selection-tree.ts';
 
 /** The most that an operation costs, whatever its variables are. */
 export interface Bound {

@@ -2,7 +2,7 @@ import { keyedConnection, type ListRange, pageSizeOf, rangeOf, readingOf } from 
 import { isEventFilter, toEventQuery } from '../graphql/event-filter.ts';
 import { listView } from '../loaders/row-store.ts';
 import { answersScopes, wantedOf } from '../look-ahead/needs.ts';
-import type { ObjectSelection, SelectedField } from '../look-ahead/selection-tree.ts';
+import { type ObjectSelection, type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { Noun } from '../rest/nouns.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { overlapOf, type Position } from '../rest/positions.ts';

@@ -3,7 +3,7 @@ import { parseIdWithin, parseOwnerId } from '../graphql/ids.ts';
 import { refuseCurrent } from '../graphql/narrowing.ts';
 import { tableSizeOf, tableWindowOf } from '../graphql/table-arguments.ts';
 import type { Role } from '../look-ahead/roles.ts';
-import type { SelectedField } from '../look-ahead/selection-tree.ts';
+import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { current, type Key } from '../rest/paths.ts';
 import { planList } from './connection-plans.ts';

@@ -1,4 +1,4 @@
-import type { OperationScope } from '../look-ahead/selection-tree.ts';
+import { type OperationScope } from '../look-ahead/selection-tree.ts';
 import { sumOverObjects } from './answer-size.ts';
 import { type Plan, type PlanRequest, planOperation } from './plan.ts';
 import type { PlannedCall } from './planned-calls.ts';

@@ -3,7 +3,7 @@ import { checkedWrite } from '../graphql/mutation-body.ts';
 import { ownerArgumentOf, textIn } from '../graphql/mutation-inputs.ts';
 import { refuseMutation } from '../graphql/narrowing.ts';
 import { answersScopes } from '../look-ahead/needs.ts';
-import type { SelectedField } from '../look-ahead/selection-tree.ts';
+import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import { type Endpoint, rowEndpoint } from '../rest/endpoints.ts';
 import type { Noun } from '../rest/nouns.ts';
 import { current, type Key } from '../rest/paths.ts';

@@ -1,6 +1,6 @@
 import { suffices, type View } from '../loaders/row-store.ts';
 import { type Needs, needsOf, ownView } from '../look-ahead/needs.ts';
-import type { ObjectSelection, SelectedField } from '../look-ahead/selection-tree.ts';
+import { type ObjectSelection, type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { Noun } from '../rest/nouns.ts';
 import { planField } from './field-plans.ts';
 import {

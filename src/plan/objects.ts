@@ -1,6 +1,6 @@
 import type { View } from '../loaders/row-store.ts';
 import type { Existence } from '../look-ahead/needs.ts';
-import type { Selection } from '../look-ahead/selection-tree.ts';
+import { type Selection } from '../look-ahead/selection-tree.ts';
 import { type NodeType, type Noun, ownerTypeOf } from '../rest/nouns.ts';
 import { current, type Key } from '../rest/paths.ts';
 

@@ -11,7 +11,7 @@ import type { CursorCodec } from '../context.ts';
 import type { ConnectionArguments } from '../graphql/connections.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import { ForbiddenError } from '../graphql/narrowing.ts';
-import type { SelectedField } from '../look-ahead/selection-tree.ts';
+import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { NodeType } from '../rest/nouns.ts';
 import { reaches } from '../rest/reach.ts';
 import type { Tenant } from '../rest/tenants.ts';

@@ -1,6 +1,7 @@
 import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import { refuseCurrent } from '../graphql/narrowing.ts';
-import { type OperationScope, rootOf, type SelectedField } from '../look-ahead/selection-tree.ts';
+import { rootOf } from '../look-ahead/operation-trees.ts';
+import { type OperationScope, type SelectedField } from '../look-ahead/selection-tree.ts';
 import { answerSizeOf } from './answer-size.ts';
 import { planReachable } from './connection-plans.ts';
 import { planByRole } from './field-plans.ts';

@@ -1,4 +1,4 @@
-import type { SelectedField } from '../look-ahead/selection-tree.ts';
+import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { Endpoint } from '../rest/endpoints.ts';
 import { collectionText, most, type Objects, type Stage } from './objects.ts';
 import type { Arguments, PlanBuilder } from './plan-builder.ts';

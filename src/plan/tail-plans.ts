@@ -2,7 +2,7 @@ import { parseOwnerId } from '../graphql/ids.ts';
 import { refuseCurrent } from '../graphql/narrowing.ts';
 import { listView } from '../loaders/row-store.ts';
 import type { Role } from '../look-ahead/roles.ts';
-import type { SelectedField } from '../look-ahead/selection-tree.ts';
+import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import { reaches } from '../rest/reach.ts';
 import { rowsOf } from './connection-plans.ts';

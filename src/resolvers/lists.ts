@@ -10,7 +10,7 @@ import {
 } from '../graphql/connections.ts';
 import { answersScopes, wantedOf } from '../look-ahead/needs.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
-import { selectionOf } from '../look-ahead/selection-tree.ts';
+import { selectionOf } from '../look-ahead/operation-trees.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
 import { startIdScope } from './current-scope.ts';

@@ -6,7 +6,7 @@ import { ownerArgumentOf, textIn, type WriteTarget } from '../graphql/mutation-i
 import { outside } from '../graphql/narrowing.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
 import { answersScopes } from '../look-ahead/needs.ts';
-import { selectionOf } from '../look-ahead/selection-tree.ts';
+import { selectionOf } from '../look-ahead/operation-trees.ts';
 import type { RestApi } from '../rest/api.ts';
 import { isNotFound } from '../rest/errors.ts';
 import { type Noun, ownerTypeOf } from '../rest/nouns.ts';

@@ -1,0 +1,164 @@
+import {
+  GraphQLDeferDirective,
+  GraphQLIncludeDirective,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  GraphQLSkipDirective,
+  getDirectiveValues,
+  isObjectType,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+  type VariableValues,
+} from 'graphql';
+import { memoize } from '../memoize.ts';
+import {
+  type Decisions,
+  type ObjectSelection,
+  type OperationScope,
+  type SelectedField,
+  type Selection,
+  SelectionTree,
+} from './selection-tree.ts';
+
+type Coerced = Readonly<Record<string, unknown>>;
+
+/**
+ * What is selected on the root of an operation with its coerced variables; undefined if the schema has no operations of its
+ * kind. Without variables, it is all that any may select. For the `first part` of an answer, what is deferred is left out.
+ */
+export function rootOf(
+  scope: OperationScope,
+  coerced: Coerced | undefined,
+  part?: 'first part',
+): ObjectSelection | undefined {
+  const type = scope.schema.getRootType(scope.operation.operation);
+  return isObjectType(type) ? treesOf(scope).of(coerced, part).root.on(type) : undefined;
+}
+
+/** True if no variable decides about what an operation selects. */
+export function isConstant(scope: OperationScope): boolean {
+  return treesOf(scope).isOne;
+}
+
+/** What is selected below the field that is being executed. */
+export function selectionOf(info: ExecutionInfo): Selection {
+  return executedTree(info).at(info.fieldNodes);
+}
+
+/** The tree of the operation that is being executed. */
+export function executedTree(info: ExecutionInfo): SelectionTree {
+  const trees = treesOf(info);
+  return trees.of(trees.isOne ? {} : variablesOf(info).coerced);
+}
+
+/** What an executor gives a resolver: graphql-jit gives variables without their sources. */
+export type ExecutionInfo = GraphQLResolveInfo & { readonly plainVariables?: boolean };
+
+/** The variables of an execution. */
+export function variablesOf({ variableValues, plainVariables }: ExecutionInfo): VariableValues {
+  return plainVariables === true ? { sources: {}, coerced: { ...variableValues } } : variableValues;
+}
+
+const treesBySchema = memoize((_schema: GraphQLSchema) => new WeakMap<OperationDefinitionNode, Trees>());
+
+/** The trees that were asked for last: the resolvers of one operation ask one after the other. */
+let last: Trees | undefined;
+
+function treesOf(scope: OperationScope): Trees {
+  const { schema, operation } = scope;
+  if (last?.scope.operation === operation && last.scope.schema === schema) return last;
+  const ofSchema = treesBySchema(schema);
+  last = ofSchema.get(operation) ?? new Trees({ schema, operation, fragments: scope.fragments });
+  ofSchema.set(operation, last);
+  return last;
+}
+
+/** So many trees of one operation are kept, each for other values of its conditions. */
+const mostTrees = 16;
+
+/** The trees of one operation: one, unless variables decide about what is selected. */
+class Trees {
+  readonly scope: OperationScope;
+  readonly #conditions: readonly string[];
+  readonly #trees = new Map<string, SelectionTree>();
+  #whole: SelectionTree | undefined;
+
+  constructor(scope: OperationScope) {
+    this.scope = scope;
+    this.#conditions = conditionsOf(scope);
+  }
+
+  /** True if no variable decides. */
+  get isOne(): boolean {
+    return this.#conditions.length === 0;
+  }
+
+  of(coerced: Coerced | undefined, part?: 'first part'): SelectionTree {
+    if (!this.isOne || part !== undefined) return this.#ofConditions(coerced, part);
+    this.#whole ??= new SelectionTree(this.scope, this.#decisions(coerced, part));
+    return this.#whole;
+  }
+
+  #ofConditions(coerced: Coerced | undefined, part: 'first part' | undefined): SelectionTree {
+    const key = `${part ?? ''} ${this.#keyOf(coerced)}`;
+    const tree = this.#trees.get(key);
+    if (tree !== undefined) return tree;
+    if (this.#trees.size >= mostTrees) this.#trees.clear();
+    const made = new SelectionTree(this.scope, this.#decisions(coerced, part));
+    this.#trees.set(key, made);
+    return made;
+  }
+
+  #keyOf(coerced: Coerced | undefined): string {
+    return coerced === undefined ? 'any' : this.#conditions.map((name) => String(coerced[name])).join();
+  }
+
+  #decisions(coerced: Coerced | undefined, part: 'first part' | undefined): Decisions {
+    const given = this.#conditions.filter((name) => coerced !== undefined && name in coerced);
+    // No more is kept of the variables than what decides.
+    const variables = { sources: {}, coerced: Object.fromEntries(given.map((name) => [name, coerced?.[name]])) };
+    const isAny = coerced === undefined;
+    return {
+      includes: (node) => isAny || isIncluded(node, variables),
+      defers: (node) => getDirectiveValues(GraphQLDeferDirective, node, variables),
+      isFirstPart: part !== undefined,
+    };
+  }
+}
+
+/** The variables that decide about what an operation selects, those of fragments that it does not spread included. */
+function conditionsOf({ operation, fragments }: OperationScope): readonly string[] {
+  const names = new Set<string>();
+  const find = ({ selections }: SelectionSetNode): void => {
+    for (const node of selections) {
+      for (const { arguments: given = [] } of node.directives ?? [])
+        for (const { value } of given) if (value.kind === 'Variable') names.add(value.name.value);
+      if ('selectionSet' in node && node.selectionSet !== undefined) find(node.selectionSet);
+    }
+  };
+  find(operation.selectionSet);
+  for (const { selectionSet } of Object.values(fragments)) find(selectionSet);
+  return [...names];
+}
+
+function isIncluded(node: SelectionNode, variables: VariableValues): boolean {
+  if (getDirectiveValues(GraphQLSkipDirective, node, variables)?.['if'] === true) return false;
+  return getDirectiveValues(GraphQLIncludeDirective, node, variables)?.['if'] !== false;
+}
+
+/** Visits every field that an operation may select, once, with the path at which it is met first. */
+export function visitFields(scope: OperationScope, visit: (selected: SelectedField, path: string) => void): void {
+  const visited = new Set<ObjectSelection>();
+  const enter = (selection: ObjectSelection, above: string): void => {
+    if (visited.has(selection)) return;
+    visited.add(selection);
+    for (const selected of selection.fields) {
+      const path = above === '' ? selected.responseKey : `${above}.${selected.responseKey}`;
+      visit(selected, path);
+      for (const inside of selected.possible) enter(inside, path);
+    }
+  };
+  const root = rootOf(scope, undefined);
+  if (root !== undefined) enter(root, '');
+}
