@@ -5,15 +5,19 @@ import {
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLSchema,
+  getArgumentValues,
   getNamedType,
   isAbstractType,
   isObjectType,
+  Kind,
   type OperationDefinitionNode,
   SchemaMetaFieldDef,
   type SelectionNode,
   type SelectionSetNode,
   TypeMetaFieldDef,
   TypeNameMetaFieldDef,
+  type ValueNode,
+  type VariableValues,
 } from 'graphql';
 import { memoize } from '../memoize.ts';
 import { type Role, roleOf } from './roles.ts';
@@ -128,6 +132,7 @@ export class SelectedField {
   usages: (DeferUsage | undefined)[] | undefined;
   readonly #tree: SelectionTree;
   #below: Selection | undefined;
+  #arguments: Readonly<Record<string, unknown>> | undefined;
 
   constructor(
     tree: SelectionTree,
@@ -143,6 +148,21 @@ export class SelectedField {
 
   get role(): Role {
     return roleOf(this.parent, this.field);
+  }
+
+  /** An argument as the document gives it: a literal, a variable, or a literal that holds variables. */
+  given(name: string): ValueNode | undefined {
+    return this.nodes[0]?.arguments?.find((argument) => argument.name.value === name)?.value;
+  }
+
+  /** The coerced arguments, kept if they hold no variable. Throws a GraphQLError if they do not fit. */
+  argumentsWith(variables: () => VariableValues): Readonly<Record<string, unknown>> {
+    const [node] = this.nodes;
+    if (this.#arguments !== undefined || node === undefined) return this.#arguments ?? {};
+    if (node.arguments?.some(({ value }) => holdsVariable(value)) === true)
+      return getArgumentValues(this.field, node, variables());
+    this.#arguments = getArgumentValues(this.field, node);
+    return this.#arguments;
   }
 
   /** What is selected below it. */
@@ -163,6 +183,13 @@ export class SelectedField {
     const type = getNamedType(this.field.type);
     return isObjectType(type) ? this.below.on(type) : undefined;
   }
+}
+
+/** True if a value of a document is a variable, or holds one. */
+export function holdsVariable(value: ValueNode): boolean {
+  if (value.kind === Kind.LIST) return value.values.some(holdsVariable);
+  if (value.kind === Kind.OBJECT) return value.fields.some((field) => holdsVariable(field.value));
+  return value.kind === Kind.VARIABLE;
 }
 
 /** Beyond so many deferred fragments on one object, those within others count as one with them. */

@@ -4,7 +4,6 @@ import {
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
-  getArgumentValues,
   isObjectType,
 } from 'graphql';
 import { AnswerBudget } from '../answer/answer-budget.ts';
@@ -45,11 +44,8 @@ async function startRelation(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<unknown> {
-  const { field, nodes } = selected;
-  const [node] = nodes;
-  if (node === undefined) return undefined;
-  const args = getArgumentValues(field, node, variablesOf(info));
-  const resolve = field.resolve ?? defaultFieldResolver;
+  const args = selected.argumentsWith(() => variablesOf(info));
+  const resolve = selected.field.resolve ?? defaultFieldResolver;
   return resolve(record, args, context, infoBelow(selected, info));
 }
 

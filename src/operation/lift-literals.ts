@@ -13,6 +13,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
+import { holdsVariable } from '../look-ahead/selection-tree.ts';
 
 /** An argument's value that became a variable. */
 interface Literal {
@@ -56,8 +57,8 @@ export function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Lif
   };
   const visitor = { VariableDefinition: () => false, Variable: note, Argument: { leave: lift } };
   const lifted = visit(document, visitWithTypeInfo(types, visitor));
-  const constants = valuesOfAll(literals.filter(({ value }) => !hasVariables(value)));
-  const others = literals.filter(({ value }) => hasVariables(value));
+  const constants = valuesOfAll(literals.filter(({ value }) => !holdsVariable(value)));
+  const others = literals.filter(({ value }) => holdsVariable(value));
   return {
     document: lifted,
     names: literals.map(({ name }) => name),
@@ -83,10 +84,4 @@ function valuesOfAll(literals: readonly Literal[], variables?: VariableValues): 
     if (coerced !== undefined) values[name] = coerced;
   }
   return values;
-}
-
-function hasVariables(value: ValueNode): boolean {
-  let found = false;
-  visit(value, { Variable: () => void (found = true) });
-  return found;
 }

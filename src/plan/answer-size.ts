@@ -128,9 +128,9 @@ class Counting {
   }
 
   /** The most rows of a page. One that is larger than any page may be is refused. */
-  #pageOf({ nodes: [node] }: SelectedField): number {
+  #pageOf(selected: SelectedField): number {
     const { maxPageSize } = this.#request;
-    const given = ['first', 'last'].map((name) => this.#numberIn(argumentOf(node, name)));
+    const given = ['first', 'last'].map((name) => this.#numberIn(selected.given(name)));
     const size = given.find((number) => number !== undefined) ?? pageSizeOf('first', undefined, maxPageSize);
     return Math.max(0, Math.min(size, maxPageSize));
   }
@@ -145,18 +145,14 @@ class Counting {
   }
 
   /** The number of given ids, each as often as it is. */
-  #idsOf({ nodes: [node] }: SelectedField): number {
+  #idsOf(selected: SelectedField): number {
     const { variableValues, maxPageSize } = this.#request;
-    const value = argumentOf(node, 'ids');
+    const value = selected.given('ids');
     if (value?.kind === Kind.LIST) return Math.min(value.values.length, maxPageSize);
     if (value?.kind !== Kind.VARIABLE) return 1;
     const ids = variableValues?.coerced[value.name.value];
     return Array.isArray(ids) ? Math.min(ids.length, maxPageSize) : maxPageSize;
   }
-}
-
-function argumentOf(node: SelectedField['nodes'][number] | undefined, name: string): ValueNode | undefined {
-  return node?.arguments?.find((argument) => argument.name.value === name)?.value;
 }
 
 function atMost(count: number): number {

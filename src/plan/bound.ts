@@ -1,4 +1,4 @@
-import { getNamedType, type IntValueNode, Kind } from 'graphql';
+import { getNamedType, Kind } from 'graphql';
 import { isRowType } from '../graphql/field-mapping.ts';
 import { listView, suffices, type View } from '../loaders/row-store.ts';
 import { needsOf } from '../look-ahead/needs.ts';
@@ -107,11 +107,9 @@ class Bounding {
 
   #ofList({ endpoint }: Role & { kind: 'list' }, selected: SelectedField): Bound {
     const maxPageSize = this.#maxPageSize;
-    const given = selected.nodes[0]?.arguments ?? [];
-    const has = (argument: string): boolean => given.some(({ name }) => name.value === argument);
-    const sizes = given.map(({ value }) => value).filter((value): value is IntValueNode => value.kind === Kind.INT);
-    // The only integers among the arguments of lists are `first` and `last`.
-    const size = sizes.length === 1 ? Math.min(Math.max(Number(sizes[0]?.value), 1), maxPageSize) : maxPageSize;
+    const has = (argument: string): boolean => selected.given(argument) !== undefined;
+    const given = selected.given('first') ?? selected.given('last');
+    const size = given?.kind === Kind.INT ? Math.min(Math.max(Number(given.value), 1), maxPageSize) : maxPageSize;
     // Behind a cursor, one page may reach from another window of the list to this one.
     const read = has('after') || has('before') ? maxPageSize : size;
     const page = has('last') ? { calls: 2, rows: maxPageSize + read } : { calls: 1, rows: read };

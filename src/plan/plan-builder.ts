@@ -2,7 +2,6 @@ import {
   GraphQLError,
   type GraphQLObjectType,
   type GraphQLSchema,
-  getArgumentValues,
   isNonNullType,
   isObjectType,
   type VariableValues,
@@ -113,10 +112,10 @@ export class PlanBuilder {
   }
 
   /** Plans a field with its arguments. */
-  withArguments({ field, nodes: [node] }: SelectedField, plan: (args: Arguments) => void): void {
-    if (node === undefined) return;
-    const isDone = this.attempt(() => plan(new Arguments(getArgumentValues(field, node, this.options.variableValues))));
-    if (!isDone && isNonNullType(field.type)) this.isRefused = true;
+  withArguments(selected: SelectedField, plan: (args: Arguments) => void): void {
+    const variables = (): VariableValues => this.options.variableValues;
+    const isDone = this.attempt(() => plan(new Arguments(selected.argumentsWith(variables))));
+    if (!isDone && isNonNullType(selected.field.type)) this.isRefused = true;
   }
 
   /** Plans something that costs nothing if its arguments are refused; false if they are. */
