@@ -7,6 +7,8 @@ import type { FetchKeySet } from './key-set-source.ts';
 
 /** Settings of a key set. Times in milliseconds. */
 export interface KeySetOptions {
+  /** Where the set is fetched from, for the log: a URL without its query, or the path of a file. */
+  readonly from: string;
   readonly fetch: FetchKeySet;
   /** Called when the keys have changed: what was verified with them is not known to be valid any more. */
   readonly onChange: () => void;
@@ -78,7 +80,7 @@ export class KeySet {
   }
 
   async #fetch(): Promise<void> {
-    const { fetch, log } = this.#options;
+    const { fetch, from, log } = this.#options;
     try {
       const set = await fetch();
       this.#isFailing = false;
@@ -89,7 +91,7 @@ export class KeySet {
       this.reloads.failed += 1;
       const reason = messageOf(error);
       const kept = this.#set === undefined ? 'no token can be verified' : 'the last ones stay in use';
-      log('error', `keys of the identity provider cannot be read; ${kept}`, { reason });
+      log('error', `keys of the identity provider cannot be read; ${kept}`, { from, reason });
     }
   }
 

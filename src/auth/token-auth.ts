@@ -33,6 +33,8 @@ export interface TokenAuth {
 export function createTokenAuth({ rules, keySet: from, tenants, ...options }: TokenAuthOptions, log: Log): TokenAuth {
   let { route } = options;
   const keySet: KeySet = new KeySet({
+    // A query may hold a secret.
+    from: from.replace(/\?.*$/, ''),
     fetch: createKeySetSource({ from, route: () => route }),
     onChange: () => authenticator.forget(),
     log,

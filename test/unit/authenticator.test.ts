@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type Authentication, Authenticator } from '../../src/auth/authenticator.ts';
 import { KeySet } from '../../src/auth/key-set.ts';
 import { createKeySetSource, toKeySet } from '../../src/auth/key-set-source.ts';
+import { createTokenAuth } from '../../src/auth/token-auth.ts';
 import type { Log } from '../../src/log.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import type { Tenant } from '../../src/rest/tenants.ts';
@@ -22,6 +23,7 @@ import {
   startProvider,
   type TokenParts,
 } from '../support/tokens.ts';
+import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const rules = { issuer, audience, tenantClaim: 'tenant' };
@@ -56,6 +58,7 @@ async function start(from: string, { wait = true, timeoutMs = 5000 } = {}): Prom
     reasons.push(isObject(facts) ? facts['reason'] : undefined);
   };
   const keySet: KeySet = new KeySet({
+    from,
     fetch: createKeySetSource({ from, route: () => ({}), timeoutMs }),
     onChange: () => authenticator.forget(),
     log,
@@ -355,6 +358,26 @@ describe('The provider', () => {
     const bench = await start(provider.url);
     expect(await ask(bench, await signToken(key, 'acme'))).toMatchObject({ refusal: { kind: 'unavailable' } });
     expect(bench.logged).toEqual(['error: keys of the identity provider cannot be read; no token can be verified']);
+  });
+
+  test('that sends no content type is understood; the log has the address and the type of what cannot be taken', async () => {
+    const key = await createSigningKey('1');
+    await using provider = await startProvider(key);
+    provider.answerWith((response) => void response.writeHead(200).end(JSON.stringify({ keys: [key.jwk] })));
+    const { tenant } = await callerOf(await start(provider.url), await signToken(key, 'acme'));
+    expect(tenant?.name).toBe('acme');
+    provider.answerWith((response) => void response.writeHead(200, { 'content-type': 'Text/HTML; x=y' }).end('<p>'));
+    const facts: unknown[] = [];
+    const options = { rules, keySet: `${provider.url}?secret=hunter2`, route: {}, tenants };
+    const auth = createTokenAuth(options, (_level, _message, fields) => facts.push(fields));
+    await until(() => facts.length === 1);
+    auth.close();
+    expect(facts).toEqual([
+      {
+        from: provider.url,
+        reason: 'expected the content type application/json or application/jwk-set+json, but got text/html',
+      },
+    ]);
   });
 
   test('whose set has a key that cannot be used is not trusted with it, and its other keys are good', async () => {

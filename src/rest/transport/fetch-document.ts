@@ -14,7 +14,7 @@ export interface FetchOptions {
   readonly timeoutMs: number;
   /** Headers of the request, in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The media types that it may have; undefined: any. */
+  /** The media types that it may have, if it has any; undefined: all. */
   readonly mediaTypes?: readonly string[];
   /** The `ETag` of what is known of it already. */
   readonly etag?: string | undefined;
@@ -25,6 +25,9 @@ export interface Fetched {
   readonly text: string;
   readonly etag: string | undefined;
 }
+
+/** Most characters of a content type that a message shows. */
+const mostOfType = 100;
 
 /** A document that could not be fetched. The message says why in words for an operator, and quotes nothing of it. */
 class FetchError extends Error {
@@ -82,8 +85,9 @@ async function documentOf({ status, headers, body }: RawResponse, options: Fetch
   }
 }
 
-function checkMediaType(contentType = '', expected?: readonly string[]): void {
-  const [mediaType = ''] = contentType.split(';');
-  if (expected === undefined || expected.includes(mediaType.trim().toLowerCase())) return;
-  throw new FetchError(`expected the content type ${expected.join(' or ')}, but got another`);
+function checkMediaType(contentType = '', mediaTypes: readonly string[] | undefined): void {
+  const given = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
+  // Some servers of files send none: then the content decides alone.
+  if (mediaTypes === undefined || given === '' || mediaTypes.includes(given)) return;
+  throw new FetchError(`expected the content type ${mediaTypes.join(' or ')}, but got ${given.slice(0, mostOfType)}`);
 }
