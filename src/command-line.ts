@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import type { Workspace } from 'embedded-workspace';
 import type { Site, Started } from './cluster/messages.ts';
-import type { Command } from './commands/command.ts';
+import { commandIn, helpOf, loadCommand, overview } from './commands/commands.ts';
 import type { DemoTenants } from './demo/demo-tenants.ts';
 import { fail, listening, stopOnSignal } from './exit.ts';
 import type { Task } from './serving.ts';
@@ -21,100 +21,53 @@ import { ConfigError } from './settings/settings.ts';
 import { embedded } from './settings/urls.ts';
 import { complain, greet, takeForeignLines } from './telemetry/start-lines.ts';
 
-const usage = `Usage: node src/main.ts [command]
-
-Commands:
-  serve      the gateway; without UPSTREAM_URL over an embedded workspace, but not in production (default)
-  workspace  the embedded workspace alone
-  explain FILE [--variables FILE] [--operation NAME] [--json]
-             which REST calls an operation makes; nothing is called
-  check FILE… [--tenant NAME] [--json]
-             whether operations in GraphQL files and manifests are valid, what they cost at most, and whether a tenant
-             may run them
-  schema [--json]
-             the public schema as SDL, or as the result of introspection
-  schema diff OLD.graphql [--documents FILE…] [--json]
-             what has changed in the public schema since OLD, and which documents that breaks
-  drift [--json]
-             how the upstream differs from the OpenAPI document: reads each GET operation once, with DRIFT_KEY_FILE
-
-Options:
-  --help          this text
-  --demo-tenants  serve the embedded workspace to two tenants, and print a token of each
-
-Settings, from the environment or a file .env:
-${Object.entries(settings)
-  .map(
-    ([name, { meaning, fallback }]) =>
-      `  ${name.padEnd(30)} ${meaning}${fallback === undefined ? '' : ` (${fallback})`}`,
-  )
-  .join('\n')}
-`;
-
-/** Commands that serve nothing. Each loads what it needs: all that the gateway is made of takes most of a second. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  explain: async () => (await import('./commands/explain.ts')).explain,
-  check: async () => (await import('./commands/check.ts')).check,
-  schema: async () => (await import('./commands/schema.ts')).schema,
-  drift: async () => (await import('./commands/drift.ts')).drift,
-};
-
 // Else V8 keeps the code of every operation that was ever compiled, long after the gateway has forgotten it.
 setFlagsFromString('--no-compilation-cache');
 // Else V8 may come to allocate parts of operations as long-lived from the start, if many lived long while it warmed up. All
 // that they refer to is kept until the next full collection then: half as much memory again, and up to twice the CPU.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-/** Runs what the arguments ask for. If it fails the process ends with one line that says why. */
-export async function runCommandLine(args: string[]): Promise<void> {
+/** Runs what the arguments ask for. If it fails the process ends with lines that say why. */
+export async function runCommandLine(words: readonly string[]): Promise<void> {
+  // What serves writes as its log does; what a command says is for people.
+  let isServing = true;
   try {
-    await run(args);
+    if (words[0] === 'worker') return await (await import('./serving.ts')).serveAsWorker(process.env);
+    const { name, rest } = commandIn(words);
+    if (rest.includes('--help') || rest.includes('-h'))
+      return console.log(words[0]?.startsWith('-') === true ? overview() : helpOf(name));
+    const execute = await loadCommand(name);
+    isServing = execute === undefined;
+    if (execute === undefined) return await start(name, [...rest]);
+    const reader = createReader(process.env, environmentFile());
+    const { text, exitCode } = await execute([...rest], reader, (line) => console.error(line));
+    console.log(text);
+    process.exitCode = exitCode;
   } catch (error) {
-    fail(error);
+    fail(error, isServing && isProduction(process.env));
   }
 }
 
-async function run([first = '', ...others]: string[]): Promise<void> {
-  const command = Object.hasOwn(commands, first) && !others.includes('--help') ? commands[first] : undefined;
-  if (command === undefined) return runServer([first, ...others].filter((arg) => arg !== ''));
-  const execute = await command();
-  const { text, exitCode } = await execute(others, createReader(process.env, environmentFile()), (line) =>
-    console.error(line),
-  );
-  console.log(text);
-  process.exitCode = exitCode;
-}
-
-async function runServer(args: string[]): Promise<void> {
-  try {
-    await runServerCommand(args);
-  } catch (error) {
-    fail(error, isProduction(process.env));
-  }
-}
-
-async function runServerCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args,
-    options: { help: { type: 'boolean', short: 'h' }, 'demo-tenants': { type: 'boolean' } },
-    allowPositionals: true,
-  });
-  const [command = 'serve', ...rest] = positionals;
-  if (values.help === true) return console.log(usage);
-  if (rest.length > 0) throw new ConfigError(`${rest.join(' ')}: expected nothing after ${command}`);
-  if (command === 'worker') return (await import('./serving.ts')).serveAsWorker(process.env);
+async function start(command: string, args: string[]): Promise<void> {
+  const own = { check: { type: 'boolean' }, 'demo-tenants': { type: 'boolean' } } as const;
+  const { values } = parseArgs({ args, options: own });
+  const isDemo = values['demo-tenants'] === true;
+  if (command !== 'serve' && args.length > 0) throw new ConfigError(`${command}: expected nothing behind it`);
   const file = environmentFile();
+  if (values.check === true) return checkSettings(file);
   if (isProduction(process.env)) takeForeignLines();
-  await start(command, file, values['demo-tenants'] === true);
+  if (command === 'workspace') return serveWorkspace(readPlainConfig(createReader(process.env, file)));
+  return isDemo ? serveTenants(file) : serve(readConfig(process.env, file));
 }
 
-async function start(command: string, file: EnvironmentFile, isDemo: boolean): Promise<void> {
-  if (isDemo) return serveTenants(command, file);
-  if (command === 'serve') return serve(readConfig(process.env, file));
-  if (command === 'workspace') return serveWorkspace(readPlainConfig(createReader(process.env, file)));
-  throw new ConfigError(
-    `${command}: there is no such command; expected serve, workspace, explain, check, schema or drift`,
-  );
+/** Says if a start would find its settings and files right. */
+async function checkSettings(file: EnvironmentFile): Promise<void> {
+  const { checkedSettings } = await import('./commands/check-settings.ts');
+  const { faults, warnings } = checkedSettings(process.env, file);
+  for (const warning of warnings) complain('warn', warning, false);
+  for (const fault of faults) complain('fatal', fault, false);
+  if (faults.length > 0) process.exitCode = 1;
+  else console.log('The settings and their files are fine. Neither the upstream nor any other server was asked.');
 }
 
 /**
@@ -129,8 +82,7 @@ function environmentFile(): EnvironmentFile {
 }
 
 /** Serves the embedded workspace to tenants of an identity provider of its own. */
-async function serveTenants(command: string, file: EnvironmentFile): Promise<void> {
-  if (command !== 'serve') throw new ConfigError(`--demo-tenants: expected it with serve, but got ${command}`);
+async function serveTenants(file: EnvironmentFile): Promise<void> {
   const { UPSTREAM_URL: upstreamUrl = '' } = { ...file.values, ...process.env };
   if (!['', embedded].includes(upstreamUrl)) {
     throw new ConfigError('--demo-tenants: expected the embedded workspace, but UPSTREAM_URL names another upstream');

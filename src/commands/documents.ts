@@ -5,6 +5,7 @@ import { codeOf } from '../error-text.ts';
 import { createCursorCodec } from '../graphql/cursors.ts';
 import { parseDocument, validationErrors } from '../operation/parse-document.ts';
 import { ManifestError, readManifest } from '../operation/persisted/manifest.ts';
+import { type ManifestFile, readFiles } from '../operation/persisted/manifest-files.ts';
 import { RefusedDocument } from '../operation/request-error.ts';
 import type { PlainConfig } from '../settings/config.ts';
 import { cursorSecretOf } from '../settings/cursor-secret.ts';
@@ -26,15 +27,33 @@ interface NamedDocument {
   readonly text: string;
 }
 
+/** A file of documents, a GraphQL document or a manifest. */
+interface DocumentFile {
+  readonly file: string;
+  readonly documents: readonly NamedDocument[];
+}
+
 /**
- * The documents of a file, a GraphQL document or a manifest. Throws a ConfigError if it cannot be read or understood, or
- * lists none: to find nothing wrong with an empty list would let a build go on that has lost its documents.
+ * The documents that a path or a glob names, as in PERSISTED_DOCUMENTS. Throws a ConfigError for a file that cannot be read or
+ * understood, or lists none: to find nothing wrong with an empty list would let a build go on that has lost its documents.
  */
-export function documentsIn(file: string): readonly NamedDocument[] {
-  try {
-    const entries = readManifest(file, readText(file));
+export function documentFilesAt(pattern: string): readonly DocumentFile[] {
+  return filesAt(pattern).map(({ file, text }) => {
+    const entries = orConfigError(() => readManifest(file, text));
     if (entries.length === 0) throw new ConfigError(`${file}: expected documents, but it lists none`);
-    return entries.map(({ id, text }) => ({ name: /\.(?:graphql|gql)$/i.test(file) ? 'document' : id, text }));
+    const isOne = /\.(?:graphql|gql)$/i.test(file);
+    return { file, documents: entries.map((entry) => ({ name: isOne ? 'document' : entry.id, text: entry.text })) };
+  });
+}
+
+/** The files that a path or a glob names. Throws a ConfigError if there is none. */
+export function filesAt(pattern: string): readonly ManifestFile[] {
+  return orConfigError(() => readFiles(pattern));
+}
+
+function orConfigError<T>(read: () => T): T {
+  try {
+    return read();
   } catch (error) {
     throw error instanceof ManifestError ? new ConfigError(error.message) : error;
   }

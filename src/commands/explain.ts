@@ -12,7 +12,7 @@ import type { SettingsReader } from '../settings/reader.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
 import { costText, limitsFor } from './cost.ts';
-import { checkDocument, cursorsOf, lineOf, readText } from './documents.ts';
+import { checkDocument, cursorsOf, filesAt, lineOf, readText } from './documents.ts';
 import { range, table } from './table.ts';
 
 /** `explain FILE [--variables FILE] [--operation NAME] [--json]`: which REST calls an operation makes. */
@@ -22,18 +22,21 @@ export function explain(args: string[], settings: SettingsReader): Outcome {
     options: { variables: { type: 'string' }, operation: { type: 'string' }, json: { type: 'boolean' } },
     allowPositionals: true,
   });
-  const [file, ...others] = positionals;
-  if (file === undefined || others.length > 0) throw new ConfigError('explain: expected one file, a GraphQL document');
+  const [found, ...others] = positionals.flatMap(filesAt);
+  if (found === undefined || others.length > 0) throw new ConfigError('explain: expected one file, a GraphQL document');
+  const { file, text } = found;
   const config = readPlainConfig(settings);
   const schema = createReadableSchema(config.incremental);
-  const text = readText(file);
   const { document, faults } = checkDocument(schema, text);
   if (document === undefined || faults.length > 0)
     return { text: faults.map((fault) => `${file}:${lineOf(fault)}`).join('\n'), exitCode: 1 };
   const operation = operationOf(document, values.operation);
   const variables = values.variables === undefined ? {} : readVariables(values.variables);
   const { variableValues, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
-  if (variableValues === undefined) return { text: errors.map(lineOf).join('\n'), exitCode: 1 };
+  if (variableValues === undefined) {
+    const hint = values.variables === undefined ? ['--variables FILE: expected a JSON object with their values'] : [];
+    return { text: [...errors.map(lineOf), ...hint].join('\n'), exitCode: 1 };
+  }
   const { maxPageSize } = config;
   const scope = { schema, fragments: fragmentsOf(document), operation };
   const request = { ...scope, variableValues, cursors: cursorsOf(config), maxPageSize };

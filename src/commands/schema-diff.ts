@@ -5,7 +5,7 @@ import { readPlainConfig } from '../settings/config.ts';
 import type { SettingsReader } from '../settings/reader.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
-import { documentsIn, readText } from './documents.ts';
+import { documentFilesAt, readText } from './documents.ts';
 import type { Severity } from './schema-changes.ts';
 import { type Client, type Findings, findingsOf, isBroken, type Judged } from './schema-findings.ts';
 import { counted } from './table.ts';
@@ -50,8 +50,8 @@ function oldSchema(file: string): GraphQLSchema {
   }
 }
 
-function clientsIn(file: string): readonly Client[] {
-  return documentsIn(file).map((document) => ({ file, ...document }));
+function clientsIn(pattern: string): readonly Client[] {
+  return documentFilesAt(pattern).flatMap(({ file, documents }) => documents.map((one) => ({ file, ...one })));
 }
 
 function describe({ changes, invalid, documents }: Findings): string {

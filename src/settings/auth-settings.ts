@@ -22,10 +22,10 @@ export const authSettings = {
     ]),
   ),
   keySet: optional('JWT_JWKS', keySet('Where the keys are that tokens are verified with')),
-  issuer: optional('JWT_ISSUER', text('The `iss` of every token', undefined, 'a text')),
+  issuer: optional('JWT_ISSUER', text('The `iss` of every token', undefined, 'the `iss` of the tokens, to the letter')),
   audience: optional(
     'JWT_AUDIENCE',
-    text('What the `aud` of every token is, or has among others', undefined, 'a text'),
+    text('What the `aud` of every token is, or has among others', undefined, 'a text that the `aud` of the tokens has'),
   ),
   tenantClaim: required(
     'JWT_TENANT_CLAIM',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildClientSchema, type IntrospectionQuery, printSchema } from 'graphql';
@@ -30,6 +30,7 @@ beforeAll(async () => {
     'two.graphql': 'query A { __typename } query B { project(id: 1) { name } }',
     'mixed.graphql': 'query Good { project(id: 1) { name } }\nquery Wrong { project(id: 1) { nope } }\n',
     'variables.json': '{ "n": 4 }',
+    'needs.graphql': 'query($n: Int!) { projects(first: $n) { totalCount } }',
     'empty.json': '{}',
     'no-pairs.json': '[]',
     'apollo.json': JSON.stringify(manifest),
@@ -84,7 +85,11 @@ hint: put \`@defer\` on what projects.nodes.dashboards.nodes needs in wave 3, an
   test('says what is wrong', async () => {
     const wrong = [
       [['explain'], 'error: explain: expected one file, a GraphQL document\n', 2],
-      [['explain', 'none.graphql'], 'error: none.graphql: there is no such file\n', 2],
+      [
+        ['explain', 'none.graphql'],
+        'error: none.graphql: expected a file, a folder or a glob, but there is no such file, and as a glob it matches none\n',
+        2,
+      ],
       [
         ['explain', 'two.graphql'],
         'error: operation: expected --operation, because the document has not exactly one; there are A, B\n',
@@ -95,6 +100,11 @@ hint: put \`@defer\` on what projects.nodes.dashboards.nodes needs in wave 3, an
         ['explain', 'overview.graphql', '--variables', 'overview.graphql'],
         'error: overview.graphql: expected a JSON object, the variables\n',
         2,
+      ],
+      [
+        ['explain', 'needs.graphql'],
+        '1:7 Variable "$n" has invalid value: Expected a value of non-null type "Int!" to be provided.\n--variables FILE: expected a JSON object with their values\n',
+        1,
       ],
       [['explain', 'apollo.json'], 'apollo.json:1:2 Syntax Error: Expected Name, found String "format".\n', 1],
     ] as const;
@@ -121,10 +131,10 @@ describe('schema', () => {
   });
 });
 
-describe('check', () => {
+describe('check-operations', () => {
   test('judges every operation of documents and manifests, and fails if one is invalid or too expensive', async () => {
     const files = ['overview.graphql', 'expensive.graphql', 'apollo.json', 'relay.json', 'pairs.json'];
-    expect(await run('check', ...files)).toEqual([
+    expect(await run('check-operations', ...files)).toEqual([
       `overview.graphql
   Overview: ok, 1–9 calls, 3 waves, at most 14 rows and 11 objects
 expensive.graphql
@@ -144,7 +154,7 @@ pairs.json
   });
 
   test('judges each operation of a document by itself', async () => {
-    expect(await run('check', 'mixed.graphql')).toEqual([
+    expect(await run('check-operations', 'mixed.graphql')).toEqual([
       `mixed.graphql
   Good: ok, 1 call, 1 wave, at most 1 row and 1 object
   Wrong: invalid, 2:32 Cannot query field "nope" on type "Project". Did you mean "name"?
@@ -156,7 +166,7 @@ pairs.json
   });
 
   test('prints JSON for programs', async () => {
-    const [text, code] = await run('check', 'mixed.graphql', '--json');
+    const [text, code] = await run('check-operations', 'mixed.graphql', '--json');
     expect(JSON.parse(text)).toMatchObject({
       files: [
         {
@@ -208,7 +218,7 @@ pairs.json
       ],
     ];
     await writeFile(join(folder, 'variables.graphql'), judged.map(([query]) => query).join('\n'));
-    const [text] = await run('check', 'variables.graphql');
+    const [text] = await run('check-operations', 'variables.graphql');
     const verdicts = text.split('\n').slice(1, -3);
     expect(verdicts.map((verdict, at) => verdict.trim().slice(0, judged[at]?.[1].length))).toEqual(
       judged.map(([, verdict]) => verdict),
@@ -216,19 +226,45 @@ pairs.json
   });
 
   test('exits with 0 if everything is within the limits, which are settings', async () => {
-    expect((await run('check', 'overview.graphql', 'relay.json'))[1]).toBe(0);
-    await using running = runMain(['check', join(folder, 'overview.graphql')], { MAX_UPSTREAM_CALLS: '8' });
+    expect((await run('check-operations', 'overview.graphql', 'relay.json'))[1]).toBe(0);
+    await using running = runMain(['check-operations', join(folder, 'overview.graphql')], { MAX_UPSTREAM_CALLS: '8' });
     expect(await running.exit()).toBe(1);
     expect(running.output()).toContain('the limits are 8 calls');
   });
 
+  test('takes globs and folders as PERSISTED_DOCUMENTS does', async () => {
+    const listed = join(folder, 'listed');
+    await mkdir(listed);
+    await writeFile(join(listed, 'a.graphql'), 'query A { __typename }');
+    await writeFile(join(listed, 'b.json'), '{"b": "query B { __typename }"}');
+    await writeFile(join(listed, 'c.txt'), 'not asked for');
+    for (const pattern of [listed, join(listed, '*.{graphql,json}')]) {
+      await using running = runMain(['check-operations', pattern]);
+      expect(await running.exit()).toBe(0);
+      expect(running.output().replaceAll(`${listed}/`, '').split('\n')).toEqual([
+        ...['a.graphql', '  A: ok, 0 calls, 0 waves, at most 0 rows and 0 objects'],
+        ...['b.json', '  B: ok, 0 calls, 0 waves, at most 0 rows and 0 objects'],
+        ...['', '2 operations: 0 invalid, 0 over budget', ''],
+      ]);
+    }
+  });
+
   test('says what is wrong', async () => {
     const wrong = [
-      [['check'], 'error: check: expected files, GraphQL documents or manifests of them\n'],
-      [['check', 'empty.json'], 'error: empty.json: expected documents, but it lists none\n'],
-      [['check', 'overview.graphql', 'no-pairs.json'], 'error: no-pairs.json: expected documents, but it lists none\n'],
-      [['check', 'none.json'], 'error: none.json: there is no such file\n'],
-      [['check', 'variables.json'], 'error: variables.json: expected "n" to be a text, or an object with a `source`\n'],
+      [['check-operations'], 'error: check-operations: expected files, GraphQL documents or manifests of them\n'],
+      [['check-operations', 'empty.json'], 'error: empty.json: expected documents, but it lists none\n'],
+      [
+        ['check-operations', 'overview.graphql', 'no-pairs.json'],
+        'error: no-pairs.json: expected documents, but it lists none\n',
+      ],
+      [
+        ['check-operations', 'none.json'],
+        'error: none.json: expected a file, a folder or a glob, but there is no such file, and as a glob it matches none\n',
+      ],
+      [
+        ['check-operations', 'variables.json'],
+        'error: variables.json: expected "n" to be a text, or an object with a `source`\n',
+      ],
     ] as const;
     const said = await Promise.all(wrong.map(([args]) => run(...args)));
     expect(said).toEqual(wrong.map(([, text]) => [text, 2]));

@@ -1,6 +1,8 @@
 import { existsSync, globSync, readdirSync } from 'node:fs';
 import { posix } from 'node:path';
 import { expect, test } from 'vitest';
+import { commandNames, helpOf, overview } from '../../src/commands/commands.ts';
+import { isObject } from '../../src/rest/values.ts';
 import { settings } from '../../src/settings/declaration.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { cacheSettings } from '../support/cache.ts';
@@ -18,6 +20,55 @@ test('the two commands of the README are those of the package', () => {
   const commands = blocksOf('README.md').filter(({ language }) => language === 'sh');
   expect(commands.slice(0, 2).map(({ text }) => text.trim())).toEqual(['npm ci && npm start', 'npm ci && npm test']);
 });
+
+/** Where commands are named: pages, helps, messages of the code, and what runs them elsewhere. */
+const places = [
+  ...pages,
+  ...globSync(
+    ['src/**/*.ts', 'schema/*', 'examples/github/*', 'examples/*/package.json', 'compose*.yaml', 'Dockerfile'],
+    {
+      cwd: root,
+    },
+  ),
+].filter((file) => !file.includes('node_modules') && !file.includes('generated'));
+
+/** The scripts of the package that a file speaks of: that of its folder, or of the repository. */
+function scriptsFor(file: string): readonly string[] {
+  const own = /^(?:bench|examples\/\w+)\//.exec(file)?.[0] ?? '';
+  const folders = ['', existsSync(new URL(`${own}package.json`, root)) ? own : ''];
+  return folders.flatMap((folder) => {
+    const found: unknown = JSON.parse(textOf(`${folder}package.json`));
+    return isObject(found) && isObject(found['scripts']) ? Object.keys(found['scripts']) : [];
+  });
+}
+
+test.each(places)('every command that %s names exists', (file) => {
+  const text = `${textOf(file)}\n${file === 'src/commands/commands.ts' ? allHelps() : ''}`;
+  const scripts = [...text.matchAll(/npm run (?:-s )?([a-z][\w:-]*)/g)].map(([, name = '']) => name);
+  expect(scripts.filter((name) => !scriptsFor(file).includes(name))).toEqual([]);
+  const ours = [...text.matchAll(/(?:src\/main\.(?:ts|js)|workspace-gateway|npm run -s schema --) ([a-z][\w-]*)/g)];
+  const called = ours.map(([, name = '']) => name).filter((name) => !(name === 'diff' || commandNames.includes(name)));
+  expect(called).toEqual([]);
+});
+
+test('every command has a script of its own name, and a help about itself', () => {
+  const found: unknown = JSON.parse(textOf('package.json'));
+  const scripts = isObject(found) && isObject(found['scripts']) ? found['scripts'] : {};
+  for (const name of commandNames) {
+    const [first = ''] = name.split(' ');
+    expect([name, scripts[name === 'serve' ? 'start' : first]]).toEqual([
+      name,
+      name === 'serve' ? 'node src/main.ts' : `node src/main.ts ${first}`,
+    ]);
+    const call = name === 'serve' ? 'npm start' : `npm run -s ${name.replace(' ', ' -- ')}`;
+    expect(helpOf(name)).toMatch(new RegExp(`^Usage: ${call}(?: |\\n)`));
+  }
+  expect(helpOf('explain')).not.toContain('PORT');
+});
+
+function allHelps(): string {
+  return [overview(), ...commandNames.map(helpOf)].join('\n');
+}
 
 test.each(pages)('every link of %s leads to a file, and to a heading if it names one', (page) => {
   const links = [...textOf(page).matchAll(/\]\((?!https?:)([^)\s#]*)(?:#([^)\s]+))?\)/g)];

@@ -232,6 +232,49 @@ test('any name in a file .env that is not known ends the start', async () => {
   expect(gateway.output()).toBe('error: COLOUR: there is no such setting (in .env); see --help\n');
 });
 
+test('everything that is wrong with the settings is told in one start, each in a line of its own', async () => {
+  using folder = createFolder();
+  folder.write('.env', 'MAX_DEPTH=deep\nCOLOUR=red\nPERSISTED_DOCUMENTS_MODE=only\n');
+  const wrong = { ...freePorts, PORT: 'many', CURSOR_SECRET: 'hunter2', REDIS_PASSWORD_FILE: 'hunter2' };
+  const faults = [
+    /^COLOUR: there is no such setting \(in \.env\)/,
+    /^PORT: expected a whole number .* but got "many"$/,
+    /^CURSOR_SECRET: expected .* but it has 7$/,
+    /^MAX_DEPTH: expected .* but got "deep" \(in \.env\)$/,
+    /^PERSISTED_DOCUMENTS: expected .* because PERSISTED_DOCUMENTS_MODE is only \(set in \.env\), but it is not set$/,
+    /^REDIS_PASSWORD_FILE: expected .* but there is no file at that path$/,
+  ];
+  for (const [args, code] of [
+    [[], 2],
+    [['--check'], 1],
+  ] as const) {
+    await using gateway = runMain(args, wrong, `${folder.path}/`);
+    expect(await gateway.exit()).toBe(code);
+    const told = gateway.output().match(/(?<=^error: ).*$/gm) ?? [];
+    expect(told).toHaveLength(faults.length);
+    for (const fault of faults) expect(told).toContainEqual(expect.stringMatching(fault));
+    expect(gateway.output()).not.toContain('hunter2');
+  }
+});
+
+test('--check reads settings, files and listed documents, and asks nobody', async () => {
+  using folder = createFolder();
+  await using upstream = await startUpstream({});
+  const listed = folder.write('listed.json', { a: '{ __typename }', b: '{ nothing }' });
+  const environment = { UPSTREAM_URL: upstream.url, PORT: new URL(upstream.url).port, PERSISTED_DOCUMENTS: listed };
+  await using right = runMain(['--check'], environment);
+  expect(await right.exit()).toBe(0);
+  expect(right.output()).toMatch(/^The settings and their files are fine\./m);
+  expect(right.output()).toMatch(/^warning: persisted document is not valid: .*listed\.json: b: /m);
+  await using strict = runMain(['--check'], { ...environment, PERSISTED_DOCUMENTS_STRICT: 'on' });
+  expect(await strict.exit()).toBe(1);
+  expect(strict.output()).toMatch(/^error: PERSISTED_DOCUMENTS: documents that are not valid: .*listed\.json: b: /m);
+  await using agents = runMain(['--check'], { ...environment, MCP_TOOLS: 'Missing' });
+  expect(await agents.exit()).toBe(1);
+  expect(agents.output()).toMatch(/^error: MCP_TOOLS: expected Missing to be an operation/m);
+  expect(upstream.requests).toEqual([]);
+});
+
 test('--help names every setting', async () => {
   await using gateway = runMain(['--help']);
   expect(await gateway.exit()).toBe(0);

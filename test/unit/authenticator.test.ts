@@ -3,13 +3,11 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { type Authentication, Authenticator } from '../../src/auth/authenticator.ts';
 import { KeySet } from '../../src/auth/key-set.ts';
-import { createKeySetSource, toKeySet } from '../../src/auth/key-set-source.ts';
-import { createTokenAuth } from '../../src/auth/token-auth.ts';
+import { createKeySetSource } from '../../src/auth/key-set-source.ts';
 import type { Log } from '../../src/log.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import type { Tenant } from '../../src/rest/tenants.ts';
 import { isObject } from '../../src/rest/values.ts';
-import { createFolder } from '../support/persisted.ts';
 import { startProxy } from '../support/proxy.ts';
 import { authority, serverTls } from '../support/tls.ts';
 import {
@@ -23,7 +21,6 @@ import {
   startProvider,
   type TokenParts,
 } from '../support/tokens.ts';
-import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const rules = { issuer, audience, tenantClaim: 'tenant' };
@@ -360,26 +357,6 @@ describe('The provider', () => {
     expect(bench.logged).toEqual(['error: keys of the identity provider cannot be read; no token can be verified']);
   });
 
-  test('that sends no content type is understood; the log has the address and the type of what cannot be taken', async () => {
-    const key = await createSigningKey('1');
-    await using provider = await startProvider(key);
-    provider.answerWith((response) => void response.writeHead(200).end(JSON.stringify({ keys: [key.jwk] })));
-    const { tenant } = await callerOf(await start(provider.url), await signToken(key, 'acme'));
-    expect(tenant?.name).toBe('acme');
-    provider.answerWith((response) => void response.writeHead(200, { 'content-type': 'Text/HTML; x=y' }).end('<p>'));
-    const facts: unknown[] = [];
-    const options = { rules, keySet: `${provider.url}?secret=hunter2`, route: {}, tenants };
-    const auth = createTokenAuth(options, (_level, _message, fields) => facts.push(fields));
-    await until(() => facts.length === 1);
-    auth.close();
-    expect(facts).toEqual([
-      {
-        from: provider.url,
-        reason: 'expected the content type application/json or application/jwk-set+json, but got text/html',
-      },
-    ]);
-  });
-
   test('whose set has a key that cannot be used is not trusted with it, and its other keys are good', async () => {
     const key = await createSigningKey('1');
     await using provider = await startProvider(key);
@@ -409,14 +386,4 @@ describe('The provider', () => {
       'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     );
   });
-});
-
-test('a key set may be a file, which is held to the same rules', async () => {
-  using folder = createFolder();
-  const key = await createSigningKey('1');
-  const path = folder.write('keys.json', { keys: [key.jwk] });
-  expect(await ask(await start(path), await signToken(key, 'acme'))).toMatchObject({ kind: 'accepted' });
-  const large = createKeySetSource({ from: folder.write('large.json', 'x'.repeat(70_000)), route: () => ({}) });
-  await expect(large()).rejects.toThrow('expected at most 65536 bytes, but the file is larger');
-  expect(() => toKeySet('{}', 'the file')).toThrow('the file is other JSON than a key set');
 });

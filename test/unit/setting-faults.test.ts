@@ -16,6 +16,7 @@ const publicKeys = { keys: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyW
 function everythingIn(folder: Folder): Record<string, string> {
   return {
     UPSTREAM_URL: 'https://api.test',
+    PUBLIC_URL: 'https://gateway.test',
     UPSTREAM_CA: authorityPath,
     UPSTREAM_CLIENT_CERT: pathOf('client'),
     UPSTREAM_CLIENT_KEY: pathOf('client-key'),

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { check } from '../../src/commands/check.ts';
+import { checkOperations } from '../../src/commands/check-operations.ts';
 import { createReader } from '../../src/settings/config.ts';
 import { createFolder } from '../support/persisted.ts';
 
-test('check says which listed operations a tenant may run', () => {
+test('check-operations says which listed operations a tenant may run', () => {
   using folder = createFolder();
   const settings = createReader({
     UPSTREAM_KEYS: folder.write('keys.json', {
@@ -17,7 +17,7 @@ test('check says which listed operations a tenant may run', () => {
     write:
       'mutation Write { a: deleteProject(input: { id: 1 }) { deletedId } ...B } fragment B on Mutation { updateProject(input: { id: 1 }) { project { name } } }',
   });
-  const { text, exitCode } = check([manifest, '--tenant', 'narrow'], settings);
+  const { text, exitCode } = checkOperations([manifest, '--tenant', 'narrow'], settings);
   expect(exitCode).toBe(0);
   expect(text.split('\n').slice(1)).toEqual([
     '  Read: ok, 1 call, 1 wave, at most 1 row and 1 object',
@@ -28,14 +28,14 @@ test('check says which listed operations a tenant may run', () => {
     '',
     '3 operations: 0 invalid, 0 over budget, 1 for this tenant',
   ]);
-  expect(check([manifest, '--tenant', 'wide'], settings).text).toContain('3 for this tenant');
-  expect(check([manifest], settings).text).not.toContain('tenant');
-  const json: unknown = JSON.parse(check([manifest, '--tenant', 'narrow', '--json'], settings).text);
+  expect(checkOperations([manifest, '--tenant', 'wide'], settings).text).toContain('3 for this tenant');
+  expect(checkOperations([manifest], settings).text).not.toContain('tenant');
+  const json: unknown = JSON.parse(checkOperations([manifest, '--tenant', 'narrow', '--json'], settings).text);
   expect(json).toMatchObject({ runnable: 1, files: [{ operations: [{ refused: [] }, {}, {}] }] });
-  expect(() => check([manifest, '--tenant', 'other'], settings)).toThrow(
+  expect(() => checkOperations([manifest, '--tenant', 'other'], settings)).toThrow(
     '--tenant: expected one of the tenants in UPSTREAM_KEYS (narrow, wide), but got other',
   );
-  expect(() => check([manifest, '--tenant', 'narrow'], createReader({}))).toThrow(
+  expect(() => checkOperations([manifest, '--tenant', 'narrow'], createReader({}))).toThrow(
     'UPSTREAM_KEYS: expected the path of a JSON file, because the option --tenant is given, but it is not set',
   );
 });

@@ -5,7 +5,7 @@ import type { SettingsReader } from '../settings/reader.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
 import { costText, limitsFor } from './cost.ts';
-import { documentsIn } from './documents.ts';
+import { documentFilesAt } from './documents.ts';
 import { counted } from './table.ts';
 import { tenantCalled } from './tenant-verdicts.ts';
 import { judge, type Verdict } from './verdicts.ts';
@@ -26,10 +26,10 @@ interface Sums {
 }
 
 /**
- * `check FILE… [--tenant NAME] [--json]`: whether operations are valid, and within the limits with their defaults and with
+ * `check-operations FILE… [--tenant NAME] [--json]`: if operations are valid, and within the limits with their defaults and with
  * any other variables.
  */
-export function check(args: string[], settings: SettingsReader): Outcome {
+export function checkOperations(args: string[], settings: SettingsReader): Outcome {
   const { values, positionals } = parseArgs({
     args,
     options: { json: { type: 'boolean' }, tenant: { type: 'string' } },
@@ -37,11 +37,12 @@ export function check(args: string[], settings: SettingsReader): Outcome {
   });
   const tenant = values.tenant === undefined ? undefined : tenantCalled(values.tenant, settings);
   const config = readPlainConfig(settings);
-  if (positionals.length === 0) throw new ConfigError('check: expected files, GraphQL documents or manifests of them');
+  if (positionals.length === 0)
+    throw new ConfigError('check-operations: expected files, GraphQL documents or manifests of them');
   const schema = createReadableSchema(config.incremental);
-  const files = positionals.map((file) => ({
+  const files = positionals.flatMap(documentFilesAt).map(({ file, documents }) => ({
     file,
-    operations: documentsIn(file).flatMap(({ name, text }) => judge(schema, name, text, config, tenant)),
+    operations: documents.flatMap(({ name, text }) => judge(schema, name, text, config, tenant)),
   }));
   const sums = sumsOf(files.flatMap(({ operations }) => operations));
   const text = values.json === true ? JSON.stringify({ files, ...sums }, null, 2) : describe(files, sums, config);

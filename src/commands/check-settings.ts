@@ -1,0 +1,52 @@
+import { createToolsOf } from '../mcp/mcp.ts';
+import { createPrepareListed } from '../operation/document.ts';
+import { followManifests } from '../operation/persisted/follow-manifests.ts';
+import { ManifestError } from '../operation/persisted/manifest.ts';
+import { sourcesOf } from '../operation/persisted/manifest-files.ts';
+import { createDocumentUses } from '../operation/persisted/uses.ts';
+import { createSchema, createSchemas } from '../schema.ts';
+import { type Config, readConfig } from '../settings/config.ts';
+import type { EnvironmentFile } from '../settings/reader.ts';
+import { ConfigError, type Environment } from '../settings/settings.ts';
+
+/** What a start would say of its settings. */
+interface CheckedSettings {
+  /** What would stop it. */
+  readonly faults: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Reads everything that a start reads: settings, the files that they name, and the documents in these. Asks nobody. */
+export function checkedSettings(environment: Environment, file: EnvironmentFile): CheckedSettings {
+  try {
+    const config = readConfig(environment, file);
+    return { faults: [], warnings: [...config.warnings, ...documentWarnings(config)] };
+  } catch (error) {
+    if (error instanceof ConfigError) return { faults: error.faults, warnings: [] };
+    if (error instanceof ManifestError) return { faults: [named(error.message)], warnings: [] };
+    throw error;
+  }
+}
+
+/** The message, with the setting that it is about. */
+function named(message: string): string {
+  return /^[A-Z_]+: /.test(message) ? message : `PERSISTED_DOCUMENTS: ${message}`;
+}
+
+/** What is wrong with the documents that files list. Throws a ManifestError for what would stop a start. */
+function documentWarnings(config: Config): readonly string[] {
+  const { persisted, introspection, incremental, live, mcp } = config;
+  const { files, mode, strict } = persisted;
+  if (files === undefined || mode === 'off') return [];
+  const warnings: string[] = [];
+  const schema = createSchema(live !== undefined);
+  const schemas = createSchemas(schema, incremental);
+  // Documents that only a server lists may be tools, too.
+  const isWhole = sourcesOf(files).urls.length === 0;
+  followManifests({
+    ...{ files, mode, strict, prepare: createPrepareListed({ schemas, introspection }), uses: createDocumentUses() },
+    check: isWhole && mcp !== undefined ? createToolsOf(mcp.tools, { ...config, schema }) : undefined,
+    log: (level, message) => void (level === 'warn' && warnings.push(message)),
+  }).close();
+  return warnings;
+}

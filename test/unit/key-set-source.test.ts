@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { createKeySetSource, toKeySet } from '../../src/auth/key-set-source.ts';
+import { createTokenAuth } from '../../src/auth/token-auth.ts';
+import { createFolder } from '../support/persisted.ts';
+import { audience, createSigningKey, issuer, startProvider } from '../support/tokens.ts';
+import { until } from '../support/until.ts';
+
+test('a provider that sends no content type is understood; the log has the address and the type of what cannot be taken', async () => {
+  const key = await createSigningKey('1');
+  await using provider = await startProvider(key);
+  provider.answerWith((response) => void response.writeHead(200).end(JSON.stringify({ keys: [key.jwk] })));
+  expect(await createKeySetSource({ from: provider.url, route: () => ({}) })()).toEqual({ keys: [key.jwk] });
+  provider.answerWith((response) => void response.writeHead(200, { 'content-type': 'Text/HTML; x=y' }).end('<p>'));
+  const facts: unknown[] = [];
+  const rules = { issuer, audience, tenantClaim: 'tenant' };
+  const options = { rules, keySet: `${provider.url}?secret=hunter2`, route: {}, tenants: new Map() };
+  const auth = createTokenAuth(options, (_level, _message, fields) => facts.push(fields));
+  await until(() => facts.length === 1);
+  auth.close();
+  expect(facts).toEqual([
+    {
+      from: provider.url,
+      reason: 'expected the content type application/json or application/jwk-set+json, but got text/html',
+    },
+  ]);
+});
+
+test('a key set may be a file, which is held to the same rules', async () => {
+  using folder = createFolder();
+  const key = await createSigningKey('1');
+  const from = folder.write('keys.json', { keys: [key.jwk] });
+  expect(await createKeySetSource({ from, route: () => ({}) })()).toEqual({ keys: [key.jwk] });
+  const large = createKeySetSource({ from: folder.write('large.json', 'x'.repeat(70_000)), route: () => ({}) });
+  await expect(large()).rejects.toThrow('expected at most 65536 bytes, but the file is larger');
+  expect(() => toKeySet('{}', 'the file')).toThrow('the file is other JSON than a key set');
+});
