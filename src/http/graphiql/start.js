@@ -91,7 +91,7 @@ function openPanelAtFirst() {
 }
 
 /**
- * What assistive technologies cannot use of GraphiQL (WCAG 4.1.2, 2.5.3): tabs with buttons in them become a list of
+ * Mends parts of GraphiQL that assistive technologies cannot use (WCAG 4.1.2, 2.5.3): tabs with buttons in them become a list of
  * buttons, items of the history lose a name that hides their text, and fields of the explorer get one.
  */
 function mend() {

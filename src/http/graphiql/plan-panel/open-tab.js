@@ -18,7 +18,7 @@ function credentialsOf(headers) {
   return settings.takesTokens ? withKey(Object.fromEntries(own)) : {};
 }
 
-/** Whether a text has nothing but comments. */
+/** True if a text has nothing but comments. */
 function isBlank(query) {
   return query.replaceAll(/#.*/g, '').trim() === '';
 }

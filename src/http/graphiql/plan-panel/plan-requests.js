@@ -1,6 +1,6 @@
 /** Runs in the page: asks for the plan of what is being typed. */
 
-/** How long after the last key a plan is asked for, in milliseconds, without what GraphiQL itself waits for a further one. */
+/** Milliseconds between the last key and the request for a plan. GraphiQL itself waits a tenth of a second for a further key. */
 const typingPauseMs = 300 - 100;
 
 /**
@@ -43,7 +43,7 @@ async function outcomeOf(response) {
 
 const unreachable = { problem: 'The gateway cannot be reached.', isPassing: true };
 
-/** What problems mean here whose message says it for operations that run. */
+/** Texts about errors whose messages are for operations that run. */
 const problems = {
   PERSISTED_DOCUMENT_REQUIRED: 'Only listed documents run here. This text is not one of them, so it has no plan.',
   UNAUTHENTICATED: 'The gateway does not accept this token. Put a valid one into the field at the top.',

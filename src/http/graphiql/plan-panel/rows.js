@@ -84,7 +84,7 @@ function patternOf(template) {
   return { parameters: parts.length - 1, matches: (path) => pattern.test(path) };
 }
 
-/** What became of the calls of a row. */
+/** The calls of a row that were made. */
 function madeOf(calls, unmade) {
   const times = calls.filter(({ cache }) => cache === undefined).map(({ milliseconds }) => milliseconds);
   return {
@@ -109,7 +109,7 @@ function summaryOf(calls) {
   const texts = [...statuses].map(([status, { length }]) => (statuses.size === 1 ? status : `${status} × ${length}`));
   const cached = calls.filter(({ cache }) => cache !== undefined).length;
   return [
-    // What the cache answers is no call.
+    // A read that the cache answers is no call.
     counted(calls.length, cached > 0 ? 'read' : 'call'),
     ...texts,
     ...(cached === calls.length ? ['from the cache'] : noted(cached, 'from the cache')),

@@ -15,13 +15,13 @@ function shownOf(plan, limits, run) {
     rows: rows.slice(0, mostShown.rows),
     moreRows: Math.max(rows.length - mostShown.rows, 0),
     budget: budgetOf(run, plan),
-    // What stood in backticks is each second piece.
+    // Each second piece stood in backticks.
     hints: plan.hints.slice(0, mostShown.hints).map((hint) => hint.split('`')),
     moreHints: Math.max(plan.hints.length - mostShown.hints, 0),
   };
 }
 
-/** What a plan has most of, each beside its limit. */
+/** The upper counts of a plan, each beside its limit. */
 function measuresOf({ lower, upper, rows, objects }, limits) {
   const measure = (name, most, limit, text = number(most)) => {
     return { name, text, most, limit, share: Math.min(most / limit, 1), isOver: most > limit };
@@ -52,12 +52,12 @@ function firstPartOf({ firstPartAfter, waves }) {
     : `The first part is sent after wave ${firstPartAfter} of ${waves}.`;
 }
 
-/** Whether a run is of a subscription: a trace comes with each of its messages, and once for another operation. */
+/** True if a run is of a subscription: a trace comes with each of its messages, and once for another operation. */
 function isStream({ isRunning = false, isStopped = false, messages = 0 } = {}) {
   return messages > 1 || (messages === 1 && (isRunning || isStopped));
 }
 
-/** What a run did, as one sentence. */
+/** A sentence about a run. */
 function ranOf(run) {
   if (run === undefined) return undefined;
   const { isRunning, isStopped, milliseconds, firstPartMs, calls } = run;
@@ -73,7 +73,7 @@ function ranOf(run) {
   return `Ran in ${number(milliseconds)} ms${inParts}: ${own === 0 ? 'no call' : counted(own, 'call')} made${notes}.`;
 }
 
-/** What is left of the budget of the key, one line for each window. */
+/** The rest of the budget of the key, one line for each window. */
 function budgetOf(run, { upper }) {
   return (run?.cost?.budget ?? []).map(({ surface, limit, remaining, window }) => ({
     text: `${surface}: ${number(remaining)} of ${number(limit)} calls in ${number(window)} seconds`,

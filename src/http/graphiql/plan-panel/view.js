@@ -82,7 +82,7 @@ function Plan({ shown, isStale }) {
   );
 }
 
-/** What stood in backticks is each second piece. */
+/** Each second piece stood in backticks. */
 function codeOrText(piece, index) {
   return index % 2 === 1 ? h('code', { key: index }, piece) : piece;
 }
@@ -165,7 +165,7 @@ function Row({ row, waves, firstPartAfter }) {
   );
 }
 
-/** How many calls, planned and made, and how long they took. */
+/** The number of calls, planned and made, and their times. */
 function Cell({ planned, count, time }) {
   return h(
     'span',
@@ -201,7 +201,7 @@ function Call({ method, path, notes, isFailed }) {
   );
 }
 
-/** What is left out, so that the page stays quick. */
+/** The number of rows that are left out, so that the page stays quick. */
 function More({ count, noun }) {
   return count > 0 && h('p', { className: 'rest-calls-note' }, `and ${counted(count, `more ${noun}`)}`);
 }
