@@ -3,6 +3,7 @@ import { budgetOf } from '../support/budgets.ts';
 import { type Answer, startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { accepts, askForParts } from '../support/parts.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
 import { reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import { event, listedDashboard, project } from '../support/rows.ts';
@@ -90,6 +91,21 @@ describe('The headers RateLimit-Policy and RateLimit', () => {
     expect(told({ headers })).toEqual(['"rest-60s";q=5;w=60', '"rest-60s";r=3;t=60']);
     deferred.resolve();
     expect(await Array.fromAsync(parts)).toHaveLength(2);
+  });
+
+  test.skipIf(!hasRedis)('tell what all gateways of one Redis have left together', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startOpen();
+    const settings = { budget: budgetOf({ rest: '5/60' }), persisted: { redisUrl: redis.url } };
+    await using first = await startGateway(upstream, settings);
+    await using second = await startGateway(upstream, settings);
+    for (const { url } of [first, second]) {
+      const metrics = async (): Promise<string> => (await fetch(new URL('/metrics', url))).text();
+      await expect.poll(metrics, { timeout: 10_000 }).toContain('gateway_budget_mode{mode="redis"} 1');
+    }
+    await first.ask(one);
+    const [, limits] = told(await second.ask('{ project(id: 2) { name } }'));
+    expect(limits).toBe('"rest-60s";r=3;t=60');
   });
 
   test('can be read by pages of other origins', async () => {
