@@ -9,10 +9,10 @@ import { UserInputError } from './input-error.ts';
 export interface ConnectionSource {
   readonly list: ListRef;
   readonly page: ListPage;
-  /** Whether the list goes on behind the page. */
+  /** True if the list goes on behind the page. */
   readonly hasNext: boolean;
   readonly hasPrevious: boolean;
-  /** Whether its rows hold nothing but ids, so that each object is found by its key. */
+  /** True if its rows hold nothing but ids, so that each object is found by its key. */
   readonly isKeyed?: boolean;
 }
 

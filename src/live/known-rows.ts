@@ -20,7 +20,7 @@ const markLength = 8;
 export interface News {
   /** Rows that were not known, oldest first. */
   readonly rows: readonly Row[];
-  /** Whether more rows have come than the walk read. */
+  /** True if more rows have come than the walk read. */
   readonly gap: boolean;
 }
 

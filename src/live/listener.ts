@@ -1,6 +1,5 @@
 import { toError } from '../rest/errors.ts';
-import type { Added } from './added.ts';
-import { sizeOf, type WaitingRoom } from './waiting-room.ts';
+import { type Added, sizeOf, type WaitingRoom } from './waiting-room.ts';
 
 /** Messages that wait for one listener at most. */
 const mostWaiting = 64;
@@ -26,7 +25,7 @@ export class Listener implements AsyncIterable<Added> {
     this.#options = options;
   }
 
-  /** Whether too much waits for it: it does not take its messages, or not fast enough. */
+  /** True if too much waits for it: it does not take its messages, or not fast enough. */
   isSlow = false;
 
   /** Passes on the messages of one poll. A listener for which too much waits is ended. */

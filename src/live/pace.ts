@@ -1,12 +1,17 @@
+import type { CallBudget, Outlooks } from '../rest/budget/call-budget.ts';
+import { type BudgetSettings, shareOf } from '../rest/budget/settings.ts';
+import type { Caller } from '../rest/caller.ts';
+import { mostCalls } from './walk.ts';
+
+/** How many times as long as usual the polls with a key wait, by its sharing key, because its budget shrinks; at least 1. */
+export type BackoffOf = (sharingKey: string) => number | Promise<number>;
+
 /** How often tails are polled. */
 export interface PaceOptions {
   /** Time between two polls of a tail, in milliseconds. */
   readonly pollMs: number;
-  /**
-   * How many times slower than that a key is polled, by its sharing key, because its budget shrinks; at least 1. Without
-   * it a key has no budget, and is polled 60 times a minute at most.
-   */
-  readonly slownessOf?: ((sharingKey: string) => number | Promise<number>) | undefined;
+  /** Undefined: a key has no budget for events, and is polled 60 times a minute at most. */
+  readonly backoffOf?: BackoffOf | undefined;
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
 }
@@ -57,9 +62,9 @@ export class Pace {
 
   /** How long the next poll with a key has to wait, in milliseconds; 0: it is counted, and may begin. */
   take(key: string): number {
-    const { now, slownessOf } = this.#options;
+    const { now, backoffOf } = this.#options;
     const polls = this.#byKey.get(key);
-    if (polls === undefined || slownessOf !== undefined) return 0;
+    if (polls === undefined || backoffOf !== undefined) return 0;
     const { answeredAt, inFlight } = polls;
     dropOlder(answeredAt, now() - minuteMs);
     if (inFlight + answeredAt.length < mostPolls) {
@@ -75,9 +80,9 @@ export class Pace {
    * milliseconds. Never rejects.
    */
   async next(key: string, calls: number): Promise<number> {
-    const { pollMs, slownessOf, now } = this.#options;
+    const { pollMs, backoffOf, now } = this.#options;
     const polls = this.#byKey.get(key);
-    if (slownessOf !== undefined) return pollMs * Math.max(1, await slownessOrOne(slownessOf, key));
+    if (backoffOf !== undefined) return pollMs * Math.max(1, await backoffOrOne(backoffOf, key));
     if (polls === undefined) return pollMs;
     polls.inFlight -= 1;
     for (let counted = 0; counted < calls; counted += 1) polls.answeredAt.push(now());
@@ -92,10 +97,10 @@ export class Pace {
   }
 }
 
-/** How slow a key is; 1 if the budget cannot say, for the calls of its polls ask it themselves. */
-async function slownessOrOne(slownessOf: NonNullable<PaceOptions['slownessOf']>, key: string): Promise<number> {
+/** 1 if the budget cannot say: the calls of the polls ask it themselves. */
+async function backoffOrOne(backoffOf: BackoffOf, key: string): Promise<number> {
   try {
-    return await slownessOf(key);
+    return await backoffOf(key);
   } catch {
     return 1;
   }
@@ -104,4 +109,37 @@ async function slownessOrOne(slownessOf: NonNullable<PaceOptions['slownessOf']>,
 function dropOlder(times: number[], before: number): void {
   const kept = times.findIndex((time) => time > before);
   times.splice(0, kept === -1 ? times.length : kept);
+}
+
+/** Polls are as often as they may be while so much of each window is left; with less of it they wait longer. */
+const plenty = 0.5;
+
+/** The largest backoff. */
+const mostBackoff = 10;
+
+/** The backoff that a budget demands; undefined if it has none for events. */
+export function backoffBy(budget: CallBudget): BackoffOf | undefined {
+  if (!budget.covers('events')) return undefined;
+  return async (key) => backoffIn(await budget.look({ key, subject: '' }, ['events']));
+}
+
+function backoffIn(outlooks: Outlooks): number {
+  const windows = outlooks.get('events') ?? [];
+  const left = Math.min(plenty, ...windows.map(({ remaining, limit }) => remaining / limit));
+  return left <= 0 ? mostBackoff : Math.min(plenty / left, mostBackoff);
+}
+
+/**
+ * Says why polls in the name of a caller could starve: a window of their budget never has room for a whole one. Undefined if
+ * each has. The most calls of a poll decide, because a list that is quiet now may need them any time.
+ */
+export function starvationOf({ windows, share }: BudgetSettings, { subject = '' }: Caller): string | undefined {
+  for (const { limit, ms } of windows.events ?? []) {
+    const own = subject === '' ? limit : shareOf(limit, share);
+    if (own < mostCalls) {
+      const needed = `The subscription needs room for a poll of up to ${mostCalls} REST calls of the surface events`;
+      return `${needed}, more than the ${own} in ${ms / 1000} seconds that it may make.`;
+    }
+  }
+  return undefined;
 }

@@ -2,9 +2,9 @@ import { UpstreamError } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
 import type { Row } from '../rest/values.ts';
-import type { Added } from './added.ts';
 import { KnownRows, type News, rowsSince } from './known-rows.ts';
 import type { Listener } from './listener.ts';
+import type { Added } from './waiting-room.ts';
 import type { Walk } from './walk.ts';
 
 /** What one poll has read, and how many characters that took. */
@@ -58,7 +58,7 @@ export class Poller {
     this.#options = options;
   }
 
-  /** Whether it still polls: one that has no listeners does not, and takes none any more. */
+  /** True while it polls: one that has no listeners does not, and takes none any more. */
   get isOpen(): boolean {
     return !this.#reading.signal.aborted;
   }
@@ -181,7 +181,7 @@ export class Poller {
   }
 }
 
-/** Whether further polls would fail as well. Only errors about what was asked for, or about the key, do not pass. */
+/** True if further polls would fail as well. Only errors about what was asked for, or about the key, do not pass. */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return true;
   return finalCodes.has(error.code) || (error.cause instanceof UpstreamError && finalCodes.has(error.cause.code));

@@ -10,7 +10,7 @@ import type { Row } from '../rest/values.ts';
 export interface Walk {
   /** Newest first, each once. */
   readonly rows: readonly Row[];
-  /** Whether these are all rows since the moment that was asked for. */
+  /** True if these are all rows since the moment that was asked for. */
   readonly isWhole: boolean;
 }
 

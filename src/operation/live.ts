@@ -1,4 +1,4 @@
-import { slownessBy } from '../live/slowness.ts';
+import { type BackoffOf, backoffBy } from '../live/pace.ts';
 import { type StreamLimits, Streams } from '../live/streams.ts';
 import { Tails } from '../live/tails.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
@@ -14,8 +14,8 @@ export interface LiveSettings extends StreamLimits {
   readonly pollMs: number;
   /** Memory for messages that wait for slow clients, in bytes; by default that of `WaitingRoom`. */
   readonly waitingBytes?: number;
-  /** How many times slower than that a key is polled; by default its budget says it (see `PaceOptions`). */
-  readonly slownessOf?: ((sharingKey: string) => number) | undefined;
+  /** By default that of the budget of REST calls. */
+  readonly backoffOf?: BackoffOf | undefined;
 }
 
 /** Subscriptions of one process. */
@@ -47,7 +47,7 @@ export function createLive(settings: LiveSettings, parts: LiveParts): Live {
   const tails = new Tails({
     pollMs: settings.pollMs,
     waitingBytes: settings.waitingBytes,
-    slownessOf: settings.slownessOf ?? (callBudget && slownessBy(callBudget)),
+    backoffOf: settings.backoffOf ?? (callBudget && backoffBy(callBudget)),
     maxPageSize,
     deadlineMs,
     restFor: async (caller, deadline, calls) =>

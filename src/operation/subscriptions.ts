@@ -7,7 +7,7 @@ import {
 } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { Listener } from '../live/listener.ts';
-import { starvationOf } from '../live/starvation.ts';
+import { starvationOf } from '../live/pace.ts';
 import type { OpenStream, Streams } from '../live/streams.ts';
 import type { Tails } from '../live/tails.ts';
 import type { BudgetSettings } from '../rest/budget/settings.ts';

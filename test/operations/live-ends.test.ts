@@ -77,10 +77,10 @@ test('a stream goes on when the upstream has failed for a while, and sends what 
 test('a stream goes on although its budget cannot say how often to poll', async () => {
   const { events, upstream: started } = await startEvents();
   await using upstream = started;
-  const slownessOf = (): number => {
+  const backoffOf = (): number => {
     throw new Error('the budget is gone');
   };
-  await using gateway = await startGateway(upstream, { live: { ...quick, slownessOf } });
+  await using gateway = await startGateway(upstream, { live: { ...quick, backoffOf } });
   await using heard = await subscribe(gateway.url);
   await untilPolled(upstream);
   const added = events.add(1, '2024-05-01T10:00:01Z');

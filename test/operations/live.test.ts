@@ -95,7 +95,7 @@ test('without a budget a key is polled once a second, whatever it follows and ho
   };
   // The first polls are answered once there are two: then both lists are followed.
   await using upstream = await startUpstream({ 'GET /api/projects/1/events/': answer }, { hold: 2 });
-  await using gateway = await startGateway(upstream, { live: { ...quick, pollMs: 1, slownessOf: undefined } });
+  await using gateway = await startGateway(upstream, { live: { ...quick, pollMs: 1, backoffOf: undefined } });
   const followed = ['signed up', 'signed out', 'signed up', 'signed out'];
   const all = await Promise.all(followed.map((event) => subscribe(gateway.url, { variables: { filter: { event } } })));
   await expect.poll(() => polls.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(4);

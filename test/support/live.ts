@@ -7,7 +7,7 @@ import type { Handler } from './routes.ts';
 import { event } from './rows.ts';
 
 /** Settings of subscriptions with which tests need not wait: a budget that is never short, and polls in quick succession. */
-export const quick = { pollMs: 20, slownessOf: () => 1, maxStreams: 1000, maxStreamsPerCaller: 1000 } as const;
+export const quick = { pollMs: 20, backoffOf: () => 1, maxStreams: 1000, maxStreamsPerCaller: 1000 } as const;
 
 /** What tests follow. */
 export const follow = `subscription ($after: String, $filter: EventFilter) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Added } from '../../src/live/added.ts';
 import { Listener } from '../../src/live/listener.ts';
+import type { Added } from '../../src/live/waiting-room.ts';
 import { WaitingRoom } from '../../src/live/waiting-room.ts';
 
 /** A message for which so many characters were read. */

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import { Pace } from '../../src/live/pace.ts';
+import { backoffBy, Pace } from '../../src/live/pace.ts';
+import type { CallBudget, Outlooks } from '../../src/rest/budget/call-budget.ts';
 
 /** A pace with a clock of its own. */
-function createPace(pollMs: number, slownessOf?: (key: string) => number) {
+function createPace(pollMs: number, backoffOf?: (key: string) => number) {
   let time = 0;
-  const pace = new Pace({ pollMs, slownessOf, now: () => time });
+  const pace = new Pace({ pollMs, backoffOf, now: () => time });
   /** Polls with a key, if that need not wait; returns how long it has to. */
   const poll = async (key: string, calls = 1): Promise<number> => {
     const waitMs = pace.take(key);
@@ -88,4 +89,33 @@ test('a key whose budget cannot say how slow it has to be is polled at the usual
   });
   pace.join('key');
   expect(await pace.next('key', 1)).toBe(2000);
+});
+
+/** A budget of which so much is left of a hundred calls, in each of its windows; undefined: events have none. */
+function budgetWith(...left: readonly number[]): CallBudget {
+  const windows = left.map((remaining) => ({ ms: 60_000, limit: 100, remaining, resetsInMs: 0 }));
+  const outlooks: Outlooks = new Map([['events', windows]]);
+  return {
+    claim: () => {
+      throw new Error('nothing is called');
+    },
+    look: () => Promise.resolve(outlooks),
+    covers: (surface) => surface === 'events' && left.length > 0,
+    close: () => undefined,
+  };
+}
+
+test.each([
+  [[100], 1],
+  [[50], 1],
+  [[25], 2],
+  [[100, 10], 5],
+  [[1], 10],
+  [[0], 10],
+])('with %j of a hundred calls left, polls wait %i times as long', async (left, backoff) => {
+  expect(await backoffBy(budgetWith(...left))?.('key')).toBe(backoff);
+});
+
+test('a budget that has none for events leaves the pace to the limit of keys without one', () => {
+  expect(backoffBy(budgetWith())).toBeUndefined();
 });

@@ -26,7 +26,7 @@ function startTails(results: readonly object[] = []) {
       });
     },
     pollMs: 1,
-    slownessOf: () => 1,
+    backoffOf: () => 1,
     maxPageSize: 100,
     deadlineMs: 1000,
   });
