@@ -90,7 +90,7 @@ const alerts = rules.map(({ alert }) => String(alert));
 
 test('every alert is driven by a test, and has a line that says what to do', () => {
   expect(Object.keys(driving).toSorted()).toEqual(alerts.toSorted());
-  const runbook = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+  const runbook = readFileSync(join(root, 'docs/monitoring.md'), 'utf8');
   expect(alerts.filter((alert) => !runbook.includes(`\n| \`${alert}\` | `))).toEqual([]);
 });
 
@@ -170,7 +170,7 @@ const notShown: Readonly<Record<string, string>> = {
 };
 
 test('every metric that the documentation lists has a panel, or a reason for none', () => {
-  const metrics = readFileSync(join(root, 'docs/operations.md'), 'utf8').matchAll(/^\| (`gateway_[^|]+) \|/gm);
+  const metrics = readFileSync(join(root, 'docs/monitoring.md'), 'utf8').matchAll(/^\| (`gateway_[^|]+) \|/gm);
   const listed = [...metrics].flatMap(([, names = '']) =>
     [...names.matchAll(/`(gateway_\w+)/g)].map(([, name]) => name),
   );

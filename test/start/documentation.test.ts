@@ -127,15 +127,17 @@ test('every log line that the runbook quotes is one that the gateway writes, wit
 
 test('every line that the gateway logs stands in the runbook', () => {
   const quoted = new Set(rowsBelow('Log line').flatMap(([lines]) => quotedIn(lines)));
-  const pattern = /\b#?log\(\s*(?:'(?:info|warn|error)'|severity|level),\s*'([^']+)'/g;
-  const written = [...sources.values()].flatMap((text) => [...text.matchAll(pattern)].map(([, line = '']) => line));
+  const pattern = /\b#?log\(\s*'(?:info|warn|error)',\s*(?:'([^']+)'|`([^`]+)`)/g;
+  const written = [...sources.values()].flatMap((text) =>
+    [...text.matchAll(pattern)].map(([, plain, template = '']) => plain ?? template.replaceAll(/\$\{[^{}]*\}/g, '…')),
+  );
   expect(written.length).toBeGreaterThan(15);
   expect(written.filter((line) => !quoted.has(line))).toEqual([]);
 });
 
 test('every metric and every alert of the runbook is one that there is', () => {
   const text = textOf('docs/runbook.md');
-  const metrics = new Set([...textOf('docs/operations.md').matchAll(/`(gateway_\w+)/g)].map(([, name = '']) => name));
+  const metrics = new Set([...textOf('docs/monitoring.md').matchAll(/`(gateway_\w+)/g)].map(([, name = '']) => name));
   const alerts = textOf('examples/prometheus/rules.yaml');
   const named = [...text.matchAll(/`(gateway_\w+|Gateway\w+)/g)].map(([, name = '']) => name);
   expect(named.length).toBeGreaterThan(20);
@@ -216,7 +218,7 @@ test('the metrics that are explained are those that the gateway has', async () =
   await using gateway = await startTenants(upstream, {}, { cache: cacheSettings, live: quick, ...shared });
   const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
   const own = [...metrics.matchAll(/^# TYPE (gateway_\w+) /gm)].map(([, name = '']) => name);
-  const table = chapterOf('docs/operations.md', '## Metrics');
+  const table = chapterOf('docs/monitoring.md', '## Metrics');
   const told = [...table.matchAll(/`(gateway_\w+)[{`]/g)].map(([, name = '']) => name);
   expect(own.length).toBeGreaterThan(15);
   expect(own.filter((name) => !told.includes(name))).toEqual([]);
