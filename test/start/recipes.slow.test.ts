@@ -62,7 +62,16 @@ test('a gateway starts in production with the settings to copy, and answers thos
     .replace('PORT=4000', 'PORT=0')
     .replace('METRICS_PORT=9464', `METRICS_PORT=${metricsPort}`);
   expect([values, copied.match(/<[^>]*>/g)]).toEqual([[], ['< and >']]);
-  folder.write('.env', copied);
+  const check = async (text: string): Promise<readonly [number | null, string]> => {
+    folder.write('.env', text);
+    await using checking = runMain(['--check'], {}, `${folder.path}/`);
+    return [await checking.exit(), checking.output()];
+  };
+  const [code, told] = await check(textOf('examples/production.env'));
+  expect(code).toBe(1);
+  const wrong = ['UPSTREAM_URL', 'CORS_ORIGINS', 'JWT_JWKS', 'UPSTREAM_KEYS', 'PERSISTED_DOCUMENTS'];
+  expect([...told.matchAll(/^error: (\w+):/gm)].map(([, name]) => name)).toEqual(wrong);
+  expect((await check(copied))[0]).toBe(0);
   await using gateway = runMain([], {}, `${folder.path}/`);
   const [, url = ''] = await gateway.printed(/"gateway":"([^"]+)"/);
   const headers = { authorization: `Bearer ${await signToken(key, 'acme')}` };
