@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { isObject } from '../../src/rest/values.ts';
+import { budgetOf } from '../support/budgets.ts';
 import { cacheSettings, startCaching } from '../support/cache.ts';
 import { cachedIn, mutation, query, read, startApi, startSharing, write } from '../support/cache-redis.ts';
 import { key, type TestGateway } from '../support/gateway.ts';
@@ -299,5 +300,32 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     release(undefined);
     for (const gateway of [one, two]) await expect.poll(() => staleIn(gateway), { interval: 5 }).toBe(0);
     expect(upstream.requests).toEqual([read, read]);
+  });
+
+  test('ask for no call of the budget and once for the epoch if the cache has all that an operation reads', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startApi();
+    const logged: string[] = [];
+    await using gateway = await startCaching(upstream, {
+      budget: budgetOf({ rest: '100/600' }),
+      persisted: { redisUrl: redis.url },
+      log: (_level, message) => logged.push(message),
+    });
+    await expect.poll(() => logged, { interval: 5 }).toContain('calls are counted in Redis');
+    await expect.poll(() => cachedIn(gateway), { interval: 5 }).toBe(1);
+    using watched = await redis.watch();
+    const scriptsOf = (kind: string): number =>
+      watched.commands.filter((command) => command.startsWith('evalsha') && command.includes(` ${kind}:`)).length;
+    // The monitor is told what came before the first of these, too.
+    await redis.ask('ECHO', 'begin');
+    await expect.poll(() => watched.commands, { interval: 5 }).toContain('ECHO begin');
+    const heartbeats = scriptsOf('budget');
+    const operations = 20;
+    for (let count = 0; count < operations; count += 1)
+      expect(await gateway.ask(`{ project(id: 1) { name } name${count}: __typename }`)).toMatchObject({ status: 200 });
+    await expect.poll(() => scriptsOf('cache'), { interval: 5 }).toBe(operations);
+    // One a second is the heartbeat.
+    expect(scriptsOf('budget') - heartbeats).toBeLessThan(operations / 4);
+    expect(watched.commands.filter((command) => /^(?:get|set|exists|pttl) /.test(command))).toEqual([]);
   });
 });
