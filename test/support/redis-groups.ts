@@ -60,7 +60,15 @@ class Servers implements AsyncDisposable {
   /** A client of one of the servers. */
   connect(port: number, password?: string): Redis {
     const host = '127.0.0.1';
-    return new Redis({ port, host, ...(password && { password }), ...(this.#isSecure && { tls: { ca: authority } }) });
+    const redis = new Redis({
+      port,
+      host,
+      ...(password && { password }),
+      ...(this.#isSecure && { tls: { ca: authority } }),
+    });
+    // A server that becomes the primary ends its connections.
+    redis.on('error', () => undefined);
+    return redis;
   }
 
   #settingsOf(port: number): readonly string[] {
