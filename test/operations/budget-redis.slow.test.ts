@@ -1,5 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { connectRedis } from '../../src/redis.ts';
+import type { AccountCall } from '../../src/rest/budget/ledger.ts';
+import { RedisCounts } from '../../src/rest/budget/redis-counts.ts';
 import { isObject } from '../../src/rest/values.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { inForm } from '../support/form.ts';
@@ -223,6 +226,55 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     expect((await gateway.ask(one(5))).status).toBe(429);
     expect(gateway.logged).toContain(loss);
     expect(upstream.requests).toHaveLength(4);
+  });
+
+  test('all add their calls again once one of them finds that the counts of a key were evicted', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startProjects();
+    await using first = await startMember(upstream, redis.url, '6/600', 2);
+    await using second = await startMember(upstream, redis.url, '6/600', 2);
+    await proven(first, second);
+    await read(first, 2);
+    await read(second, 3);
+    await redis.ask('DEL', (await nameIn(redis, ':rest')) ?? '');
+    await read(first, 4);
+    // It has not called meanwhile.
+    await until(() => second.logged.includes(loss));
+    await read(first, 5);
+    expect((await first.ask(one(6))).status).toBe(429);
+    expect(upstream.requests).toHaveLength(6);
+  });
+
+  test('take it for no loss that a key has no call there any more', async () => {
+    await using redis = await startRedis();
+    const connection = connectRedis({ redisUrl: redis.url });
+    if (connection === undefined) throw new Error('expected a connection');
+    onTestFinished(() => connection.close());
+    const counts = new RedisCounts({
+      ...{ redis: connection, upstreamUrl: 'http://api.test', gateway: 'one', replicas: 1, hasShares: false },
+      ...{ longestCallMs: 1000, longestWindowMs: 600_000, now: () => performance.now() },
+      calls: () => [],
+      log: () => undefined,
+    });
+    onTestFinished(() => counts.close());
+    await until(() => counts.isUp);
+    const account = { key: 'key', surface: 'rest' } as const;
+    const begun = (id: string): AccountCall => ({
+      account,
+      call: { id, subject: '', beganAt: performance.now(), endedAt: Number.POSITIVE_INFINITY },
+    });
+    const eras = async (): Promise<unknown> =>
+      redis.ask('ZRANGE', (await nameIn(redis, ':logs')) ?? '', '-1', '-1', 'BYSCORE');
+    const before = await eras();
+    expect(before).toHaveLength(1);
+    const first = begun('first');
+    counts.changed([first]);
+    await until(async () => (await nameIn(redis, ':rest')) !== undefined);
+    counts.dropped(first);
+    await until(async () => (await nameIn(redis, ':rest')) === undefined);
+    counts.changed([begun('second')]);
+    await until(async () => (await nameIn(redis, ':rest')) !== undefined);
+    expect(await eras()).toEqual(before);
   });
 
   test('add their calls again to a Redis that was filled with other things until it dropped the counts', async () => {

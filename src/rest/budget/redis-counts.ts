@@ -46,7 +46,7 @@ const beatMs = 1000;
 const countedMs = 60_000;
 
 /** Calls that are sent in one step when Redis lacks more. */
-const callsAStep = 2000;
+const callsAStep = 500;
 
 /** Most changes that are kept for a Redis that is away: if there are more, it gets all calls. */
 const mostChanges = 10_000;

@@ -11,9 +11,9 @@ const gatewayMs = 60_000;
 /**
  * What Redis does with a wave of calls, as one step that nothing comes between. All times are of Redis's clock.
  *
- * `KEYS[1]` holds when each gateway was heard of. `KEYS[2]` holds when a call was last put into each log, and the name of the
- * era. Each further name is a log: a sorted set of the calls of an account, or of one user there, by the time of their end.
- * That of a call in flight is the latest that is possible, so one without an answer leaves by itself.
+ * `KEYS[1]` holds when each gateway was heard of. `KEYS[2]` holds when each log was last used, and the name of the era. Each
+ * further name is a log: a sorted set of the calls of an account, or of one user there, by the time of their end. That of a
+ * call in flight is the latest that is possible, so one without an answer leaves by itself.
  *
  * An era ends when Redis has lost calls: a log that should be there was evicted, all was flushed, or the server was started with
  * an older file or has become the primary, which gives it another replication id. A wave of another era than Redis's does
@@ -27,8 +27,8 @@ local function at(milliseconds) return string.format('%.3f', now + milliseconds)
 
 local era = redis.call('ZRANGEBYSCORE', KEYS[2], -1, -1)[1]
 for key = 3, #KEYS do
-  local put = tonumber(redis.call('ZSCORE', KEYS[2], KEYS[key]) or 0)
-  if put > now - wave.keptMs and redis.call('EXISTS', KEYS[key]) == 0 then era = nil end
+  local used = tonumber(redis.call('ZSCORE', KEYS[2], KEYS[key]) or 0)
+  if used > now - wave.keptMs and redis.call('EXISTS', KEYS[key]) == 0 then era = nil end
 end
 if not era then
   era = wave.newEra
@@ -46,19 +46,9 @@ redis.call('PEXPIRE', KEYS[1], ${gatewayMs})
 redis.call('ZREMRANGEBYSCORE', KEYS[2], 0, at(-wave.keptMs))
 
 local added = 0
-local function put(key, id, endsIn)
-  added = added + redis.call('ZADD', KEYS[key], at(endsIn), id)
-  redis.call('PEXPIRE', KEYS[key], wave.keptMs)
-  redis.call('ZADD', KEYS[2], at(0), KEYS[key])
-  redis.call('PEXPIRE', KEYS[2], wave.keptMs)
-end
--- Redis drops a log without calls by itself: that is no loss.
-local function remove(key, command, ...)
-  redis.call(command, KEYS[key], ...)
-  if redis.call('EXISTS', KEYS[key]) == 0 then redis.call('ZREM', KEYS[2], KEYS[key]) end
-end
+local function put(key, id, endsIn) added = added + redis.call('ZADD', KEYS[key], at(endsIn), id) end
 for _, call in ipairs(wave.calls) do put(call[1], call[2], call[3]) end
-for _, call in ipairs(wave.drops) do remove(call[1], 'ZREM', call[2]) end
+for _, call in ipairs(wave.drops) do redis.call('ZREM', KEYS[call[1]], call[2]) end
 local resent = added
 
 -- With no gateway a call ends later than that, unless the clock was put back: then all of before end now.
@@ -73,7 +63,7 @@ local held = {}
 local function countsOf(account, key)
   if not counted[key] then
     counted[key] = {}
-    remove(key, 'ZREMRANGEBYSCORE', 0, at(-account.longestMs))
+    redis.call('ZREMRANGEBYSCORE', KEYS[key], 0, at(-account.longestMs))
     endLate(key)
     for nth, window in ipairs(account.windows) do
       counted[key][nth] = redis.call('ZCOUNT', KEYS[key], '(' .. at(-window[1]), '+inf')
@@ -129,6 +119,16 @@ for index, account in ipairs(wave.accounts) do
       for score = 2, #first, 2 do told[#told + 1] = leaves(tonumber(first[score])) end
       states[index][place][nth] = told
     end
+  end
+end
+
+redis.call('PEXPIRE', KEYS[2], wave.keptMs)
+for key = 3, #KEYS do
+  if redis.call('PEXPIRE', KEYS[key], wave.keptMs) == 1 then
+    redis.call('ZADD', KEYS[2], at(0), KEYS[key])
+  else
+    -- Redis drops a log without calls by itself: that is no loss.
+    redis.call('ZREM', KEYS[2], KEYS[key])
   end
 end
 return { wave.era, redis.call('ZCARD', KEYS[1]), resent, verdicts, states }
