@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { buildClientSchema, type IntrospectionQuery, printSchema } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runMain } from '../support/process.ts';
@@ -52,6 +55,26 @@ async function run(...args: string[]): Promise<readonly [text: string, code: num
   const code = await running.exit();
   return [running.output().replaceAll(`${folder}/`, ''), code];
 }
+
+describe('start.js, which the scripts of the package run', () => {
+  const startFile = fileURLToPath(new URL('../../start.js', import.meta.url));
+
+  test('says in one line that this Node is too old for TypeScript', async () => {
+    const old = "Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.11.0'}})";
+    const running = promisify(execFile)(process.execPath, ['--import', `data:text/javascript,${old}`, startFile]);
+    await expect(running).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /^error: expected Node 24\.12 or newer, but this is 20\.11\.0\. .*npm start.*\n$/,
+      ) as unknown,
+    });
+  });
+
+  test('runs the commands', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [startFile, 'explain', '--help']);
+    expect(stdout).toMatch(/^Usage: npm run -s explain -- FILE /);
+  });
+});
 
 describe('explain', () => {
   test('prints the calls as a table, the sums and what makes it expensive', async () => {

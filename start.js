@@ -1,0 +1,11 @@
+// Plain JavaScript: a Node that cannot run TypeScript has to be able to read this file, and to say so.
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+
+if (major > 24 || (major === 24 && minor >= 12)) {
+  await import('./src/main.ts');
+} else {
+  console.error(
+    `error: expected Node 24.12 or newer, but this is ${process.versions.node}. npm ci installs one on Linux (x64 or arm64), which npm start and npm run find; elsewhere install it yourself.`,
+  );
+  process.exitCode = 2;
+}
