@@ -26,6 +26,7 @@ export function attemptOf(
     isGivenUp: false,
     mayBeStale: false,
     isUrgent,
+    hasSlot: false,
     isProof: false,
     sleep: () => Promise.resolve(),
     overtake: () => undefined,

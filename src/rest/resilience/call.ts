@@ -34,6 +34,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
   readonly request: CallRequest<T>;
   mayBeStale: boolean;
   isUrgent = false;
+  hasSlot = false;
   isProof = false;
   readonly #upstream: UpstreamResources;
   /** How many gates the attempt has entered; it may wait at the last of them. */

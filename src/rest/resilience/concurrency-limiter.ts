@@ -37,8 +37,8 @@ export class ConcurrencyLimiter implements Gate {
   readonly #now: () => number;
   readonly #queue = new FairQueue<Entry>();
   readonly #entries = new Map<Attempt, Entry>();
-  /** Attempts that have a slot, and how many of them each caller has. */
-  readonly #inFlight = new Set<Attempt>();
+  /** How many attempts have a slot, and how many of them are a caller's; none without any. */
+  #inFlight = 0;
   readonly #inFlightOf = new Map<string, number>();
   #sheds = 0;
   #meanMs = 0;
@@ -52,7 +52,7 @@ export class ConcurrencyLimiter implements Gate {
   }
 
   get inFlight(): number {
-    return this.#inFlight.size;
+    return this.#inFlight;
   }
 
   get queued(): number {
@@ -71,17 +71,17 @@ export class ConcurrencyLimiter implements Gate {
 
   /** Urgent ones take a slot whether or not one is free. Throws if it would have to be shed. */
   enter(attempt: Attempt): Promise<void> | undefined {
-    const isFree = this.#inFlight.size < this.#most && this.#queue.size === 0;
+    const isFree = this.#inFlight < this.#most && this.#queue.size === 0;
     if (!isFree && !attempt.isUrgent) return this.#wait(attempt);
     this.#begin(attempt);
     return undefined;
   }
 
   left(attempt: Attempt, outcome: Outcome): void {
-    const entry = this.#entries.get(attempt);
+    const entry = this.#entries.size === 0 ? undefined : this.#entries.get(attempt);
     if (entry !== undefined) this.#remove(entry);
     else if (!this.#end(attempt)) return;
-    if ('tookMs' in outcome) this.#meanMs += (outcome.tookMs - this.#meanMs) / 16;
+    if (outcome.kind !== 'not-sent') this.#meanMs += (outcome.tookMs - this.#meanMs) / 16;
     // A caller that waited beside this one may be the only one left, and have every slot.
     if (this.#queue.size > 0) this.#startWaiting();
   }
@@ -106,13 +106,16 @@ export class ConcurrencyLimiter implements Gate {
 
   #begin(attempt: Attempt): void {
     const { queueKey } = attempt.owner.caller;
-    this.#inFlight.add(attempt);
+    attempt.hasSlot = true;
+    this.#inFlight += 1;
     this.#inFlightOf.set(queueKey, (this.#inFlightOf.get(queueKey) ?? 0) + 1);
   }
 
   /** False if it had no slot. */
   #end(attempt: Attempt): boolean {
-    if (!this.#inFlight.delete(attempt)) return false;
+    if (!attempt.hasSlot) return false;
+    attempt.hasSlot = false;
+    this.#inFlight -= 1;
     const { queueKey } = attempt.owner.caller;
     const left = (this.#inFlightOf.get(queueKey) ?? 1) - 1;
     if (left > 0) this.#inFlightOf.set(queueKey, left);
@@ -121,7 +124,7 @@ export class ConcurrencyLimiter implements Gate {
   }
 
   #startWaiting(): void {
-    while (this.#inFlight.size < this.#most) {
+    while (this.#inFlight < this.#most) {
       const entry = this.#queue.next((caller) => this.#mayStart(caller));
       if (entry === undefined) return;
       this.#queue.served(entry);

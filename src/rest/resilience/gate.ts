@@ -47,6 +47,8 @@ export interface Attempt {
   readonly mayBeStale: boolean;
   /** True if it does not wait for a slot. */
   isUrgent: boolean;
+  /** True while it has a slot. V8 would keep attempts beyond their end that were in a set, in tables which that has outgrown. */
+  hasSlot: boolean;
   /** True if it is not given up before the end of its time: its answer says whether the key is known. */
   isProof: boolean;
   /** Resolves after so many milliseconds; never if it is given up before. */

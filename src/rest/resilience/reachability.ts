@@ -83,7 +83,7 @@ export class Reachability implements Gate {
       for (let left = outcome.timeouts; left > 0; left -= 1) this.failedFor('TIMEOUT');
       return;
     }
-    const { fault } = outcome.kind === 'failed' ? outcome : {};
+    const fault = outcome.kind === 'failed' ? outcome.fault : undefined;
     if (fault === 'no-room' || (fault === 'stale-socket' && mayBeStale)) return;
     if (outcome.error === undefined) this.answered();
     else this.failed(outcome.error);
