@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import { codesOf } from '../support/load.ts';
+import { hasNginx, startNginx } from '../support/nginx.ts';
 import { startProxy } from '../support/proxy.ts';
 import { disconnect, drip, hang, reply } from '../support/replies.ts';
 import * as rows from '../support/rows.ts';
@@ -71,6 +72,34 @@ test.each([
   expect(upstream.requests).toEqual([]);
   expect(gateway.reported).toEqual([]);
 });
+
+test.skipIf(!hasNginx)(
+  'nginx, which opens no tunnels, is told as the proxy that fails, with what it answered',
+  async () => {
+    await using upstream = await startUpstream(routes, { tls: serverTls });
+    await using nginx = await startNginx({ server: 'location / { return 403; }' });
+    const lines: unknown[] = [];
+    await using gateway = await startGateway(upstream, {
+      upstreamRoute: { proxy: nginx.url.replace('//', '//user:pa55word@'), authorities: authority },
+      log: (level, message, fields) => lines.push({ level, message, ...fields }),
+    });
+    const answer = await gateway.ask(query);
+    expect(codesOf(answer)).toEqual(['UPSTREAM_UNAVAILABLE']);
+    const { host } = new URL(nginx.url);
+    expect(lines).toContainEqual({
+      ...{
+        level: 'warn',
+        message: 'proxy on the way to the upstream fails',
+        host,
+        upstream: new URL(upstream.url).host,
+      },
+      ...{ reason: 'PROXY_REFUSED', status: expect.any(Number) as unknown, meaning: 'the proxy refused the tunnel' },
+    });
+    expect(JSON.stringify(lines)).not.toContain('pa55word');
+    expect(answer.body).not.toContain(host);
+    expect(upstream.requests).toEqual([]);
+  },
+);
 
 test('a proxy that is not there makes UPSTREAM_UNAVAILABLE of a call', async () => {
   await using upstream = await startUpstream(routes, { tls: serverTls });
