@@ -8,12 +8,12 @@ import type { Position } from './rest/positions.ts';
 import type { Tenant } from './rest/tenants.ts';
 
 /**
- * How an answer comes in parts: with `pending`, `incremental` and `completed` (https://specs.apollo.dev/incremental/v0.2), or
+ * The format of an answer in parts: with `pending`, `incremental` and `completed` (https://specs.apollo.dev/incremental/v0.2), or
  * as the proposal of 2022-08-24 has it (https://specs.apollo.dev/incremental/v0.1), in which each part is whole in itself.
  */
 export type PartsFormat = 'v0.2' | '20220824';
 
-/** What one operation has. Nothing of it is shared with another operation but through `rest`'s single flight. */
+/** Everything that one operation has. Nothing of it is shared with another operation but through `rest`'s single flight. */
 export interface GatewayContext {
   readonly rest: RestApi;
   /** Why none of its REST calls can succeed; undefined if they may. */
@@ -21,7 +21,7 @@ export interface GatewayContext {
   /** The tenant for whom it runs, if the gateway holds the key: what the operation may reach and change. */
   readonly tenant?: Tenant | undefined;
   readonly loaders: Loaders;
-  /** How it is answered in parts; undefined: as a whole. */
+  /** The format of its parts; undefined: it is answered as a whole. */
   readonly parts?: PartsFormat | undefined;
   /** For what is read ahead of the executor: whether it still is. Undefined: the executor asks. */
   readonly isAhead?: (() => boolean) | undefined;
@@ -44,6 +44,6 @@ export interface CursorCodec {
   readonly encodeQuery: (log: string, query: string) => string;
   /** The query that a cursor of this log holds. A changed or foreign cursor is a UserInputError. */
   readonly decodeQuery: (log: string, cursor: string, argument: string) => string;
-  /** Whether a cursor was made below `@current`: it is good for the list of any project or organization. */
+  /** True if a cursor was made below `@current`: it is good for the list of any project or organization. */
   readonly isOfCurrent: (cursor: string) => boolean;
 }

@@ -1,22 +1,22 @@
 import type { AnswerRoom } from './answer-room.ts';
 
-/** What the data of an answer may have at most. */
+/** The most that the data of an answer may have. */
 export interface AnswerLimits {
   readonly maxAnswerObjects: number;
   readonly maxAnswerBytes: number;
 }
 
-/** What one object of a selection adds to an answer. */
+/** The weight that one object of a selection adds to an answer. */
 export interface ObjectWeight {
   /** Itself, and the objects that come with it without a resolver or a call of their own. */
   readonly objects: number;
   /** Bytes of its punctuation and response keys. */
   readonly bytes: number;
-  /** How many leaves it has. */
+  /** The number of its leaves. */
   readonly leaves: number;
-  /** How many of them are global ids, each of which names the owner too. */
+  /** The number of global ids among them, each of which names the owner too. */
   readonly ids: number;
-  /** How often it answers the same column of its row at most. */
+  /** The most times that it answers the same column of its row. */
   readonly copies: number;
 }
 
@@ -24,7 +24,7 @@ export interface ObjectWeight {
 export interface AnswerExcess {
   /** `values` are objects and lists, those inside JSON values included. */
   readonly unit: 'objects' | 'bytes' | 'values';
-  /** What was counted when the limit was passed. */
+  /** The count when the limit was passed. */
   readonly count: number;
   readonly limit: number;
   /** The response path at which that was, without the places in lists. */
@@ -40,7 +40,7 @@ interface ResponsePath {
 /** Longest text of a value that is in no row: null, a number, the name of an enum's value. */
 const longestLeaf = 40;
 
-/** What a global id has beyond that, its owner's id apart: an organization's holds a UUID that need not be in any row. */
+/** The length of a global id beyond that, without its owner's id: an organization's holds a UUID that need not be in any row. */
 const longerId = 32;
 
 /** A number such as `1e20` is answered with five times as many characters, a control character in a CSV with six. */
@@ -60,7 +60,7 @@ export class AnswerBudget {
   readonly #limits: AnswerLimits;
   readonly #room: AnswerRoom;
   readonly #onExcess: () => void;
-  /** What was taken of the room. */
+  /** Bytes that were taken of the room. */
   #taken = 0;
   #state: 'open' | 'exceeded' | 'shed' | 'done' = 'open';
   #excess: AnswerExcess | undefined;
@@ -85,7 +85,7 @@ export class AnswerBudget {
     return this.#excess;
   }
 
-  /** Whether the process had no room for the answer. */
+  /** True if the process had no room for the answer. */
   get isShed(): boolean {
     return this.#state === 'shed';
   }

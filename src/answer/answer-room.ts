@@ -9,17 +9,17 @@ export class AnswerRoom {
     this.#limit = limit;
   }
 
-  /** Whether nothing more can be begun. */
+  /** True if nothing more can be begun. */
   get isFull(): boolean {
     return this.#taken >= this.#limit;
   }
 
-  /** How much of it is taken. */
+  /** Bytes of it that are taken. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** Whether there is room for so many bytes. */
+  /** True if there is room for so many bytes. */
   fits(bytes: number): boolean {
     return this.#taken + bytes <= this.#limit;
   }

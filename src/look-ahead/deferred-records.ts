@@ -15,7 +15,7 @@ import { nodesOf } from './deferral.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GatewayContext>;
 
-/** What a record was answered without: the record with its row, and the one with the scope for its global id. */
+/** The complete forms of a record that was answered early: with its row, and with the scope for its global id. */
 interface Later {
   readonly row?: Promise<RowRecord | null>;
   readonly scope?: Promise<RowRecord>;
@@ -77,7 +77,7 @@ function laterFor(
   return isThere ? undefined : later.row;
 }
 
-/** What fields have answered, by the objects that they stand on: for each operation, and for what is started beside it. */
+/** The answers of fields, by the objects that they stand on: for each operation, and for what is started beside it. */
 const answered = new WeakMap<GatewayContext, WeakMap<object, Map<string, unknown>>>();
 
 /**

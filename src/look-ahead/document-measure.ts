@@ -25,7 +25,7 @@ interface Counts {
   rootFields: number;
   /** Fields and fragments at any depth. */
   selections: number;
-  /** Nesting of fields, introspection apart. */
+  /** Nesting of fields, without introspection. */
   depth: number;
   /** Nesting of fields below `__schema` and `__type`. */
   introspectionDepth: number;

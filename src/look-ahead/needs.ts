@@ -17,10 +17,10 @@ export interface Needs {
   readonly upstreamId: boolean;
 }
 
-/** What is needed for a selection on an object of a REST noun. */
+/** The needs of a selection on an object of a REST noun. */
 export const needsOf = memoize(({ fields }: ObjectSelection) => needsOfFields(fields));
 
-/** What is needed for some of the fields that are selected on an object of a REST noun. */
+/** The needs of some of the fields that are selected on an object of a REST noun. */
 export function needsOfFields(fields: readonly SelectedField[]): Needs {
   let view: View | undefined;
   const relations: SelectedField[] = [];

@@ -24,7 +24,7 @@ import {
 type Coerced = Readonly<Record<string, unknown>>;
 
 /**
- * What is selected on the root of an operation with its coerced variables; undefined if the schema has no operations of its
+ * The selection on the root of an operation with its coerced variables; undefined if the schema has no operations of its
  * kind. Without variables, it is all that any may select. For the `first part` of an answer, what is deferred is left out.
  */
 export function rootOf(
@@ -41,7 +41,7 @@ export function isConstant(scope: OperationScope): boolean {
   return treesOf(scope).isOne;
 }
 
-/** What is selected below the field that is being executed. */
+/** The selection below the field that is being executed. */
 export function selectionOf(info: ExecutionInfo): Selection {
   return executedTree(info).at(info.fieldNodes);
 }
@@ -52,7 +52,7 @@ export function executedTree(info: ExecutionInfo): SelectionTree {
   return trees.of(trees.isOne ? {} : variablesOf(info).coerced);
 }
 
-/** What an executor gives a resolver: graphql-jit gives variables without their sources. */
+/** The `info` of a resolver: graphql-jit gives variables without their sources. */
 export type ExecutionInfo = GraphQLResolveInfo & { readonly plainVariables?: boolean };
 
 /** The variables of an execution. */

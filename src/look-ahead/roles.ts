@@ -11,7 +11,7 @@ import { isRowType, mappingOf } from '../graphql/field-mapping.ts';
 import type { View } from '../loaders/row-store.ts';
 import { type Endpoint, endpointOf } from '../rest/endpoints.ts';
 
-/** What a field costs, as its directives and its type in the SDL say. */
+/** The cost of a field, as its directives and its type in the SDL say. */
 export type Role =
   // Known from the key of its object.
   | { readonly kind: 'free' }
@@ -29,7 +29,7 @@ export type Role =
   // Any object by its global id.
   | { readonly kind: 'node' }
   | { readonly kind: 'list'; readonly endpoint: Endpoint }
-  // What is added to a list, message by message.
+  // The rows that are added to a list, message by message.
   | { readonly kind: 'tail'; readonly endpoint: Endpoint }
   // A page of a list as one value, which is no connection.
   | { readonly kind: 'table'; readonly endpoint: Endpoint }

@@ -50,11 +50,11 @@ export interface DeferUsage {
   readonly around: DeferUsage | undefined;
 }
 
-/** What an operation selects. */
+/** The selections of an operation. */
 export class SelectionTree {
   readonly scope: OperationScope;
   readonly decisions: Decisions;
-  /** What is selected on the root. */
+  /** The selection on the root. */
   readonly root: Selection;
   /** By the use of `@defer` around them; the tree stands for none. Fields that several places share are one. */
   readonly #selections = new WeakMap<object, WeakMap<object, Selection>>();
@@ -65,7 +65,7 @@ export class SelectionTree {
     this.root = this.at([scope.operation]);
   }
 
-  /** What nodes of one field select together. `usages` are the uses of `@defer` around them, if there are any. */
+  /** The selection of all nodes of one field together. `usages` are the uses of `@defer` around them, if there are any. */
   at(nodes: readonly Selecting[], usages?: readonly (DeferUsage | undefined)[]): Selection {
     const [node] = nodes;
     const key = node !== undefined && nodes.length === 1 ? node : nodes;
@@ -84,7 +84,7 @@ export class SelectionTree {
   }
 }
 
-/** What is selected at one place of the answer, all items of a list being one, on objects of any type. */
+/** The selection at one place of the answer, all items of a list being one, on objects of any type. */
 export class Selection {
   readonly tree: SelectionTree;
   readonly nodes: readonly Selecting[];
@@ -98,7 +98,7 @@ export class Selection {
     this.usages = usages;
   }
 
-  /** What is selected on objects of a type. */
+  /** The fields that are selected on objects of a type. */
   on(type: GraphQLObjectType): ObjectSelection {
     const known = this.#byType.get(type);
     if (known !== undefined) return known;
@@ -108,7 +108,7 @@ export class Selection {
   }
 }
 
-/** What is selected on objects of one type. */
+/** A selection on objects of one type. */
 export interface ObjectSelection {
   readonly type: GraphQLObjectType;
   /** The fields, without `__typename` and its like: they cost nothing. */
@@ -117,7 +117,7 @@ export interface ObjectSelection {
   readonly typenames: readonly string[];
   /** True if the schema is read here. */
   readonly introspects: boolean;
-  /** How many deferred fragments there are on each object, those within others included. */
+  /** The number of deferred fragments on each object, those within others included. */
   readonly deferrals: number;
 }
 
@@ -165,20 +165,20 @@ export class SelectedField {
     return this.#arguments;
   }
 
-  /** What is selected below it. */
+  /** The selection below it. */
   get below(): Selection {
     this.#below ??= this.#tree.at(this.nodes, this.usages);
     return this.#below;
   }
 
-  /** What is selected on the objects that it answers, for each type that they may have; none for leaves. */
+  /** The selections on the objects that it answers, for each type that they may have; none for leaves. */
   get possible(): readonly ObjectSelection[] {
     const type = getNamedType(this.field.type);
     if (isObjectType(type)) return [this.below.on(type)];
     return isAbstractType(type) ? this.#tree.scope.schema.getPossibleTypes(type).map((one) => this.below.on(one)) : [];
   }
 
-  /** What is selected on the objects that it answers; undefined for leaves and interfaces. */
+  /** The selection on the objects that it answers; undefined for leaves and interfaces. */
   get inside(): ObjectSelection | undefined {
     const type = getNamedType(this.field.type);
     return isObjectType(type) ? this.below.on(type) : undefined;

@@ -74,7 +74,7 @@ export function startBelow(
   };
   awaited.then(end, end);
   const isAhead = (): boolean => isAwaited && context.isAhead?.() !== false;
-  // What the executor answers of it is counted then.
+  // The executor counts what it answers of it.
   const ahead = { ...context, answer: new AnswerBudget(unlimited, endless, ignore), isAhead };
   for (const relation of expensive) {
     const goOn = (value: unknown): Promise<void> => startFields(relation, value, ahead, infoBelow(relation, info));

@@ -1,10 +1,10 @@
 import { exactDigits } from '../rest/values.ts';
 
-/** What was measured of a value. */
+/** Measures of a value. */
 export interface MeasuredJson {
   /** Bytes of its JSON text; if they exceed the limit, those of a part that does. */
   readonly bytes: number;
-  /** How many objects and lists it has, itself included; if that is too many, as many as were counted. */
+  /** The number of its objects and lists, itself included; if that is too many, as many as were counted. */
   readonly values: number;
   /** Response path at which the limit was exceeded, without the places in lists; undefined if it was not. */
   readonly path: string | undefined;
@@ -77,7 +77,7 @@ function quotedBytes(text: string): number {
   return special.test(text) ? Buffer.byteLength(JSON.stringify(text)) : text.length + 2;
 }
 
-/** What JSON does not know is left out, or null. */
+/** Left out, or null, if JSON does not know it. */
 function scalarBytes(value: unknown): number {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value).length : 4;
 }

@@ -5,22 +5,22 @@ import type { PreparedOperation } from './document.ts';
 import { requestError } from './request-error.ts';
 import { coercedVariables } from './variables.ts';
 
-/** What answers are held to before their operation runs. */
+/** Limits that answers are held to before their operation runs. */
 interface ForecastOptions {
   readonly schema: GraphQLSchema;
   readonly maxPageSize: number;
   readonly maxAnswerObjects: number;
 }
 
-/** What is known of an answer before its operation runs. */
+/** Facts about an answer that are known before its operation runs. */
 export interface AnswerForecast {
   /** Why the operation is refused for what it could answer; undefined if it may run. */
   readonly refusal: GraphQLError | undefined;
-  /** Whether it takes long to make. */
+  /** True if it takes long to make. */
   readonly isLarge: boolean;
 }
 
-/** What an operation could answer. */
+/** Forecasts the answer of an operation. */
 export type ForecastAnswer = (
   prepared: PreparedOperation,
   variables: Readonly<Record<string, unknown>>,
@@ -45,7 +45,7 @@ export function createAnswerForecast(limits: ForecastOptions): ForecastAnswer {
 
 const nothing: AnswerForecast = { refusal: undefined, isLarge: false };
 
-/** What an operation could answer with these variables, or with any. */
+/** The forecast for these variables, or for any. */
 function forecastWith(
   variableValues: VariableValues | undefined,
   prepared: PreparedOperation,

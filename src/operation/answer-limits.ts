@@ -4,7 +4,7 @@ import type { BodyExcess } from '../rest/operation-deadline.ts';
 import { isObject } from '../rest/values.ts';
 import { measureJson, mostValues } from './answer-bytes.ts';
 
-/** What was executed: its data, what was counted of it, and how many characters the upstream answered for it. */
+/** An executed operation: its data, the counts of its answer, and how many characters the upstream sent for it. */
 export interface Executed {
   readonly data: unknown;
   readonly answer: AnswerBudget;
@@ -14,7 +14,7 @@ export interface Executed {
   readonly written?: number | undefined;
 }
 
-/** What was found of data. */
+/** Findings about data. */
 export interface Weighed {
   /** The limit that it exceeds. */
   readonly excess: AnswerExcess | undefined;
@@ -55,7 +55,7 @@ export function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError
 const longestKept = 1000;
 
 /**
- * What a mutation did, without what was read because of it: of each payload and of the object in it the short leaves stay.
+ * The effect of a mutation, without what was read because of it: of each payload and of the object in it the short leaves stay.
  * A mutation that was not sent any more is null.
  */
 export function effectOf(data: unknown): unknown {

@@ -6,13 +6,13 @@ import type { PlannedCall } from '../plan/planned-calls.ts';
 import type { PreparedOperation } from './document.ts';
 import { requestError } from './request-error.ts';
 
-/** What an operation may need of the upstream. */
+/** The most that an operation may need of the upstream. */
 export interface CostLimits {
   readonly maxUpstreamCalls: number;
   readonly maxUpstreamRows: number;
 }
 
-/** Whether an operation might make more calls, or ask for more rows, than it may. */
+/** True if an operation might make more calls, or ask for more rows, than it may. */
 export function isExpensive({ calls, rows }: Bound, { listed }: PreparedOperation, limits: CostLimits): boolean {
   return calls > limits.maxUpstreamCalls || (rows > limits.maxUpstreamRows && !listed);
 }
@@ -50,7 +50,7 @@ function tooExpensive(
   );
 }
 
-/** How many steps it would take is not known: planning ended with the first one too many. */
+/** Planning ended with the first step too many, so the number of all is not known. */
 function tooManySteps({ limit, path }: PlanLimitError): GraphQLError {
   const details = { steps: limit + 1, limit, path: path.slice(0, longestPath) };
   return requestError(

@@ -12,14 +12,14 @@ import type { GraphQLParams } from './params.ts';
 import { type Asked, Planner, type PlannerOptions } from './planner.ts';
 import { requestError } from './request-error.ts';
 
-/** What plans are made with, and what an operation may cost. */
+/** Settings of plans, and the limits of what an operation may cost. */
 export interface CostsOptions extends PlannerOptions {
   readonly maxUpstreamRows: number;
   /** Most JSON objects of an answer. */
   readonly maxAnswerObjects: number;
-  /** Whether clients may see which REST calls an operation makes. */
+  /** True if clients may see which REST calls an operation makes. */
   readonly explain: boolean;
-  /** Whether REST answers are cached: then the cost that clients ask for says how many reads were no calls. */
+  /** True if REST answers are cached: then the cost that clients ask for says how many reads were no calls. */
   readonly isCaching?: boolean;
 }
 
@@ -33,31 +33,31 @@ export interface BudgetStatus {
   readonly resetsIn: number;
 }
 
-/** What is found out about an operation before it runs. */
+/** Findings about an operation before it runs. */
 interface Findings {
   /** Its plan, or why it has none; undefined if it was not planned, or its variables do not fit. */
   readonly planned: Plan | PlanLimitError | undefined;
-  /** What it can need at most, if it was held to that and not to its plan. */
+  /** The most that it can need, if it was held to that and not to its plan. */
   readonly bound: Bound | undefined;
   readonly refusal: GraphQLError | undefined;
   readonly isLarge: boolean;
 }
 
-/** What one operation costs, and what its client wants to know of that. */
+/** The cost of one operation, and which of it its client wants to know. */
 export class Cost {
   /** Counts the calls that it makes, and stops it at the limit. */
   readonly calls: OperationCalls;
   /** Why it is not executed: it may make more calls, ask for more rows, or answer more, than it may. */
   readonly refusal: GraphQLError | undefined;
-  /** Whether its answer takes long to make. */
+  /** True if its answer takes long to make. */
   readonly isLarge: boolean;
-  /** Whether the client wants the plan, and nothing executed. */
+  /** True if the client wants the plan, and nothing executed. */
   readonly planOnly: boolean;
-  /** Whether its client wants to know what it costs. */
+  /** True if its client wants to know what it costs. */
   readonly wantsCost: boolean;
-  /** Whether the client wants to know anything of it. */
+  /** True if the client wants to know anything of it. */
   readonly wantsExtensions: boolean;
-  /** What is left of the budget of its key, if its client wants to know. */
+  /** The state of the budget of its key, if its client wants to know. */
   budget: readonly BudgetStatus[] | undefined;
   readonly #asked: Asked;
   readonly #findings: Findings;
@@ -85,20 +85,20 @@ export class Cost {
     return bound === undefined ? withinSteps(planned)?.upper : this.#planner.constantUpper(this.#asked);
   }
 
-  /** Whether it may be answered in parts (see `Planner`). */
+  /** True if it may be answered in parts (see `Planner`). */
   get mayDefer(): boolean {
     this.#mayDefer ??= this.#planner.mayDefer(this.#asked);
     return this.#mayDefer;
   }
 
-  /** What it will call, planned now if it is not yet; undefined if its variables do not fit, or that takes too many steps. */
+  /** The plan of its calls, made now if it is not yet; undefined if its variables do not fit, or that takes too many steps. */
   plan(): Plan | undefined {
     return withinSteps(this.#findings.planned ?? this.#planner.plan(this.#asked));
   }
 
   /**
-   * What the client wants to know beside the answer, once the operation is done; `calls` are those of one of its messages if
-   * it is a subscription.
+   * Everything that the client wants to know beside the answer, once the operation is done. For a message of a subscription,
+   * `calls` are those of the message.
    */
   extensions(calls = this.calls): Readonly<Record<string, unknown>> | undefined {
     if (!this.wantsExtensions) return undefined;

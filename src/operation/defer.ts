@@ -13,18 +13,18 @@ import type { GatewayContext } from '../context.ts';
 import { measureOf } from '../look-ahead/document-measure.ts';
 import type { ExecutionOptions } from './execute.ts';
 
-/** What an executor answers in its first part, and in the further ones. */
+/** A part of an answer, the first or a further one, as an executor makes it. */
 export interface ExecutedPart {
   readonly data?: unknown;
   readonly errors?: readonly GraphQLError[];
-  /** What will come, by its ids. */
+  /** Announces, by their ids, what will come. */
   readonly pending?: readonly object[];
   readonly incremental?: readonly ExecutedEntry[];
   readonly completed?: readonly ExecutedEntry[];
   readonly hasNext: boolean;
 }
 
-/** What a part says of one deferred fragment at one place. */
+/** The data or errors of one deferred fragment at one place. */
 export interface ExecutedEntry {
   readonly data?: unknown;
   readonly errors?: readonly GraphQLError[];
@@ -80,7 +80,7 @@ export function isUndecided(
 }
 
 /**
- * What answers an operation in parts; undefined if it is always answered as a whole. So are mutations: what a fragment
+ * Executes an operation in parts; undefined if it is always answered as a whole. So are mutations: what a fragment
  * of the first one reads would else depend on whether the second has been done.
  */
 export function createExecutionInParts(

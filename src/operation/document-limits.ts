@@ -12,7 +12,7 @@ export interface DocumentLimits {
   readonly aliases: number;
   readonly rootFields: number;
   readonly directives: number;
-  /** Nesting of fields, introspection apart. */
+  /** Nesting of fields, without introspection. */
   readonly depth: number;
   /** Nesting of fields below `__schema` and `__type`: the query of GraphiQL itself needs 15. */
   readonly introspectionDepth: number;

@@ -22,9 +22,9 @@ export interface PreparedOperation extends OperationScope {
   /** Without `@defer`. */
   readonly document: DocumentNode;
   readonly execute: Execute;
-  /** What it defers; undefined if it is always answered as a whole. */
+  /** Its form with `@defer`; undefined if it is always answered as a whole. */
   readonly deferred?: DeferredOperation | undefined;
-  /** Whether its owner listed the document in a manifest: of all limits only deadline and number of calls apply. */
+  /** True if its owner listed the document in a manifest: of all limits only deadline and number of calls apply. */
   readonly listed: boolean;
   /** The deprecated fields and arguments that it uses, as schema coordinates; undefined if there are none. */
   readonly deprecated: readonly string[] | undefined;
@@ -45,7 +45,7 @@ export interface PrepareOptions {
   readonly schemas: Schemas;
   readonly cacheBytes: number;
   readonly limits: DocumentLimits;
-  /** Whether clients may read the schema, and get suggestions from it if they misspell a name. */
+  /** True if clients may read the schema, and get suggestions from it if they misspell a name. */
   readonly introspection: boolean;
 }
 
@@ -133,7 +133,7 @@ function preparedOf(
   };
 }
 
-/** What an operation of a document defers. */
+/** An operation with `@defer`; undefined if it is always answered as a whole. */
 function deferredOf(
   options: ExecutionOptions,
   document: DocumentNode,

@@ -18,7 +18,7 @@ export interface PublicError {
 const maximumMessage = 500;
 
 /**
- * What a client may see of an error. Domain errors keep their fixed messages; anything unexpected is handed to `report`
+ * An error as a client may see it. Domain errors keep their fixed messages; anything unexpected is handed to `report`
  * and becomes `INTERNAL_SERVER_ERROR` without a trace of what it was.
  */
 export function toPublicError(error: unknown, report: (error: unknown) => void): PublicError {
@@ -44,7 +44,7 @@ function toPublicDetails({ errors, ...details }: UpstreamErrorDetails): Upstream
   return { ...details, errors: named };
 }
 
-/** How errors of answers are told. */
+/** Settings of how errors of answers are told. */
 export interface ErrorReporting {
   /** Most errors that an answer reports. */
   readonly maxErrors: number;
@@ -56,7 +56,7 @@ export interface ErrorReporting {
 export const maximumPaths = 131_072;
 
 /**
- * What a client may see of all errors of an answer: the first ones, and how many there are beyond. A list whose every row
+ * All errors of an answer as a client may see them: the first ones, and how many there are beyond. A list whose every row
  * fails, or a long alias over it, would otherwise answer megabytes to a small request.
  */
 export function toPublicErrors(
@@ -134,7 +134,7 @@ function messageOf(located: GraphQLError | undefined, cause: Error): string {
   return located !== undefined && located.path === undefined ? located.message : cause.message;
 }
 
-/** How graphql quotes an integer beyond 2^53, of which `parseJson` keeps the digits. */
+/** Matches graphql's quotation of an integer beyond 2^53, of which `parseJson` keeps the digits. */
 const quotedDigits = /\{ rawJSON: "(-?\d+)" \}/g;
 
 function publicError(

@@ -12,16 +12,16 @@ import type { AnswerParts, OperationResult } from './result.ts';
 import type { Results } from './results.ts';
 import { withBudget } from './spent-budget.ts';
 
-/** What operations are executed in parts with. */
+/** Collaborators of executions in parts. */
 interface InPartsOptions extends ErrorReporting {
   readonly createContext: CreateContext;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
-  /** What each key may call; undefined: as much as it likes. */
+  /** The budget of each key; undefined: as much as it likes. */
   readonly budget?: CallBudget | undefined;
 }
 
-/** What an operation defers whose client takes parts. */
+/** An operation that defers something, and whose client takes parts. */
 interface DeferredRun {
   readonly run: PlannedRun;
   readonly deferred: DeferredOperation & { readonly format: PartsFormat };
@@ -29,7 +29,7 @@ interface DeferredRun {
   readonly whole: () => Promise<OperationResult> | OperationResult;
 }
 
-/** What an operation defers, and in which format its client takes parts; undefined if it is answered as a whole. */
+/** The deferring form of an operation, and in which format its client takes parts; undefined if it is answered as a whole. */
 export function deferredOf({ document: { prepared }, cost, request }: PlannedRun): DeferredRun['deferred'] | undefined {
   const { deferred } = prepared;
   if (deferred === undefined || request.parts === undefined || !cost.mayDefer) return undefined;
@@ -64,7 +64,7 @@ export async function executeInParts(
   }
 }
 
-/** What an execution in parts has, and what ends it. */
+/** An execution in parts, and what ends it. */
 interface Executing {
   readonly context: GatewayContext;
   readonly format: PartsFormat;
@@ -106,7 +106,7 @@ async function answerOf(
   return { prepared, data, errors: writer.errors, parts: { format, ...parts }, rateLimits };
 }
 
-/** What happens beside the writing of parts. */
+/** Steps beside the writing of parts. */
 interface Accompanying extends Pick<ErrorReporting, 'report'> {
   /** Waits for a turn of the event loop for a large part. */
   readonly takeTurn: () => Promise<void>;

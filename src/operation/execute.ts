@@ -34,18 +34,18 @@ export interface Schemas {
   readonly incremental?: IncrementalSchemas | undefined;
 }
 
-/** What answers in parts need. */
+/** Schemas of answers in parts. */
 export interface IncrementalSchemas {
   /** The schema with `@defer`, which clients may read, and against which documents that use it are validated. */
   readonly schema: GraphQLSchema;
-  /** What operations are executed on that are answered in parts. */
+  /** Executes operations that are answered in parts. */
   readonly partsSchema: GraphQLSchema;
 }
 
 /** Settings of the execution. */
 export interface ExecutionOptions {
   readonly schemas: Schemas;
-  /** Whether clients may read the schema, and get suggestions from it if they misspell a name. */
+  /** True if clients may read the schema, and get suggestions from it if they misspell a name. */
   readonly introspection: boolean;
   /** Shared by all operations of a process that are compiled when they come again. */
   readonly budget?: CompileBudget;
@@ -65,7 +65,7 @@ const mostCoercionErrors = 50;
 const longestQuote = 10_000;
 
 /**
- * What runs an operation of a valid document: graphql's own executor, and code compiled for it once it has answered data,
+ * Runs an operation of a valid document: graphql's own executor, and code compiled for it once it has answered data,
  * or at once. What cannot be compiled stays with graphql's executor. `onCompile` is called once there is code, which takes
  * several times the memory of the document.
  */

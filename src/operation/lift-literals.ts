@@ -33,7 +33,7 @@ export interface LiftedDocument {
   readonly valuesOf: (variables: VariableValues) => Readonly<Record<string, unknown>>;
 }
 
-/** What the names of lifted literals begin with. A document that has such names of its own must not be lifted. */
+/** The beginning of the names of lifted literals. A document that has such names of its own must not be lifted. */
 export const liftedPrefix = '__literal';
 
 /**

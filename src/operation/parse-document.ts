@@ -49,10 +49,10 @@ function unchain(first: Token | undefined): void {
   }
 }
 
-/** What a document is validated against. */
+/** The schema and settings that a document is validated against. */
 export interface ValidationOptions {
   readonly schema: GraphQLSchema;
-  /** Whether clients may read the schema, and get suggestions from it if they misspell a name. */
+  /** True if clients may read the schema, and get suggestions from it if they misspell a name. */
   readonly introspection: boolean;
   /** Most errors that are looked for. */
   readonly maxErrors: number;

@@ -12,7 +12,7 @@ import { overload } from './request-error.ts';
 import type { Results } from './results.ts';
 import { formatted, stringifyResult } from './serialize.ts';
 
-/** What an answer in parts is made with. */
+/** Collaborators and limits of an answer in parts. */
 export interface PartsOptions extends ErrorReporting {
   readonly format: PartsFormat;
   readonly prepared: PreparedOperation;
@@ -45,7 +45,7 @@ export class PartsWriter {
     this.#takeRoom = options.results.claim(options.request);
   }
 
-  /** Whether the last part has been written. */
+  /** True if the last part has been written. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -88,7 +88,7 @@ export class PartsWriter {
   /** The JSON text of a last part that gives up all that is still to come. */
   async fail(why: unknown): Promise<string> {
     const { format, cost, report, beforeLast } = this.#options;
-    // What is left of a budget is told if that can be known.
+    // The budget is told if its state can be known.
     await beforeLast().catch(report);
     const reported = toPublicErrors([why], { maxErrors: 1, report });
     this.#reported.push(...reported);
@@ -129,7 +129,7 @@ export class PartsWriter {
     return entry.errors === undefined ? entry : { ...entry, errors: this.#publicErrors(entry.errors) };
   }
 
-  /** What a client may see of errors. Beyond the limits of the whole answer, each place says how many are left out there. */
+  /** Errors as a client may see them. Beyond the limits of the whole answer, each place says how many are left out there. */
   #publicErrors(errors: readonly GraphQLError[]): readonly object[] {
     const { maxErrors, report } = this.#options;
     const reported = toPublicErrors(errors, {

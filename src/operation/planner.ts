@@ -13,15 +13,15 @@ import type { GraphQLParams } from './params.ts';
 import { RefusedDocument } from './request-error.ts';
 import { coercedVariables } from './variables.ts';
 
-/** What plans are made with. */
+/** Settings of plans. */
 export interface PlannerOptions {
   readonly schema: GraphQLSchema;
   readonly cursors: CursorCodec;
   readonly maxPageSize: number;
   readonly maxUpstreamCalls: number;
-  /** Whether clients may read the schema, and so whether errors may suggest names of it. */
+  /** True if clients may read the schema, and so whether errors may suggest names of it. */
   readonly introspection: boolean;
-  /** Whether answers come in parts, so that plans say when the first one goes out. */
+  /** True if answers come in parts, so that plans say when the first one goes out. */
   readonly incremental?: boolean | undefined;
 }
 
@@ -56,7 +56,7 @@ export class Planner {
     return this.#options.maxUpstreamCalls;
   }
 
-  /** What an operation needs at most, whatever its variables are. */
+  /** The most that an operation needs, whatever its variables are. */
   boundOf({ prepared, tenant }: Asked): Bound {
     return tenant?.reach === undefined ? this.#boundOfAll(prepared) : this.#boundOfNarrowed(prepared);
   }

@@ -2,9 +2,9 @@ import { GraphQLError } from 'graphql';
 import { UpstreamError } from '../rest/errors.ts';
 import { type Refusal, type RefusalKind, refusals } from './error-codes.ts';
 
-/** What an error of a request says beside its message. */
+/** Details of an error of a request beside its message. */
 interface RequestErrorOptions {
-  /** What else a client may want to read, beside the message. */
+  /** Facts for clients beside the message. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** An error that says where in the document it is. */
   readonly at?: GraphQLError;
@@ -34,12 +34,12 @@ export function overload(): GraphQLError {
 export interface HttpExtension {
   readonly status?: number;
   readonly kind?: RefusalKind;
-  /** Whether it is `lenient`, see `Refusal`: the name is Yoga's. */
+  /** True if it is `lenient`, see `Refusal`: the name is Yoga's. */
   readonly spec?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What an error says about the HTTP response; undefined if it says nothing. */
+/** The instructions of an error for the HTTP response; undefined if it says nothing. */
 export function httpExtensionOf({ extensions }: GraphQLError): HttpExtension | undefined {
   const http = extensions['http'];
   return typeof http === 'object' ? http : undefined;

@@ -15,24 +15,24 @@ export interface AnswerParts {
 /** One of the answers that a subscription gives. */
 export interface StreamMessage {
   readonly result: OperationResult;
-  /** Whether it says why the stream ends. */
+  /** True if it says why the stream ends. */
   readonly isLast: boolean;
 }
 
-/** What became of an operation. Without `data` nothing was executed. */
+/** The result of an operation. Without `data` nothing was executed. */
 export interface OperationResult {
   /** The answers of a subscription, of which it has no other; iterated once. */
   readonly stream?: AsyncIterable<StreamMessage>;
   readonly data?: unknown;
   readonly errors?: readonly PublicError[] | undefined;
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
-  /** How long the client may cache the answer, in seconds; undefined: not at all. */
+  /** The time for which the client may cache the answer, in seconds; undefined: not at all. */
   readonly maxAge?: number;
   /** For how long all stays fresh that it was made of, in milliseconds; undefined if nothing is cached. */
   readonly freshMs?: number | undefined;
-  /** What is left of the budgets of REST calls that it has touched; undefined if nothing is counted. */
+  /** The state of the budgets of REST calls that it has touched; undefined if nothing is counted. */
   readonly rateLimits?: readonly BudgetStatus[] | undefined;
-  /** What was executed; it is not answered. */
+  /** The operation that was executed; it is not answered. */
   readonly prepared?: PreparedOperation;
   /** The most bytes that the text of its data can have; undefined for results that are small in any case. */
   readonly mostBytes?: number;

@@ -15,7 +15,7 @@ import type { OperationResult } from './result.ts';
 import { stringifyResult } from './serialize.ts';
 import { refusedOperation } from './spent-budget.ts';
 
-/** What results are made with. */
+/** Collaborators and limits of results. */
 export interface ResultsOptions extends ErrorReporting {
   readonly schema: GraphQLSchema;
   /** Memory for answers that are being made or not yet taken. */
@@ -54,7 +54,7 @@ export class Results {
     this.#options = options;
   }
 
-  /** Whether the process has no room for a further answer. */
+  /** True if the process has no room for a further answer. */
   get isFull(): boolean {
     return this.#options.room.isFull;
   }
@@ -94,7 +94,7 @@ export class Results {
     return { why: excess && excessError(excess), mostBytes };
   }
 
-  /** Whether a result takes long to write and to send. */
+  /** True if a result takes long to write and to send. */
   isLarge({ mostBytes = 0 }: OperationResult): boolean {
     return mostBytes > largeAnswer;
   }

@@ -53,7 +53,7 @@ const largest = Number.MAX_SAFE_INTEGER;
 /** The answer of a field at one object of its parent. */
 interface Answered {
   readonly responseKey: string;
-  /** What is selected on its objects, by the types that they may have. */
+  /** The selection on its objects, for each type that they may have. */
   readonly inside: readonly ObjectSelection[];
   readonly items: number;
   /** The number of rows in the page, if it is a connection. */

@@ -20,14 +20,14 @@ import {
 import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
 import { collectionOf, ownersOf, type PlannedField } from './planned-field.ts';
 
-/** What a connection reads of a list. */
+/** The range of a list that a connection reads. */
 interface PlannedRange {
   readonly range: ListRange;
   /** Equal for windows that may share pages. */
   readonly list: string;
   /** At how many owners the list is read. */
   readonly owners: number;
-  /** How many rows of the page before are read again. */
+  /** The number of rows of the page before that are read again. */
   readonly overlap?: number;
 }
 

@@ -31,7 +31,7 @@ export function defersLittle(request: DeferredPlacesRequest): boolean {
 export function deferredPlacesOf(request: AnswerSizeRequest): number {
   const most = mostDeferredPlaces + 1;
   const sized = { ...request, openListLength: most };
-  // How many objects an answer has that reads the schema, only the answer says.
+  // Only the answer says how many objects of the schema it has.
   return sumOverObjects(sized, ({ deferrals, introspects }) => deferrals + (introspects ? most : 0));
 }
 

@@ -10,7 +10,7 @@ export interface WantedWindow extends KeyedCollection {
   readonly owners: number;
   readonly offset: number;
   readonly limit: number;
-  /** How many rows beyond the limit are asked for, because they were answered before. */
+  /** The number of rows beyond the limit that are asked for, because they were answered before. */
   readonly overlap?: number;
   readonly countOnly: boolean;
   /** Any row will do, of any window. */
@@ -74,7 +74,7 @@ export class ListPlans {
     this.#pendingJumps.push(jump);
   }
 
-  /** How many waves a row of a collection may have to wait for pages that may be of the same collection. */
+  /** The most waves that a row of a collection may wait for pages that may be of the same collection. */
   wavesOf(wanted: KeyedCollection): number {
     let waves = 0;
     for (const read of this.#collections.values()) {
@@ -83,7 +83,7 @@ export class ListPlans {
     return waves;
   }
 
-  /** Whether a page of a collection is planned by now. */
+  /** True if a page of a collection is planned by now. */
   reads(collection: string): boolean {
     return this.#collections.has(collection);
   }
@@ -192,7 +192,7 @@ function isWindow({ anyRow }: WantedWindow): boolean {
 }
 
 /**
- * What is wanted at one time decides how pages are merged, and only at the first stage it is certain what that is. Later
+ * The windows that are wanted at one time decide how pages are merged, and only at the first stage these are certain. Later
  * on, only a window that was wanted before is sure to lie in one page.
  */
 function surelyAnswers({ page, windows, asked }: Reading, window: WantedWindow): boolean {

@@ -50,13 +50,13 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Endp
   }
 }
 
-/** What a write is about, and what has to be known of its project or organization. */
+/** The object of a write, and what has to be known of its project or organization. */
 interface Target {
   /** Its id is empty for objects that are made. */
   readonly key: Key;
   /** The project or organization is what `@current` turns out to be, and not the one of the key. */
   readonly isOwnerRead: boolean;
-  /** What is read before the write: what `@current` stands for, or what a narrowed tenant names. */
+  /** Read before the write: what `@current` stands for, or what a narrowed tenant names. */
   readonly reads: readonly Noun[];
   /** True if the write is not sent unless these reads show that its input names nothing of another. */
   readonly mayBeRefused: boolean;

@@ -19,7 +19,7 @@ export function after(stage: Stage, waves = 1): Stage {
   return { wave: stage.wave + waves, earlier: stage };
 }
 
-/** Whether `one` is `other`, or a stage before it. */
+/** True if `one` is `other`, or a stage before it. */
 export function isBefore(one: Stage, other: Stage): boolean {
   for (let at: Stage | undefined = other; at !== undefined; at = at.earlier) if (at === one) return true;
   return false;
@@ -37,7 +37,7 @@ export interface Objects {
   readonly owner: Objects | undefined;
   /** At how many owners such objects are, at most. */
   readonly owners: number;
-  /** Whether what they need is read in any case. */
+  /** True if what they need is read in any case. */
   readonly certain: boolean;
   /** The view of the row that they come with. */
   readonly view: View | undefined;
@@ -45,7 +45,7 @@ export interface Objects {
   readonly stage: Stage;
 }
 
-/** What objects can be made of. */
+/** The facts that objects are made of. */
 type Parts = Pick<Objects, 'type' | 'group' | 'stage'> & Partial<Objects>;
 
 /** One object at each owner, unless `from` and `to` say otherwise. */
@@ -70,7 +70,7 @@ function ownerOf(noun: Noun, scope: string, stage: Stage, certain: boolean): Obj
   return keyed({ noun: 'Project', scope: '', id: scope }, stage, certain);
 }
 
-/** How many objects these are at most. */
+/** The most objects that these are. */
 export function most({ owners, from, to }: Objects): number {
   return owners * (to - from);
 }
@@ -85,12 +85,12 @@ export function collectionText(noun: Noun, owner: Objects | undefined): string {
   return owner === undefined ? noun : `${noun} of ${textOf(owner)}`;
 }
 
-/** Whether the owner is known by its id. If it is not, it may turn out to be one that is. */
+/** True if the owner is known by its id. If it is not, it may turn out to be one that is. */
 export function isOwnerKnown(owner: Objects | undefined): boolean {
   return owner === undefined || owner.id !== undefined;
 }
 
-/** Whether an object is the `@current` one: only the row of that project can tell which it is. */
+/** True if an object is the `@current` one: only the row of that project can tell which it is. */
 export function isCurrent(objects: Objects | undefined): boolean {
   return objects?.id === current;
 }
@@ -104,12 +104,12 @@ export function currentProject(stage: Stage, certain: boolean): Objects {
 export interface KeyedCollection {
   readonly noun: Noun;
   readonly collection: string;
-  /** Whether it is known whose collection it is. */
+  /** True if it is known whose collection it is. */
   readonly isKnown: boolean;
 }
 
 interface Count extends KeyedCollection {
-  /** How many rows each text stands for. */
+  /** The number of rows for which each text stands. */
   readonly rows: Map<string, number>;
 }
 
@@ -123,7 +123,7 @@ export class KeyCounts {
     this.#counts.set(wanted.collection, { ...wanted, rows: rows.set(text, count) });
   }
 
-  /** How many rows may be wanted at once of a collection and of those that may turn out to be the same. */
+  /** The most rows that may be wanted at once of a collection and of those that may turn out to be the same. */
   of(wanted: KeyedCollection): number {
     let keys = 0;
     for (const count of this.#counts.values()) {
@@ -137,7 +137,7 @@ export class KeyCounts {
   }
 }
 
-/** Whether two collections may turn out to be the same. */
+/** True if two collections may turn out to be the same. */
 export function mayBeOne(one: KeyedCollection, other: KeyedCollection): boolean {
   return one.collection === other.collection || (one.noun === other.noun && !(one.isKnown && other.isKnown));
 }
@@ -150,7 +150,7 @@ export interface SelectedObjects {
   readonly known: Known;
 }
 
-/** How the objects of a place are found. */
+/** The way in which the objects of a place are found. */
 export type Known =
   | Existence
   // A list or a write answered their rows.

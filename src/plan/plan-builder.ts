@@ -25,7 +25,7 @@ export interface PlanOptions {
   readonly variableValues: VariableValues;
   readonly cursors: CursorCodec;
   readonly maxPageSize: number;
-  /** How many steps the planning may take (see `mostSteps`); by default as many as it needs. */
+  /** The most steps of the planning (see `mostSteps`); by default as many as it needs. */
   readonly maxSteps?: number;
   /** The tenant for whom it would run, if the gateway holds the key. */
   readonly tenant?: Tenant | undefined;
@@ -50,7 +50,7 @@ export class PlanBuilder {
   readonly rows: RowPlans;
   readonly steps: PlanSteps;
   readonly hints = new Set<string>();
-  /** Whether a field that must not be null is refused: then its siblings may not run either. */
+  /** True if a field that must not be null is refused: then its siblings may not run either. */
   isRefused = false;
   /** True if arguments of any field were refused. */
   hasRefusals = false;
@@ -71,7 +71,7 @@ export class PlanBuilder {
     if (!this.#isOutside(place.objects)) this.#planObjects(this, place);
   }
 
-  /** Whether objects are known to be out of the tenant's reach: they are absent, and nothing is read for them. */
+  /** True if objects are known to be out of the tenant's reach: they are absent, and nothing is read for them. */
   #isOutside({ type: noun, id, owner }: Objects): boolean {
     const reach = this.options.tenant?.reach;
     if (reach === undefined || id === undefined) return false;
@@ -191,7 +191,7 @@ const stepsOfCall = 30;
 /** Small operations are planned even if few calls are allowed. */
 const leastSteps = 2000;
 
-/** How many steps planning may take if an operation may make so many REST calls. */
+/** The most steps of planning if an operation may make so many REST calls. */
 export function mostSteps(maxUpstreamCalls: number): number {
   return Math.max(leastSteps, stepsOfCall * maxUpstreamCalls);
 }

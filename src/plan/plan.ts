@@ -13,21 +13,21 @@ import { type PlannedCall } from './planned-calls.ts';
 import { planMessage } from './tail-plans.ts';
 
 /**
- * What an operation will do: the REST calls that it makes if nothing fails, without retries and without the calls that
+ * The forecast of an operation: the REST calls that it makes if nothing fails, without retries and without the calls that
  * fill a page which the upstream capped.
  */
 export interface Plan {
   readonly calls: readonly PlannedCall[];
-  /** How many calls it makes at least, and at most. */
+  /** The fewest and the most calls that it makes. */
   readonly lower: number;
   readonly upper: number;
-  /** How many rows it asks for at most. */
+  /** The most rows that it asks for. */
   readonly rows: number;
-  /** How many JSON objects it answers at most. */
+  /** The most JSON objects that it answers. */
   readonly objects: number;
-  /** How many calls wait for one another at most, one after the other. */
+  /** The most calls that wait for one another, one after the other. */
   readonly waves: number;
-  /** What makes it expensive, for people. */
+  /** Says to people what makes it expensive. */
   readonly hints: readonly string[];
 }
 

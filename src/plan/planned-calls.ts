@@ -10,7 +10,7 @@ export interface PlannedCall {
   readonly path: string;
   readonly lower: number;
   readonly upper: number;
-  /** How many rows the calls ask for at most. */
+  /** The most rows that the calls ask for. */
   readonly rows: number;
   /** From 1; a call of a wave waits for one of the wave before it. */
   readonly wave: number;
@@ -31,7 +31,7 @@ export type Condition =
   // The list does not end in its first page.
   | 'long list';
 
-/** What a call is planned from. */
+/** A call as it is wanted. */
 interface Entry {
   readonly endpoint: Endpoint;
   readonly stage: Stage;
@@ -103,12 +103,12 @@ function join(parts: readonly Part[], part: Part): readonly Part[] {
   return [...parts.filter((one) => !isTouched(one)), { from, to }];
 }
 
-/** How many numbers lie in parts that do not touch. */
+/** The count of numbers in parts that do not touch. */
 function sizeOf(parts: readonly Part[]): number {
   return parts.reduce((size, { from, to }) => size + to - from, 0);
 }
 
-/** What happens at each wave of a run, in the order of the waves. */
+/** The tasks of each wave of a run, in the order of the waves. */
 export class Schedule {
   readonly #waves: (() => void)[][] = [];
 

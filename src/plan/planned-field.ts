@@ -32,7 +32,7 @@ export type PlanField = (planned: PlannedField, args: Arguments) => void;
 export interface Read {
   /** Equal for reads that are one call at the same object. */
   readonly name: string;
-  /** How many rows it asks for. */
+  /** The number of rows it asks for. */
   readonly rows: number;
   /** At how many objects it is made at most, if not at all of them. */
   readonly atMost?: number;

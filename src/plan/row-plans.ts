@@ -36,7 +36,7 @@ export class RowPlans {
   /** The stage at which rows that are read by id have arrived. */
   readonly #arrivals = new Map<string, Stage>();
   readonly #collections = new Set<string>();
-  /** How many rows of a collection are wanted in the list view at stages that may turn out to be one. */
+  /** Counts the rows of collections that are wanted in the list view at stages that may turn out to be one. */
   readonly #later = new KeyCounts();
   /** Collections of which a page is read instead of rows. */
   readonly #paged = new Set<string>();
@@ -62,7 +62,7 @@ export class RowPlans {
     if (isInLists(row)) this.#later.add(collectionOf(row), textOf(row.objects), 1);
   }
 
-  /** Whether rows of a collection are read by id. */
+  /** True if rows of a collection are read by id. */
   reads(collection: string): boolean {
     return this.#collections.has(collection);
   }
@@ -116,7 +116,7 @@ export class RowPlans {
     }
   }
 
-  /** How many rows of a collection may be wanted at once: stages other than the first may turn out to be one. */
+  /** The most rows of a collection that may be wanted at once: stages other than the first may turn out to be one. */
   #countKeys(collection: KeyedCollection, rows: readonly WantedRow[]): number {
     const keys = new Map(rows.map(({ objects }) => [textOf(objects), objects.to - objects.from]));
     const count = [...keys.values()].reduce((sum, each) => sum + each, 0);

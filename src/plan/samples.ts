@@ -58,7 +58,7 @@ export function samplesOf(type: GraphQLInputType, many: number, number: number):
   return known.name === 'Int' ? [many, ...samples] : samples;
 }
 
-/** What has to be given, of either sort of owner; and, for a filter, one of its texts. */
+/** The required members, of either sort of owner; and, for a filter, one of its texts. */
 function objectsOf(type: GraphQLInputObjectType, many: number, number: number): readonly unknown[] {
   const fields = Object.values(type.getFields());
   const filtered = fields.find(({ type: inner }) => getNullableType(inner) === GraphQLString);

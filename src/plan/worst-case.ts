@@ -8,7 +8,7 @@ import { samplesOf } from './samples.ts';
 /** An operation, and for whom and how long it is planned. */
 interface PlanningOptions extends OperationScope {
   readonly maxPageSize: number;
-  /** How many steps each planning may take (see `mostSteps`); by default as many as it needs. */
+  /** The most steps of each planning (see `mostSteps`); by default as many as it needs. */
   readonly maxSteps?: number;
   /** The tenant for whom it would run, if the gateway holds the key. */
   readonly tenant?: Tenant | undefined;
@@ -100,7 +100,7 @@ function costsLess(found: CheckedPlan, other: CheckedPlan): boolean {
   return found.plan.lower < other.plan.lower;
 }
 
-/** What a variable may be: its default, else left out if it can be, or one of the values that cost differently. */
+/** The values to try for a variable: its default, else left out if it can be, or one of the values that cost differently. */
 function choicesOf(
   { variable, type, defaultValue }: VariableDefinitionNode,
   { schema, maxPageSize, variesDefaults }: WorstCaseOptions,
