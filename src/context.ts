@@ -1,4 +1,4 @@
-import type { AnswerBudget } from './answer/answer-budget.ts';
+import type { AnswerCounter } from './answer/answer-counter.ts';
 import type { Added } from './live/waiting-room.ts';
 import type { Loaders } from './loaders/loaders.ts';
 import type { RestApi } from './rest/api.ts';
@@ -29,7 +29,7 @@ export interface GatewayContext {
   /** The largest `first` or `last`, and the most rows that one REST call asks for. */
   readonly maxPageSize: number;
   /** Counts what is answered, and ends the operation at its limits. */
-  readonly answer: AnswerBudget;
+  readonly answer: AnswerCounter;
   /** Follows what is added to a list, from now on or from a place on; only a subscription that begins has it. */
   readonly follow?: ((list: ListRef, after: Position | undefined) => AsyncIterable<Added>) | undefined;
 }

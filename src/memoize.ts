@@ -1,12 +1,21 @@
 /** A function that works out each value once, and keeps it as long as the object that it is worked out from. */
 export function memoize<Key extends object, Value>(find: (key: Key) => Value): (key: Key) => Value {
-  const known = new WeakMap<Key, { readonly value: Value }>();
+  const known = new WeakMap<Key, Found<Key, Value>>();
+  // The objects of one list ask for the same, one after the other.
+  let last: Found<Key, Value> | undefined;
   return (key) => {
+    if (last?.key === key) return last.value;
     let found = known.get(key);
     if (found === undefined) {
-      found = { value: find(key) };
+      found = { key, value: find(key) };
       known.set(key, found);
     }
+    last = found;
     return found.value;
   };
+}
+
+interface Found<Key, Value> {
+  readonly key: Key;
+  readonly value: Value;
 }

@@ -7,7 +7,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import type { ObjectWeight } from '../answer/answer-budget.ts';
+import type { ObjectWeight } from '../answer/answer-counter.ts';
 import type { GatewayContext } from '../context.ts';
 import { memoize } from '../memoize.ts';
 import { rootOf, selectionOf } from './operation-trees.ts';
@@ -25,7 +25,7 @@ export function countAnswered(
   owner?: number,
 ): void {
   const type = getNamedType(info.returnType);
-  answer.take(count, isObjectType(type) ? weightOf(selectionOf(info).on(type)) : nothing, info.path, owner);
+  answer.add(count, isObjectType(type) ? weightOf(selectionOf(info).on(type)) : nothing, info.path, owner);
 }
 
 /** The weight of the root of an operation at most, whatever its variables are. */

@@ -57,7 +57,8 @@ export class SelectionTree {
   /** The selection on the root. */
   readonly root: Selection;
   /** By the use of `@defer` around them; the tree stands for none. Fields that several places share are one. */
-  readonly #selections = new WeakMap<object, WeakMap<object, Selection>>();
+  readonly #selections = memoize((_around: object) => new WeakMap<object, Selection>());
+  #last: { readonly nodes: readonly Selecting[]; readonly selection: Selection } | undefined;
 
   constructor(scope: OperationScope, decisions: Decisions) {
     this.scope = scope;
@@ -67,20 +68,19 @@ export class SelectionTree {
 
   /** The selection of all nodes of one field together. `usages` are the uses of `@defer` around them, if there are any. */
   at(nodes: readonly Selecting[], usages?: readonly (DeferUsage | undefined)[]): Selection {
+    // The resolver of a field asks for each object that it stands on.
+    if (usages === undefined && this.#last?.nodes === nodes) return this.#last.selection;
     const [node] = nodes;
-    const key = node !== undefined && nodes.length === 1 ? node : nodes;
-    const around = (nodes.length === 1 ? usages?.[0] : usages) ?? this;
-    let selections = this.#selections.get(around);
-    if (selections === undefined) {
-      selections = new WeakMap();
-      this.#selections.set(around, selections);
+    const isOne = node !== undefined && nodes.length === 1;
+    const selections = this.#selections((isOne ? usages?.[0] : usages) ?? this);
+    const key = isOne ? node : nodes;
+    let selection = selections.get(key);
+    if (selection === undefined) {
+      selection = new Selection(this, nodes, usages);
+      selections.set(key, selection);
     }
-    let found = selections.get(key);
-    if (found === undefined) {
-      found = new Selection(this, nodes, usages);
-      selections.set(key, found);
-    }
-    return found;
+    if (usages === undefined) this.#last = { nodes, selection };
+    return selection;
   }
 }
 

@@ -6,7 +6,7 @@ import {
   type GraphQLSchema,
   isObjectType,
 } from 'graphql';
-import { AnswerBudget } from '../answer/answer-budget.ts';
+import { AnswerCounter } from '../answer/answer-counter.ts';
 import { AnswerRoom } from '../answer/answer-room.ts';
 import type { GatewayContext } from '../context.ts';
 import { mappingOf } from '../graphql/field-mapping.ts';
@@ -75,7 +75,7 @@ export function startBelow(
   awaited.then(end, end);
   const isAhead = (): boolean => isAwaited && context.isAhead?.() !== false;
   // The executor counts what it answers of it.
-  const ahead = { ...context, answer: new AnswerBudget(unlimited, endless, ignore), isAhead };
+  const ahead = { ...context, answer: new AnswerCounter(unlimited, endless, ignore), isAhead };
   for (const relation of expensive) {
     const goOn = (value: unknown): Promise<void> => startFields(relation, value, ahead, infoBelow(relation, info));
     started.get(relation.responseKey)?.then(goOn).catch(ignore);

@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import type { AnswerBudget, AnswerExcess, ObjectWeight } from '../answer/answer-budget.ts';
+import type { AnswerCounter, AnswerExcess, ObjectWeight } from '../answer/answer-counter.ts';
 import type { BodyExcess } from '../rest/operation-deadline.ts';
 import { isObject } from '../rest/values.ts';
 import { measureJson, mostValues } from './answer-bytes.ts';
@@ -7,7 +7,7 @@ import { measureJson, mostValues } from './answer-bytes.ts';
 /** An executed operation: its data, the counts of its answer, and how many characters the upstream sent for it. */
 export interface Executed {
   readonly data: unknown;
-  readonly answer: AnswerBudget;
+  readonly answer: AnswerCounter;
   readonly root: ObjectWeight;
   readonly received: number;
   /** Bytes of the parts before, if it is a part of an answer. */

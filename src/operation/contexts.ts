@@ -1,4 +1,4 @@
-import { AnswerBudget, type AnswerLimits } from '../answer/answer-budget.ts';
+import { AnswerCounter, type AnswerLimits } from '../answer/answer-counter.ts';
 import type { AnswerRoom } from '../answer/answer-room.ts';
 import type { CursorCodec, GatewayContext } from '../context.ts';
 import { Loaders } from '../loaders/loaders.ts';
@@ -35,7 +35,7 @@ export function createContexts(options: ContextOptions): CreateContext {
   const { maxPageSize, cursors, upstream, room, saved, drift } = options;
   return ({ caller, trace, spans }, deadline, calls, cache) => {
     const rest = new ClientApi(drift.watch(upstream.clientFor(caller, { deadline, calls, trace, spans, cache })));
-    const answer = new AnswerBudget(options, room, () => deadline.end('limit'));
+    const answer = new AnswerCounter(options, room, () => deadline.end('limit'));
     return {
       rest,
       refusal: upstream.refusalOf(caller),

@@ -9,7 +9,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { measureOf } from '../look-ahead/document-measure.ts';
 import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.ts';
-import { CompileBudget } from './compile-budget.ts';
+import { CompileTime } from './compile-time.ts';
 import { conditionsOf, createExecutionInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
 import { deprecatedUsesOf } from './deprecated-uses.ts';
 import { type DocumentLimits, limitErrors } from './document-limits.ts';
@@ -55,12 +55,12 @@ export type Prepare = (query: string, operationName: string | undefined) => Prep
 /** Prepares each operation once while it is remembered. What is refused is not remembered: it could crowd out the rest. */
 export function createPrepare(options: PrepareOptions): Prepare {
   const prepared = new LRUCache<string, PreparedOperation>({ maxSize: options.cacheBytes });
-  const budget = new CompileBudget();
+  const compileTime = new CompileTime();
   return (query, operationName) => {
     const key = operationName === undefined ? query : `${operationName}\n${query}`;
     const known = prepared.get(key);
     if (known !== undefined) return known;
-    const operation = prepareOperation({ ...options, budget }, query, operationName, () => {
+    const operation = prepareOperation({ ...options, compileTime }, query, operationName, () => {
       // A size is taken anew only with a new entry.
       prepared.delete(key);
       prepared.set(key, operation, { size: sizeOf(key, query, operation) + codeSizeOf(operation) });

@@ -15,7 +15,7 @@ import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { GatewayContext } from '../context.ts';
 import { measureOf } from '../look-ahead/document-measure.ts';
 import { isIntrospection } from '../look-ahead/selection-tree.ts';
-import { CompileBudget } from './compile-budget.ts';
+import { CompileTime } from './compile-time.ts';
 import { type LiftedDocument, liftedPrefix, liftLiterals } from './lift-literals.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -48,7 +48,7 @@ export interface ExecutionOptions {
   /** True if clients may read the schema, and get suggestions from it if they misspell a name. */
   readonly introspection: boolean;
   /** Shared by all operations of a process that are compiled when they come again. */
-  readonly budget?: CompileBudget;
+  readonly compileTime?: CompileTime;
 }
 
 /**
@@ -83,9 +83,9 @@ export function createExecution(
       ? undefined
       : compiled(options, document, operation, interpret);
   if (compile === 'at once') return code() ?? interpret;
-  const { budget = new CompileBudget() } = options;
+  const { compileTime = new CompileTime() } = options;
   return onceAnswered(interpret, (use) =>
-    budget.spend(() => {
+    compileTime.spend(() => {
       const found = code();
       use(found ?? interpret);
       if (found !== undefined) onCompile();

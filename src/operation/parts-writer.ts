@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import type { AnswerBudget } from '../answer/answer-budget.ts';
+import type { AnswerCounter } from '../answer/answer-counter.ts';
 import type { PartsFormat } from '../context.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
@@ -18,7 +18,7 @@ export interface PartsOptions extends ErrorReporting {
   readonly prepared: PreparedOperation;
   readonly request: Pick<RequestContext, 'onClose'>;
   readonly cost: Cost;
-  readonly answer: AnswerBudget;
+  readonly answer: AnswerCounter;
   readonly deadline: OperationDeadline;
   readonly results: Results;
   /** Finds out what the last part says of the cost. */
@@ -31,7 +31,7 @@ export interface PartsOptions extends ErrorReporting {
  */
 export class PartsWriter {
   readonly #options: PartsOptions;
-  readonly #takeRoom: (bytes: number) => boolean;
+  readonly #claimRoom: (bytes: number) => boolean;
   /** The ids of what was announced to the client and is still to come. */
   readonly #pending = new Set<unknown>();
   readonly #reported: PublicError[] = [];
@@ -42,7 +42,7 @@ export class PartsWriter {
 
   constructor(options: PartsOptions) {
     this.#options = options;
-    this.#takeRoom = options.results.claim(options.request);
+    this.#claimRoom = options.results.claim(options.request);
   }
 
   /** True if the last part has been written. */
@@ -65,7 +65,7 @@ export class PartsWriter {
     const rest = JSON.stringify({ pending: format === 'v0.2' ? pending : undefined, hasNext: true });
     const text = `${result.slice(0, -1)},${rest.slice(1)}`;
     this.#written = Buffer.byteLength(text);
-    if (!this.#takeRoom(this.#written)) throw overload();
+    if (!this.#claimRoom(this.#written)) throw overload();
     return text;
   }
 
@@ -77,7 +77,7 @@ export class PartsWriter {
     const text = this.#textOf(part);
     if (text === undefined) return this.fail(new UpstreamError('UPSTREAM_INVALID_RESPONSE'));
     const bytes = Buffer.byteLength(text);
-    if (!this.#takeRoom(bytes)) return this.fail(new UpstreamError('OVERLOADED'));
+    if (!this.#claimRoom(bytes)) return this.fail(new UpstreamError('OVERLOADED'));
     this.#written += bytes;
     for (const entry of part.pending ?? []) this.#pending.add(idOf(entry));
     for (const entry of part.completed ?? []) this.#pending.delete(idOf(entry));

@@ -1,5 +1,5 @@
 import type { ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
-import { type AnswerBudget, AnswerLimitError } from '../answer/answer-budget.ts';
+import { type AnswerCounter, AnswerLimitError } from '../answer/answer-counter.ts';
 import type { AnswerRoom } from '../answer/answer-room.ts';
 import { rootWeight } from '../look-ahead/object-weight.ts';
 import { noRoomForBodies, Refusal } from '../rest/errors.ts';
@@ -29,7 +29,7 @@ export interface ExecutedData {
   readonly data: unknown;
   readonly errors?: ExecutionResult['errors'] | undefined;
   readonly prepared: PreparedOperation;
-  readonly answer: AnswerBudget;
+  readonly answer: AnswerCounter;
   /** Tells what the upstream answered. */
   readonly deadline: OperationDeadline;
   /** Bytes of the parts before, if it is a part of an answer. */

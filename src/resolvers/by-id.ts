@@ -31,7 +31,7 @@ export function fetchRecord(
 ): Promise<RowRecord | null> {
   if (!reaches(context.tenant?.reach, key)) return Promise.resolve(null);
   const weight = weightOf(selectionOn(key.noun, info));
-  context.answer.take(1, weight, info.path, key.scope.length + key.id.length);
+  context.answer.add(1, weight, info.path, key.scope.length + key.id.length);
   return fetchCounted(key, existence, context, info);
 }
 

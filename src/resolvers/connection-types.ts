@@ -15,18 +15,18 @@ import { fetchCounted, listedRecords } from './by-id.ts';
 /** The fields that every connection has. */
 export const Connection = {
   edges: (source: ConnectionSource, _args: object, context: GatewayContext, info: GraphQLResolveInfo): EdgeSource[] => {
-    takeRows(source, context, info);
+    countRows(source, context, info);
     return source.page.rows.map((_row, index) => ({ source, index }));
   },
   nodes: (source: ConnectionSource, _args: object, context: GatewayContext, info: GraphQLResolveInfo) => {
-    takeRows(source, context, info);
+    countRows(source, context, info);
     return recordsOf(source, source.page.rows, context, info);
   },
   pageInfo: (source: ConnectionSource, _args: object, context: GatewayContext): PageInfo => ({
     hasNextPage: source.hasNext,
     hasPreviousPage: source.hasPrevious,
-    startCursor: takeCursor(source, 0, context),
-    endCursor: takeCursor(source, source.page.rows.length - 1, context),
+    startCursor: countCursor(source, 0, context),
+    endCursor: countCursor(source, source.page.rows.length - 1, context),
   }),
 } satisfies EventConnectionResolvers;
 
@@ -39,7 +39,7 @@ export const CountedConnection = {
 /** One edge of any connection. */
 export const Edge = {
   cursor: ({ source, index }: EdgeSource, _args: object, context: GatewayContext): string =>
-    takeCursor(source, index, context) ?? '',
+    countCursor(source, index, context) ?? '',
   node: ({ source, index }: EdgeSource, _args: object, context: GatewayContext, info: GraphQLResolveInfo) =>
     recordsOf(source, source.page.rows.slice(index, index + 1), context, info)[0] ?? null,
 } satisfies ProjectEdgeResolvers;
@@ -55,12 +55,12 @@ function recordsOf(
   return rows.map((row) => fetchCounted(toRecord(list, { row }).key, 'unknown', context, info));
 }
 
-function takeRows({ list, page }: ConnectionSource, context: GatewayContext, info: GraphQLResolveInfo): void {
+function countRows({ list, page }: ConnectionSource, context: GatewayContext, info: GraphQLResolveInfo): void {
   countAnswered(page.rows.length, context, info, list.scope.length);
 }
 
-function takeCursor(source: ConnectionSource, index: number, { answer, cursors }: GatewayContext): string | null {
+function countCursor(source: ConnectionSource, index: number, { answer, cursors }: GatewayContext): string | null {
   const cursor = cursorAt(source, index, cursors);
-  if (cursor !== null) answer.takeText(cursor);
+  if (cursor !== null) answer.addText(cursor);
   return cursor;
 }

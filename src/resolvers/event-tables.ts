@@ -21,14 +21,14 @@ import { confirmScope } from './current-scope.ts';
 /** A page of events as CSV. */
 export const EventsCsvPage: EventsCsvPageResolvers = {
   csv: ({ page }) => page.content,
-  endCursor: (source, _args, context) => takeEndCursor(source, context),
+  endCursor: (source, _args, context) => countEndCursor(source, context),
   hasNextPage: ({ page }) => page.hasNext,
 };
 
 /** A page of rows as the upstream's query language gives them. */
 export const EventRowsPage: EventRowsPageResolvers = {
   rows: ({ page }) => [...page.content],
-  endCursor: (source, _args, context) => takeEndCursor(source, context),
+  endCursor: (source, _args, context) => countEndCursor(source, context),
   hasNextPage: ({ page }) => page.hasNext,
 };
 
@@ -74,7 +74,7 @@ export async function fetchEventRows(
 
 /** One event as CSV, by its upstream id or its global one; null if there is none. */
 export async function fetchEventCsv(list: ListRef, id: string, context: GatewayContext): Promise<string | null> {
-  context.answer.takeValue();
+  context.answer.addValue();
   const key = parseIdWithin(list, id, 'id');
   if (key.scope !== list.scope) await confirmScope(key, 'id', context);
   return context.loaders.reports.fetchEventCsv(key).catch((error: unknown) => {
@@ -106,7 +106,7 @@ export async function fetchEventValuesCsv(
   args: ValuesArguments,
   { loaders, answer }: GatewayContext,
 ): Promise<string> {
-  answer.takeValue();
+  answer.addValue();
   return loaders.reports.fetchEventValuesCsv(project.key.id, toValuesQuery(args));
 }
 
@@ -114,10 +114,10 @@ function toValuesQuery({ key, eventName }: ValuesArguments): ValuesQuery {
   return { key: queryText('key', key), event_name: queryText('eventName', eventName) };
 }
 
-function takeEndCursor<Content>({ list, page }: TableSource<Content>, context: GatewayContext): string | null {
+function countEndCursor<Content>({ list, page }: TableSource<Content>, context: GatewayContext): string | null {
   if (page.end === undefined) return null;
   const cursor = context.cursors.encode(list, page.end);
-  context.answer.takeText(cursor);
+  context.answer.addText(cursor);
   return cursor;
 }
 

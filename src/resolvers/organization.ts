@@ -24,7 +24,7 @@ export const Organization: OrganizationResolvers = {
     return { body: await context.loaders.reports.fetchPluginsReport(id, 'activity', query) };
   },
   pluginExportsUnsubscribeConfigs: async ({ id }, _args, { loaders, answer }) => {
-    answer.takeValue();
+    answer.addValue();
     return expected(itemsIn(await loaders.reports.fetchPluginsReport(id, 'exports_unsubscribe_configs')));
   },
   pluginRepository: async ({ id }, _args, context, info) => {
@@ -58,7 +58,7 @@ async function fetchName(
   { loaders, answer }: GatewayContext,
 ): Promise<string | null> {
   if (known !== undefined) return known;
-  answer.takeValue();
+  answer.addValue();
   const collection = plugins(id);
   const nameAtHand = (): string | undefined => {
     const row = loaders.store.findIn(collection, (one) => nameIn(one, id) !== undefined);

@@ -53,7 +53,7 @@ function countedAgain<T extends NodeRecord | Error | null>(
 ): T {
   if (node === null || node instanceof Error) return node;
   const owner = node.noun === 'Organization' ? node.id.length : node.scope.length + (node.knownId?.length ?? 0);
-  context.answer.take(1, weightOf(selectionOn(node.noun, info)), info.path, owner);
+  context.answer.add(1, weightOf(selectionOn(node.noun, info)), info.path, owner);
   return node;
 }
 
@@ -65,7 +65,7 @@ async function fetchNode(
 ): Promise<NodeRecord | null> {
   const { type, scope, id } = parseGlobalId(globalId, argument);
   if (type === 'Organization') {
-    context.answer.take(1, weightOf(selectionOn(type, info)), info.path, id.length);
+    context.answer.add(1, weightOf(selectionOn(type, info)), info.path, id.length);
     return organizationRecord({ id }, context);
   }
   return fetchRecord({ noun: type, scope, id }, 'unknown', context, info);

@@ -44,7 +44,7 @@ export const EventsAdded: EventsAddedResolvers = {
   },
   cursor: ({ list, place }, _args, { answer, cursors }) => {
     const cursor = cursors.encode(ofTail(list), place);
-    answer.takeText(cursor);
+    answer.addText(cursor);
     return cursor;
   },
 };

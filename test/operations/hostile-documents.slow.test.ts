@@ -4,7 +4,7 @@ import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { toGlobalId } from '../../src/graphql/ids.ts';
 import { Loaders } from '../../src/loaders/loaders.ts';
 import type { Log } from '../../src/log.ts';
-import { CompileBudget } from '../../src/operation/compile-budget.ts';
+import { CompileTime } from '../../src/operation/compile-time.ts';
 import { createExecution } from '../../src/operation/execute.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
@@ -159,11 +159,11 @@ test('an operation without data is never compiled, one with data once', async ()
 
 test('compiling takes a tenth of each second, and what found no room is compiled later', () => {
   let now = 0;
-  const budget = new CompileBudget(() => now);
+  const time = new CompileTime(() => now);
   const takes60Ms = (): void => {
     now += 60;
   };
-  expect([1, 2, 3].map(() => budget.spend(takes60Ms))).toEqual([true, true, false]);
+  expect([1, 2, 3].map(() => time.spend(takes60Ms))).toEqual([true, true, false]);
   now += 1000;
-  expect(budget.spend(takes60Ms)).toBe(true);
+  expect(time.spend(takes60Ms)).toBe(true);
 });

@@ -1,8 +1,8 @@
-import { AnswerBudget } from '../../src/answer/answer-budget.ts';
+import { AnswerCounter } from '../../src/answer/answer-counter.ts';
 import { AnswerRoom } from '../../src/answer/answer-room.ts';
 
 /** A budget without limits. */
-export function unlimitedAnswer(): AnswerBudget {
+export function unlimitedAnswer(): AnswerCounter {
   const limits = { maxAnswerObjects: Infinity, maxAnswerBytes: Infinity };
-  return new AnswerBudget(limits, new AnswerRoom(Infinity), () => undefined);
+  return new AnswerCounter(limits, new AnswerRoom(Infinity), () => undefined);
 }

@@ -56,7 +56,7 @@ const smallAnswer = 2 ** 20;
  * Counts what one operation answers while resolvers make it: objects, the bytes of their structure, and how often text
  * of the upstream's may be repeated in them. All are upper counts: an object that turns out to be null counts too.
  */
-export class AnswerBudget {
+export class AnswerCounter {
   readonly #limits: AnswerLimits;
   readonly #room: AnswerRoom;
   readonly #onExcess: () => void;
@@ -101,7 +101,7 @@ export class AnswerBudget {
    * Counts objects before they are made. `owner` is the length of the ids that their global ids hold beside their own.
    * Throws once a limit is exceeded, and from then on.
    */
-  take(count: number, { objects, bytes, leaves, ids, copies }: ObjectWeight, at: ResponsePath, owner = 0): void {
+  add(count: number, { objects, bytes, leaves, ids, copies }: ObjectWeight, at: ResponsePath, owner = 0): void {
     if (this.#state !== 'open') throw new AnswerLimitError();
     this.#objects += count * objects;
     this.#bytes += count * bytes;
@@ -112,16 +112,16 @@ export class AnswerBudget {
     if (this.#objects > maxAnswerObjects) this.#end('objects', this.#objects, maxAnswerObjects, at);
     if (this.#bytes > maxAnswerBytes) this.#end('bytes', this.#bytes, maxAnswerBytes, at);
     const weight = this.#bytes + this.#objects * objectBytes;
-    if (weight > smallAnswer) this.#takeRoom(weight - this.#taken);
+    if (weight > smallAnswer) this.#claimRoom(weight - this.#taken);
   }
 
   /** Counts a text that is answered beside the columns of rows. */
-  takeText({ length }: string): void {
+  addText({ length }: string): void {
     this.#values += length * mostGrowth;
   }
 
   /** Counts a value of the upstream's that is answered beside the columns of rows. */
-  takeValue(): void {
+  addValue(): void {
     this.#copies += 1;
   }
 
@@ -146,7 +146,7 @@ export class AnswerBudget {
     throw new AnswerLimitError();
   }
 
-  #takeRoom(bytes: number): void {
+  #claimRoom(bytes: number): void {
     if (this.#room.take(bytes)) {
       this.#taken += bytes;
       return;
@@ -157,7 +157,7 @@ export class AnswerBudget {
   }
 }
 
-/** The answer has reached a limit. No client sees it: what was made of the answer is dropped (see `AnswerBudget.excess`). */
+/** The answer has reached a limit. No client sees it: what was made of the answer is dropped (see `AnswerCounter.excess`). */
 export class AnswerLimitError extends Error {
   override readonly name = 'AnswerLimitError';
 

@@ -5,7 +5,7 @@ const msPerSecond = 100;
  * Bounds the time for which compiling operations keeps the event loop: code pays for itself only if an operation comes again and
  * again, and a client that sends thousands of documents twice each must not stop all others.
  */
-export class CompileBudget {
+export class CompileTime {
   readonly #now: () => number;
   #secondBegan = Number.NEGATIVE_INFINITY;
   #spentMs = 0;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AnswerBudget } from '../../src/answer/answer-budget.ts';
+import { AnswerCounter } from '../../src/answer/answer-counter.ts';
 import { AnswerRoom } from '../../src/answer/answer-room.ts';
 
 const at = { prev: { prev: undefined, key: 'projects' }, key: 'nodes' };
@@ -8,28 +8,28 @@ const weight = { objects: 1, bytes: 10, leaves: 1, ids: 0, copies: 1 };
 test('the first object beyond the limit ends an answer, and nothing is counted after it', () => {
   let ends = 0;
   const limits = { maxAnswerObjects: 5, maxAnswerBytes: 1000 };
-  const answer = new AnswerBudget(limits, new AnswerRoom(), () => {
+  const answer = new AnswerCounter(limits, new AnswerRoom(), () => {
     ends += 1;
   });
-  answer.take(5, weight, at);
-  expect(() => answer.take(1, weight, at)).toThrow('as much as it may');
-  expect(() => answer.take(0, weight, at)).toThrow('as much as it may');
+  answer.add(5, weight, at);
+  expect(() => answer.add(1, weight, at)).toThrow('as much as it may');
+  expect(() => answer.add(0, weight, at)).toThrow('as much as it may');
   expect(answer.excess).toEqual({ unit: 'objects', count: 6, limit: 5, path: 'projects.nodes' });
   expect(ends).toBe(1);
 });
 
 test('answers that are made at the same time share the room of the process, and give it back', () => {
   const room = new AnswerRoom(2 ** 21);
-  const create = (): AnswerBudget =>
-    new AnswerBudget({ maxAnswerObjects: 10_000, maxAnswerBytes: 2 ** 24 }, room, () => undefined);
+  const create = (): AnswerCounter =>
+    new AnswerCounter({ maxAnswerObjects: 10_000, maxAnswerBytes: 2 ** 24 }, room, () => undefined);
   const [first, second] = [create(), create()];
-  first.take(3000, weight, at);
-  expect(() => second.take(3000, weight, at)).toThrow('as much as it may');
+  first.add(3000, weight, at);
+  expect(() => second.add(3000, weight, at)).toThrow('as much as it may');
   expect([first.isShed, second.isShed, second.excess]).toEqual([false, true, undefined]);
   second.finish();
   first.finish();
   expect(room.taken).toBe(0);
   // What runs on in vain takes nothing any more.
-  expect(() => first.take(3000, weight, at)).toThrow('as much as it may');
+  expect(() => first.add(3000, weight, at)).toThrow('as much as it may');
   expect(room.taken).toBe(0);
 });
