@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { Position } from '../../src/rest/positions.ts';
 import { askPage, idsOf, type Page, type Place, walkForward } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
+import { cursors } from '../support/plans.ts';
 import type { JsonObject } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
 import { event } from '../support/rows.ts';
@@ -20,6 +22,11 @@ const dialects = [
 ] as const;
 
 const place = (project: number): Place => ({ field: 'events', under: `project(id: ${project})` });
+
+/** Behind 60 events of one moment, as cursors said it of which the ids are named. */
+function counted(ids: readonly string[]): Position {
+  return { offset: 60, before: '2024-05-01T09:30:01Z', boundary: { time: tieTime, ids } };
+}
 
 interface Walk {
   readonly rows: readonly JsonObject[];
@@ -162,6 +169,25 @@ describe('events of a list that goes on by time', () => {
       after = page.hasNextPage ? page.endCursor : null;
     } while (after !== null);
     expect(found).toEqual(idsOf(rows));
+  });
+
+  test.each([
+    ['the rows of the list', () => ({ offset: 60 })],
+    ['rows within their moment', (ids: readonly string[]) => counted(ids.slice(0, 60))],
+    [
+      'rows within their moment, and name as many of them as they hold',
+      (ids: readonly string[]) => counted(ids.slice(10, 60)),
+    ],
+  ])('stay behind cursors that count %s', async (_name, position) => {
+    const rows = tiedEvents(0, 70, 3);
+    await using upstream = await startUpstream({ 'GET /api/projects/1/events/': keyset(rows) });
+    upstream.release();
+    await using gateway = await startGateway(upstream);
+    const after = cursors.encode({ noun: 'Event', scope: '1', filter: {} }, position(idsOf(rows)));
+    const page = await askPage(gateway, place(1), { first: 5, after });
+    expect(page.rows).toEqual(idsOf(rows.slice(60, 65)));
+    const rest = await askPage(gateway, place(1), { first: 20, after: page.cursors[2] });
+    expect(rest.rows).toEqual(idsOf(rows.slice(63)));
   });
 
   test('are asked for in pages of the maximum at most: what is known of their moment is skipped then', async () => {
