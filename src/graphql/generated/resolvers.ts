@@ -676,7 +676,11 @@ export type EventConnection = {
 /** One item of a page of events, newest first and forward only, with its place in the list. */
 export type EventEdge = {
   __typename?: 'EventEdge';
-  /** The item's place in the list: opaque, and good as `after` of this same list only. */
+  /**
+   * The item's place in the list: opaque, and good as `after` of this same list only. It names up to 50 events that share
+   * the moment of this one. If more do, those beyond are counted, and an event of that moment that arrives meanwhile may
+   * move them.
+   */
   cursor: Scalars['String']['output'];
   /** The item; null if it cannot be answered. */
   node?: Maybe<Event>;
