@@ -32,6 +32,7 @@ import type { CallBudget } from './rest/budget/call-budget.ts';
 import { createCallBudget } from './rest/budget/create-budget.ts';
 import { cacheUseOf } from './rest/cache/cache-use.ts';
 import type { Epochs } from './rest/cache/epochs.ts';
+import { createPurge, type Purge } from './rest/cache/purge.ts';
 import type { CacheOptions, RestCache } from './rest/cache/rest-cache.ts';
 import { shareCache } from './rest/cache/shared-cache.ts';
 import type { Caller } from './rest/caller.ts';
@@ -121,6 +122,8 @@ export interface Gateway {
   /** From now on requests are those of these tenants, if the gateway holds the keys. */
   readonly takeTenants: (tenants: Tenants) => void;
   readonly metrics: Metrics;
+  /** Forgets what is cached. */
+  readonly purge: Purge;
   /** How the upstream is doing, for metrics and readiness. */
   readonly upstreamHealth: () => UpstreamHealth;
   /** Asks the upstream once, without a key. Resolves to a phrase that says what came; never rejects. */
@@ -182,6 +185,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   const { run, live } = createOperations(options, parts);
   if (live !== undefined) metrics.measureStreams(live);
   const bodyBudget = new BodyBudget(options.bodyLimits.bytes);
+  let tenants: Tenants = options.auth?.tenants ?? new Map();
   const edge = {
     ...options,
     schema,
@@ -198,12 +202,14 @@ export function createGateway(given: GatewayOptions): Gateway {
         ? new Map()
         : serveAgents({ ...edge, resource }, () => toolsOf(persisted.documents()), metrics),
     reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), auth?.reload()])),
-    takeTenants: (tenants) => {
-      auth?.authenticator.takeTenants(tenants);
-      live?.streams.takeTenants(tenants);
+    takeTenants: (next) => {
+      tenants = next;
+      auth?.authenticator.takeTenants(next);
+      live?.streams.takeTenants(next);
     },
     cutStreams: () => live?.streams.cutAll(),
     metrics,
+    purge: createPurge(cache?.epochs, () => tenants),
     upstreamHealth: upstream.health,
     checkUpstream: upstream.check,
     close: () => closeAll([persisted, tls, auth, callBudget, redis], upstream),

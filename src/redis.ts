@@ -66,6 +66,9 @@ const mostWaiting = 1000;
 /** How often a Redis that did not answer in time is tried again, in milliseconds. */
 const restMs = 1000;
 
+/** Names that Redis looks at for one command of a scan: it serves others in between. */
+const scanned = 500;
+
 /** The longest time until a lost connection is tried again, in milliseconds. */
 const longestReconnectMs = 2000;
 
@@ -79,7 +82,7 @@ const closed = 'connection closed';
 const outages: ReadonlySet<string> = new Set(['LOADING', 'MASTERDOWN', 'CLUSTERDOWN', 'NOAUTH']);
 
 /** The commands that gateways send, whose failures are counted. */
-const commands = ['eval', 'evalsha', 'exists', 'get', 'pttl', 'set', 'unlink'] as const;
+const commands = ['eval', 'evalsha', 'exists', 'get', 'pttl', 'scan', 'set', 'unlink'] as const;
 
 /**
  * The one connection of a process to a Redis: for documents, budget and cache. It is up while there is a connection and answers
@@ -151,6 +154,34 @@ export class SharedRedis {
         return client.call('eval', script.text, ...rest);
       }),
     );
+  }
+
+  /**
+   * Deletes all names that match a pattern, in every node of a Cluster, and answers how many there were; undefined if a command
+   * fails or is too late. What is there all the while is deleted, what is made meanwhile may not be.
+   */
+  async unlinkAll(pattern: string): Promise<number | undefined> {
+    let count = 0;
+    for (const node of this.#client instanceof Cluster ? this.#client.nodes('master') : [this.#client]) {
+      let cursor = '0';
+      do {
+        const found = await this.#ask('scan', {}, () => node.scan(cursor, 'MATCH', pattern, 'COUNT', scanned));
+        if (!Array.isArray(found)) return undefined;
+        const parts: readonly unknown[] = found;
+        const [next, names] = parts;
+        cursor = String(next);
+        const unlinked = await this.#unlink(node, Array.isArray(names) ? names.map(String) : []);
+        if (unlinked === undefined) return undefined;
+        count += unlinked;
+      } while (cursor !== '0');
+    }
+    return count;
+  }
+
+  /** One by one, because in a Cluster the names of one command have to have one hash tag. */
+  async #unlink(node: Redis, names: readonly string[]): Promise<number | undefined> {
+    const answers = await Promise.all(names.map((name) => this.#ask('unlink', {}, () => node.unlink(name))));
+    return answers.includes(undefined) ? undefined : answers.filter((answer) => answer === 1).length;
   }
 
   /** Ends the connection for good; that is not logged. */

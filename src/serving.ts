@@ -183,7 +183,8 @@ async function startServing(
   const options = { port, host, stopDelayMs, drainMs: drainMsOf(config), compression, socket: link?.socket };
   const isSeparate = config.metricsPort !== undefined;
   const server = await listening('PORT', startServer({ ...gateway, metrics }, { ...options, metrics: !isSeparate }));
-  const admin = adminToken && createAdminEndpoint({ token: adminToken.current, usage: metrics.usage });
+  const admin =
+    adminToken && createAdminEndpoint({ token: adminToken.current, usage: metrics.usage, purge: gateway.purge });
   const scraped = isSeparate ? startMetricsServer(metrics, { ...options, port: config.metricsPort, admin }) : undefined;
   const closeMetrics = scraped && (await listening('METRICS_PORT', scraped));
   const checked = config.upstreamUrl === undefined ? undefined : gateway.checkUpstream();

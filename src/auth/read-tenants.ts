@@ -65,7 +65,7 @@ function tenantOf(name: string, entry: JsonObject, where: Place, source: Tenants
   const mutations = mutationsOf(entry['mutations'] ?? false, reach !== undefined, where.at('.mutations'), source);
   const { projects = null, organizations = null } = reach ?? {};
   const contents = [name, key, projects && [...projects], organizations && [...organizations], [...mutations]];
-  return { name, key, keyHash: sha256(`Bearer ${key}`), entryHash: sha256(JSON.stringify(contents)), reach, mutations };
+  return { name, key, keyHash: sha256(key), entryHash: sha256(JSON.stringify(contents)), reach, mutations };
 }
 
 const keyMembers = ['key', 'keyFile', 'keyEnv'] as const;

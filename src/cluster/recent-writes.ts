@@ -15,13 +15,14 @@ export class RecentWrites<Worker extends object> {
   }
 
   /** A worker has changed an epoch, which it does before and after each write. */
-  note(worker: Worker, { sharingKey }: EpochChange): void {
+  note(worker: Worker, change: EpochChange): void {
+    if (change === 'all') return;
     let keys = this.#keys.get(worker);
     if (keys === undefined) {
       keys = new LRUCache({ max: mostKeys, ttl: this.#lastMs });
       this.#keys.set(worker, keys);
     }
-    keys.set(sharingKey, true);
+    keys.set(change.sharingKey, true);
   }
 
   /** The sharing keys with which a worker may have had a write under way. */

@@ -4,11 +4,8 @@ import { createPending } from './pending.ts';
 /** Longest time that a write waits for the other workers, in milliseconds; the primary gives up a little sooner. */
 const timeoutMs = 6000;
 
-/** A new epoch of a key, which all workers have to know of. */
-export interface EpochChange {
-  readonly sharingKey: string;
-  readonly epoch: Epoch;
-}
+/** A new epoch of a key, which all workers have to know of; `all`: each key gets one. */
+export type EpochChange = { readonly sharingKey: string; readonly epoch: Epoch } | 'all';
 
 /** Tells the other workers of a change; `changed` is to be called with the id when they have it. */
 type SendToOthers = (id: number, change: EpochChange) => void;
@@ -38,9 +35,17 @@ export class WorkerEpochs implements Epochs {
     return epoch;
   }
 
-  /** Another worker has made an epoch. */
-  adopt({ sharingKey, epoch }: EpochChange): void {
-    this.#own.adopt(sharingKey, epoch);
+  async purge(sharingKey: string | undefined): Promise<number | undefined> {
+    const count = await this.#own.purge(sharingKey);
+    const change = sharingKey === undefined ? 'all' : { sharingKey, epoch: this.#own.current(sharingKey) };
+    const hasAll = await this.#changes.ask((id) => this.#sendToOthers(id, change));
+    return hasAll === undefined ? undefined : count;
+  }
+
+  /** Another worker has made an epoch, or ended all. */
+  adopt(change: EpochChange): void {
+    if (change === 'all') this.#own.forgetAll();
+    else this.#own.adopt(change.sharingKey, change.epoch);
   }
 
   /** All others have the change of this id. */

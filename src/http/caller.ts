@@ -84,7 +84,7 @@ export function callerOf({ authorization }: Pick<IdentifyingHeaders, 'authorizat
   if (known !== undefined) return known;
   const key = bearer.exec(authorization)?.[1];
   if (key === undefined) return undefined;
-  const keyHash = hash('sha256', `Bearer ${key}`, 'base64url');
+  const keyHash = hash('sha256', key, 'base64url');
   const caller: Caller = { key, hash: keyHash, sharingKey: keyHash, queueKey: keyHash };
   callers.set(authorization, caller);
   return caller;

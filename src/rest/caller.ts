@@ -3,7 +3,7 @@ import type { Tenant } from './tenants.ts';
 /** Who asks: the personal API key, and what stands for it wherever something is shared or counted. */
 export interface Caller {
   readonly key: string;
-  /** SHA-256 of the full Authorization value with that key. */
+  /** SHA-256 of that key, as base64url. */
   readonly hash: string;
   /** REST calls with one of these are shared; the upstream's limits, failures and refusals of keys are counted by it. */
   readonly sharingKey: string;

@@ -5,7 +5,7 @@ export interface Tenant {
   readonly name: string;
   /** The personal API key that its calls are made with. */
   readonly key: string;
-  /** SHA-256 of the Authorization value with that key: REST calls are shared and counted by it. */
+  /** SHA-256 of that key, as base64url: REST calls are shared and counted by it. */
   readonly keyHash: string;
   /** SHA-256 of the whole entry: whole operations are shared by it. */
   readonly entryHash: string;

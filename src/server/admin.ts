@@ -1,6 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answerHeaders } from '../http/response.ts';
+import type { Purge, PurgeTarget } from '../rest/cache/purge.ts';
+import { isObject } from '../rest/values.ts';
 import type { Usage } from '../telemetry/client-usage.ts';
 
 /** What operators may do over HTTP, and who is an operator. */
@@ -9,6 +11,8 @@ export interface AdminOptions {
   readonly token: () => string;
   /** Who has used what, added up over all workers. */
   readonly usage: () => Promise<Usage>;
+  /** Forgets what is cached for keys. */
+  readonly purge: Purge;
 }
 
 /** Answers requests below `/admin/`. */
@@ -29,9 +33,10 @@ interface AdminAnswer {
 }
 
 /** Serves operators who show the token. Nothing else is looked at of a request without it. */
-export function createAdminEndpoint({ token, usage }: AdminOptions): AdminEndpoint {
+export function createAdminEndpoint({ token, usage, purge }: AdminOptions): AdminEndpoint {
   const paths: Readonly<Record<string, AdminPath>> = {
     '/admin/usage': { method: 'GET', answer: async () => ({ status: 200, body: await usage() }) },
+    '/admin/cache/purge': { method: 'POST', answer: async (request) => answerPurge(await targetIn(request), purge) },
   };
   const takesOneMore = createRateLimit();
   return (request, response) => {
@@ -57,6 +62,52 @@ export function createAdminEndpoint({ token, usage }: AdminOptions): AdminEndpoi
       () => sendJson(response, 503, errorOf('not all processes of the gateway have answered')),
     );
   };
+}
+
+async function answerPurge(target: PurgeTarget | undefined, purge: Purge): Promise<AdminAnswer> {
+  if (target === undefined) {
+    const expected = '{"tenant": "NAME"}, {"keySha256": "64 hexadecimal digits"} or {"all": true}';
+    return { status: 400, body: errorOf(`expected ${expected} as JSON`) };
+  }
+  const purged = await purge(target);
+  switch (purged) {
+    case 'no cache':
+      return { status: 409, body: errorOf('nothing is cached: CACHE_TTL is not set') };
+    case 'unknown tenant':
+      return { status: 404, body: errorOf('UPSTREAM_KEYS has no such tenant') };
+    case 'out of reach':
+      return { status: 503, body: errorOf('not all that share the cache could be told: ask again') };
+    default:
+      return { status: 200, body: { keys: purged } };
+  }
+}
+
+/** Most bytes of a request. */
+const maxBytes = 4096;
+
+/** What a request asks to purge; undefined if it is nothing that can be understood. */
+async function targetIn(request: IncomingMessage): Promise<PurgeTarget | undefined> {
+  let text = '';
+  for await (const chunk of request.setEncoding('utf8')) {
+    text += String(chunk);
+    if (text.length > maxBytes) return undefined;
+  }
+  const value = parsed(text);
+  const [entry, ...others] = isObject(value) ? Object.entries(value) : [];
+  if (entry === undefined || others.length > 0) return undefined;
+  const [name, target] = entry;
+  if (name === 'all' && target === true) return { all: true };
+  if (typeof target !== 'string') return undefined;
+  if (name === 'tenant') return { tenant: target };
+  return name === 'keySha256' && /^[\da-f]{64}$/i.test(target) ? { keySha256: target } : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Hashes have equal lengths, so the comparison takes as long for any text. */

@@ -1,8 +1,11 @@
+import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createAdminEndpoint } from '../../src/server/admin.ts';
 import { startMetricsServer } from '../../src/server/server.ts';
+import { cacheSettings } from '../support/cache.ts';
 import { freePort } from '../support/free-port.ts';
-import { ask, startGateway, type TestGateway } from '../support/gateway.ts';
+import { ask, key, startGateway, type TestGateway } from '../support/gateway.ts';
+import { pause } from '../support/load.ts';
 import { createFolder } from '../support/persisted.ts';
 import { runMain } from '../support/process.ts';
 import { project } from '../support/rows.ts';
@@ -15,15 +18,18 @@ const byName = 'query Open { project(id: 1) { name } }';
 /** The port of operators of a gateway. */
 interface Admin extends AsyncDisposable {
   readonly ask: (path: string, authorization?: string, method?: string) => Promise<Response>;
+  readonly post: (path: string, body: string) => Promise<Response>;
 }
 
 async function startAdmin({ gateway }: TestGateway): Promise<Admin> {
   const port = await freePort();
-  const admin = createAdminEndpoint({ token: () => token, usage: gateway.metrics.usage });
+  const admin = createAdminEndpoint({ token: () => token, usage: gateway.metrics.usage, purge: gateway.purge });
   const close = await startMetricsServer(gateway.metrics, { port, host: '127.0.0.1', admin });
   return {
     ask: (path, authorization = `Bearer ${token}`, method = 'GET') =>
       fetch(`http://127.0.0.1:${port}${path}`, { method, headers: { authorization } }),
+    post: (path, body) =>
+      fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers: { authorization: `Bearer ${token}` }, body }),
     [Symbol.asyncDispose]: () => Promise.resolve(close()),
   };
 }
@@ -69,6 +75,81 @@ test('another path, another method and an eleventh request in a second are refus
   expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(30);
   expect(new Set(statuses)).toEqual(new Set([200, 429]));
   expect(answers.find(({ status }) => status === 429)?.headers.get('retry-after')).toBe('1');
+});
+
+test('operators forget what is cached: of a key, of a tenant that there is, or all', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream, { cache: cacheSettings });
+  await using admin = await startAdmin(gateway);
+  const callsAfter = async (): Promise<number> => {
+    await gateway.ask(byName);
+    return upstream.requests.length;
+  };
+  const purge = async (body: unknown): Promise<unknown> => {
+    const answer = await admin.post('/admin/cache/purge', typeof body === 'string' ? body : JSON.stringify(body));
+    if (answer.status !== 429) return [answer.status, await answer.json()];
+    await pause(300);
+    return purge(body);
+  };
+  expect([await callsAfter(), await callsAfter()]).toEqual([1, 1]);
+  expect(await purge({ keySha256: hash('sha256', key) })).toEqual([200, { keys: 1 }]);
+  expect([await callsAfter(), await callsAfter()]).toEqual([2, 2]);
+  expect(await purge({ keySha256: hash('sha256', 'phx_other') })).toEqual([200, { keys: 1 }]);
+  expect(await callsAfter()).toBe(2);
+  expect(await purge({ all: true })).toEqual([200, { keys: 2 }]);
+  expect(await callsAfter()).toBe(3);
+  expect(await purge({ tenant: 'nobody' })).toEqual([404, { error: 'UPSTREAM_KEYS has no such tenant' }]);
+  for (const wrong of [
+    '',
+    '{',
+    '[]',
+    {},
+    { all: false },
+    { tenant: 1 },
+    { all: true, tenant: 'a' },
+    { keySha256: 'ab' },
+    { tenant: 'x'.repeat(5000) },
+  ]) {
+    expect(await purge(wrong)).toEqual([
+      400,
+      { error: expect.stringContaining('expected {"tenant": "NAME"}') as unknown },
+    ]);
+  }
+});
+
+test('without a cache there is nothing to forget, which is no success', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  await using admin = await startAdmin(gateway);
+  expect((await admin.post('/admin/cache/purge', '{"all": true}')).status).toBe(409);
+});
+
+test('a purge at one worker is one at all', async () => {
+  await using upstream = await startUpstream(routes);
+  using folder = createFolder();
+  const port = await freePort();
+  const settings = {
+    PORT: '0',
+    UPSTREAM_URL: upstream.url,
+    METRICS_PORT: String(port),
+    WORKERS: '2',
+    CACHE_TTL: 'projects=600',
+  };
+  await using gateway = runMain([], { ...settings, ADMIN_TOKEN_FILE: folder.write('token', token) });
+  const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
+  const askAll = async (): Promise<number> => {
+    for (let times = 0; times < 10; times += 1) await ask(url, byName, { headers: { connection: 'close' } });
+    return upstream.requests.length;
+  };
+  const before = await askAll();
+  expect(await askAll()).toBe(before);
+  const answer = await fetch(`http://127.0.0.1:${port}/admin/cache/purge`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    body: JSON.stringify({ all: true }),
+  });
+  expect(answer.status).toBe(200);
+  expect(await askAll()).toBe(2 * before);
 });
 
 test('without a token there is nothing below /admin/, and never on the port of the gateway', async () => {

@@ -18,6 +18,11 @@ export interface Epochs {
    * for `current`. Never rejects.
    */
   readonly renew: (sharingKey: string) => Epoch | undefined | Promise<Epoch | undefined>;
+  /**
+   * Ends the epoch of a key, or of all keys. Answers of how many; undefined if it may be in use still somewhere. Never
+   * rejects.
+   */
+  readonly purge: (sharingKey: string | undefined) => Promise<number | undefined>;
 }
 
 /**
@@ -46,6 +51,20 @@ export class LocalEpochs implements Epochs {
     const epoch = randomUUID();
     this.adopt(sharingKey, epoch);
     return epoch;
+  }
+
+  purge(sharingKey: string | undefined): Promise<number> {
+    if (sharingKey === undefined) return Promise.resolve(this.forgetAll());
+    this.renew(sharingKey);
+    return Promise.resolve(1);
+  }
+
+  /** Each key gets its next epoch when it is used next. Answers how many had one. */
+  forgetAll(): number {
+    const count = this.#proven.size + this.#unproven.size;
+    this.#proven.clear();
+    this.#unproven.clear();
+    return count;
   }
 
   /** A key has an epoch that another process has made. */

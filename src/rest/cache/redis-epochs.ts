@@ -10,6 +10,9 @@ const keptSeconds = 7 * 24 * 3600;
 const idLength = 36;
 const markLength = 22;
 
+/** What the names of all epochs in Redis begin with. */
+const prefix = 'cache:epoch:';
+
 /** How often a gateway tries to tell Redis of the ends of epochs that it could not tell, in milliseconds. */
 const tellEveryMs = 200;
 
@@ -76,11 +79,21 @@ export class RedisEpochs implements Epochs {
   }
 
   async renew(sharingKey: string): Promise<Epoch | undefined> {
+    return (await this.#renew(sharingKey))?.epoch;
+  }
+
+  async #renew(sharingKey: string): Promise<Told | undefined> {
     const mark = Symbol(sharingKey);
     this.#unsent.set(sharingKey, mark);
     const told = await this.#end(sharingKey, true);
     if (told === undefined) this.#tellLater();
-    return told?.epoch;
+    return told;
+  }
+
+  /** A key that has no epoch in Redis has none anywhere: it gets one when it is used next. */
+  async purge(sharingKey: string | undefined): Promise<number | undefined> {
+    if (sharingKey === undefined) return this.#redis.unlinkAll(`${prefix}*`);
+    return (await this.#renew(sharingKey)) === undefined ? undefined : 1;
   }
 
   /** Ends the epoch of a key; undefined if Redis could not be told. */
@@ -92,7 +105,7 @@ export class RedisEpochs implements Epochs {
   }
 
   async #run(sharingKey: string, act: Act, isInsistent: boolean): Promise<Told | undefined> {
-    const name = `cache:epoch:${hash('sha256', `${this.#upstream} ${sharingKey}`, 'base64url')}`;
+    const name = `${prefix}${hash('sha256', `${this.#upstream} ${sharingKey}`, 'base64url')}`;
     const proven = this.#proven.get(sharingKey) === true ? 'proven' : '';
     const args = [this.#make(sharingKey), act, proven, keptSeconds];
     const answer = await this.#redis.run(script, [name], args, { isInsistent });

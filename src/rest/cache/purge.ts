@@ -1,0 +1,28 @@
+import type { Tenants } from '../tenants.ts';
+import type { Epochs } from './epochs.ts';
+
+/** Whose cached answers are forgotten: those of a tenant, of a key by its SHA-256 in hexadecimal digits, or of all keys. */
+export type PurgeTarget = { readonly tenant: string } | { readonly keySha256: string } | { readonly all: true };
+
+/** Of how many keys the answers were forgotten, or why nothing is promised. */
+export type Purged = number | 'no cache' | 'unknown tenant' | 'out of reach';
+
+/** Once it resolves to a number of keys, no operation that begins anywhere gets an answer from before. Never rejects. */
+export type Purge = (target: PurgeTarget) => Promise<Purged>;
+
+/** Makes the purge of a cache; undefined if nothing is cached. */
+export function createPurge(epochs: Epochs | undefined, tenants: () => Tenants): Purge {
+  return async (target) => {
+    if (epochs === undefined) return 'no cache';
+    const sharingKey = sharingKeyOf(target, tenants());
+    if (sharingKey === 'unknown tenant') return sharingKey;
+    return (await epochs.purge(sharingKey)) ?? 'out of reach';
+  };
+}
+
+/** What names the key of the answers; undefined for all keys. */
+function sharingKeyOf(target: PurgeTarget, tenants: Tenants): string | undefined {
+  if ('all' in target) return undefined;
+  if ('tenant' in target) return tenants.get(target.tenant)?.keyHash ?? 'unknown tenant';
+  return Buffer.from(target.keySha256, 'hex').toString('base64url');
+}
