@@ -24,12 +24,21 @@ export function readEnvironmentFile(path: string, known: readonly string[]): Env
   const unknown = Object.keys(values).filter((name) => !known.includes(name) && !foreignNames.test(name));
   const faults = unknown.map((name) => {
     const meant = nearestOf(name, known);
-    return `${name}: there is no such setting (in ${path}); ${meant === undefined ? 'see --help' : `expected ${meant}`}`;
+    if (meant !== undefined) return `${name}: there is no such setting (in ${path}); expected ${meant}`;
+    // What is no plain name may be a piece of a key that was pasted.
+    if (!/^[A-Z][A-Z_]*$/.test(name))
+      return `${path}: expected a setting in line ${lineOf(name, text)}, but it has another name`;
+    return `${name}: there is no such setting (in ${path}); see --help`;
   });
   // Lines of a value that has several cannot be told from those that set nothing.
   const line = Object.values(values).some((value) => value?.includes('\n')) ? -1 : firstWithoutValue(text);
   if (line !== -1) faults.push(`${path}: expected NAME=value in line ${line + 1}, but it has no =`);
   return { values, faults };
+}
+
+/** The number of the line that sets a name. */
+function lineOf(name: string, text: string): number {
+  return text.split('\n').findIndex((line) => line.includes(`${name}=`) || line.includes(`${name} `)) + 1;
 }
 
 /** The index of the first line that is neither empty nor a comment and sets nothing; -1 if there is none. */

@@ -40,6 +40,14 @@ test.each([
   expect(read(text).faults).toEqual([expect.stringMatching(fault)]);
 });
 
+test('a piece of a key that was pasted is not shown', () => {
+  const { faults } = read('PORT=4100\nMIIEvQhunter2==\nexport qhunter2 = x\n');
+  expect(faults).toEqual([
+    expect.stringMatching(/settings\.env: expected a setting in line 2, but it has another name$/),
+    expect.stringMatching(/settings\.env: expected a setting in line 3, but it has another name$/),
+  ]);
+});
+
 test('everything that is wrong with a file is told, and the rest of it counts', () => {
   const { values, faults } = read('COLOUR=red\nPORT=4100\nMAX_DEPHT=3\nHOST\n');
   expect(faults).toEqual([
