@@ -49,6 +49,8 @@ export function toKeySet(text: string, what: 'the file' | 'the answer'): JSONWeb
     throw new Error(`${what} is not JSON`);
   }
   const keys: unknown = isObject(value) ? value['keys'] : undefined;
+  if (isObject(value) && typeof value['jwks_uri'] === 'string')
+    throw new Error(`${what} is the configuration of a provider; its \`jwks_uri\` is the address of the key set`);
   if (!isList(keys) || !keys.every(isKey)) {
     throw new Error(`${what} is other JSON than a key set, whose \`keys\` are objects with a \`kty\``);
   }

@@ -33,4 +33,7 @@ test('a key set may be a file, which is held to the same rules', async () => {
   const large = createKeySetSource({ from: folder.write('large.json', 'x'.repeat(70_000)), route: () => ({}) });
   await expect(large()).rejects.toThrow('expected at most 65536 bytes, but the file is larger');
   expect(() => toKeySet('{}', 'the file')).toThrow('the file is other JSON than a key set');
+  expect(() => toKeySet('{"jwks_uri": "https://issuer.test/keys"}', 'the answer')).toThrow(
+    'the answer is the configuration of a provider; its `jwks_uri` is the address of the key set',
+  );
 });

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createReader, readConfig } from '../../src/settings/config.ts';
+import { createReader, readConfig, readPlainConfig } from '../../src/settings/config.ts';
 import { settings } from '../../src/settings/declaration.ts';
 import { ConfigError, type Environment } from '../../src/settings/settings.ts';
 import { createFolder, type Folder } from '../support/persisted.ts';
@@ -269,7 +269,8 @@ test('what is wrong with each tenant is told', () => {
   ]);
 });
 
-test('commands read no settings but those that they need', () => {
-  const reader = createReader({ AUTH: 'jwt', REDIS_CA: '/nowhere', PERSISTED_DOCUMENTS_MODE: 'only', PORT: 'many' });
-  expect(() => reader.finish()).not.toThrow();
+test('commands read no settings of tokens, Redis or listed documents', () => {
+  const idle = { AUTH: 'jwt', REDIS_CA: '/nowhere', PERSISTED_DOCUMENTS_MODE: 'only', UPSTREAM_KEYS: '/nowhere' };
+  expect(readPlainConfig(createReader({ ...idle, MAX_PAGE_SIZE: '7' }))).toMatchObject({ maxPageSize: 7 });
+  expect(() => readPlainConfig(createReader({ ...idle, MAX_PAGE_SIZE: 'many' }))).toThrow(/^MAX_PAGE_SIZE: [^;]*$/);
 });
