@@ -103,13 +103,13 @@ function costsLess(found: CheckedPlan, other: CheckedPlan): boolean {
 /** The values to try for a variable: its default, else left out if it can be, or one of the values that cost differently. */
 function choicesOf(
   { variable, type, defaultValue }: VariableDefinitionNode,
-  { schema, maxPageSize, variesDefaults }: WorstCaseOptions,
+  { schema, maxPageSize: many, variesDefaults, tenant }: WorstCaseOptions,
   number: number,
 ): { readonly name: string; readonly values: readonly unknown[] } {
   const known = typeFromAST(schema, type);
   const name = variable.name.value;
   if (defaultValue !== undefined && !variesDefaults) return { name, values: [undefined] };
-  const samples = isInputType(known) ? samplesOf(known, maxPageSize, number) : [];
+  const samples = isInputType(known) ? samplesOf(known, { many, number, reach: tenant?.reach }) : [];
   const canBeLeftOut = defaultValue !== undefined || !isNonNullType(known);
   return { name, values: canBeLeftOut ? [undefined, ...samples] : samples };
 }

@@ -1,6 +1,7 @@
 import type { GatewayOptions } from '../../src/gateway.ts';
 import { key, startGateway, type TestGateway } from './gateway.ts';
 import { createFolder, type Folder } from './persisted.ts';
+import { type Entries, startTenants, type TenantGateway } from './tenants.ts';
 
 /** A tool as agents see it. */
 export interface ListedTool {
@@ -114,6 +115,33 @@ export async function startAgents(
   const folder = createFolder();
   const file = folder.write('tools.graphql', documents);
   const gateway = await startGateway(upstream, { ...agentOptions(file, tools), ...options });
+  return {
+    ...gateway,
+    folder,
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+/** Under which URL the gateways of tests are said to be reached. */
+export const publicUrl = 'https://gateway.test/base';
+
+/** A gateway that serves agents of tenants, with the folder of its documents. */
+type TenantAgentGateway = TenantGateway & { readonly folder: Folder };
+
+/** Starts the same over keys of tenants. */
+export async function startTenantAgents(
+  upstream: { readonly url: string },
+  documents: string,
+  entries: Entries,
+  { tools = ['*'], ...options }: Partial<GatewayOptions> & { readonly tools?: readonly string[] } = {},
+): Promise<TenantAgentGateway> {
+  const folder = createFolder();
+  const mcp = { tools, publicUrl, budgetShare: 50 };
+  const persisted = { files: folder.write('tools.graphql', documents) };
+  const gateway = await startTenants(upstream, entries, { persisted, mcp, ...options });
   return {
     ...gateway,
     folder,
