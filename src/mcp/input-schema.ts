@@ -59,7 +59,7 @@ function variableSchema(
 ): JsonSchema {
   const type = typeFromAST(schema, definition.type);
   if (!isInputType(type)) return {};
-  const [use] = uses;
+  const use = uses.find(({ isCondition }) => !isCondition);
   const takesNull = !isNonNullType(type) && uses.every(({ isRequired }) => !isRequired);
   const inner = isNonNullType(type) ? type.ofType : type;
   const bounded = boundedBy(valueSchema(inner, idOf(uses), uses.some(isAlone)), uses, maxPageSize);
@@ -97,7 +97,9 @@ function idOf(uses: readonly VariableUse[]): ReturnType<typeof namedBy> {
 
 /** A value with the bounds of its places, of which the tightest holds. */
 function boundedBy(value: JsonSchema, uses: readonly VariableUse[], maxPageSize: number): JsonSchema {
-  if (uses.some(isPageSize)) return { ...value, minimum: 0, maximum: maxPageSize };
+  const sizes = uses.filter(isPageSize);
+  if (sizes.length > 0)
+    return { ...value, minimum: sizes.some(({ isTable }) => isTable) ? 1 : 0, maximum: maxPageSize };
   const most = uses.flatMap(({ argument: { name }, field, isItem }) =>
     isItem ? [] : field !== undefined && name === 'ids' ? [maxPageSize] : (mostItems[name] ?? []),
   );

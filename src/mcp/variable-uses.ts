@@ -2,6 +2,8 @@ import {
   type ASTNode,
   type DocumentNode,
   type GraphQLArgument,
+  type GraphQLCompositeType,
+  type GraphQLField,
   type GraphQLInputField,
   type GraphQLSchema,
   getNamedType,
@@ -9,11 +11,13 @@ import {
   isInputObjectType,
   isListType,
   isNonNullType,
+  isObjectType,
   type OperationDefinitionNode,
   TypeInfo,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
+import { roleOf } from '../look-ahead/roles.ts';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { isNoun, type NodeType } from '../rest/nouns.ts';
 
@@ -30,6 +34,10 @@ export interface VariableUse {
   readonly isItem: boolean;
   /** The other fields of the same input object, where they are written out. */
   readonly siblings: readonly string[];
+  /** True if the field answers a page as one value, which has a row at least. */
+  readonly isTable: boolean;
+  /** True if it decides about a directive. */
+  readonly isCondition: boolean;
   /** True if null is no value there. */
   readonly isRequired: boolean;
 }
@@ -41,7 +49,7 @@ interface Input {
   readonly siblings: readonly string[];
 }
 
-/** Where each variable of an operation stands, in its fragments as well; directives aside. */
+/** Where each variable of an operation stands, in its fragments as well. */
 export function variableUses(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -57,10 +65,10 @@ export function variableUses(
   /** The fields of the object literals around it. */
   const objects: (readonly string[])[] = [];
   const add = (name: string, parent: unknown): void => {
-    if (types.getDirective() !== null) return;
     const input = inputs.at(-1);
+    const isCondition = types.getDirective() !== null;
     const argument = input === undefined ? types.getArgument() : input.field;
-    const field = input === undefined ? types.getFieldDef() : undefined;
+    const field = input === undefined && !isCondition ? types.getFieldDef() : undefined;
     if (argument === null || argument === undefined) return;
     const use: VariableUse = {
       argument,
@@ -69,6 +77,8 @@ export function variableUses(
       answer: field === undefined || field === null ? undefined : getNamedType(field.type).name,
       siblings: input?.siblings ?? [],
       isItem: Array.isArray(parent) && isListType(getNullableType(argument.type)),
+      isCondition,
+      isTable: field !== undefined && field !== null && isTable(types.getParentType(), field),
       isRequired: isNonNullType(types.getInputType()),
     };
     uses.set(name, [...(uses.get(name) ?? []), use]);
@@ -99,6 +109,10 @@ export function variableUses(
   return uses;
 }
 
+function isTable(parent: GraphQLCompositeType | null | undefined, field: GraphQLField<unknown, unknown>): boolean {
+  return isObjectType(parent) && roleOf(parent, field).kind === 'table';
+}
+
 /** Arguments that say how many rows of a list are wanted. */
 const pageSizes: ReadonlySet<string> = new Set(['first', 'last']);
 
@@ -113,7 +127,11 @@ export function namedBy({
   parent,
   field,
   answer,
-}: Omit<VariableUse, 'isItem' | 'isRequired' | 'siblings'>): NodeType | 'any' | 'tile' | undefined {
+}: Omit<VariableUse, 'isItem' | 'isCondition' | 'isTable' | 'isRequired' | 'siblings'>):
+  | NodeType
+  | 'any'
+  | 'tile'
+  | undefined {
   const { name, type } = argument;
   if (getNamedType(type).name !== 'ID') return undefined;
   if (name === 'tileId') return 'tile';

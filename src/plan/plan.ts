@@ -40,8 +40,8 @@ export interface PlanRequest extends OperationScope, PlanOptions {
 /** A plan, and what became of the arguments. */
 export interface CheckedPlan {
   readonly plan: Plan;
-  /** True if it calls nothing because arguments were refused. */
-  readonly isRefused: boolean;
+  /** True if arguments of any field were refused. */
+  readonly hasRefusals: boolean;
 }
 
 /** The plan of an operation. */
@@ -53,7 +53,7 @@ export function planOperation(request: PlanRequest): Plan {
 export function planChecked(request: PlanRequest): CheckedPlan {
   const builder = planCalls(request);
   const plan = { ...planOf(builder), objects: answerSizeOf(request).objects };
-  return { plan, isRefused: builder.hasRefusals && plan.upper === 0 };
+  return { plan, hasRefusals: builder.hasRefusals };
 }
 
 function planCalls(request: PlanRequest): PlanBuilder {

@@ -56,30 +56,39 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   );
   const base: Variables = Object.fromEntries(choices.map(({ name, values }) => [name, values[0]]));
   const first = planWith(base, options);
-  let usual = first;
-  let usualVariables = base;
-  let worst = first;
-  let variables = base;
-  let least = first;
-  let leastVariables = base;
-  let objects = first?.plan.objects ?? 0;
-  for (const { name, values } of choices) {
-    for (const value of values.slice(1)) {
+  if (first === undefined) return undefined;
+  const start: Found = { ...first, variables: base };
+  let usual = start;
+  let worst = start;
+  let least = start;
+  /** The cheapest of all, those that are refused too: one more variable may make it a plan. */
+  let bottom = start;
+  let { objects } = first.plan;
+  const search = (): void => {
+    for (const { name, values } of choices) {
       // Also without what the others were found to be: some exclude each other, as `first` and `last` do.
-      for (const all of new Set([variables, leastVariables, base])) {
-        const tried = { ...all, [name]: value };
-        const found = planWith(tried, options);
-        objects = Math.max(objects, found?.plan.objects ?? 0);
-        if (found === undefined) continue;
-        if (usual?.isRefused !== false && !found.isRefused) [usual, usualVariables] = [found, tried];
-        if (worst === undefined || costsMore(found, worst)) [worst, variables] = [found, tried];
-        if (least === undefined || costsLess(found, least)) [least, leastVariables] = [found, tried];
+      for (const around of new Set([worst, least, bottom, start])) {
+        for (const value of values) {
+          const variables = { ...around.variables, [name]: value };
+          const planned = planWith(variables, options);
+          if (planned === undefined) continue;
+          const found = { ...planned, variables };
+          objects = Math.max(objects, found.plan.objects);
+          if (isRefused(usual) && !isRefused(found)) usual = found;
+          if (costsMore(found, worst)) worst = found;
+          if (!isRefused(found) && (isRefused(least) || costsLess(found, least))) least = found;
+          if (costsLess(found, bottom)) bottom = found;
+        }
       }
     }
+  };
+  for (let round = 0, before: readonly Found[] = []; round < mostRounds; round += 1) {
+    if (before[0] === worst && before[1] === least && before[2] === bottom) break;
+    before = [worst, least, bottom];
+    search();
   }
-  if (usual === undefined || worst === undefined || least === undefined) return undefined;
   const lower = Math.min(least.plan.lower, worst.plan.upper);
-  const changed = Object.entries(variables).filter(([name, value]) => value !== usualVariables[name]);
+  const changed = Object.entries(worst.variables).filter(([name, value]) => value !== usual.variables[name]);
   return {
     usual: usual.plan,
     worst: { ...worst.plan, lower, objects },
@@ -88,16 +97,32 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   };
 }
 
-/** A plan whose arguments are refused is of values of another sort than the operation takes. Rows decide between equals. */
+/** A plan, and the variables that it is of. */
+type Found = CheckedPlan & { readonly variables: Variables };
+
+/** What one variable changes may depend on those that are looked at after it. */
+const mostRounds = 3;
+
+/** True if the values are of another sort than the operation takes: nothing would be called. */
+function isRefused({ hasRefusals, plan }: CheckedPlan): boolean {
+  return hasRefusals && plan.upper === 0;
+}
+
+/** Rows decide between plans of as many calls. */
 function costsMore(found: CheckedPlan, other: CheckedPlan): boolean {
-  if (found.isRefused !== other.isRefused) return other.isRefused && found.plan.upper >= other.plan.upper;
+  if (isRefused(found) !== isRefused(other)) return isRefused(other);
   const { upper, rows } = found.plan;
   return upper > other.plan.upper || (upper === other.plan.upper && rows > other.plan.rows);
 }
 
+/** Between plans of as few calls, one from which the search may go on to fewer. */
 function costsLess(found: CheckedPlan, other: CheckedPlan): boolean {
-  if (found.isRefused !== other.isRefused) return other.isRefused;
-  return found.plan.lower < other.plan.lower;
+  const by = [
+    found.plan.lower - other.plan.lower,
+    found.plan.upper - other.plan.upper,
+    Number(found.hasRefusals) - Number(other.hasRefusals),
+  ];
+  return (by.find((difference) => difference !== 0) ?? 0) < 0;
 }
 
 /** The values to try for a variable: its default, else left out if it can be, or one of the values that cost differently. */

@@ -115,7 +115,7 @@ describe('The list of tools', () => {
       _meta: { restCalls: { lower: 2, upper: 2, waves: 1 } },
     });
     expect(tools[1]?.description).toMatch(/\nCosts 1 to 7 REST calls in 3 waves; up to 150 with first: 100\.$/);
-    expect(tools[2]?.inputSchema.properties.ids).toMatchObject({ type: 'array', maxItems: 100 });
+    expect(tools[2]?.inputSchema.properties?.['ids']).toMatchObject({ type: 'array', maxItems: 100 });
     expect(tools[3]?.annotations).toEqual({
       ...{ readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     });

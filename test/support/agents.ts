@@ -1,4 +1,5 @@
 import type { GatewayOptions } from '../../src/gateway.ts';
+import type { JsonSchema } from '../../src/mcp/json-schema.ts';
 import { key, startGateway, type TestGateway } from './gateway.ts';
 import { createFolder, type Folder } from './persisted.ts';
 import { type Entries, startTenants, type TenantGateway } from './tenants.ts';
@@ -7,7 +8,7 @@ import { type Entries, startTenants, type TenantGateway } from './tenants.ts';
 export interface ListedTool {
   readonly name: string;
   readonly description: string;
-  readonly inputSchema: { readonly properties: Readonly<Record<string, unknown>> };
+  readonly inputSchema: JsonSchema;
   readonly outputSchema: { readonly type: unknown };
   readonly annotations: object;
   readonly _meta: { readonly restCalls: { readonly lower: number; readonly upper: number; readonly waves: number } };
@@ -106,14 +107,17 @@ function agentOptions(file: string, tools: readonly string[]): Partial<GatewayOp
 /** A gateway that serves agents, with the folder of its documents. */
 export type AgentGateway = TestGateway & { readonly folder: Folder };
 
-/** Starts a gateway whose tools are the operations of these documents; all queries unless `tools` says otherwise. */
+/**
+ * Starts a gateway whose tools are the operations of these documents, one text or a manifest; all queries unless `tools`
+ * says otherwise.
+ */
 export async function startAgents(
   upstream: { readonly url: string },
-  documents: string,
+  documents: string | Readonly<Record<string, string>>,
   { tools = ['*'], ...options }: Partial<GatewayOptions> & { readonly tools?: readonly string[] } = {},
 ): Promise<AgentGateway> {
   const folder = createFolder();
-  const file = folder.write('tools.graphql', documents);
+  const file = folder.write(typeof documents === 'string' ? 'tools.graphql' : 'tools.json', documents);
   const gateway = await startGateway(upstream, { ...agentOptions(file, tools), ...options });
   return {
     ...gateway,
