@@ -60,13 +60,10 @@ const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[
   },
   Int: ({ many }) => [many, 0],
   JSON: () => [{}],
-  String: ({ number }) => [`text ${number}`, refusedCursor],
+  String: ({ number }) => [`text ${number}`],
   TimeZone: () => ['UTC'],
   UUID: ({ number }) => [uuidOf(number)],
 };
-
-/** A text that stands for a cursor of another list: nothing is read for its field, which may not matter to the answer. */
-export const refusedCursor = 'refused';
 
 /** A project that no tenant reaches. */
 const beyond = '-1';
