@@ -5,10 +5,10 @@ export function SignIn() {
       <h1>Sign in</h1>
       <form method="post" action="/login">
         <button type="submit" name="user" value="ada">
-          Sign in as Ada (all projects)
+          Ada (all projects)
         </button>
         <button type="submit" name="user" value="bruno">
-          Sign in as Bruno (partner portal only)
+          Bruno (partner portal only)
         </button>
       </form>
     </main>
