@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { type DocumentNode, getOperationAST, getVariableValues, Kind, type OperationDefinitionNode } from 'graphql';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { conditionsOf, isUndecided, withoutDefer } from '../operation/defer.ts';
-import { type PlanInParts, planInParts } from '../plan/first-part.ts';
+import { type PlanInParts, planInParts } from '../plan/parts.ts';
 import { planOperation } from '../plan/plan.ts';
 import type { Condition, PlannedCall } from '../plan/planned-calls.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';

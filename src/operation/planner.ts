@@ -2,8 +2,7 @@ import { type GraphQLSchema, getVariableValues, type VariableValues } from 'grap
 import type { CursorCodec } from '../context.ts';
 import { memoize } from '../memoize.ts';
 import { type Bound, boundOf } from '../plan/bound.ts';
-import { defersLittle, mostDeferredPlaces, mostNameBytes } from '../plan/deferred-places.ts';
-import { planInParts } from '../plan/first-part.ts';
+import { defersLittle, mostDeferredPlaces, mostNameBytes, planInParts } from '../plan/parts.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
 import type { Tenant } from '../rest/tenants.ts';

@@ -1,7 +1,7 @@
 import { getOperationAST, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
-import { deferredPlacesOf } from '../../src/plan/deferred-places.ts';
+import { deferredPlacesOf, longestNameOf } from '../../src/plan/parts.ts';
 import { createSchema } from '../../src/schema.ts';
 
 const schema = createSchema();
@@ -55,4 +55,17 @@ test('variables decide how many deferred fragments there are', () => {
 test('deferred fragments of introspection are counted for each object of the schema', () => {
   const query = '{ __schema { types { fields { ... @defer { name } } } } }';
   expect(placesOf(query)).toBeGreaterThan(100);
+});
+
+test.each([
+  ['the longest path', '{ ab { cde f { g } } }', 5],
+  ['aliases', '{ abc: d { e ... @defer { fg: h } } }', 5],
+  [
+    'the paths of fragments that spread fragments',
+    '{ a { ...F } } fragment F on A { bc { ...G } } fragment G on A { def }',
+    6,
+  ],
+  ['the longest label, as JSON', '{ a { ... @defer(label: "b") { c } ... @defer(label: "\\u0000") { c } } }', 10],
+])('the longest name of deferred fragments has %s', (_which, query, bytes) => {
+  expect(longestNameOf(parse(query))).toBe(bytes);
 });
