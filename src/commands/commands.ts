@@ -59,7 +59,12 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   },
   'schema diff': {
     about: 'Says what has changed in the public schema, and which documents that breaks.',
-    arguments: [['OLD.graphql', 'the schema from before, as SDL'], ['[--documents FILE…]', files], json],
+    arguments: [
+      ['OLD.graphql', 'the schema from before, as SDL'],
+      ['[--documents FILE…]', files],
+      ['[--usage FILE]', 'what GET /admin/usage has answered: says which clients are hit'],
+      json,
+    ],
     settings: /^INCREMENTAL$/,
     load: async () => (await import('./schema-diff.ts')).schemaDiff,
   },

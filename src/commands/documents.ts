@@ -24,6 +24,8 @@ export function readText(file: string): string {
 interface NamedDocument {
   /** The id that the file gives it; `document` in a file that is one document. */
   readonly name: string;
+  /** What clients send in its place. */
+  readonly id: string;
   readonly text: string;
 }
 
@@ -42,7 +44,10 @@ export function documentFilesAt(pattern: string): readonly DocumentFile[] {
     const entries = orConfigError(() => readManifest(file, text));
     if (entries.length === 0) throw new ConfigError(`${file}: expected documents, but it lists none`);
     const isOne = /\.(?:graphql|gql)$/i.test(file);
-    return { file, documents: entries.map((entry) => ({ name: isOne ? 'document' : entry.id, text: entry.text })) };
+    return {
+      file,
+      documents: entries.map(({ id, text: content }) => ({ name: isOne ? 'document' : id, id, text: content })),
+    };
   });
 }
 

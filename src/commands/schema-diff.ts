@@ -6,20 +6,26 @@ import type { SettingsReader } from '../settings/reader.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
 import { documentFilesAt, readText } from './documents.ts';
+import { type HitClient, readUsage } from './recorded-usage.ts';
 import type { Severity } from './schema-changes.ts';
 import { type Client, type Findings, findingsOf, isBroken, type Judged } from './schema-findings.ts';
 import { counted } from './table.ts';
 
 /**
- * `schema diff OLD.graphql [--documents FILE…] [--json]`: what has changed in the public schema since OLD. Fails if a
- * document is broken by it; without documents, if anything breaks.
+ * `schema diff OLD.graphql [--documents FILE…] [--usage FILE] [--json]`: what has changed in the public schema since OLD, and
+ * which clients it hits. Fails if a document is broken by it; without documents, if anything breaks.
  */
 export function schemaDiff(args: string[], settings: SettingsReader): Outcome {
-  const { old, files, json } = argumentsOf(args);
+  const { old, files, usage, json } = argumentsOf(args);
   const { incremental } = readPlainConfig(settings);
   const before = oldSchema(old);
   const after = buildSchema(printSchema(createReadableSchema(incremental)));
-  const findings = findingsOf(before, after, files?.flatMap(clientsIn));
+  const findings = findingsOf(
+    before,
+    after,
+    files?.flatMap(clientsIn),
+    usage === undefined ? undefined : readUsage(usage),
+  );
   const text = json ? JSON.stringify(findings, null, 2) : describe(findings);
   return { text, exitCode: isBroken(findings) ? 1 : 0 };
 }
@@ -27,18 +33,25 @@ export function schemaDiff(args: string[], settings: SettingsReader): Outcome {
 interface Arguments {
   readonly old: string;
   readonly files: readonly string[] | undefined;
+  /** The file of what `GET /admin/usage` has answered. */
+  readonly usage: string | undefined;
   readonly json: boolean;
 }
 
 /** What follows `--documents` are documents; what stands before it is the old schema. */
 function argumentsOf(args: string[]): Arguments {
-  const options = { json: { type: 'boolean' }, documents: { type: 'string', multiple: true } } as const;
+  const options = {
+    json: { type: 'boolean' },
+    documents: { type: 'string', multiple: true },
+    usage: { type: 'string' },
+  } as const;
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
   const [old, ...others] = positionals;
   const isFirst = old !== undefined && args.find((arg) => !arg.startsWith('-')) === old;
   if (!isFirst || (values.documents === undefined && others.length > 0))
     throw new ConfigError('schema diff: expected one file, the old schema as SDL, and --documents before other files');
-  return { old, files: values.documents && [...values.documents, ...others], json: values.json === true };
+  const { documents, usage, json = false } = values;
+  return { old, files: documents && [...documents, ...others], usage, json };
 }
 
 function oldSchema(file: string): GraphQLSchema {
@@ -80,11 +93,18 @@ function faultsOf({ document, errors }: Findings['invalid'][number]): readonly s
 }
 
 function group(title: string, changes: readonly Judged[]): string {
-  const lines = changes.flatMap(({ description, usedBy }) => [
+  const lines = changes.flatMap(({ description, usedBy, clients }) => [
     oneLine(description),
     ...usedBy.map((document) => `  used by ${document}`),
+    ...(clients ?? []).map(sentBy),
+    ...(clients?.length === 0 ? ['  sent by no client in the usage'] : []),
   ]);
   return block(title, lines);
+}
+
+function sentBy({ client, version, operations, lastAt }: HitClient): string {
+  const name = client === '' ? 'clients without a name' : `${client} ${version}`.trim();
+  return `  sent by ${name}: ${counted(operations, 'operation')}, the last at ${lastAt}`;
 }
 
 function block(title: string, lines: readonly string[]): string {

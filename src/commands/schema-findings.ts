@@ -1,6 +1,7 @@
 import { GraphQLError, type GraphQLSchema, parse, validate } from 'graphql';
 import { ConfigError } from '../settings/settings.ts';
 import { lineOf } from './documents.ts';
+import { clientsHit, type HitClient, type RecordedUsage } from './recorded-usage.ts';
 import { type Change, changesBetween } from './schema-changes.ts';
 import { type Uses, usesOf } from './schema-uses.ts';
 
@@ -9,6 +10,7 @@ export interface Client {
   readonly file: string;
   /** What the file calls it, for documents whose operations have no names. */
   readonly name: string;
+  readonly id: string;
   readonly text: string;
 }
 
@@ -24,6 +26,8 @@ export interface Findings {
 /** A change, and the documents that it breaks. */
 export interface Judged extends Omit<Change, 'broken'> {
   readonly usedBy: readonly string[];
+  /** Clients that have used what it breaks; undefined if no usage was given, or it breaks nothing. */
+  readonly clients?: readonly HitClient[];
 }
 
 /** Judges what has changed. Throws a ConfigError for a document that cannot be parsed. */
@@ -31,11 +35,14 @@ export function findingsOf(
   before: GraphQLSchema,
   after: GraphQLSchema,
   clients: readonly Client[] | undefined,
+  usage?: RecordedUsage,
 ): Findings {
   const evidence = (clients ?? []).map((client) => evidenceOf(client, before, after));
   const changes = changesBetween(before, after).map(({ broken, ...change }) => {
     const users = evidence.filter(({ uses }) => broken.some((use) => uses.has(use)));
-    return { ...change, usedBy: users.map(({ document }) => document) };
+    const usedBy = users.map(({ document }) => document);
+    if (usage === undefined || change.severity !== 'breaking') return { ...change, usedBy };
+    return { ...change, usedBy, clients: clientsHit(usage, broken, users) };
   });
   const explained = new Set(changes.flatMap(({ usedBy }) => usedBy));
   const invalid = evidence
@@ -53,12 +60,15 @@ export function isBroken({ changes, invalid, documents }: Findings): boolean {
 /** What a document says about changes of the schema. */
 interface Evidence {
   readonly document: string;
+  readonly id: string;
+  /** The names of its operations. */
+  readonly operations: readonly string[];
   readonly uses: Uses;
   /** What is wrong with it in the new schema only. */
   readonly errors: readonly string[];
 }
 
-function evidenceOf({ file, name, text }: Client, before: GraphQLSchema, after: GraphQLSchema): Evidence {
+function evidenceOf({ file, name, id, text }: Client, before: GraphQLSchema, after: GraphQLSchema): Evidence {
   const document = parseOf(file, text);
   const operations = document.definitions.filter((one) => one.kind === 'OperationDefinition');
   const names = operations.flatMap((one) => one.name?.value ?? []);
@@ -66,6 +76,8 @@ function evidenceOf({ file, name, text }: Client, before: GraphQLSchema, after: 
   const wasValid = validate(before, document).length === 0;
   return {
     document: `${file}: ${names.length === 0 ? name : names.join(', ')}`,
+    id,
+    operations: names,
     uses: usesOf(before, document),
     errors: wasValid ? validate(after, document).map(lineOf) : [],
   };

@@ -22,7 +22,28 @@ beforeAll(async () => {
   };
   const change =
     'mutation Change($input: UpdateDashboardInput!) { updateDashboard(input: $input) { dashboard { id } } }';
+  const row = { operation: 'One', document: 'one', errors: 0, restCalls: 1 };
+  const usage = {
+    operations: [
+      { ...row, client: 'web', version: '1', operations: 7, lastAt: '2026-11-23T10:00:00.000Z' },
+      { ...row, client: 'web', version: '2', document: 'two', operations: 9, lastAt: '2026-11-23T10:00:00.000Z' },
+      {
+        ...row,
+        client: '',
+        version: '',
+        operation: 'Change',
+        document: null,
+        operations: 2,
+        lastAt: '2026-11-22T10:00:00.000Z',
+      },
+    ],
+    deprecated: [
+      { client: 'ios', version: '', coordinate: 'Dashboard.grid', uses: 1, lastAt: '2026-11-21T10:00:00.000Z' },
+    ],
+  };
   const files = {
+    'usage.json': JSON.stringify(usage),
+    'nobody.json': JSON.stringify({ operations: [], deprecated: [] }),
     'same.graphql': served,
     'old.graphql': old,
     'one.json': JSON.stringify(manifest),
@@ -97,6 +118,29 @@ breaking, but used by none of the documents:
       documents: 2,
     });
     expect(code).toBe(1);
+  });
+
+  test('says which clients are hit, by ids and names of documents and by uses of what is deprecated', () => {
+    expect(diff('old.graphql', '--usage', 'usage.json', '--documents', 'one.json', 'change.graphql')).toEqual([
+      `breaking, and used:
+  Field Dashboard.tiles changed type from JSON to [JSON].
+    used by one.json: One
+    sent by web 1: 7 operations, the last at 2026-11-23T10:00:00.000Z
+  Enum value RestrictionLevel.NO_EDIT was removed.
+    used by change.graphql: Change
+    sent by clients without a name: 2 operations, the last at 2026-11-22T10:00:00.000Z
+
+breaking, but used by none of the documents:
+  Field Dashboard.grid was removed.
+    sent by ios: 1 operation, the last at 2026-11-21T10:00:00.000Z
+
+3 changes: 3 breaking, 2 of them used by 3 documents`,
+      1,
+    ]);
+    expect(diff('old.graphql', '--usage', 'nobody.json')[0]).toContain('sent by no client in the usage');
+    expect(() => diff('old.graphql', '--usage', 'one.json')).toThrow(
+      new ConfigError(`${folder}/one.json: expected what GET /admin/usage answers, as JSON`),
+    );
   });
 
   test('says what is wrong', () => {

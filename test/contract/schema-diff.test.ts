@@ -4,7 +4,7 @@ import { findingsOf, isBroken } from '../../src/commands/schema-findings.ts';
 import { base, documents, table } from './schema-change-table.ts';
 
 const before = buildSchema(base);
-const clients = Object.entries(documents).map(([name, text]) => ({ file: 'app', name, text }));
+const clients = Object.entries(documents).map(([name, text]) => ({ file: 'app', name, id: name, text }));
 
 describe('a change of the schema', () => {
   test.each(table)('%s by %j breaks exactly: %s', (type, edits, broken) => {
@@ -40,7 +40,7 @@ describe('a change of the schema', () => {
 test('a document that no longer fits is reported even if no change that graphql finds says so', () => {
   const text = 'query Page($page: Int) { one(id: 1, page: $page) { id } }';
   const after = buildSchema(changed('page: Int! = 10 => page: Int!'));
-  const findings = findingsOf(before, after, [{ file: 'app', name: 'page', text }]);
+  const findings = findingsOf(before, after, [{ file: 'app', name: 'page', id: 'page', text }]);
   expect(findings.invalid).toEqual([
     {
       document: 'app: Page',
@@ -52,7 +52,7 @@ test('a document that no longer fits is reported even if no change that graphql 
 
 test('a document that did not fit before is no evidence against a change, but for what it uses', () => {
   const text = '{ one(id: 1) { ...InAnotherFile name } }';
-  const client = { file: 'app', name: 'document', text };
+  const client = { file: 'app', name: 'document', id: 'd', text };
   const verdict = (edits: string): boolean => isBroken(findingsOf(before, buildSchema(changed(edits)), [client]));
   expect(verdict('left: String! => left: Int')).toBe(false);
   expect(verdict('name: String! => name: Int')).toBe(true);

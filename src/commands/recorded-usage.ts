@@ -1,0 +1,96 @@
+import { isList, isObject } from '../rest/values.ts';
+import { ConfigError } from '../settings/settings.ts';
+import type { DeprecatedUse, UsageRow } from '../telemetry/client-usage.ts';
+import { readText } from './documents.ts';
+
+/** What `GET /admin/usage` of a gateway has answered, as far as it says who uses what. */
+export interface RecordedUsage {
+  readonly operations: readonly UsageRow[];
+  readonly deprecated: readonly DeprecatedUse[];
+}
+
+/** How much a client has used what a change breaks. */
+export interface HitClient {
+  /** Empty if the client does not name itself. */
+  readonly client: string;
+  readonly version: string;
+  readonly operations: number;
+  readonly lastAt: string;
+}
+
+/** A document, by its id and by the names of its operations. */
+interface NamedOperations {
+  readonly id: string;
+  readonly operations: readonly string[];
+}
+
+/** Reads usage from a file. Throws a ConfigError for anything else. */
+export function readUsage(file: string): RecordedUsage {
+  const { operations, deprecated } = parsed(file);
+  if (isList(operations) && operations.every(isUsageRow) && isList(deprecated) && deprecated.every(isDeprecatedUse)) {
+    return { operations, deprecated };
+  }
+  throw notUsage(file);
+}
+
+/**
+ * The clients that use some coordinates or some documents. An operation that was not sent by the id of a document counts by
+ * its name.
+ */
+export function clientsHit(
+  { operations, deprecated }: RecordedUsage,
+  coordinates: readonly string[],
+  documents: readonly NamedOperations[],
+): readonly HitClient[] {
+  const ids = new Set(documents.map(({ id }) => id));
+  const names = new Set(documents.flatMap((document) => document.operations));
+  const hits = [
+    ...operations.filter(({ document, operation }) => (document === null ? names.has(operation) : ids.has(document))),
+    ...deprecated
+      .filter(({ coordinate }) => coordinates.includes(coordinate))
+      .map((use) => ({ ...use, operations: use.uses })),
+  ];
+  const byClient = Map.groupBy(hits, ({ client, version }) => `${client}\n${version}`);
+  return [...byClient.values()].map((rows) => ({
+    client: rows[0]?.client ?? '',
+    version: rows[0]?.version ?? '',
+    // The same operation may be among both.
+    operations: Math.max(sumOf(rows.filter((row) => 'restCalls' in row)), sumOf(rows.filter((row) => 'uses' in row))),
+    lastAt: rows.reduce((last, { lastAt }) => (lastAt > last ? lastAt : last), ''),
+  }));
+}
+
+function sumOf(rows: readonly { readonly operations: number }[]): number {
+  return rows.reduce((sum, { operations }) => sum + operations, 0);
+}
+
+function parsed(file: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(readText(file));
+    if (isObject(value)) return value;
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+  }
+  throw notUsage(file);
+}
+
+function notUsage(file: string): ConfigError {
+  return new ConfigError(`${file}: expected what GET /admin/usage answers, as JSON`);
+}
+
+function isUsageRow(row: unknown): row is UsageRow {
+  if (!isObject(row)) return false;
+  const { client, version, operation, document, operations, lastAt } = row;
+  const isDocument = document === null || typeof document === 'string';
+  return [client, version, operation, lastAt].every(isText) && isDocument && typeof operations === 'number';
+}
+
+function isDeprecatedUse(use: unknown): use is DeprecatedUse {
+  if (!isObject(use)) return false;
+  const { client, version, coordinate, uses, lastAt } = use;
+  return [client, version, coordinate, lastAt].every(isText) && typeof uses === 'number';
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
