@@ -1,9 +1,8 @@
 import { setTimeout as delay, setImmediate as nextImmediate } from 'node:timers/promises';
-import type { ToWorker } from './messages.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 
 /** A worker that stops. */
-type Stopping = Pick<WorkerHandle, 'send' | 'handed' | 'untaken'>;
+type Stopping = Pick<WorkerHandle, 'tell' | 'handed' | 'untaken'>;
 
 /**
  * Every connection has been accepted if so many looks in a row find no new one. So many milliseconds later it goes on in any
@@ -39,14 +38,14 @@ export class JointStop {
   holding(worker: Stopping): void {
     this.#holding.add(worker);
     if (this.#hasBegun) this.proceed();
-    else worker.send({ kind: 'close' });
+    else worker.tell('close', undefined);
   }
 
   /** A worker has stopped listening. */
   closed(worker: Stopping): void {
     this.#closed.add(worker);
     if (this.#hasBegun) this.proceed();
-    else worker.send({ kind: 'answer' });
+    else worker.tell('answer', undefined);
   }
 
   /** Goes on if no worker has to be waited for any more; called again when one has ended. */
@@ -54,9 +53,9 @@ export class JointStop {
     const all = [...this.#workers.values()];
     if (!this.#isLooking && all.every((worker) => this.#holding.has(worker))) {
       this.#isLooking = true;
-      void this.#emptyMoment().then(() => this.#sendToAll({ kind: 'close' }));
+      void this.#emptyMoment().then(() => this.#tellAll('close'));
     }
-    if (all.every((worker) => this.#closed.has(worker))) this.#sendToAll({ kind: 'answer' });
+    if (all.every((worker) => this.#closed.has(worker))) this.#tellAll('answer');
   }
 
   async #emptyMoment(): Promise<void> {
@@ -76,7 +75,7 @@ export class JointStop {
     return [...this.#workers.values()].reduce((sum, worker) => sum + countOf(worker), 0);
   }
 
-  #sendToAll(message: ToWorker): void {
-    for (const worker of this.#workers.values()) worker.send(message);
+  #tellAll(what: 'close' | 'answer'): void {
+    for (const worker of this.#workers.values()) worker.tell(what, undefined);
   }
 }

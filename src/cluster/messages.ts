@@ -43,35 +43,27 @@ export interface Totals {
   readonly usage: Usage;
 }
 
-/** What the primary tells a worker. */
-export type ToWorker =
-  | { readonly kind: 'start'; readonly orders: Orders }
-  | { readonly kind: 'stop' }
-  // Stop listening: all workers let their requests wait.
-  | { readonly kind: 'close' }
-  // Answer the requests that wait: no worker listens.
-  | { readonly kind: 'answer' }
-  // Read manifests of persisted documents, and certificates, again.
-  | { readonly kind: 'reload' }
-  // The tenants from now on.
-  | { readonly kind: 'tenants'; readonly tenants: Tenants }
-  // What servers have of manifests from now on.
-  | { readonly kind: 'manifests'; readonly manifests: readonly ManifestFile[] }
-  | { readonly kind: 'measure'; readonly id: number }
-  // To `get`, under its id; undefined if no client has registered it.
-  | { readonly kind: 'text'; readonly id: number; readonly text: string | undefined }
-  // Another worker has changed the epoch of a key: do so, too, and answer `changed`.
-  | { readonly kind: 'change'; readonly id: number; readonly change: EpochChange }
-  // To `changeAll`, under its id: all other workers have.
-  | { readonly kind: 'changedAll'; readonly id: number }
-  // To `totals`, under its id.
-  | { readonly kind: 'totals'; readonly id: number; readonly totals: Totals | undefined }
-  // What becomes of REST calls that asked for their place in the budget.
-  | { readonly kind: 'decisions'; readonly decisions: readonly Decision[] }
-  // To `look`, under its id.
-  | { readonly kind: 'outlooks'; readonly id: number; readonly outlooks: Outlooks };
+/** What the primary calls in a worker. */
+export interface WorkerFunctions {
+  start(this: void, orders: Orders): void;
+  stop(this: void): void;
+  /** All workers let their requests wait: stop listening. */
+  close(this: void): void;
+  /** No worker listens: answer the requests that wait. */
+  answer(this: void): void;
+  /** Read manifests of persisted documents, and certificates, again. */
+  reload(this: void): void;
+  /** The tenants from now on. */
+  tenants(this: void, tenants: Tenants): void;
+  /** What servers have of manifests from now on. */
+  manifests(this: void, manifests: readonly ManifestFile[]): void;
+  /** What it has counted; undefined before it serves. */
+  measure(this: void): Promise<Measurements> | undefined;
+  /** Another worker has changed the epoch of a key: so does this one. */
+  change(this: void, change: EpochChange): void;
+}
 
-/** A claim of a worker. Those of one message that have the same `operation` begin together, or not at all. */
+/** A claim of a worker. Those of one turn that have the same `operation` begin together, or not at all. */
 export interface WorkerClaim {
   readonly id: number;
   readonly operation: number;
@@ -80,7 +72,6 @@ export interface WorkerClaim {
 
 /** What becomes of one claim of a worker. */
 export interface Decision {
-  readonly id: number;
   readonly waited: boolean;
   /** The least share of a window of its surface that is left, from 0 to 1. */
   readonly left: number;
@@ -100,48 +91,32 @@ export interface PermitEnd {
   readonly how: CallEnd | 'not sent';
 }
 
-/** What a worker tells the primary. */
-export type ToPrimary =
-  | ({ readonly kind: 'listening' } & Started)
-  // It cannot start, and exits with this code.
-  | { readonly kind: 'failed'; readonly message: string; readonly exitCode: number }
-  | { readonly kind: 'measured'; readonly id: number; readonly measured: Measurements }
-  // It stops, and lets requests wait until it gets `close`.
-  | { readonly kind: 'holding' }
-  // It has stopped listening, and lets requests wait until it gets `answer`.
-  | { readonly kind: 'closed' }
-  // Texts of automatic persisted queries.
-  | { readonly kind: 'set'; readonly hash: string; readonly text: string }
-  | { readonly kind: 'get'; readonly id: number; readonly hash: string }
-  // For all other workers: this one writes.
-  | { readonly kind: 'changeAll'; readonly id: number; readonly change: EpochChange }
-  | { readonly kind: 'changed'; readonly id: number }
-  // The metrics of all workers together.
-  | { readonly kind: 'totals'; readonly id: number }
-  // REST calls of one turn of its event loop that ask for their place in the budget, and those that have ended.
-  | {
-      readonly kind: 'spend';
-      readonly claims: readonly WorkerClaim[];
-      readonly ends: readonly PermitEnd[];
-    }
-  // What is left of the budget.
-  | {
-      readonly kind: 'look';
-      readonly id: number;
-      readonly who: Pick<Demand, 'key' | 'subject'>;
-      readonly asked: readonly Surface[];
-    };
-
-/** Whether a message is the primary's: the channel between the processes may carry others'. */
-export function isToWorker(message: unknown): message is ToWorker {
-  return hasKind(message);
+/** What a worker calls in the primary. */
+export interface PrimaryFunctions {
+  listening(this: void, started: Started): void;
+  /** It cannot start, and exits with this code. */
+  failed(this: void, failure: { readonly message: string; readonly exitCode: number }): void;
+  /** It stops, and lets requests wait until `close` is called. */
+  holding(this: void): void;
+  /** It has stopped listening, and lets requests wait until `answer` is called. */
+  closed(this: void): void;
+  /** A client has registered a text. */
+  register(this: void, text: { readonly hash: string; readonly text: string }): void;
+  /** The text of a hash that a client has registered with any worker. */
+  text(this: void, hash: string): Promise<string | undefined> | string | undefined;
+  /** All other workers change the epoch of a key; answered when they have. */
+  changeOthers(this: void, change: EpochChange): Promise<true>;
+  /** What all workers have counted. */
+  totals(this: void): Promise<Totals>;
+  /** Asks for a REST call; undefined without a budget. */
+  claim(this: void, claim: WorkerClaim): Promise<Decision> | undefined;
+  endClaim(this: void, end: PermitEnd): void;
+  /** What is left of the budget. */
+  look(this: void, question: LookQuestion): Promise<Outlooks> | Outlooks | undefined;
 }
 
-/** Whether a message is a worker's. */
-export function isToPrimary(message: unknown): message is ToPrimary {
-  return hasKind(message);
-}
-
-function hasKind(message: unknown): boolean {
-  return typeof message === 'object' && message !== null && 'kind' in message;
+/** What a worker wants to know of the budget. */
+export interface LookQuestion {
+  readonly who: Pick<Demand, 'key' | 'subject'>;
+  readonly asked: readonly Surface[];
 }

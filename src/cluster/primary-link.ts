@@ -7,17 +7,9 @@ import type { BudgetSettings } from '../rest/budget/settings.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { SharedSocket } from '../server/graceful-stop.ts';
 import { ConfigError } from '../settings/settings.ts';
-import {
-  isToWorker,
-  type Measurements,
-  type Orders,
-  type Started,
-  type ToPrimary,
-  type Totals,
-  type ToWorker,
-} from './messages.ts';
-import { createPending } from './pending.ts';
+import type { Measurements, Orders, PrimaryFunctions, Started, Totals, WorkerFunctions } from './messages.ts';
 import { RemoteBudget } from './remote-budget.ts';
+import { type Batch, Channel } from './rpc.ts';
 import { WorkerEpochs } from './worker-epochs.ts';
 
 /** A server that the primary directs. */
@@ -36,6 +28,12 @@ const totalsTimeoutMs = 3000;
 /** Longest time that a stop waits for the primary to allow its next step, in milliseconds: requests wait meanwhile. */
 const permissionTimeoutMs = 3000;
 
+/** Longest time that a write waits for the other workers, in milliseconds; the primary gives up a little sooner. */
+const changeTimeoutMs = 6000;
+
+/** Longest time that a worker that cannot start waits until the primary knows why, in milliseconds. */
+const failureTimeoutMs = 1000;
+
 /** A worker's side of the channel to the primary. */
 export class PrimaryLink {
   /** What to serve; it comes once, soon after the start. */
@@ -43,22 +41,21 @@ export class PrimaryLink {
   /** Texts that any worker has registered. */
   readonly store: TextStore;
   /** Epochs of upstream keys that hold over all workers. */
-  readonly epochs = new WorkerEpochs((id, change) => void send({ kind: 'changeAll', id, change }));
-  readonly #texts = createPending<string>(textTimeoutMs);
+  readonly epochs: WorkerEpochs;
+  readonly #primary: Channel<PrimaryFunctions>;
+  readonly #orders = Promise.withResolvers<Orders>();
   /** What the primary allows when this worker stops. */
   readonly #mayClose = Promise.withResolvers<void>();
   readonly #mayAnswer = Promise.withResolvers<void>();
   /** The socket that the primary accepts from. */
   readonly socket: SharedSocket = {
-    mayClose: () => this.#permissionAfter({ kind: 'holding' }, this.#mayClose.promise),
-    mayAnswer: () => this.#permissionAfter({ kind: 'closed' }, this.#mayAnswer.promise),
+    mayClose: () => this.#permissionAfter('holding', this.#mayClose.promise),
+    mayAnswer: () => this.#permissionAfter('closed', this.#mayAnswer.promise),
   };
-  readonly #totals = createPending<Totals>(totalsTimeoutMs);
   #served: Served | undefined;
   /** True if files were to be read again before this worker served: it may have read them already. */
   #isReloadDue = false;
   #tenants: Tenants | undefined;
-  #budget: RemoteBudget | undefined;
   #takeTenants: (tenants: Tenants) => void = ignore;
   #manifests: readonly ManifestFile[] | undefined;
   #takeManifests: () => void = ignore;
@@ -66,18 +63,13 @@ export class PrimaryLink {
   /** Throws if no primary has started this process. */
   constructor() {
     if (process.send === undefined) throw new ConfigError("worker: this command is the gateway's own; expected serve");
-    const { promise, resolve } = Promise.withResolvers<Orders>();
-    this.orders = promise;
-    process.on('message', (message) => {
-      if (!isToWorker(message)) return;
-      if (message.kind === 'start') {
-        this.#manifests = message.orders.manifests;
-        resolve(message.orders);
-      } else this.#obey(message);
-    });
+    this.orders = this.#orders.promise;
+    this.#primary = new Channel(send, { ...this.#functions() });
+    process.on('message', (message) => this.#primary.receive(message));
+    this.epochs = new WorkerEpochs((change) => this.#primary.ask('changeOthers', change, changeTimeoutMs));
     this.store = {
-      get: (hash) => this.#texts.ask((id) => void send({ kind: 'get', id, hash })),
-      set: (hash, text) => void send({ kind: 'set', hash, text }),
+      get: (hash) => this.#primary.ask('text', hash, textTimeoutMs),
+      set: (hash, text) => this.#primary.tell('register', { hash, text }),
       close: ignore,
     };
   }
@@ -101,79 +93,67 @@ export class PrimaryLink {
 
   /** The budget that all workers share, if there is one. */
   budgetOf(settings: BudgetSettings | undefined): CallBudget | undefined {
-    this.#budget = settings && new RemoteBudget(settings.windows, (message) => void send(message));
-    return this.#budget;
+    return settings && new RemoteBudget(settings.windows, this.#primary);
   }
 
   /** From now on the primary directs this server. */
   serve(served: Served): void {
     this.#served = served;
     if (this.#isReloadDue) served.reload();
-    void send({ kind: 'listening', url: served.url, upstream: served.upstream });
+    this.#primary.tell('listening', { url: served.url, upstream: served.upstream });
   }
 
   /** Says that this worker cannot start; resolves when it is said. */
-  fail(message: string, exitCode: number): Promise<void> {
-    return send({ kind: 'failed', message, exitCode });
+  async fail(message: string, exitCode: number): Promise<void> {
+    await this.#primary.ask('failed', { message, exitCode }, failureTimeoutMs);
   }
 
   /** What all workers have counted together. */
   async totals(): Promise<Totals> {
-    const totals = await this.#totals.ask((id) => void send({ kind: 'totals', id }));
+    const totals = await this.#primary.ask('totals', undefined, totalsTimeoutMs);
     if (totals === undefined) throw new Error('the primary did not answer in time');
     return totals;
   }
 
-  async #permissionAfter(message: ToPrimary, permission: Promise<void>): Promise<void> {
-    void send(message);
+  async #permissionAfter(step: 'holding' | 'closed', permission: Promise<void>): Promise<void> {
+    this.#primary.tell(step, undefined);
     await Promise.race([permission, delay(permissionTimeoutMs, undefined, { ref: false })]);
   }
 
-  #obey(message: Exclude<ToWorker, { readonly kind: 'start' }>): void {
-    const served = this.#served;
-    switch (message.kind) {
-      case 'stop':
+  #functions(): WorkerFunctions {
+    return {
+      start: (orders) => {
+        this.#manifests = orders.manifests;
+        this.#orders.resolve(orders);
+      },
+      stop: () => {
         // No request is served yet.
-        if (served === undefined) process.exit(0);
-        return served.stop();
-      case 'close':
-        return this.#mayClose.resolve();
-      case 'answer':
-        return this.#mayAnswer.resolve();
-      case 'reload':
-        this.#isReloadDue = served === undefined;
-        return served?.reload();
-      case 'tenants':
-        this.#tenants = message.tenants;
-        return this.#takeTenants(message.tenants);
-      case 'manifests':
-        this.#manifests = message.manifests;
-        return this.#takeManifests();
-      case 'measure':
-        return void served?.measure().then((measured) => send({ kind: 'measured', id: message.id, measured }), ignore);
-      case 'text':
-        return this.#texts.answer(message.id, message.text);
-      case 'change':
-        this.epochs.adopt(message.change);
-        return void send({ kind: 'changed', id: message.id });
-      case 'changedAll':
-        return this.epochs.changed(message.id);
-      case 'totals':
-        return this.#totals.answer(message.id, message.totals);
-      case 'decisions':
-        return this.#budget?.decide(message.decisions);
-      case 'outlooks':
-        return this.#budget?.takeOutlooks(message.id, message.outlooks);
-    }
+        if (this.#served === undefined) process.exit(0);
+        this.#served.stop();
+      },
+      close: () => this.#mayClose.resolve(),
+      answer: () => this.#mayAnswer.resolve(),
+      reload: () => {
+        this.#isReloadDue = this.#served === undefined;
+        this.#served?.reload();
+      },
+      tenants: (tenants) => {
+        this.#tenants = tenants;
+        this.#takeTenants(tenants);
+      },
+      manifests: (manifests) => {
+        this.#manifests = manifests;
+        this.#takeManifests();
+      },
+      measure: () => this.#served?.measure(),
+      change: (change) => this.epochs.adopt(change),
+    };
   }
 }
 
-/** Resolves when the message has left, or can leave no more: without its primary a worker ends anyway. */
-function send(message: ToPrimary): Promise<void> {
-  return new Promise((resolve) => {
-    if (process.connected) process.send?.(message, () => resolve());
-    else resolve();
-  });
+/** Without its primary a worker ends anyway. */
+function send(batch: Batch): void {
+  if (process.connected) process.send?.(batch);
 }
 
 function ignore(): void {}

@@ -10,12 +10,13 @@ import { countingMetrics, type Snapshot } from '../telemetry/metrics.ts';
 import { reloadsMeasured } from '../telemetry/reload-metrics.ts';
 import { BudgetService } from './budget-service.ts';
 import { JointStop } from './joint-stop.ts';
-import type { Orders, Started, ToPrimary, Totals, ToWorker } from './messages.ts';
+import type { Orders, Started, Totals, WorkerFunctions } from './messages.ts';
 import { RecentWrites } from './recent-writes.ts';
 import { createRestarts, type Restarts } from './restarts.ts';
+import type { ArgumentOf } from './rpc.ts';
 import { retire, totalsOf } from './totals.ts';
 import type { EpochChange } from './worker-epochs.ts';
-import { setUpWorkers, WorkerHandle, WorkersError } from './worker-handle.ts';
+import { setUpWorkers, type WorkerEvents, WorkerHandle, WorkersError } from './worker-handle.ts';
 
 /** Settings of the workers. */
 export interface GroupOptions {
@@ -55,7 +56,7 @@ export async function startWorkers(options: GroupOptions): Promise<Group> {
     const started = await workers.start(0);
     const others = Array.from({ length: options.workers - 1 }, (_, index) => workers.start(index + 1));
     await Promise.race([Promise.all(others), givenUp.then((error) => Promise.reject(error))]);
-    return { ...started, stop: () => workers.stop(), reload: () => workers.sendToAll({ kind: 'reload' }), givenUp };
+    return { ...started, stop: () => workers.stop(), reload: () => workers.tellAll('reload', undefined), givenUp };
   } catch (error) {
     await workers.stop();
     throw error;
@@ -87,24 +88,24 @@ class Workers {
     this.#restarts = createRestarts(options.workers, () => performance.now());
     this.#budget = options.budget && new BudgetService(options.budget);
     const { remote } = options;
-    remote?.onChange(() => this.sendToAll({ kind: 'manifests', manifests: remote.current() }));
-    options.tenants?.onChange((tenants) => this.sendToAll({ kind: 'tenants', tenants }));
+    remote?.onChange(() => this.tellAll('manifests', remote.current()));
+    options.tenants?.onChange((tenants) => this.tellAll('tenants', tenants));
   }
 
   /** Starts a worker in a place; resolves when it listens. */
   start(place: number): Promise<Started> {
     const { orders, remote } = this.#options;
-    const worker = new WorkerHandle(
+    const worker: WorkerHandle = new WorkerHandle(
       { ...orders, manifests: remote?.current() },
       {
-        onMessage: (message) => this.#receive(worker, message),
+        functions: this.#functionsFor(() => worker),
         onEnd: (how) => this.#onEnd(place, worker, how),
       },
     );
     this.#running.set(place, worker);
     const { tenants } = this.#options;
     // They may be others than when the orders were given.
-    if (tenants !== undefined) worker.send({ kind: 'tenants', tenants: tenants.current() });
+    if (tenants !== undefined) worker.tell('tenants', tenants.current());
     return worker.started;
   }
 
@@ -112,42 +113,41 @@ class Workers {
     this.#stopped ??= Promise.withResolvers();
     for (const timer of this.#timers) clearTimeout(timer);
     this.#jointStop.begin();
-    this.sendToAll({ kind: 'stop' });
+    this.tellAll('stop', undefined);
     const cut = setTimeout(() => this.#killAll(), this.#options.stopMs);
     if (this.#running.size > 0) await this.#stopped.promise;
     clearTimeout(cut);
     this.#budget?.close();
   }
 
-  sendToAll(message: ToWorker): void {
-    for (const worker of this.#running.values()) worker.send(message);
+  tellAll<Name extends keyof WorkerFunctions>(name: Name, argument: ArgumentOf<WorkerFunctions[Name]>): void {
+    for (const worker of this.#running.values()) worker.tell(name, argument);
   }
 
   #killAll(): void {
     for (const worker of this.#running.values()) worker.kill();
   }
 
-  #receive(worker: WorkerHandle, message: ToPrimary): void {
+  #functionsFor(workerOf: () => WorkerHandle): WorkerEvents['functions'] {
     const { store } = this.#options;
-    if (message.kind === 'set') store.set(message.hash, message.text);
-    else if (message.kind === 'get') {
-      const answer = (text: string | undefined): void => worker.send({ kind: 'text', id: message.id, text });
-      void Promise.resolve(store.get(message.hash)).then(answer);
-    } else if (message.kind === 'spend') this.#budget?.spend(worker, message);
-    else if (message.kind === 'look') void this.#budget?.look(worker, message);
-    else if (message.kind === 'holding') this.#jointStop.holding(worker);
-    else if (message.kind === 'closed') this.#jointStop.closed(worker);
-    else if (message.kind === 'changeAll') {
-      void this.#changeAll(worker, message.change).then(() => worker.send({ kind: 'changedAll', id: message.id }));
-    } else if (message.kind === 'totals') {
-      void this.#totals().then((totals) => worker.send({ kind: 'totals', id: message.id, totals }));
-    }
+    return {
+      register: ({ hash, text }) => store.set(hash, text),
+      text: (hash) => store.get(hash),
+      claim: (claim) => this.#budget?.claim(workerOf(), claim),
+      endClaim: (end) => this.#budget?.end(workerOf(), end),
+      look: (question) => this.#budget?.look(question),
+      holding: () => this.#jointStop.holding(workerOf()),
+      closed: () => this.#jointStop.closed(workerOf()),
+      changeOthers: (change) => this.#changeAll(workerOf(), change),
+      totals: () => this.#totals(),
+    };
   }
 
   /** All workers but the one that writes change the epoch of a key. */
-  async #changeAll(writer: WorkerHandle, change: EpochChange): Promise<void> {
+  async #changeAll(writer: WorkerHandle, change: EpochChange): Promise<true> {
     this.#writes.note(writer, change);
     await this.#changeOthers(writer, change);
+    return true;
   }
 
   /** A worker has ended: what was read while it was writing must not be used once that has arrived, now or later. */

@@ -2,35 +2,23 @@ import type { CallBudget, Claim, Demand, Outlooks, Permit } from '../rest/budget
 import type { BudgetWindows } from '../rest/budget/settings.ts';
 import { Refusal, UpstreamError } from '../rest/errors.ts';
 import type { Surface } from '../rest/operation-ids.ts';
-import type { Decision, PermitEnd, ToPrimary, WorkerClaim } from './messages.ts';
-import { createPending } from './pending.ts';
+import type { PermitEnd, PrimaryFunctions } from './messages.ts';
+import type { Channel } from './rpc.ts';
 
 /** Longest time that an operation waits to learn what is left, in milliseconds: its calls are decided one by one anyway. */
 const outlookTimeoutMs = 1000;
 
-/** A claim that the primary has not decided. */
-interface Waiting {
-  readonly begin: (permit: Permit) => void;
-  readonly fail: (error: Error) => void;
-}
-
 /** A worker's side of the budget that the primary counts; `BudgetService` is the other side. */
 export class RemoteBudget implements CallBudget {
   readonly #windows: BudgetWindows;
-  readonly #send: (message: ToPrimary) => void;
-  readonly #waiting = new Map<number, Waiting>();
-  readonly #outlooks = createPending<Outlooks>(outlookTimeoutMs);
+  readonly #primary: Channel<PrimaryFunctions>;
   #lastId = 0;
-  /** What is sent at the end of this turn of the event loop. */
-  #claims: WorkerClaim[] = [];
-  /** The operations of these claims, by their first ones. */
+  /** The operations of the claims of this turn of the event loop, by their first ones. */
   readonly #operations = new Map<object, number>();
-  #ends: PermitEnd[] = [];
-  #isScheduled = false;
 
-  constructor(windows: BudgetWindows, send: (message: ToPrimary) => void) {
+  constructor(windows: BudgetWindows, primary: Channel<PrimaryFunctions>) {
     this.#windows = windows;
-    this.#send = send;
+    this.#primary = primary;
   }
 
   covers(surface: Surface): boolean {
@@ -41,13 +29,19 @@ export class RemoteBudget implements CallBudget {
     this.#lastId += 1;
     const id = this.#lastId;
     const { promise: permit, resolve: begin, reject: fail } = Promise.withResolvers<Permit>();
-    this.#waiting.set(id, { begin, fail });
-    const first = this.#operations.get(operation) ?? id;
-    this.#operations.set(operation, first);
-    this.#claims.push({ id, operation: first, demand });
-    this.#schedule();
+    const claim = { id, operation: this.#numberOf(operation, id), demand };
+    let isDecided = false;
+    // The primary knows how long it can wait.
+    void this.#primary.ask('claim', claim, Number.POSITIVE_INFINITY).then((decision) => {
+      if (isDecided) return;
+      isDecided = true;
+      const { refusal, waited, left } = decision ?? { refusal: crowded, waited: false, left: 0 };
+      if (refusal === undefined) begin(this.#permitOf(id, waited, left));
+      else fail(new Refusal(refusal.code, refusal.retryAfter, refusal.shortage));
+    });
     const leave = (): void => {
-      if (!this.#waiting.delete(id)) return;
+      if (isDecided) return;
+      isDecided = true;
       fail(new UpstreamError('OVERLOADED'));
       this.#end({ id, how: 'not sent' });
     };
@@ -55,27 +49,18 @@ export class RemoteBudget implements CallBudget {
   }
 
   async look(who: Pick<Demand, 'key' | 'subject'>, asked: readonly Surface[]): Promise<Outlooks> {
-    const outlooks = await this.#outlooks.ask((id) => this.#send({ kind: 'look', id, who, asked }));
-    return outlooks ?? new Map();
-  }
-
-  /** The primary has decided claims. */
-  decide(decisions: readonly Decision[]): void {
-    for (const { id, waited, left, refusal } of decisions) {
-      const waiting = this.#waiting.get(id);
-      this.#waiting.delete(id);
-      if (refusal !== undefined) waiting?.fail(new Refusal(refusal.code, refusal.retryAfter, refusal.shortage));
-      else waiting?.begin(this.#permitOf(id, waited, left));
-    }
-  }
-
-  /** The primary has answered what is left. */
-  takeOutlooks(id: number, outlooks: Outlooks): void {
-    this.#outlooks.answer(id, outlooks);
+    return (await this.#primary.ask('look', { who, asked }, outlookTimeoutMs)) ?? new Map();
   }
 
   close(): void {
-    this.#waiting.clear();
+    this.#operations.clear();
+  }
+
+  #numberOf(operation: object, id: number): number {
+    if (this.#operations.size === 0) setImmediate(() => this.#operations.clear());
+    const first = this.#operations.get(operation) ?? id;
+    this.#operations.set(operation, first);
+    return first;
   }
 
   #permitOf(id: number, waited: boolean, left: number): Permit {
@@ -87,20 +72,9 @@ export class RemoteBudget implements CallBudget {
   }
 
   #end(end: PermitEnd): void {
-    this.#ends.push(end);
-    this.#schedule();
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      const [claims, ends] = [this.#claims, this.#ends];
-      this.#claims = [];
-      this.#operations.clear();
-      this.#ends = [];
-      this.#send({ kind: 'spend', claims, ends });
-    });
+    this.#primary.tell('endClaim', end);
   }
 }
+
+/** A primary that cannot decide. */
+const crowded = { code: 'OVERLOADED', retryAfter: 1, shortage: undefined } as const;

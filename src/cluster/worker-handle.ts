@@ -1,15 +1,8 @@
 import cluster, { type Worker } from 'node:cluster';
 import { noUsage } from '../telemetry/client-usage.ts';
 import { type Handovers, watchHandovers } from './handovers.ts';
-import {
-  isToPrimary,
-  type Measurements,
-  type Orders,
-  type Started,
-  type ToPrimary,
-  type ToWorker,
-} from './messages.ts';
-import { createPending } from './pending.ts';
+import type { Measurements, Orders, PrimaryFunctions, Started, WorkerFunctions } from './messages.ts';
+import { type ArgumentOf, type Batch, Channel } from './rpc.ts';
 import type { EpochChange } from './worker-epochs.ts';
 
 /** Workers that cannot serve. */
@@ -23,10 +16,10 @@ export class WorkersError extends Error {
   }
 }
 
-/** What the primary learns of one worker. */
+/** What the primary does for one worker. */
 export interface WorkerEvents {
-  /** Anything but what its handle deals with itself. */
-  readonly onMessage: (message: ToPrimary) => void;
+  /** What it may call, but for what its handle deals with itself. */
+  readonly functions: Omit<PrimaryFunctions, 'listening' | 'failed'>;
   /** It has ended, with a code or by a signal. */
   readonly onEnd: (how: string) => void;
 }
@@ -34,10 +27,7 @@ export interface WorkerEvents {
 /** How long a worker has to report its metrics, in milliseconds; after that its last report counts. */
 const measureTimeoutMs = 1000;
 
-/**
- * How long a worker has to change an epoch, in milliseconds: writes wait for it. There are as many changes at a time as
- * writes, which have a limit of their own.
- */
+/** How long a worker has to change an epoch, in milliseconds: writes wait for it. */
 const changeTimeoutMs = 5000;
 
 /** The primary's side of one worker, from its start to its end; `PrimaryLink` is the other side. */
@@ -46,8 +36,7 @@ export class WorkerHandle {
   readonly started: Promise<Started>;
   readonly #worker: Worker;
   readonly #handovers: Handovers;
-  readonly #measures = createPending<Measurements>(measureTimeoutMs);
-  readonly #changes = createPending<true>(changeTimeoutMs, Number.POSITIVE_INFINITY);
+  readonly #channel: Channel<WorkerFunctions>;
   #measured: Measurements = { snapshot: [], usage: noUsage };
   #serves = false;
 
@@ -56,26 +45,29 @@ export class WorkerHandle {
     this.started = start.promise;
     this.#worker = cluster.fork();
     this.#handovers = watchHandovers(this.#worker.process);
-    this.#worker.on('message', (message: unknown) => {
-      if (!isToPrimary(message)) return;
-      if (message.kind === 'listening') {
+    const functions: PrimaryFunctions = {
+      ...events.functions,
+      listening: (started) => {
         this.#serves = true;
-        start.resolve({ url: message.url, upstream: message.upstream });
-      } else if (message.kind === 'failed') start.reject(new WorkersError(message.message, message.exitCode));
-      else if (message.kind === 'measured') this.#measures.answer(message.id, message.measured);
-      else if (message.kind === 'changed') this.#changes.answer(message.id, true);
-      else events.onMessage(message);
-    });
+        start.resolve(started);
+      },
+      failed: ({ message, exitCode }) => start.reject(new WorkersError(message, exitCode)),
+    };
+    const send = (batch: Batch): void => {
+      if (this.#worker.isConnected()) this.#worker.send(batch);
+    };
+    this.#channel = new Channel(send, { ...functions });
+    this.#worker.on('message', (message: unknown) => this.#channel.receive(message));
     // What cannot be sent is lost with its worker, whose end is handled below.
     this.#worker.on('error', () => undefined);
     this.#worker.on('exit', (code: number | null, signal: string | null) => {
       this.#serves = false;
-      this.#changes.end();
+      this.#channel.end();
       const how = signal === null ? `code ${code}` : `signal ${signal}`;
       start.reject(new WorkersError(`a worker ended with ${how} before it served`, 1));
       events.onEnd(how);
     });
-    this.send({ kind: 'start', orders });
+    this.tell('start', orders);
   }
 
   /** Whether it listens. */
@@ -100,7 +92,7 @@ export class WorkerHandle {
 
   /** What it has counted now; what it said last if it does not answer. */
   async measure(): Promise<Measurements> {
-    const measured = await this.#measures.ask((id) => this.send({ kind: 'measure', id }));
+    const measured = await this.#channel.ask('measure', undefined, measureTimeoutMs);
     this.#measured = measured ?? this.#measured;
     return this.#measured;
   }
@@ -109,11 +101,12 @@ export class WorkerHandle {
   async change(change: EpochChange): Promise<void> {
     // Until it has been handed a connection it has read nothing.
     if (this.handed === 0) return;
-    await this.#changes.ask((id) => this.send({ kind: 'change', id, change }));
+    await this.#channel.ask('change', change, changeTimeoutMs);
   }
 
-  send(message: ToWorker): void {
-    if (this.#worker.isConnected()) this.#worker.send(message);
+  /** Calls one of its functions. */
+  tell<Name extends keyof WorkerFunctions>(name: Name, argument: ArgumentOf<WorkerFunctions[Name]>): void {
+    this.#channel.tell(name, argument);
   }
 
   /** Ends it at once. */

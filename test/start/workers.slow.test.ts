@@ -242,7 +242,7 @@ test('workers that crash again and again end it, with one line that says so and 
   const code = `if (process.argv[2] === 'worker') {
     const { send } = process;
     process.send = (message, ...others) => {
-      if (message.kind === 'listening') setTimeout(() => process.exit(7), 50);
+      if (message.rpc?.some(({ call }) => call === 'listening')) setTimeout(() => process.exit(7), 50);
       return send.call(process, message, ...others);
     };
   }`;

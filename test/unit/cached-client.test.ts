@@ -52,13 +52,13 @@ test.each([
   let isGone = false;
   await using api = await startUpstream({ [`GET ${one}`]: () => (isGone ? answer : project(1)) });
   const epochs: [WorkerEpochs, WorkerEpochs] = [
-    new WorkerEpochs((id, change) => {
+    new WorkerEpochs((change) => {
       epochs[1].adopt(change);
-      epochs[0].changed(id);
+      return Promise.resolve(true);
     }),
-    new WorkerEpochs((id, change) => {
+    new WorkerEpochs((change) => {
       epochs[0].adopt(change);
-      epochs[1].changed(id);
+      return Promise.resolve(true);
     }),
   ];
   // The workers know of no epoch before one of them has made it.

@@ -1,6 +1,6 @@
-import { expect, test, vi } from 'vitest';
-import { createPending } from '../../src/cluster/pending.ts';
+import { expect, test } from 'vitest';
 import { createRestarts } from '../../src/cluster/restarts.ts';
+import { type Batch, Channel } from '../../src/cluster/rpc.ts';
 import { retire, totalsOf } from '../../src/cluster/totals.ts';
 import { SavedCalls } from '../../src/loaders/saved-calls.ts';
 import type { OperationReport } from '../../src/operation/operation-report.ts';
@@ -27,23 +27,41 @@ test('five ends a worker within a minute are given up, spread over an hour they 
   expect(new Set(Array.from({ length: 60 }, () => spread.delayAfterEnd(0)))).toEqual(new Set([100]));
 });
 
-test('a question is answered once, under its own id, or given up in time', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const pending = createPending<string>(150);
-  const ids: number[] = [];
-  const ask = (): Promise<string | undefined> => pending.ask((id) => ids.push(id));
-  const [first, second, third] = [ask(), ask(), ask()];
-  pending.answer(ids[1] ?? 0, 'second');
-  pending.answer(ids[0] ?? 0, 'first');
-  pending.answer(ids[0] ?? 0, 'again');
-  pending.answer(99, 'not asked for');
-  vi.advanceTimersByTime(150);
-  expect(await Promise.all([first, second, third])).toEqual(['first', 'second', undefined]);
-  const many = Array.from({ length: 1001 }, ask);
-  expect(ids).toHaveLength(1003);
-  vi.advanceTimersByTime(150);
-  expect(new Set(await Promise.all(many))).toEqual(new Set([undefined]));
-  vi.useRealTimers();
+interface Answers {
+  double(this: void, number: number): number;
+  never(this: void): Promise<number>;
+  fail(this: void): Promise<number>;
+}
+
+test('a question is answered once, under its own id, or given up in time, or when the other process ends', async () => {
+  const sent: Batch[] = [];
+  const channel: Channel<Answers> = new Channel((batch) => {
+    sent.push(batch);
+    other.receive(structuredClone(batch));
+    // Messages of others go over the same channel of Node.
+    other.receive({ kind: 'other' });
+  }, {});
+  const other = new Channel<Answers>((batch) => channel.receive(structuredClone(batch)), {
+    double: (number: number) => 2 * number,
+    never: () => new Promise(() => undefined),
+    fail: () => Promise.reject(new Error('no')),
+  });
+  const answers = [1, 2].map((number) => channel.ask('double', number, 1000));
+  channel.tell('double', 3);
+  const late = channel.ask('never', undefined, 20);
+  const failed = channel.ask('fail', undefined, 1000);
+  expect(await Promise.all(answers)).toEqual([2, 4]);
+  expect(sent).toHaveLength(1);
+  expect(await Promise.all([late, failed])).toEqual([undefined, undefined]);
+  const open = channel.ask('never', undefined, Number.POSITIVE_INFINITY);
+  channel.end();
+  expect(await open).toBeUndefined();
+  channel.receive({
+    rpc: [
+      { answerTo: 1, value: 'again' },
+      { answerTo: 99, value: 'not asked for' },
+    ],
+  });
 });
 
 interface Process {

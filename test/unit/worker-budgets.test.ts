@@ -1,8 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { BudgetService } from '../../src/cluster/budget-service.ts';
-import type { ToPrimary, ToWorker } from '../../src/cluster/messages.ts';
+import type {
+  LookQuestion,
+  PermitEnd,
+  PrimaryFunctions,
+  WorkerClaim,
+  WorkerFunctions,
+} from '../../src/cluster/messages.ts';
 import { RemoteBudget } from '../../src/cluster/remote-budget.ts';
+import { Channel } from '../../src/cluster/rpc.ts';
 import type { Claim, Demand, Permit } from '../../src/rest/budget/call-budget.ts';
 import { createCallBudget } from '../../src/rest/budget/create-budget.ts';
 import { budgetOf } from '../support/budgets.ts';
@@ -12,21 +19,22 @@ const settings = budgetOf({ rest: '3/60' });
 /** A worker in the process of its primary: messages go both ways at once. */
 class Worker {
   readonly budget: RemoteBudget;
-  readonly sent: ToPrimary['kind'][] = [];
+  /** How much each of its messages says. */
+  readonly sent: number[] = [];
   readonly #service: BudgetService;
 
   constructor(service: BudgetService) {
     this.#service = service;
-    this.budget = new RemoteBudget(settings.windows, (message) => {
-      this.sent.push(message.kind);
-      if (message.kind === 'spend') service.spend(this, message);
-      if (message.kind === 'look') void service.look(this, message);
+    const primary = new Channel<PrimaryFunctions>((batch) => {
+      this.sent.push(batch.rpc.length);
+      worker.receive(structuredClone(batch));
+    }, {});
+    const worker = new Channel<WorkerFunctions>((batch) => primary.receive(structuredClone(batch)), {
+      claim: (claim: WorkerClaim) => service.claim(this, claim),
+      endClaim: (end: PermitEnd) => service.end(this, end),
+      look: (question: LookQuestion) => service.look(question),
     });
-  }
-
-  send(message: ToWorker): void {
-    if (message.kind === 'decisions') this.budget.decide(message.decisions);
-    if (message.kind === 'outlooks') this.budget.takeOutlooks(message.id, message.outlooks);
+    this.budget = new RemoteBudget(settings.windows, primary);
   }
 
   claim(operation: object = {}): Claim {
@@ -77,7 +85,7 @@ test('workers spend one budget, and one is refused what another has had', async 
 test('claims of one turn are one message', async () => {
   const [one] = startWorkers();
   await Promise.all([one.begin(), one.begin(), one.begin()]);
-  expect(one.sent).toEqual(['spend']);
+  expect(one.sent).toEqual([3]);
 });
 
 test('calls of one operation of a worker begin together, or none of them does', async () => {
