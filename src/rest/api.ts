@@ -1,6 +1,6 @@
 import type { RestClient } from './client.ts';
 import { UpstreamError } from './errors.ts';
-import { operations } from './generated/views.ts';
+import { operations, views } from './generated/views.ts';
 import { withoutHosts } from './hostless-links.ts';
 import { mapNouns, type Noun } from './nouns.ts';
 import { isRestOperationId, type RestOperation } from './operation-ids.ts';
@@ -89,7 +89,12 @@ export class ClientApi implements RestApi {
   }
 
   fetchRow(key: Key): Promise<Row> {
-    return this.#client.getJson(rowOperations[key.noun].get, rowPath(key)).then(toRow);
+    return this.#client.getJson(rowOperations[key.noun].get, rowPath(key)).then((body) => {
+      const row = toRow(body);
+      // Another server answers with an object of its own: without a column of the noun it is no row.
+      if (views[key.noun].detail.some((column) => Object.hasOwn(row, column))) return row;
+      throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+    });
   }
 
   fetchPage(list: ListRef, at: Position, limit: number): Promise<RestPage> {

@@ -107,6 +107,18 @@ test('a 429 of a proxy is tried again once after its Retry-After, and pauses not
   expect(codesOf(await gateway.ask(read))).toEqual([]);
 });
 
+test.each(['{}', '{"error": "No."}', '{"message": "no Route matched"}', '{"status": "ok"}'])(
+  'JSON of another server with status 200 is no row: %s',
+  async (body) => {
+    await using upstream = await startUpstream(() => reply({ body }));
+    await using gateway = await startGateway(upstream);
+    expect(codesOf(await gateway.ask(read))).toEqual(['project UPSTREAM_INVALID_RESPONSE']);
+    expect(codesOf(await gateway.ask('{ project(id: 1) { dashboard(id: 2) { name } } }'))).toEqual([
+      'project.dashboard UPSTREAM_INVALID_RESPONSE',
+    ]);
+  },
+);
+
 test('a page with status 404 ends no use of what is cached', async () => {
   let isBroken = false;
   const page = reply({ status: 404, headers: { 'content-type': 'text/html' }, body: '<html>404</html>' });
