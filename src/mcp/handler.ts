@@ -11,6 +11,7 @@ import { requestIdOf } from '../http/request-id.ts';
 import { answerHeaders } from '../http/response.ts';
 import type { Send } from '../http/send.ts';
 import { toPublicError } from '../operation/errors.ts';
+import { agents } from '../rest/budget/settings.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
 import { editionOf } from './editions.ts';
 import { errorCodes, errorText, McpError, type Message, resultText, toMessage } from './message.ts';
@@ -83,7 +84,9 @@ async function answerOf(
     requestId = context.requestId;
     if (context.identifying !== undefined)
       Object.assign(context, { identifying: undefined }, await context.identifying);
-    const { refusal } = context;
+    const { refusal, caller } = context;
+    // Agents have one share of the budget together, whoever sends them.
+    context.caller = caller && { ...caller, budgetSubject: agents };
     if (refusal !== undefined) return unauthorized(refusal, requestId, options);
     const message = await readBody(request, bodyLimits.bytes, claim, (text) => toMessage(text, bodyLimits.jsonDepth));
     if (message === undefined) return undefined;

@@ -38,7 +38,7 @@ export async function withBudget(
   const planned = cost.wantsCost ? cost.plan()?.calls.map(({ operation }) => operations[operation].surface) : [];
   const asked = surfaces.filter((surface) => touched.has(surface) || planned?.includes(surface) === true);
   if (caller === undefined || asked.length === 0) return result;
-  const { sharingKey: key, subject = '' } = caller;
+  const { sharingKey: key, subject: user = '', budgetSubject: subject = user } = caller;
   const statuses = statusesOf(await budget.look({ key, subject }, asked));
   const rateLimits = statuses.filter(({ surface }) => touched.has(surface));
   if (!cost.wantsCost) return { ...result, rateLimits };

@@ -13,4 +13,6 @@ export interface Caller {
   readonly tenant?: Tenant;
   /** SHA-256 of the tenant's user; undefined without a tenant. */
   readonly subject?: string;
+  /** Whose share of the budget its calls count for; by default that of `subject`. */
+  readonly budgetSubject?: string;
 }

@@ -18,6 +18,10 @@ export const budgetSettings = {
     'UPSTREAM_BUDGET_SHARE',
     whole('Percent of each window that one user may use, with AUTH=jwt', '100', 1, 100),
   ),
+  agentShare: required(
+    'MCP_BUDGET_SHARE',
+    whole('Percent of each window that all agents of a key together may use', '50', 1, 100),
+  ),
   replicas: optional(
     'UPSTREAM_BUDGET_REPLICAS',
     whole(
@@ -32,7 +36,7 @@ export const budgetSettings = {
 /** Reads what each key may call; undefined if there is no limit. */
 export function readBudget(reader: SettingsReader): BudgetSettings | undefined {
   const { windows: all, ...others } = budgetSettings;
-  const { scope, share, replicas } = reader.all(others);
+  const { scope, share, agentShare, replicas } = reader.all(others);
   if (!reader.isSet(all.name)) reader.warnOfIgnored(Object.values(others), `${all.name} is not set`);
   const budget = reader.read(all);
   if (budget === undefined) return undefined;
@@ -40,7 +44,8 @@ export function readBudget(reader: SettingsReader): BudgetSettings | undefined {
     reader.warnOfIgnored([others.share], 'AUTH is not jwt: users are not known');
   if (reader.isSet('REDIS_URL')) reader.need(others.replicas, `${all.name} and REDIS_URL are set`);
   else reader.warnOfIgnored([others.replicas], 'REDIS_URL is not set: each gateway has all of the budget');
-  return Object.freeze({ windows: budget, scope, share, replicas: replicas ?? 1 });
+  if (!reader.isSet('MCP_TOOLS')) reader.warnOfIgnored([others.agentShare], 'MCP_TOOLS is not set');
+  return Object.freeze({ windows: budget, scope, share, agentShare, replicas: replicas ?? 1 });
 }
 
 /** Most calls and seconds of a window. */

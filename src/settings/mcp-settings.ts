@@ -1,9 +1,8 @@
 import type { ToolNames } from '../mcp/tools.ts';
 import { authSettings } from './auth-settings.ts';
-import { budgetSettings } from './budget-settings.ts';
 import { persistedSettings } from './persisted-settings.ts';
-import { optional, required, type SettingsReader } from './reader.ts';
-import { Fault, type Kind, whole } from './settings.ts';
+import { optional, type SettingsReader } from './reader.ts';
+import { Fault, type Kind } from './settings.ts';
 import { publicUrl } from './urls.ts';
 
 /** What agents are served. */
@@ -13,10 +12,6 @@ export const mcpSettings = {
     'PUBLIC_URL',
     publicUrl('The URL under which clients reach the gateway; required with MCP_TOOLS and AUTH=jwt'),
   ),
-  budgetShare: required(
-    'MCP_BUDGET_SHARE',
-    whole('Percent of each window of a key that all agents together may use', '50', 1, 100),
-  ),
 };
 
 /** What agents are served. */
@@ -24,15 +19,13 @@ export interface McpConfig {
   readonly tools: ToolNames;
   /** Under which URL clients reach the gateway; undefined: from this machine. */
   readonly publicUrl: string | undefined;
-  /** Percent of each window of a key that all agents together may use. */
-  readonly budgetShare: number;
 }
 
 /** Reads what agents are served; undefined: nothing. */
 export function readMcp(reader: SettingsReader): McpConfig | undefined {
   const { tools: setting, ...others } = mcpSettings;
   const tools = reader.read(setting);
-  const { publicUrl: url, budgetShare } = reader.all(others);
+  const url = reader.read(others.publicUrl);
   if (!reader.isSet(setting.name)) {
     reader.warnOfIgnored(Object.values(others), `${setting.name} is not set`);
     return undefined;
@@ -42,9 +35,7 @@ export function readMcp(reader: SettingsReader): McpConfig | undefined {
   if (reader.read(mode) === 'off')
     reader.fault(mode.name, `expected allow, log or only, because ${setting.name} is set, but it is off`);
   if (reader.read(authSettings.auth) === 'jwt') reader.need(others.publicUrl, `${setting.name} is set and AUTH is jwt`);
-  const { windows } = budgetSettings;
-  if (!reader.isSet(windows.name)) reader.warnOfIgnored([others.budgetShare], `${windows.name} is not set`);
-  return tools && Object.freeze({ tools, publicUrl: url, budgetShare });
+  return tools && Object.freeze({ tools, publicUrl: url });
 }
 
 /** Names of operations, or all queries. */

@@ -251,7 +251,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     if (connection === undefined) throw new Error('expected a connection');
     onTestFinished(() => connection.close());
     const counts = new RedisCounts({
-      ...{ redis: connection, upstreamUrl: 'http://api.test', gateway: 'one', replicas: 1, hasShares: false },
+      ...{ redis: connection, upstreamUrl: 'http://api.test', gateway: 'one', replicas: 1, hasShare: () => false },
       ...{ longestCallMs: 1000, longestWindowMs: 600_000, now: () => performance.now() },
       calls: () => [],
       log: () => undefined,

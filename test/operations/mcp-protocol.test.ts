@@ -160,7 +160,7 @@ describe('Origins', () => {
       { url: 'http://127.0.0.1:1' },
       {
         persisted: { files: folder.write('tools.graphql', documents) },
-        mcp: { tools: ['*'], publicUrl, budgetShare: 50 },
+        mcp: { tools: ['*'], publicUrl },
         corsOrigins: ['https://app.example'],
       },
     );

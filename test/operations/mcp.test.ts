@@ -143,7 +143,7 @@ describe('The list of tools', () => {
     folder.write('b.graphql', 'query A { a: __typename }');
     const options = {
       persisted: { files: `${folder.path}/*.graphql` },
-      mcp: { tools: ['*'], publicUrl: undefined, budgetShare: 50 },
+      mcp: { tools: ['*'], publicUrl: undefined },
     };
     await expect(startGateway({ url: 'http://127.0.0.1:1' }, options)).rejects.toThrow('that differ');
   });

@@ -101,7 +101,7 @@ export function sentencesOf({ content }: McpResult): string {
 
 /** The options of a gateway that serves agents. */
 function agentOptions(file: string, tools: readonly string[]): Partial<GatewayOptions> {
-  return { persisted: { files: file }, mcp: { tools, publicUrl: undefined, budgetShare: 50 } };
+  return { persisted: { files: file }, mcp: { tools, publicUrl: undefined } };
 }
 
 /** A gateway that serves agents, with the folder of its documents. */
@@ -118,7 +118,13 @@ export async function startAgents(
 ): Promise<AgentGateway> {
   const folder = createFolder();
   const file = folder.write(typeof documents === 'string' ? 'tools.graphql' : 'tools.json', documents);
-  const gateway = await startGateway(upstream, { ...agentOptions(file, tools), ...options });
+  const { persisted, ...others } = options;
+  const agents = agentOptions(file, tools);
+  const gateway = await startGateway(upstream, {
+    ...agents,
+    ...others,
+    persisted: { ...agents.persisted, ...persisted },
+  });
   return {
     ...gateway,
     folder,
@@ -143,7 +149,7 @@ export async function startTenantAgents(
   { tools = ['*'], ...options }: Partial<GatewayOptions> & { readonly tools?: readonly string[] } = {},
 ): Promise<TenantAgentGateway> {
   const folder = createFolder();
-  const mcp = { tools, publicUrl, budgetShare: 50 };
+  const mcp = { tools, publicUrl };
   const persisted = { files: folder.write('tools.graphql', documents) };
   const gateway = await startTenants(upstream, entries, { persisted, mcp, ...options });
   return {

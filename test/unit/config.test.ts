@@ -316,7 +316,7 @@ test('a budget has windows by surface, shortest first', () => {
       ],
       events: [{ limit: 240, ms: 60_000 }],
     },
-    ...{ scope: 'key', share: 100, replicas: 1 },
+    ...{ scope: 'key', share: 100, agentShare: 50, replicas: 1 },
   });
   expect(warnings).toEqual([]);
   expect(readConfig({}).budget).toBeUndefined();

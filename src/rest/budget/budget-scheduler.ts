@@ -3,10 +3,10 @@ import { FairQueue, type Queued } from '../fair-queue.ts';
 import type { Surface } from '../operation-ids.ts';
 import type { CallBudget, Claim, Demand, Outlooks, Permit } from './call-budget.ts';
 import type { AccountCall, Counts, Ledger, Outlook, Verdict, Want } from './ledger.ts';
-import { type BudgetSettings, type BudgetWindow, partsOf, shareOf } from './settings.ts';
+import { type BudgetSettings, type BudgetWindow, partsOf, percentOf, shareOf } from './settings.ts';
 
 /** Settings of the scheduler. */
-export interface SchedulerOptions extends Pick<BudgetSettings, 'windows' | 'scope' | 'share'> {
+export interface SchedulerOptions extends Pick<BudgetSettings, 'windows' | 'scope' | 'share' | 'agentShare'> {
   readonly ledger: Ledger;
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
@@ -261,9 +261,10 @@ export class BudgetScheduler implements CallBudget {
 
   /** The windows that one user has of a surface. */
   #windowsOf(surface: Surface, subject: string): readonly BudgetWindow[] {
-    const { windows, share } = this.#options;
+    const { windows } = this.#options;
+    const percent = percentOf(this.#options, subject);
     const all = windows[surface] ?? [];
-    return subject === '' ? all : all.map(({ limit, ms }) => ({ limit: shareOf(limit, share), ms }));
+    return percent === 100 ? all : all.map(({ limit, ms }) => ({ limit: shareOf(limit, percent), ms }));
   }
 }
 

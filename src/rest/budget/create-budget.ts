@@ -6,7 +6,7 @@ import type { CallBudget } from './call-budget.ts';
 import type { Ledger } from './ledger.ts';
 import { LocalLedger, type LocalLedgerOptions } from './local-ledger.ts';
 import { RedisCounts } from './redis-counts.ts';
-import type { BudgetSettings } from './settings.ts';
+import { type BudgetSettings, percentOf } from './settings.ts';
 import { SharedLedger } from './shared-ledger.ts';
 
 /** What a budget is made of, beside its settings. */
@@ -61,11 +61,11 @@ function shareLedger(
   { settings, redis, upstreamUrl, log = () => undefined }: BudgetOptions & { readonly redis: SharedRedis },
 ): { readonly ledger: Ledger; readonly counts: RedisCounts } {
   const { now, longestCallMs } = options;
-  const { windows, share, replicas } = settings;
+  const { windows, replicas } = settings;
   const counts = new RedisCounts({
     ...{ redis, upstreamUrl, gateway, longestCallMs, replicas, now, log },
     longestWindowMs: Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms))),
-    hasShares: share < 100,
+    hasShare: (subject) => percentOf(settings, subject) < 100,
     calls: () => local.calls(),
   });
   const limitsOf: LocalLedgerOptions['limitsOf'] = (surface) =>

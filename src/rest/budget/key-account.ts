@@ -2,13 +2,13 @@ import { LRUCache } from 'lru-cache';
 import type { Surface } from '../operation-ids.ts';
 import { CallWindows } from './call-windows.ts';
 import type { CountedCall } from './ledger.ts';
-import type { BudgetSettings, BudgetWindow } from './settings.ts';
+import { type BudgetSettings, type BudgetWindow, percentOf } from './settings.ts';
 
 /** Most users of one key whose calls are counted apart on one surface. */
 const mostSubjects = 10_000;
 
 /** How accounts are kept. */
-export interface AccountOptions extends Pick<BudgetSettings, 'windows' | 'share'> {
+export interface AccountOptions extends Pick<BudgetSettings, 'windows' | 'share' | 'agentShare'> {
   /** No call takes longer, in milliseconds. */
   readonly longestCallMs: number;
 }
@@ -32,7 +32,7 @@ export class SurfaceAccount {
 
   /** The calls of one user; undefined if users have no share of their own. */
   of(subject: string): CallWindows | undefined {
-    if (subject === '' || this.#options.share === 100) return undefined;
+    if (percentOf(this.#options, subject) === 100) return undefined;
     const known = this.#bySubject.get(subject);
     if (known !== undefined) return known;
     const own = new CallWindows(this.#windows, this.#options.longestCallMs);

@@ -3,7 +3,7 @@ import type { Surface } from '../operation-ids.ts';
 import { type AccountOptions, KeyAccount } from './key-account.ts';
 import type { Account, AccountCall, CountedCall, End, Ledger, Outlook, Question, Verdict, Want } from './ledger.ts';
 import { leftAfter, outlookOf, type States, waitMs } from './outlook.ts';
-import { type BudgetSettings, leftToOthers, partsOf, shareOf } from './settings.ts';
+import { type BudgetSettings, leftToOthers, partsOf, percentOf, shareOf } from './settings.ts';
 
 /**
  * Most keys whose calls are remembered, and most that are not proven beside them: invented ones drive out none of the
@@ -119,13 +119,14 @@ export class LocalLedger implements Ledger {
   }
 
   #statesOf({ key, surface }: Account, subject: string, isBackground: boolean, now: number): States {
-    const { limitsOf, windows, share } = this.#options;
+    const { limitsOf, windows } = this.#options;
+    const percent = percentOf(this.#options, subject);
     const account = this.#accountOf(key).on(surface);
     const ownLimits = (windows[surface] ?? []).map(({ limit }) => limit);
     const limits = this.isProven(key) ? (limitsOf?.(surface) ?? ownLimits) : ownLimits;
     const least = isBackground ? limits.map((limit) => limit - leftToOthers(limit)) : limits;
     const all = account.all.states(now, least);
-    const shares = limits.map((limit) => shareOf(limit, share));
+    const shares = limits.map((limit) => shareOf(limit, percent));
     const own = account.of(subject)?.states(now, shares) ?? [];
     return { all, own };
   }

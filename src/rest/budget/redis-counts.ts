@@ -21,8 +21,8 @@ export interface RedisCountsOptions {
   readonly longestCallMs: number;
   /** The longest window, in milliseconds. */
   readonly longestWindowMs: number;
-  /** True if each user has a share of its own. */
-  readonly hasShares: boolean;
+  /** True if the calls of a subject are counted by themselves as well. */
+  readonly hasShare: (subject: string) => boolean;
   /** The least number of gateways. */
   readonly replicas: number;
   /** Every call that counts here, of keys that are proven. */
@@ -254,14 +254,14 @@ export class RedisCounts {
   }
 
   async #send(era: string, changes: readonly Change[], ask?: Ask): Promise<ReturnType<typeof toReply> | undefined> {
-    const { redis, gateway, longestCallMs, longestWindowMs, hasShares, now } = this.#options;
+    const { redis, gateway, longestCallMs, longestWindowMs, hasShare, now } = this.#options;
     const names = new WaveNames(this.#upstream);
     const at = now();
     const calls: ScriptWave['calls'][number][] = [];
     const drops: ScriptWave['drops'][number][] = [];
     for (const { account, call, isDropped } of changes) {
       const { id, subject, beganAt, endedAt } = call;
-      const logs = hasShares && subject !== '' ? [names.of(account), names.of(account, subject)] : [names.of(account)];
+      const logs = hasShare(subject) ? [names.of(account), names.of(account, subject)] : [names.of(account)];
       for (const log of logs) {
         if (isDropped) drops.push([log, id]);
         // In flight, it will have ended then at the latest.

@@ -1,13 +1,15 @@
 import type { Account, AccountCall, Counts, Outlook, Question, Verdict, Want } from './ledger.ts';
 import { leftAfter, outlookOf, type States, type WindowState, waitMs } from './outlook.ts';
 import type { LogStates, ScriptQuestion, WaveNames } from './redis-script.ts';
-import { type BudgetSettings, type BudgetWindow, partsOf, shareOf } from './settings.ts';
+import { agents, type BudgetSettings, type BudgetWindow, partsOf, percentOf, shareOf } from './settings.ts';
 
-type Settings = Pick<BudgetSettings, 'windows' | 'share'>;
+type Settings = Pick<BudgetSettings, 'windows' | 'share' | 'agentShare'>;
 
 /** An account, and the users of it of whose share the script tells the state. */
 interface AskedAccount {
   readonly account: Account;
+  /** Percent of each window that each of the users may use. */
+  readonly percent: number;
   readonly users: string[];
   /** Of how many calls the script says when they leave. */
   max: number;
@@ -35,7 +37,7 @@ export class Reservation {
         const account = { key, surface };
         const ids = (begun[index] ?? []).filter((one) => one.account.surface === surface).map(({ call }) => call.id);
         const user = this.#hasShare(subject) ? names.of(account, subject) : 0;
-        return [places.indexOf(nameOf(account)) + 1, user, ids] as const;
+        return [places.indexOf(nameOf(account, subject)) + 1, user, ids] as const;
       }),
     }));
     return { accounts: this.#tell(names), wants: asked };
@@ -72,25 +74,26 @@ export class Reservation {
   }
 
   #note(account: Account, subject: string, count: number): void {
-    const name = nameOf(account);
-    const asked = this.#accounts.get(name) ?? { account, users: [], max: 0 };
+    const name = nameOf(account, subject);
+    const percent = percentOf(this.#settings, subject);
+    const asked = this.#accounts.get(name) ?? { account, percent, users: [], max: 0 };
     this.#accounts.set(name, asked);
     asked.max += count;
     if (this.#hasShare(subject) && !asked.users.includes(subject)) asked.users.push(subject);
   }
 
   #hasShare(subject: string): boolean {
-    return subject !== '' && this.#settings.share < 100;
+    return percentOf(this.#settings, subject) < 100;
   }
 
   #tell(names: WaveNames): ScriptQuestion['accounts'] {
-    const { windows: all, share } = this.#settings;
-    return [...this.#accounts.values()].map(({ account, users, max }) => {
+    const { windows: all } = this.#settings;
+    return [...this.#accounts.values()].map(({ account, percent, users, max }) => {
       const windows = all[account.surface] ?? [];
       const key = names.of(account);
       return {
         key,
-        windows: windows.map(({ ms, limit }) => [ms, limit, shareOf(limit, share)] as const),
+        windows: windows.map(({ ms, limit }) => [ms, limit, shareOf(limit, percent)] as const),
         longestMs: Math.max(...windows.map(({ ms }) => ms)),
         tells: [key, ...users.map((subject) => names.of(account, subject))],
         max: Math.max(1, max),
@@ -99,18 +102,20 @@ export class Reservation {
   }
 
   #statesOf(account: Account, subject: string, states: readonly LogStates[]): States {
-    const { windows: all, share } = this.#settings;
+    const { windows: all } = this.#settings;
+    const percent = percentOf(this.#settings, subject);
     const windows = all[account.surface] ?? [];
     const names = [...this.#accounts.keys()];
-    const told = states[names.indexOf(nameOf(account))] ?? [];
-    const { users = [] } = this.#accounts.get(nameOf(account)) ?? {};
-    const own = this.#hasShare(subject) ? statesFrom(told[users.indexOf(subject) + 1] ?? [], windows, share) : [];
+    const told = states[names.indexOf(nameOf(account, subject))] ?? [];
+    const { users = [] } = this.#accounts.get(nameOf(account, subject)) ?? {};
+    const own = this.#hasShare(subject) ? statesFrom(told[users.indexOf(subject) + 1] ?? [], windows, percent) : [];
     return { all: statesFrom(told[0] ?? [], windows, 100), own };
   }
 }
 
-function nameOf({ key, surface }: Account): string {
-  return `${surface} ${key}`;
+/** The name of an account. That of agents is another, for their share may be, though both are counted in one log. */
+function nameOf({ key, surface }: Account, subject: string): string {
+  return `${subject === agents ? agents : ''} ${surface} ${key}`;
 }
 
 /** The states of the windows of one log. */

@@ -16,12 +16,26 @@ export interface BudgetSettings {
   readonly scope: 'key' | 'all';
   /** Percent of each window that one user of a tenant may use. */
   readonly share: number;
+  /** Percent of each window that all agents together may use; by default all. */
+  readonly agentShare?: number | undefined;
   /** How many gateways divide the budget if Redis cannot be reached. */
   readonly replicas: number;
 }
 
 /** The surfaces that a budget can have, as the service limits them apart. */
 export const surfaces: readonly Surface[] = ['events', 'values', 'rest'];
+
+/** Stands for all agents of a key, where users have names of their own: no hash looks like it. */
+export const agents = 'agents';
+
+/** Percent of each window that a subject may use: a user, all agents, or nobody in particular. */
+export function percentOf(
+  { share, agentShare = 100 }: Pick<BudgetSettings, 'share' | 'agentShare'>,
+  subject: string,
+): number {
+  if (subject === '') return 100;
+  return subject === agents ? agentShare : share;
+}
 
 /** What one user may have of a window: a part that is less than a call is one. */
 export function shareOf(limit: number, percent: number): number {

@@ -5,7 +5,7 @@ import { Reservation } from './reservations.ts';
 import type { BudgetSettings } from './settings.ts';
 
 /** Settings of the ledger. */
-export interface SharedLedgerOptions extends Pick<BudgetSettings, 'windows' | 'share'> {
+export interface SharedLedgerOptions extends Pick<BudgetSettings, 'windows' | 'share' | 'agentShare'> {
   /** Counts what this gateway calls; holds it to its part of the limits while Redis does not decide. */
   readonly local: LocalLedger;
   readonly redis: RedisCounts;

@@ -43,7 +43,7 @@ export class BudgetGate implements Gate {
   async #claim(attempt: Attempt): Promise<void> {
     const { budget, counts } = this.#options;
     const { owner, request, isBackground } = attempt;
-    const { sharingKey: key, queueKey, subject = '' } = owner.caller;
+    const { sharingKey: key, queueKey, subject: user = '', budgetSubject: subject = user } = owner.caller;
     const { surface } = request.operation;
     const demand = { key, surface, queueKey, subject, waitMs: this.#waitMs(attempt), isBackground };
     const claim = budget.claim(demand, owner.calls);
