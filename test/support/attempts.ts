@@ -27,6 +27,8 @@ export function attemptOf(
     mayBeStale: false,
     isUrgent,
     hasSlot: false,
+    claim: undefined,
+    permit: undefined,
     isProof: false,
     sleep: () => Promise.resolve(),
     overtake: () => undefined,

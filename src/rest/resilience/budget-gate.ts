@@ -1,5 +1,5 @@
 import type { BudgetCounts } from '../budget/budget-counts.ts';
-import type { CallBudget, Claim, Permit } from '../budget/call-budget.ts';
+import type { CallBudget, Permit } from '../budget/call-budget.ts';
 import { isRateLimited } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
@@ -19,8 +19,6 @@ export interface BudgetGateOptions {
 /** Lets calls on for which the budget of their key has a place. */
 export class BudgetGate implements Gate {
   readonly #options: BudgetGateOptions;
-  readonly #claims = new Map<Attempt, Claim>();
-  readonly #permits = new Map<Attempt, Permit>();
 
   constructor(options: BudgetGateOptions) {
     this.#options = options;
@@ -31,10 +29,10 @@ export class BudgetGate implements Gate {
   }
 
   left(attempt: Attempt, outcome: Outcome): void {
-    this.#claims.get(attempt)?.leave();
-    this.#claims.delete(attempt);
-    const permit = this.#permits.get(attempt);
-    this.#permits.delete(attempt);
+    const { claim, permit } = attempt;
+    attempt.claim = undefined;
+    attempt.permit = undefined;
+    claim?.leave();
     if (outcome.kind === 'not-sent') permit?.giveBack();
     else if (outcome.kind === 'given-up') permit?.end('given up');
     else permit?.end(outcome.kind === 'answered' && outcome.isKnown ? 'proof' : 'failure');
@@ -47,19 +45,20 @@ export class BudgetGate implements Gate {
     const { surface } = request.operation;
     const demand = { key, surface, queueKey, subject, waitMs: this.#waitMs(attempt), isBackground };
     const claim = budget.claim(demand, owner.calls);
-    this.#claims.set(attempt, claim);
+    attempt.claim = claim;
     let permit: Permit;
     try {
       permit = await claim.permit;
     } catch (error) {
-      this.#claims.delete(attempt);
+      if (attempt.claim === claim) attempt.claim = undefined;
       // A client has joined it meanwhile, which may have the calls that are left for others.
       if (isRateLimited(error) && isBackground && !attempt.isBackground) return this.#claim(attempt);
       throw error;
     }
     // It has left meanwhile.
-    if (!this.#claims.delete(attempt)) return permit.giveBack();
-    this.#permits.set(attempt, permit);
+    if (attempt.claim !== claim) return permit.giveBack();
+    attempt.claim = undefined;
+    attempt.permit = permit;
     if (permit.waited) counts.waited(surface);
     counts.found(surface, permit.left);
   }

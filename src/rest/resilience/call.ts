@@ -35,6 +35,8 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
   mayBeStale: boolean;
   isUrgent = false;
   hasSlot = false;
+  claim: Attempt['claim'];
+  permit: Attempt['permit'];
   isProof = false;
   readonly #upstream: UpstreamResources;
   /** How many gates the attempt has entered; it may wait at the last of them. */

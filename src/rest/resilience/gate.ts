@@ -1,3 +1,4 @@
+import type { Claim, Permit } from '../budget/call-budget.ts';
 import type { CallSpans } from '../call-spans.ts';
 import type { Caller } from '../caller.ts';
 import type { OperationCalls } from '../operation-calls.ts';
@@ -30,7 +31,11 @@ export interface CallRequest<T> {
   readonly decode: (response: DecodedResponse) => T;
 }
 
-/** One attempt of a REST call, as gates see it. A call that is repeated is an attempt again once the one before has left. */
+/**
+ * One attempt of a REST call, as gates see it. A call that is repeated is an attempt again once the one before has left. What
+ * gates note of nearly every attempt is noted here: V8 would keep attempts beyond their end that were in a set or a map, in
+ * tables which that has outgrown.
+ */
 export interface Attempt {
   readonly owner: CallOwner;
   readonly request: Pick<CallRequest<unknown>, 'operation' | 'isWrite' | 'beforeSend'>;
@@ -47,8 +52,11 @@ export interface Attempt {
   readonly mayBeStale: boolean;
   /** True if it does not wait for a slot. */
   isUrgent: boolean;
-  /** True while it has a slot. V8 would keep attempts beyond their end that were in a set, in tables which that has outgrown. */
+  /** True while it has a slot. */
   hasSlot: boolean;
+  /** Its place in the budget: asked for, or had. */
+  claim: Claim | undefined;
+  permit: Permit | undefined;
   /** True if it is not given up before the end of its time: its answer says whether the key is known. */
   isProof: boolean;
   /** Resolves after so many milliseconds; never if it is given up before. */
