@@ -77,7 +77,7 @@ describe('A client certificate', () => {
     [
       certificate,
       tlsPaths.key,
-      'UPSTREAM_CLIENT_KEY: expected the key of the first certificate of UPSTREAM_CLIENT_CERT, but got the key of another',
+      'UPSTREAM_CLIENT_KEY: expected the key of the first certificate of UPSTREAM_CLIENT_CERT, but the file holds the key of another',
     ],
     [certificate, '', `UPSTREAM_CLIENT_KEY: ${keyExpected}, because UPSTREAM_CLIENT_CERT is set, but it is not set`],
     [
@@ -85,9 +85,13 @@ describe('A client certificate', () => {
       key,
       'UPSTREAM_CLIENT_CERT: expected the path of a PEM file with certificates, because UPSTREAM_CLIENT_KEY is set, but it is not set',
     ],
-    [certificate, certificate, `UPSTREAM_CLIENT_KEY: ${keyExpected}, but got "${certificate}"`],
-    [key, key, `UPSTREAM_CLIENT_CERT: expected the path of a PEM file with certificates, but got "${key}"`],
-    [certificate, clientTls.key, `UPSTREAM_CLIENT_KEY: ${keyExpected}, but got the content of a file`],
+    [certificate, certificate, `UPSTREAM_CLIENT_KEY: ${keyExpected}, but the file holds a certificate`],
+    [
+      key,
+      key,
+      `UPSTREAM_CLIENT_CERT: expected the path of a PEM file with certificates, but got "${key}": the file holds a private key`,
+    ],
+    [certificate, clientTls.key, `UPSTREAM_CLIENT_KEY: ${keyExpected}, but there is no file at that path`],
   ])('that cannot be used stops the start with one line: %#', async (cert, keyFile, message) => {
     await using running = runMain([], { PORT: '0', [names[0]]: cert, [names[1]]: keyFile });
     expect(await running.exit()).toBe(2);
