@@ -41,6 +41,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
       ['[--variables FILE]', 'a JSON object with the values of its variables'],
       ['[--operation NAME]', 'which of its operations'],
       json,
+      ['[--mcp]', 'prints the tool that the operation is for agents, and hints for a better one'],
     ],
     settings: new RegExp(`^(?:${limits})$`),
     load: async () => (await import('./explain.ts')).explain,

@@ -9,7 +9,7 @@ import { withTextIds } from './input-schema.ts';
 import { faultsIn } from './json-schema.ts';
 import { emptied } from './output-schema.ts';
 import { sentencesOf } from './sentences.ts';
-import type { Tool } from './tool.ts';
+import { mostCharacters, type Tool } from './tool.ts';
 import { fittingSize, type OperationLimits } from './tool-cost.ts';
 
 /** What became of the use of a tool, for metrics. */
@@ -39,9 +39,6 @@ export interface ToolAnswer {
   readonly meta: JsonObject;
   readonly result: CallResult;
 }
-
-/** The most characters of an answer: agents pay for each of them. */
-const mostCharacters = 100_000;
 
 /** Runs a tool as `/graphql` runs its document, and tells an agent what came of it. Never rejects. */
 export async function callTool(

@@ -12,6 +12,8 @@ export interface ToolCost {
   readonly upper: number;
   /** How many calls wait for one another at most, one after the other. */
   readonly waves: number;
+  /** How many JSON objects its largest answer has; infinite if that is not known. */
+  readonly objects: number;
   /** The same as a sentence. */
   readonly line: string;
 }
@@ -30,11 +32,13 @@ export function costOf(tool: ToolOperation & CostLimits, tenant?: Tenant): ToolC
   const found = unlessTooLarge(() => extremesOf({ ...tool, fragments, maxSteps, tenant, variesDefaults: true }));
   if (found === undefined) {
     const line = `Costs up to ${counted(maxUpstreamCalls)}.`;
-    return { lower: 0, upper: maxUpstreamCalls, waves: maxUpstreamCalls, line };
+    const objects = Number.POSITIVE_INFINITY;
+    return { lower: 0, upper: maxUpstreamCalls, waves: maxUpstreamCalls, objects, line };
   }
   const { worst, lower } = found;
   const upper = Math.min(worst.upper, maxUpstreamCalls);
-  return { lower: Math.min(lower, upper), upper, waves: worst.waves, line: lineOf(found, maxUpstreamCalls) };
+  const { waves, objects } = worst;
+  return { lower: Math.min(lower, upper), upper, waves, objects, line: lineOf(found, maxUpstreamCalls) };
 }
 
 function unlessTooLarge<T>(plan: () => T): T | undefined {

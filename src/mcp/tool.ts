@@ -8,6 +8,9 @@ import type { JsonSchema } from './json-schema.ts';
 import { outputSchemaOf } from './output-schema.ts';
 import { type CostLimits, costOf, type ToolCost } from './tool-cost.ts';
 
+/** The most characters of an answer: agents pay for each of them. */
+export const mostCharacters = 100_000;
+
 /** What tools are made with. */
 export interface ToolOptions extends CostLimits {
   readonly schema: GraphQLSchema;
@@ -96,9 +99,19 @@ export class Tool {
     return [...this.rootFields].every((field) => tenant.mutations.has(field));
   }
 
-  /** True if its author described it. */
-  get isDescribed(): boolean {
-    return this.#operation.operation.description !== undefined;
+  /** What makes it a poor tool, for people who write documents. */
+  get hints(): readonly string[] {
+    const { upper, objects } = this.costFor(undefined);
+    const largest = objects * usualCharacters;
+    return [
+      ...(this.#operation.operation.description === undefined ? ['it has no description of its own'] : []),
+      ...(upper > mostUsualCalls
+        ? [`it may make ${upper} REST calls: smaller pages, or fewer lists in lists, make less`]
+        : []),
+      ...(largest > mostCharacters
+        ? [`its answer may exceed the ${mostCharacters} characters that agents are given`]
+        : []),
+    ];
   }
 
   /** What it is made of. */
@@ -106,6 +119,12 @@ export class Tool {
     return this.#operation;
   }
 }
+
+/** More REST calls than agents should spend at once. */
+const mostUsualCalls = 20;
+
+/** Characters of a usual object of an answer, as JSON. */
+const usualCharacters = 100;
 
 /** A root field of a tool. */
 interface RootField {

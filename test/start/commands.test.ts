@@ -105,6 +105,15 @@ hint: put \`@defer\` on what projects.nodes.dashboards.nodes needs in wave 3, an
     expect(code).toBe(0);
   });
 
+  test('prints the tool that the operation is, and what makes it a poor one', async () => {
+    const [text, code] = await run('explain', 'two.graphql', '--operation', 'B', '--mcp');
+    expect(JSON.parse(text)).toMatchObject({
+      tool: { name: 'B', annotations: { readOnlyHint: true }, _meta: { restCalls: { lower: 1, upper: 1, waves: 1 } } },
+      hints: ['it has no description of its own'],
+    });
+    expect(code).toBe(0);
+  });
+
   test('says what is wrong', async () => {
     const wrong = [
       [['explain'], 'error: explain: expected one file, a GraphQL document\n', 2],
