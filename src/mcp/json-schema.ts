@@ -57,7 +57,8 @@ const mostFaults = 10;
 function check(value: unknown, schema: JsonSchema, path: string, faults: string[]): void {
   if (faults.length >= mostFaults) return;
   const expected = expectedOf(value, schema);
-  if (expected !== undefined) faults.push(`Expected ${path} to be ${expected}, but got ${quoted(value)}.`);
+  const where = path === '' ? 'the arguments' : path;
+  if (expected !== undefined) faults.push(`Expected ${where} to be ${expected}, but got ${quoted(value)}.`);
   else if (isList(value)) value.forEach((item, at) => check(item, schema.items ?? {}, `${path}[${at}]`, faults));
   else if (isObject(value) && schema.properties !== undefined) checkMembers(value, schema, path, faults);
 }

@@ -70,6 +70,15 @@ describe('The protocol', () => {
     expect(gateway.reported).toEqual([]);
   });
 
+  test.each(['[]', '"x"', '5', 'true'])('says that the arguments %s are no object', async (values) => {
+    await using gateway = await start();
+    const params = `{"name":"Dashboards","arguments":${values}}`;
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+    const response = await fetch(mcpUrlOf(gateway), { ...post, body });
+    const text = `Expected the arguments to be an object, but got ${values}.`;
+    expect(await response.json()).toMatchObject({ result: { isError: true, content: [{ text }] } });
+  });
+
   test('keeps every digit of an id', async () => {
     await using gateway = await start();
     const body = '{"jsonrpc":"2.0","id":12345678901234567890,"method":"ping"}';
