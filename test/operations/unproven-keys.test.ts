@@ -71,8 +71,10 @@ test('a key is known by the answer to a call whose client has left', async () =>
   });
   await using gateway = await startGateway(upstream);
   await askAndLeave(gateway, twenty());
+  await until(() => upstream.requests.length === 8);
   answer();
   await until(() => upstream.records.every(({ cancelled, endedAt }) => !cancelled && endedAt !== Infinity));
+  await until(() => gateway.gateway.upstreamHealth().inFlight === 0);
   upstream.reset();
   expect(codesOf(await gateway.ask(twenty(200), as('phx_new')))).toEqual([]);
   expect([upstream.requests.length, upstream.waves()]).toEqual([20, 1]);
