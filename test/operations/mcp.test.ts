@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { askMcp, callTool, mcpUrlOf, sentencesOf, startAgents } from '../support/agents.ts';
+import { textOf } from '../support/documentation.ts';
 import { key, startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { createFolder } from '../support/persisted.ts';
@@ -318,6 +319,23 @@ describe('A tool', () => {
       'gateway_mcp_calls_total{tool="-",result="refused"} 1',
     ]);
   });
+});
+
+test('the requests of docs/agents.md are answered by the tools of the examples', async () => {
+  await using upstream = await startOpen();
+  const tools = textOf('examples/agents/tools.graphql');
+  await using gateway = await startAgents(upstream, tools);
+  const bodies = [...textOf('docs/agents.md').matchAll(/ -d '(\{.*\})'$/gm)].map(([, body = '']) => body);
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+  const answers: unknown[] = [];
+  for (const body of bodies) {
+    const response = await fetch(mcpUrlOf(gateway), { method: 'POST', headers, body });
+    answers.push(await response.json());
+  }
+  expect(answers).toMatchObject([
+    { id: 1, result: { tools: [{ name: 'ListDashboards' }, { name: 'ListProjects' }, { name: 'RecentEvents' }] } },
+    { id: 2, result: { _meta: { restCalls: { actual: 1, cached: 0 } } } },
+  ]);
 });
 
 test('the traces that messages name are continued', async () => {

@@ -16,6 +16,9 @@ export const demoKey = { authorization: 'Bearer phx_demo_fernweh_travel' };
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
+/** The folder that pages name as `examples/`. */
+const examples = fileURLToPath(new URL('../../examples/', import.meta.url));
+
 /** What commands have printed: the same command on another page is not run again. */
 const printed = new Map<string, string>();
 
@@ -81,6 +84,7 @@ export class DocumentationReader implements AsyncDisposable {
   #run(lines: string, environment: Readonly<Record<string, string>>): Running {
     const here = lines
       .replaceAll('http://127.0.0.1:4000/graphql', this.#url)
+      .replaceAll('=examples/', `=${examples}`)
       .replaceAll('https://analytics.example.com', this.#upstreamUrl)
       // It takes no traces, but says so at once.
       .replaceAll('http://127.0.0.1:4318', this.#upstreamUrl);
