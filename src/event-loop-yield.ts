@@ -31,11 +31,11 @@ export class EventLoopYield {
   readonly #lastPieces: Work[] = [];
   /** When what comes in this turn has to wait. */
   #until = 0;
-  /** Whether the next turn is awaited. */
+  /** True if the next turn is awaited. */
   #isOn = false;
-  /** Whether a piece waits for the next turn. */
+  /** True if a piece waits for the next turn. */
   #isLargeOn = false;
-  /** Whether the last turn was left to everything else. */
+  /** True if the last turn was left to everything else. */
   #isRested = false;
 
   /** `now` is a clock in milliseconds that never goes back. */
@@ -71,7 +71,7 @@ export class EventLoopYield {
     this.#awaitTurn();
   }
 
-  /** Whether there is more large work than can be done soon: no operation should begin that brings more of it. */
+  /** True if there is more large work than can be done soon: no operation should begin that brings more of it. */
   get isCrowded(): boolean {
     const before = this.#now() - crowdedMs;
     return this.#pieces.some(({ since }) => since < before);

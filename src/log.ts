@@ -17,7 +17,7 @@ export class LogThrottle {
     this.#now = now;
   }
 
-  /** Whether a line about this reason is to be logged now; if so it is taken for logged. */
+  /** True if a line about this reason is to be logged now; it then counts as logged. */
   takes(reason: string): boolean {
     const now = this.#now();
     if (now < (this.#loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) + quietMs) return false;

@@ -224,7 +224,7 @@ function sharedOver(
   };
 }
 
-/** Whether there is anything to read again on SIGHUP. */
+/** True if there is anything to read again on SIGHUP. */
 function hasFiles({ persisted, upstreamTlsFiles, auth }: Config): boolean {
   return persisted.files !== undefined || auth !== undefined || Object.keys(upstreamTlsFiles).length > 0;
 }

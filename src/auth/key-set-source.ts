@@ -35,7 +35,7 @@ export function createKeySetSource({ from, route, timeoutMs = 5000 }: KeySetSour
     );
 }
 
-/** Whether a key set is fetched, and not read from a file. */
+/** True if a key set is fetched, and not read from a file. */
 export function isKeySetUrl(from: string): boolean {
   return /^https?:\/\//i.test(from);
 }

@@ -45,7 +45,7 @@ export class KeySet {
     return this.#keys;
   }
 
-  /** Whether the last attempt to fetch the set failed. */
+  /** True if the last attempt to fetch the set failed. */
   get isFailing(): boolean {
     return this.#isFailing;
   }

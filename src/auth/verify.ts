@@ -58,7 +58,7 @@ export async function verifyToken(token: string, keySet: KeySet, rules: TokenRul
   return keySet.isFailing ? unverifiable(keySet) : invalid('the provider has no key with its `kid` for its `alg`');
 }
 
-/** Whether the token's header can be read, and names an algorithm that is taken. */
+/** True if the token's header can be read, and names an algorithm that is taken. */
 function isSignedAsExpected(token: string): boolean {
   try {
     return algorithms.includes(decodeProtectedHeader(token).alg ?? '');

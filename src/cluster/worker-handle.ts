@@ -70,7 +70,7 @@ export class WorkerHandle {
     this.tell('start', orders);
   }
 
-  /** Whether it listens. */
+  /** True if it listens. */
   get serves(): boolean {
     return this.#serves;
   }

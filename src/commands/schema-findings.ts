@@ -51,7 +51,7 @@ export function findingsOf(
   return { changes, invalid, documents: clients?.length };
 }
 
-/** Whether a document is broken; if none was asked for, whether anything is. */
+/** True if a document is broken; if none was asked for, whether anything is. */
 export function isBroken({ changes, invalid, documents }: Findings): boolean {
   const breaking = changes.filter(({ severity }) => severity === 'breaking');
   return invalid.length > 0 || breaking.some(({ usedBy }) => documents === undefined || usedBy.length > 0);

@@ -17,7 +17,7 @@ export function toEventQuery(filter: EventFilter | null | undefined, select?: re
   return query;
 }
 
-/** Whether it costs less to write a filter out than to remember it. */
+/** True if it costs less to write a filter out than to remember it. */
 function isSmall(filter: EventFilter | null | undefined): boolean {
   if (filter === null || filter === undefined) return true;
   const { properties, where, event = '', distinctId = '', personId = '' } = filter;
@@ -42,7 +42,7 @@ function createEventQuery(filter: EventFilter | null | undefined, select?: reado
   };
 }
 
-/** Whether an argument's value is a filter: the schema has checked its members. */
+/** True if an argument's value is a filter: the schema has checked its members. */
 export function isEventFilter(value: unknown): value is EventFilter {
   return isObject(value);
 }

@@ -42,7 +42,7 @@ export function restNameOf(field: GraphQLField<unknown, unknown> | GraphQLInputF
   return directiveArgument(field, 'column', 'name') ?? snakeCase(field.name);
 }
 
-/** Whether rows of this type have columns. */
+/** True if rows of this type have columns. */
 export function isRowType(name: string): name is RowType {
   return Object.hasOwn(views, name);
 }

@@ -20,7 +20,7 @@ const forms: Readonly<Record<IdForm, { readonly accepts: (text: string) => boole
 };
 
 /**
- * Whether a text is an upstream id of a type, as the gateway writes it: `@current` is not one, and neither is a UUID in
+ * True if a text is an upstream id of a type, as the gateway writes it: `@current` is not one, and neither is a UUID in
  * capital letters.
  */
 export function isUpstreamId(type: NodeType, text: string): boolean {
@@ -81,12 +81,12 @@ export function foreign(noun: Noun, argument: string): UserInputError {
   return new UserInputError(`The ${noun} given as \`${argument}\` belongs to another ${ownerTypeOf(noun)}.`);
 }
 
-/** Whether a text is a global id. */
+/** True if a text is a global id. */
 export function isGlobalId(text: string): boolean {
   return decode(text) !== undefined;
 }
 
-/** Whether an input names an object by a global id, whose scope has to be compared with that of the mutation. */
+/** True if an input names an object by a global id, whose scope has to be compared with that of the mutation. */
 export function namesGlobally(input: object): boolean {
   const ids = Object.entries(input).filter(([name]) => name === 'id' || name.endsWith('Id'));
   return ids.some(([, value]) => typeof value === 'string' && decode(value) !== undefined);

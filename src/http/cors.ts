@@ -17,7 +17,7 @@ export interface CorsOptions {
   readonly headers: readonly string[];
   /** The `Vary` header of preflights. */
   readonly vary: string;
-  /** Whether refusals say how to authenticate, which pages may read then. */
+  /** True if refusals say how to authenticate, which pages may read then. */
   readonly isChallenging: boolean;
   /** True if answers say what is left of the budgets of REST calls. */
   readonly hasBudget: boolean;

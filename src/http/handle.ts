@@ -23,7 +23,7 @@ export interface HandleOptions
     Pick<YogaOptions, 'schema' | 'run' | 'bodyLimits' | 'bodyBudget' | 'report' | 'refused'> {
   /** Tells who asks from tokens; undefined: keys do. */
   readonly authenticator: Authenticator | undefined;
-  /** Whether browsers get GraphiQL. */
+  /** True if browsers get GraphiQL. */
   readonly graphiql: boolean;
   /** Origins whose pages may call. */
   readonly corsOrigins: readonly string[];
@@ -31,7 +31,7 @@ export interface HandleOptions
   readonly corsHeaders?: readonly string[];
   /** True if answers say what is left of the budgets of REST calls; by default they do not. */
   readonly hasBudget?: boolean;
-  /** Whether answers are compressed for clients that ask for it; by default they are not. */
+  /** True if answers are compressed for clients that ask for it; by default they are not. */
   readonly compression?: boolean;
   readonly log: Log;
 }

@@ -87,7 +87,7 @@ function textOf(result: OperationResult): string {
   return result.text;
 }
 
-/** Whether a promise settles before the next beat is due. */
+/** True if a promise settles before the next beat is due. */
 function settlesSoon(promise: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), beatMs);

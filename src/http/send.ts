@@ -7,7 +7,7 @@ export type Send = (request: IncomingMessage, response: ServerResponse, answer: 
 
 /** How answers are sent. */
 export interface SendOptions {
-  /** Whether they go in the coding that the client likes most, if that is worth it; else they go as they are. */
+  /** True if they go in the coding that the client likes most, if that is worth it; else they go as they are. */
   readonly compression: boolean;
   /** Their `Vary` header: all request headers that any of them depends on, in one line. */
   readonly vary: string;

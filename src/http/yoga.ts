@@ -27,7 +27,7 @@ export interface YogaOptions {
   readonly bodyBudget: BodyBudget;
   /** Tells who sends a request; undefined: its key does. */
   readonly identify: Identify | undefined;
-  /** Whether parts are compressed for clients that ask for it. */
+  /** True if parts are compressed for clients that ask for it. */
   readonly compression: boolean;
   /** The `Vary` header of every answer. */
   readonly vary: string;
@@ -44,7 +44,7 @@ interface StreamedRequest {
   readonly context: RequestContext;
   /** What its body takes in memory. */
   readonly claim: BodyClaim;
-  /** Whether its client wants no body: what is sent of a stream ends with the headers. */
+  /** True if its client wants no body: what is sent of a stream ends with the headers. */
   readonly isHead: boolean;
   /** What its client asks: Yoga's own parameters are less. */
   params?: GraphQLParams | undefined;

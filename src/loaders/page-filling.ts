@@ -50,7 +50,7 @@ async function fill(reader: Reader, first: WholePage, limit: number, required: n
   return page.rows.length > limit ? slicePage(page, 0, limit) : page;
 }
 
-/** Whether a call without a new row shows that the list goes on for ever: rows that were counted have come again. */
+/** True if a call without a new row shows that the list goes on for ever: rows that were counted have come again. */
 function repeats(further: WholePage, last: WholePage): boolean {
   if (further.next === undefined) return false;
   if (further.isStuck) return true;

@@ -31,7 +31,7 @@ export function positionAfter(page: ListPage, index: number): Position {
   return (isWalkedByTime(page) ? positionInTime(page, index) : undefined) ?? countedBehind(page, index);
 }
 
-/** Whether there are rows before the page. */
+/** True if there are rows before the page. */
 export function hasRowsBefore(page: ListPage): boolean {
   const { offset, before, after, boundary } = positionOf(page, 0);
   return offset > 0 || before !== undefined || after !== undefined || boundary !== undefined;

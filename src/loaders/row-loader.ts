@@ -13,7 +13,7 @@ type Found = Promise<KnownRow | undefined>;
 
 /** The cost of a page that was read for rows by key alone. */
 interface PageCharge {
-  /** Whether none of the rows is counted as what the page cost. */
+  /** True if none of the rows is counted as what the page cost. */
   isDue: boolean;
 }
 

@@ -22,7 +22,7 @@ const listViews = mapNouns((noun): View => {
   return views[noun].detail.every((column) => listed.includes(column)) ? 'detail' : 'list';
 });
 
-/** Whether a row of one view has the columns of another. */
+/** True if a row of one view has the columns of another. */
 export function suffices(has: View, need: View): boolean {
   return has === 'detail' || need === 'list';
 }

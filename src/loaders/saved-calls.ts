@@ -1,6 +1,6 @@
 /** A page that was read, and whether its call is counted as the cost of one of the fields that it answers. */
 export interface ChargedPage {
-  /** Whether it was read for a count alone. */
+  /** True if it was read for a count alone. */
   readonly isForCount: boolean;
   isCharged: boolean;
 }

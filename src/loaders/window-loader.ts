@@ -208,7 +208,7 @@ export class WindowLoader {
   }
 }
 
-/** Whether a page that begins where a window does has what the window gets alone, even if that is less than it asks for. */
+/** True if a page that begins where a window does has what the window gets alone, even if that is less than it asks for. */
 function isFilledFor({ at, limit, onePage }: Window, reading: Reading): boolean {
   return reading.offset === at.offset && limit <= (onePage === true ? reading.limit : reading.required);
 }

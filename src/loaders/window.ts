@@ -7,11 +7,11 @@ export interface Window {
   readonly at: Position;
   readonly limit: number;
   readonly countOnly?: boolean;
-  /** Whether the rows of one call will do if the upstream caps its pages. */
+  /** True if the rows of one call will do if the upstream caps its pages. */
   readonly onePage?: boolean;
 }
 
-/** Whether two windows are the same one of a list without a filter, from its own offset. */
+/** True if two windows are the same one of a list without a filter, from its own offset. */
 export function isEqual(one: Window, other: Window): boolean {
   const { list, at, limit, countOnly, onePage } = one;
   if (limit !== other.limit || countOnly !== other.countOnly || onePage !== other.onePage) return false;
@@ -31,7 +31,7 @@ export function baseText({ list, at }: Window): string {
   return `${listText(list)} ${JSON.stringify(at)}`;
 }
 
-/** Whether a position is an offset alone. */
+/** True if a position is an offset alone. */
 export function isPlain({ before, after, boundary, isStuck }: Position): boolean {
   return before === undefined && after === undefined && boundary === undefined && isStuck === undefined;
 }

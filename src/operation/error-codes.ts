@@ -6,7 +6,7 @@ export interface Refusal {
   readonly code: string;
   readonly status: number;
   /**
-   * Whether GraphQL over HTTP wants status 200 for it if the client accepts `application/json` (§6.4.1): so for documents
+   * True if GraphQL over HTTP wants status 200 for it if the client accepts `application/json` (§6.4.1): so for documents
    * that do not parse or validate, since older clients take any other status for a failed transport.
    */
   readonly lenient?: true;

@@ -34,7 +34,7 @@ export interface RequestContext extends Identity {
   readonly requestId: string;
   /** How its client takes an answer in parts; undefined if it wants one whole. */
   readonly parts?: PartsFormat | undefined;
-  /** Whether its client takes the answers of a subscription. */
+  /** True if its client takes the answers of a subscription. */
   readonly takesMessages: boolean;
   /** What its client says of itself. */
   readonly client?: ClientName | undefined;
@@ -44,7 +44,7 @@ export interface RequestContext extends Identity {
   spans: CallSpans | undefined;
   /** The tool that an agent uses; undefined if the request is none of an agent's. */
   readonly tool?: string | undefined;
-  /** Whether the client has left before it was answered. */
+  /** True if the client has left before it was answered. */
   hasLeft(): boolean;
   /** Calls back when the client leaves before it is answered. */
   onLeave(listener: () => void): void;

@@ -15,7 +15,7 @@ export interface GraphQLParams {
   readonly ids: JsonObject;
 }
 
-/** Whether a client wants the plan of an operation. Then nothing is executed, whatever else becomes of the request. */
+/** True if a client wants the plan of an operation. Then nothing is executed, whatever else becomes of the request. */
 export function asksForPlan({ extensions }: GraphQLParams): boolean {
   return extensions?.['explain'] === 'plan';
 }

@@ -26,7 +26,7 @@ export interface SubscriptionsOptions extends MessageAnswersOptions, ErrorReport
   readonly tails: Tails;
   /** The windows of calls of each key; undefined if there is no limit. */
   readonly budget?: BudgetSettings | undefined;
-  /** Whether clients may read the schema. */
+  /** True if clients may read the schema. */
   readonly introspection: boolean;
 }
 
@@ -213,7 +213,7 @@ class Subscription implements OpenStream {
   }
 }
 
-/** Whether there was no room for a message: a moment later it may be answered. */
+/** True if there was no room for a message: a moment later it may be answered. */
 function isShed({ data, errors = [] }: OperationResult): boolean {
   return (data ?? null) === null && errors.some(({ extensions }) => extensions['code'] === 'OVERLOADED');
 }

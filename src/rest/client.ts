@@ -21,7 +21,7 @@ export interface CallingOperation {
   readonly trace?: TraceContext;
   /** Follows its calls; undefined without tracing. */
   readonly spans?: CallSpans | undefined;
-  /** Whether no client waits for its calls. */
+  /** True if no client waits for its calls. */
   readonly isBackground?: boolean;
   /** What it has of the cache; undefined if nothing is cached. */
   readonly cache?: OperationCache | undefined;

@@ -8,7 +8,7 @@ export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly noun: Noun;
-  /** Whether the path names one row. */
+  /** True if the path names one row. */
   readonly isRow: boolean;
   /** What follows the collection or the row; empty for these themselves. */
   readonly report: string;

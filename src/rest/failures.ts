@@ -42,7 +42,7 @@ export function toUpstreamError(
   return new UpstreamError(errorCode, details, wantsCertificate(status, text) ? new CertificateWanted() : undefined);
 }
 
-/** Whether an answer is the page with which nginx refuses a connection for its client certificate, after the handshake. */
+/** True if an answer is the page with which nginx refuses a connection for its client certificate, after the handshake. */
 function wantsCertificate(status: number, text: string): boolean {
   return status === 400 && /<title>400 [^<]*SSL certificate/i.test(text);
 }

@@ -18,13 +18,13 @@ function toInstant(time: unknown): Instant | undefined {
   return { text: `${whole}.${fraction.padEnd(9, '0')}`, utc };
 }
 
-/** Whether one date-time comes after another, however they are spelt; false if one of them is not a date-time. */
+/** True if one date-time comes after another, however they are spelt; false if one of them is not a date-time. */
 export function isLater(time: unknown, other: unknown): boolean {
   const [one, two] = [toInstant(time), toInstant(other)];
   return one !== undefined && two !== undefined && one.text > two.text;
 }
 
-/** Whether two date-times are the same moment, however they are spelt; false if one of them is not a date-time. */
+/** True if two date-times are the same moment, however they are spelt; false if one of them is not a date-time. */
 export function isSameInstant(time: unknown, other: unknown): boolean {
   const one = toInstant(time);
   return one !== undefined && (time === other || one.text === toInstant(other)?.text);

@@ -91,7 +91,7 @@ function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
 
-/** Whether a stretch of digits is a whole JSON value, and one that a double would change. */
+/** True if a stretch of digits is a whole JSON value, and one that a double would change. */
 function isLongInteger(text: string, start: number, end: number): boolean {
   const isValue = /^[[:,\s]?$/.test(text.charAt(start - 1)) && /^[\]},\s]?$/.test(text.charAt(end));
   if (!isValue || !/^-?[1-9]/.test(text.slice(start, start + 2))) return false;

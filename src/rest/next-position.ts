@@ -14,7 +14,7 @@ export interface PageRead {
 export interface Next {
   /** Undefined at the end of the list. */
   readonly position: Position | undefined;
-  /** Whether the upstream's `next` named a place at or before the page, or none: then the position is our own. */
+  /** True if the upstream's `next` named a place at or before the page, or none: then the position is our own. */
   readonly isStuck: boolean;
 }
 

@@ -39,7 +39,7 @@ export type NodeType = Noun | 'Organization';
 /** Every noun, in the order of the table. */
 export const nounNames: readonly Noun[] = Object.keys(nouns).filter(isNoun);
 
-/** Whether a text is the name of a noun. */
+/** True if a text is the name of a noun. */
 export function isNoun(text: string): text is Noun {
   return Object.hasOwn(nouns, text);
 }

@@ -14,7 +14,7 @@ export interface MadeCall {
   readonly wave: number;
   /** Of a call that is sent again: why it had failed, as its HTTP status or a reason such as `ECONNRESET`. */
   readonly retryOf?: string | undefined;
-  /** Whether it was under way already for another operation. */
+  /** True if it was under way already for another operation. */
   readonly shared: boolean;
   /** Of a read that was no call: whether the cache answered it in time, or with what is too old by a little. */
   readonly cache?: 'hit' | 'stale';
@@ -90,7 +90,7 @@ export class OperationCalls {
     this.#surfaces.add(surface);
   }
 
-  /** Whether the operation may make one more call; if so, it is counted as granted. */
+  /** True if the operation may make one more call, which is then counted as granted. */
   reserve(): boolean {
     if (this.#reserved >= this.#maximum) return false;
     this.#reserved += 1;

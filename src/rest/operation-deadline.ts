@@ -18,7 +18,7 @@ export interface BodyExcess {
 
 /** Wants to know when an operation ends before it has what it waits for. */
 export interface EndListener {
-  /** Whether it has that: then it is not told. */
+  /** True if it has that: then it is not told. */
   readonly settled: boolean;
   readonly ended: (error: UpstreamError) => void;
 }
@@ -32,7 +32,7 @@ export class OperationDeadline {
   readonly endsAt: number;
   /** How many operations end with it, for equal ones may be executed as one. Each counts as a timeout if its deadline passes. */
   operations = 1;
-  /** Whether much is made of what its calls answer: each of them is told of it in a turn of the event loop of its own. */
+  /** True if much is made of what its calls answer: each of them is told of it in a turn of the event loop of its own. */
   isLarge = false;
   /** How many characters of decoded bodies its calls have answered. */
   received = 0;
@@ -120,7 +120,7 @@ function endOverdue(deadline: OperationDeadline): void {
   deadline.end('deadline');
 }
 
-/** Whether an error of a deadline's end says that its deadline passed, rather than that its client left. */
+/** True if an error of a deadline's end says that its deadline passed, rather than that its client left. */
 export function isOverdue({ cause }: UpstreamError): boolean {
   return cause === ('deadline' satisfies EndReason);
 }

@@ -18,7 +18,7 @@ export interface RestOperation {
   readonly surface: Surface;
 }
 
-/** Whether a text is the `operationId` of a REST operation. */
+/** True if a text is the `operationId` of a REST operation. */
 export function isRestOperationId(text: string): text is RestOperationId {
   return Object.hasOwn(operations, text);
 }

@@ -31,7 +31,7 @@ export interface RestPage {
   readonly count: number | undefined;
   /** Where the page behind this one starts; undefined at the end of the list, which `next` decides and nothing else. */
   readonly next: Position | undefined;
-  /** Whether the upstream's `next` did not lead on, so that rows are counted on. */
+  /** True if the upstream's `next` did not lead on, so that rows are counted on. */
   readonly isStuck: boolean;
 }
 

@@ -20,7 +20,7 @@ export interface Collection {
 /** The project or organization that the key's user has open; the REST API resolves it. Each key may mean another by it. */
 export const current = '@current';
 
-/** Whether a path of the API names what `@current` stands for, or something below it. */
+/** True if a path of the API names what `@current` stands for, or something below it. */
 export function namesCurrent(path: string): boolean {
   return path.includes(`/${current}/`);
 }
@@ -70,7 +70,7 @@ const longestTextId = 500;
 const leavesSegment = /[/\\\p{Cc}]|%[\da-f]{2}|^\.{1,2}(?:;|$)/iu;
 
 /**
- * Whether a text can be the id of a noun whose ids are texts: percent-encoded it stays one path
+ * True if a text can be the id of a noun whose ids are texts: percent-encoded it stays one path
  * segment for every server on the way. `events/values/` is another endpoint.
  */
 export function isTextId(text: string): boolean {

@@ -80,7 +80,7 @@ export function overlapOf({ offset, boundary }: Position, limit: number, maximum
   return Math.max(Math.min(answered, maximum - limit), 0);
 }
 
-/** Whether a row was answered before the position. */
+/** True if a row was answered before the position. */
 export function isBefore({ boundary }: Position, { id, timestamp }: Row): boolean {
   if (boundary === undefined) return false;
   if (isLater(timestamp, boundary.time)) return true;

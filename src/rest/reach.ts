@@ -15,7 +15,7 @@ export interface Reachable {
   readonly id: string;
 }
 
-/** Whether an object is within reach; with no reach given, everything is. What `@current` stands for never is. */
+/** True if an object is within reach; with no reach given, everything is. What `@current` stands for never is. */
 export function reaches(reach: Reach | undefined, { noun, scope, id }: Reachable): boolean {
   if (reach === undefined) return true;
   const owner = ownerTypeOf(noun);
@@ -31,7 +31,7 @@ const owner = /^\/api\/(?<word>projects|organizations)\/(?<id>[^/?]+)/;
 const nameless = /^\/api\/projects\/(?:$|\?)/;
 
 /**
- * Whether a REST call stays within reach. `target` is path and query. What is not known to be within is outside, so that
+ * True if a REST call stays within reach. `target` is path and query. What is not known to be within is outside, so that
  * a path of a new form is refused until it is given a place here.
  */
 export function reachesTarget(reach: Reach | undefined, method: string, target: string): boolean {

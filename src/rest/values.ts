@@ -4,12 +4,12 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 /** A row as REST sent it, under its snake_case names. No column is promised, whatever the contract says. */
 export type Row = JsonObject;
 
-/** Whether a value is a JSON object: neither null, nor an array, nor a scalar. */
+/** True if a value is a JSON object: neither null, nor an array, nor a scalar. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value is a JSON array; `Array.isArray` would make `any` of its items. */
+/** True if a value is a JSON array; `Array.isArray` would make `any` of its items. */
 export function isList(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }

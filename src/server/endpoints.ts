@@ -10,7 +10,7 @@ export interface Endpoints {
   readonly gateway: Gateway;
   /** Undefined if metrics have a port of their own. */
   readonly metrics: MetricsEndpoint | undefined;
-  /** Whether the server takes requests only until every client has gone elsewhere. */
+  /** True if the server takes requests only until every client has gone elsewhere. */
   readonly isStopping: () => boolean;
 }
 

@@ -46,7 +46,7 @@ export class GracefulStop {
   readonly #connections: Connections;
   readonly #times: StopTimes;
   #held: (() => void)[] | undefined;
-  /** Whether answers close their connections, and `/readyz` fails. */
+  /** True if answers close their connections, and `/readyz` fails. */
   hasBegun = false;
 
   constructor(server: Server, connections: Connections, times: StopTimes) {
@@ -55,7 +55,7 @@ export class GracefulStop {
     this.#times = times;
   }
 
-  /** Whether requests wait for their answers. */
+  /** True if requests wait for their answers. */
   get isHolding(): boolean {
     return this.#held !== undefined;
   }

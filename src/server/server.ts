@@ -13,9 +13,9 @@ import type { ReaderLimits } from './slow-reader.ts';
 export interface ServerOptions extends StopTimes {
   readonly port: number;
   readonly host: string;
-  /** Whether metrics are compressed for clients that ask for it; by default they are not. */
+  /** True if metrics are compressed for clients that ask for it; by default they are not. */
   readonly compression?: boolean;
-  /** Whether `/metrics` is answered here; it is by default. */
+  /** True if `/metrics` is answered here; it is by default. */
   readonly metrics?: boolean;
   /** Most connections of clients; by default 10,000. */
   readonly maxConnections?: number;

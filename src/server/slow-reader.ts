@@ -25,7 +25,7 @@ export class SlowReader {
   }
 
   /**
-   * Whether the client is too slow. `answer` is the oldest that it may not have taken: a request that is sent ahead of it
+   * True if the client is too slow. `answer` is the oldest that it may not have taken: a request that is sent ahead of it
    * gains no time, one that is sent after it begins anew.
    */
   isLate({ bytesWritten, writableLength }: Written, answer: object | undefined, now: number): boolean {

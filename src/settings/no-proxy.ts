@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Whether an upstream is reached without a proxy, as `NO_PROXY` lists hosts for curl: names, which stand for their
+ * True if an upstream is reached without a proxy, as `NO_PROXY` lists hosts for curl: names, which stand for their
  * subdomains too, IP addresses, blocks of these in CIDR notation (`10.0.0.0/8`, `fd00::/8`), or `*` for all; separated by
  * commas or spaces. An entry may end in a port, and then counts for that port alone.
  */

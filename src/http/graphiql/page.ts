@@ -10,9 +10,9 @@ import { examples, explainExample, tailExample } from './examples.ts';
 export interface PageOptions {
   /** The key or token that the page starts with; only for the embedded workspace, whose key is public. */
   readonly demoKey?: string | undefined;
-  /** Whether callers bring a token of an identity provider, and no key. */
+  /** True if callers bring a token of an identity provider, and no key. */
   readonly takesTokens?: boolean;
-  /** Whether clients may see which REST calls an operation makes. */
+  /** True if clients may see which REST calls an operation makes. */
   readonly explain: boolean;
   /** What an operation may have, beside which the panel shows plans. */
   readonly maxUpstreamCalls: number;
@@ -20,7 +20,7 @@ export interface PageOptions {
   readonly maxAnswerObjects: number;
   /** Subscriptions; undefined: there are none. */
   readonly live?: object | undefined;
-  /** Whether clients may read the schema. */
+  /** True if clients may read the schema. */
   readonly introspection: boolean;
   /** Which documents run. */
   readonly persisted?: Pick<Partial<PersistedSettings>, 'mode'>;

@@ -74,7 +74,7 @@ export function listedByText({ byText, longest }: DocumentSet, text: string): Li
   return bare === undefined ? undefined : byText.get(bare);
 }
 
-/** Whether a text is this document, white space and comments aside. */
+/** True if a text is this document, white space and comments aside. */
 export function isTextOf({ text, bare }: ListedDocument, other: string): boolean {
   return other === text || (!isFarLonger(other, text.length) && withoutIgnored(other) === bare);
 }

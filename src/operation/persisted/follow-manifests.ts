@@ -15,7 +15,7 @@ export interface FollowManifestsOptions {
   readonly files: string;
   /** What the URLs among them hold. */
   readonly remote?: RemoteManifests | undefined;
-  /** Whether a document that is not valid makes the whole list unusable. */
+  /** True if a document that is not valid makes the whole list unusable. */
   readonly strict: boolean;
   /** In `only` a list that has lost most of its documents is not taken while the gateway runs. */
   readonly mode: DocumentMode;

@@ -7,7 +7,7 @@ import { requestError } from '../request-error.ts';
 export interface DocumentId {
   /** Normalised by `toDocumentId`. */
   readonly id: string;
-  /** Whether it stood in `extensions.persistedQuery`: only there a client sends the text after a miss. */
+  /** True if it stood in `extensions.persistedQuery`: only there a client sends the text after a miss. */
   readonly automatic: boolean;
 }
 
@@ -32,7 +32,7 @@ export function toDocumentId(id: string): string {
   return /^(?:sha256:)?[\da-f]{64}$/i.test(id) ? id.slice(-64).toLowerCase() : id;
 }
 
-/** Whether an id, normalised, is a SHA-256: the only kind that proves its text. */
+/** True if an id, normalised, is a SHA-256: the only kind that proves its text. */
 export function isHash(id: string): boolean {
   return /^[\da-f]{64}$/.test(id);
 }

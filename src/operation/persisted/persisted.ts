@@ -19,9 +19,9 @@ export interface PersistedSettings {
   /** What the URLs among them hold. */
   readonly remote?: RemoteManifests | undefined;
   readonly mode: DocumentMode;
-  /** Whether a listed document that is not valid keeps the gateway from starting. */
+  /** True if a listed document that is not valid keeps the gateway from starting. */
   readonly strict: boolean;
-  /** Whether clients may register documents by their hash; undefined: in every mode but `only`. */
+  /** True if clients may register documents by their hash; undefined: in every mode but `only`. */
   readonly automatic: boolean | undefined;
   /** Redis that keeps what clients registered; undefined: memory alone. */
   readonly redisUrl: string | undefined;

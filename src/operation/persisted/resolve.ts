@@ -10,7 +10,7 @@ import type { AutomaticUse, DocumentUse } from './uses.ts';
 /** The operation that a request asks for, in whichever way it says so. */
 export interface Resolved {
   readonly prepared: PreparedOperation;
-  /** Whether the request named the document by an id. */
+  /** True if the request named the document by an id. */
   readonly byId: boolean;
   /** Counters of the listed document; undefined if the document is not listed. */
   readonly use: DocumentUse | undefined;
@@ -23,9 +23,9 @@ export type ResolveDocument = (params: GraphQLParams) => Resolved | Promise<Reso
 
 /** Decides what is run beside listed documents. */
 export interface Policy {
-  /** Whether free text that is not listed may run. May say so to others, or throw why not. */
+  /** Lets free text run that is not listed, and may log that; throws the reason if it may not run. */
   readonly admit: (text: string, params: GraphQLParams) => void;
-  /** Whether free text is looked for in the list at all. */
+  /** True if free text is looked for in the list at all. */
   readonly readsText: boolean;
 }
 

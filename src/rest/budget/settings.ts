@@ -12,7 +12,7 @@ export type BudgetWindows = Readonly<Partial<Record<Surface, readonly BudgetWind
 /** What may be called, and who shares it. */
 export interface BudgetSettings {
   readonly windows: BudgetWindows;
-  /** Whether each upstream key has the budget, or all keys together. */
+  /** True if each upstream key has the budget; false if all keys have it together. */
   readonly scope: 'key' | 'all';
   /** Percent of each window that one user of a tenant may use. */
   readonly share: number;

@@ -17,7 +17,7 @@ export function cacheUseOf(cacheControl: string | undefined): CacheUse {
   return directives.includes('no-cache') ? 'reload' : 'normal';
 }
 
-/** Whether an answer forbids that it is kept (RFC 9111 §5.2.2.5). */
+/** True if an answer forbids that it is kept (RFC 9111 §5.2.2.5). */
 export function forbidsKeeping(cacheControl: string): boolean {
   return cacheControl !== '' && directivesOf(cacheControl).includes('no-store');
 }

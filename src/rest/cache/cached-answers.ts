@@ -27,7 +27,7 @@ export class CachedAnswer {
   readonly size: number;
   readonly bytes: number;
   readonly version: AnswerVersion;
-  /** Whether a newer one is being read. */
+  /** True if a newer one is being read. */
   isRefreshing = false;
   /** From when on a newer one may be read, on the clock of its cache: a while after that has failed. */
   refreshFrom = Number.NEGATIVE_INFINITY;

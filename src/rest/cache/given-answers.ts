@@ -34,7 +34,7 @@ export class GivenAnswers {
     return this.#freshUntil;
   }
 
-  /** Whether the operation has read something, and all that it read were these answers, each of them in time. */
+  /** True if the operation has read something, and all that it read were these answers, each of them in time. */
   get isAll(): boolean {
     return this.#isAll && this.#versions.length > 0;
   }

@@ -51,7 +51,7 @@ export class OperationCache {
     return this.#use;
   }
 
-  /** Whether the request wants that nothing is used that was read before it. */
+  /** True if the request wants that nothing is used that was read before it. */
   get isBypassed(): boolean {
     return this.#use === 'reload' || this.#use === 'none';
   }
@@ -77,7 +77,7 @@ export class OperationCache {
     return known;
   }
 
-  /** Whether what the operation has made can be given to equal ones: it was given fresh answers of the cache alone. */
+  /** True if what the operation has made can be given to equal ones: it was given fresh answers of the cache alone. */
   get isReusable(): boolean {
     return this.#given.isAll;
   }
@@ -104,7 +104,7 @@ export class OperationCache {
     return new OperationCache(this.#cache, this.#caller, this.#epoch, 'reload');
   }
 
-  /** Whether an answer that was found is too old, and only given because a newer one is about to be read. */
+  /** True if an answer that was found is too old, and only given because a newer one is about to be read. */
   isStale({ freshUntil }: CachedAnswer): boolean {
     return this.#cache.now() >= freshUntil;
   }

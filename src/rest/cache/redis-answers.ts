@@ -61,7 +61,7 @@ export class RedisAnswers {
   }
 
   /**
-   * Whether an answer is this gateway's to read anew: it is the first that wants to, for so many milliseconds. Without an
+   * True if an answer is this gateway's to read anew: it is the first that wants to, for so many milliseconds. Without an
    * answer of Redis it is.
    */
   async claim(place: SharedPlace, forMs: number): Promise<boolean> {

@@ -84,7 +84,7 @@ export class RestCache {
     this.#freshness = freshnessByOperation(ttls, staleSeconds * 1000);
   }
 
-  /** Whether answers are kept at all: without that it only tells what is under way from what was before a write. */
+  /** True if answers are kept at all: without that it only tells what is under way from what was before a write. */
   get keepsAny(): boolean {
     return this.#freshness.size > 0;
   }
@@ -127,7 +127,7 @@ export class RestCache {
     return asked;
   }
 
-  /** Whether an answer that is too old has to be read anew here. One that another gateway has read anew is taken over. */
+  /** True if an answer that is too old has to be read anew here. One that another gateway has read anew is taken over. */
   refreshOf(place: AnswerPlace, freshness: Freshness): Promise<Refresh> | Refresh {
     return this.#remote === undefined ? 'here' : this.#sharedRefreshOf(this.#remote, place, freshness);
   }

@@ -79,7 +79,7 @@ export class ReusableTexts {
     this.#options.onKept?.(size);
   }
 
-  /** Whether an operation that was given these answers would be given the same ones now, all of them in time. */
+  /** True if an operation that was given these answers would be given the same ones now, all of them in time. */
   #givesAgain({ versions, missing, freshUntil }: GivenAnswers, now: number): boolean {
     if (now >= freshUntil) return false;
     const { answers } = this.#options;

@@ -22,7 +22,7 @@ export interface Difference {
   readonly column: string;
   /** In front of the column in metrics and the log, such as `created_by.`. */
   readonly prefix: string;
-  /** Whether it is an item of the column's array that differs. */
+  /** True if it is an item of the column's array that differs. */
   readonly isItem: boolean;
   /** The value that differs; undefined for a column that is missing. */
   readonly value: unknown;
@@ -31,7 +31,7 @@ export interface Difference {
 /** Called with each difference, with equal ones again and again. */
 export type Note = (difference: Difference) => void;
 
-/** Whether a row is of no interest, because it is of another organization and the upstream may cut it down. */
+/** True if a row is of no interest, because it is of another organization and the upstream may cut it down. */
 export type IsForeign = (view: string, row: JsonObject) => boolean;
 
 /**
@@ -94,7 +94,7 @@ export class Comparison {
     }
   }
 
-  /** Whether a value is of a type of a shape and has what its view requires. */
+  /** True if a value is of a type of a shape and has what its view requires. */
   #fits(value: unknown, shape: Shape): boolean {
     if (!isOneOf(typeOf(value), shape)) return false;
     const required = shape.view === undefined ? [] : (this.#views[shape.view]?.required ?? []);

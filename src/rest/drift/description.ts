@@ -12,13 +12,13 @@ export interface Shape {
   readonly view?: string;
   /** Shapes of which one is meant. */
   readonly either?: readonly Shape[];
-  /** Whether it is for requests only, so that an answer need not have it. */
+  /** True if it is for requests only, so that an answer need not have it. */
   readonly writeOnly?: boolean;
 }
 
 /** The members of an object. */
 export interface View {
-  /** Whether it is a row of a noun: only such members are columns, whose names the upstream alone gives. */
+  /** True if it is a row of a noun: only such members are columns, whose names the upstream alone gives. */
   readonly isRow: boolean;
   readonly required: readonly string[];
   readonly columns: Readonly<Record<string, Shape>>;

@@ -23,7 +23,7 @@ export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
     return this.#endsAt;
   }
 
-  /** Whether no client has ever waited for it: then it takes no call that others may need. */
+  /** True if no client has ever waited for it: then it takes no call that others may need. */
   get isBackground(): boolean {
     return this.#isBackground;
   }
@@ -45,16 +45,16 @@ export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
   /** The deadline of an operation that waited for it has passed. */
   abstract overdue(): void;
 
-  /** Whether the upstream has done its part: what is left is the gateway's work. */
+  /** True if the upstream has done its part: what is left is the gateway's work. */
   abstract get hasArrived(): boolean;
 
-  /** Whether one of those who wait may keep what the body says. Those that may not leave. */
+  /** True if one of those who wait may keep what the body says. Those that may not leave. */
   protected keep(body: KeptBody, limit: number): boolean {
     for (const { deadline } of [...this.waiters]) deadline.keep(body, limit);
     return this.waiters.length > 0;
   }
 
-  /** Whether much follows its answer for any operation that waits. */
+  /** True if much follows its answer for any operation that waits. */
   protected get isLarge(): boolean {
     return this.waiters.some(({ deadline }) => deadline.isLarge);
   }

@@ -48,7 +48,7 @@ export class Reachability implements Gate {
   readonly #failures: Readonly<Record<FailurePlace, Map<FailureReason, number>>>;
   readonly #logged: LogThrottle;
   #state: ReachabilityState = { kind: 'unknown' };
-  /** Whether the log's last word is that calls fail. */
+  /** True if the log's last word is that calls fail. */
   #isWarned = false;
 
   constructor(options: ReachabilityOptions) {

@@ -100,7 +100,7 @@ export class KeptBody {
     this.bytes = bytes;
   }
 
-  /** Whether one of its holders has not let it go. */
+  /** True if one of its holders has not let it go. */
   get isHeld(): boolean {
     return this.#holders > 0;
   }

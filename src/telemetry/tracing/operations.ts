@@ -22,7 +22,7 @@ export interface OperationSpan extends CallSpans {
 interface TracedOutcome {
   readonly type: string | undefined;
   readonly name: string | undefined;
-  /** Whether its document is listed: then there are few such names. */
+  /** True if its document is listed: then there are few such names. */
   readonly listed: boolean;
   /** The code of its first error, or `CLIENT_LEFT`. */
   readonly code: string | undefined;
