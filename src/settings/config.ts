@@ -11,8 +11,9 @@ import { type PersistedConfig, readPersisted } from './persisted-settings.ts';
 import { type EnvironmentFile, SettingsReader } from './reader.ts';
 import { checkRedis } from './redis-settings.ts';
 import { readRoute } from './route-settings.ts';
-import { asksForTraces, type Environment } from './settings.ts';
+import type { Environment } from './settings.ts';
 import type { TlsFiles } from './tls-settings.ts';
+import { readTraces } from './trace-settings.ts';
 import { embedded } from './urls.ts';
 
 /** The settings that need no other: all that a command needs that does not serve. */
@@ -101,7 +102,7 @@ export function readConfig(environment: Environment, file?: EnvironmentFile): Co
     graphiql: plain.graphiql ?? !isProduction(reader.environment),
     corsOrigins: plain.corsOrigins ?? [],
     corsHeaders: plain.corsHeaders ?? [],
-    traces: asksForTraces(reader.environment),
+    traces: readTraces(reader),
     warnings: reader.warnings,
   });
   reader.finish();

@@ -116,16 +116,3 @@ export function headerNames(meaning: string): Kind<readonly string[]> {
     },
   };
 }
-
-/**
- * True if OpenTelemetry's own variables ask for traces. Its SDK sends them by default; here it has to be set where to, or
- * to be given a file that says so.
- */
-export function asksForTraces(environment: Environment): boolean {
-  const value = (name: string): string => environment[name]?.trim().toLowerCase() ?? '';
-  if (value('OTEL_SDK_DISABLED') === 'true') return false;
-  if (value('OTEL_CONFIG_FILE') !== '') return true;
-  const exporter = value('OTEL_TRACES_EXPORTER');
-  if (exporter !== '') return exporter !== 'none';
-  return value('OTEL_EXPORTER_OTLP_ENDPOINT') !== '' || value('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') !== '';
-}

@@ -118,6 +118,17 @@ export function proxyUrl(meaning: string): Kind<string> {
   };
 }
 
+/** The URL of a collector of spans, which may hold a password. */
+export function collectorUrl(meaning: string): Kind<string> {
+  return {
+    fallback: undefined,
+    meaning,
+    expected: 'an absolute http or https URL such as http://collector.example.com:4318',
+    shown: shownUrl,
+    read: (source) => urlIn(source, { schemes: ['http:', 'https:'], credentials: true, query: true })?.href,
+  };
+}
+
 /** The URL of a document that only its owner may change on the way: https, or http on this machine. */
 export function safeUrlIn(source: string): URL | undefined {
   const url = urlIn(source, { schemes: ['http:', 'https:'], query: true });

@@ -40,10 +40,17 @@ const settings = [
   ['REDIS_URL', 'redis+cluster', {}],
   ['CORS_ORIGINS', 'http', {}],
   ['JWT_JWKS', 'http', {}],
+  ['PERSISTED_DOCUMENTS', 'http', {}],
+  ['PUBLIC_URL', 'http', {}],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http', {}],
+  ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'http', {}],
 ] as const;
 
 /** Settings whose URL may have a user and a password. */
-const withCredentials = /PROXY$|^REDIS_URL$/i;
+const withCredentials = /PROXY$|^REDIS_URL$|^OTEL_/i;
+
+/** Settings that name what only its owner may change on the way. */
+const withoutHttp = /^JWT_JWKS$|^PERSISTED_DOCUMENTS$/;
 
 function tokensIn(folder: Folder): Readonly<Record<string, string>> {
   const [AUTH, JWT_ISSUER, JWT_AUDIENCE, CURSOR_SECRET] = [
@@ -73,7 +80,7 @@ function mustRefuse(name: string, host: string, isLoopback: boolean | undefined)
   // A browser sends an origin in one form, so that others could never be met.
   if (name === 'CORS_ORIGINS') return isLoopback === undefined || URL.parse(`http://${host}`)?.host !== host;
   if (isLoopback === undefined) return host.includes('#') || !withCredentials.test(name);
-  return name === 'JWT_JWKS' && !isLoopback;
+  return withoutHttp.test(name) && !isLoopback;
 }
 
 test.each(settings)('%s takes a host by what it is, and never shows a password', (name, scheme, beside) => {
@@ -90,6 +97,15 @@ test.each(settings)('%s refuses another scheme without showing its password', (n
     expect(refusal).toMatch(new RegExp(`^${name}: expected `));
     expect(refusal).not.toContain('hunter2');
   }
+});
+
+test('a collector over gRPC needs no scheme, and one that nothing is sent to may be anything', () => {
+  const name = 'OTEL_EXPORTER_OTLP_ENDPOINT';
+  expect(refusalOf(name, 'collector.example:4317', { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })).toBe(undefined);
+  expect(refusalOf(name, 'collector.example:4317', { OTEL_SDK_DISABLED: 'true' })).toBe(undefined);
+  expect(refusalOf(name, 'user:hunter2@collector.example:4318', {})).toBe(
+    `${name}: expected an absolute http or https URL such as http://collector.example.com:4318, but got something without a scheme`,
+  );
 });
 
 test('a key set over http on another host is refused with the reason', () => {
