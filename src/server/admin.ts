@@ -88,10 +88,9 @@ const maxBytes = 4096;
 /** What a request asks to purge; undefined if it is nothing that can be understood. */
 async function targetIn(request: IncomingMessage): Promise<PurgeTarget | undefined> {
   let text = '';
-  for await (const chunk of request.setEncoding('utf8')) {
-    text += String(chunk);
-    if (text.length > maxBytes) return undefined;
-  }
+  // What is too much is read, too, and dropped: the next request on the connection comes after it.
+  for await (const chunk of request.setEncoding('utf8')) if (text.length <= maxBytes) text += String(chunk);
+  if (text.length > maxBytes) return undefined;
   const value = parsed(text);
   const [entry, ...others] = isObject(value) ? Object.entries(value) : [];
   if (entry === undefined || others.length > 0) return undefined;

@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { createAdminEndpoint } from '../../src/server/admin.ts';
 import { startMetricsServer } from '../../src/server/server.ts';
@@ -17,6 +19,7 @@ const byName = 'query Open { project(id: 1) { name } }';
 
 /** The port of operators of a gateway. */
 interface Admin extends AsyncDisposable {
+  readonly url: string;
   readonly ask: (path: string, authorization?: string, method?: string) => Promise<Response>;
   readonly post: (path: string, body: string) => Promise<Response>;
 }
@@ -26,6 +29,7 @@ async function startAdmin({ gateway }: TestGateway): Promise<Admin> {
   const admin = createAdminEndpoint({ token: () => token, usage: gateway.metrics.usage, purge: gateway.purge });
   const close = await startMetricsServer(gateway.metrics, { port, host: '127.0.0.1', admin });
   return {
+    url: `http://127.0.0.1:${port}`,
     ask: (path, authorization = `Bearer ${token}`, method = 'GET') =>
       fetch(`http://127.0.0.1:${port}${path}`, { method, headers: { authorization } }),
     post: (path, body) =>
@@ -75,6 +79,22 @@ test('another path, another method and an eleventh request in a second are refus
   expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(30);
   expect(new Set(statuses)).toEqual(new Set([200, 429]));
   expect(answers.find(({ status }) => status === 429)?.headers.get('retry-after')).toBe('1');
+});
+
+test('a request that is too long is refused, and the next one on its connection is answered', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  await using admin = await startAdmin(gateway);
+  const { port } = new URL(admin.url);
+  const head = `POST /admin/cache/purge HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
+  const bodies = [JSON.stringify({ tenant: 'x'.repeat(1_000_000) }), '{"all": true}'];
+  const socket = connect(Number(port), '127.0.0.1');
+  const received = text(socket);
+  for (const [at, body] of bodies.entries()) {
+    const close = at === 1 ? 'Connection: close\r\n' : '';
+    socket.write(`${head}${close}Content-Length: ${body.length}\r\n\r\n${body}`);
+  }
+  expect((await received).match(/^HTTP\/1.1 \d+/gm)).toEqual(['HTTP/1.1 400', 'HTTP/1.1 409']);
 });
 
 test('operators forget what is cached: of a key, of a tenant that there is, or all', async () => {
