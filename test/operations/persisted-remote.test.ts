@@ -40,6 +40,7 @@ async function startManifests(content: unknown): Promise<ManifestServer> {
 }
 
 const unknown = [404, 'PERSISTED_DOCUMENT_NOT_FOUND'];
+const long = 'x'.repeat(100_000);
 const [a, b] = ['a', 'b'].map((id) => ({ [id]: `{ ${id}: __typename }` }));
 
 describe('A manifest of a server', () => {
@@ -82,6 +83,8 @@ describe('A manifest of a server', () => {
     ],
     ['other JSON', { text: '[1]', etag: '"3"' }, 'expected [0] to be a pair of an id and a text'],
     ['a page', { text: '<html>secret</html>' }, 'it is not JSON'],
+    ['a long format', { text: JSON.stringify({ format: long }) }, 'expected format "apollo-persisted-query-manifest"'],
+    ['a long id', { text: JSON.stringify({ [long]: 1 }) }, 'to be a text, or an object with a `source`'],
     ['more than 10 MB', { text: ' '.repeat(11 * 2 ** 20) }, 'too large'],
   ])('that turns into %s changes nothing, and is logged once', async (_, answer, reason) => {
     await using server = await startManifests(a);
@@ -101,10 +104,44 @@ describe('A manifest of a server', () => {
     expect(lines).toEqual([expect.stringContaining(reason)]);
     expect(lines[0]).toContain(server.url.replace('?key=secret', ''));
     expect(lines[0]).not.toContain('secret');
+    expect(lines[0]?.length).toBeLessThan(500);
     server.answer = { text: JSON.stringify(b), etag: '"4"' };
     await until(() => remote.current()[0]?.text.includes('"b"') === true);
     remote.close();
     expect(lines).toHaveLength(1);
+  });
+
+  test.each([
+    ['that is not valid', [['id', `{ ${long} }`]]],
+    ['with a long id', [[long, '{ nothing }']]],
+    [
+      'with two texts',
+      [
+        ['id', '{ __typename }'],
+        ['id', '{ a: __typename }'],
+      ],
+    ],
+    [
+      'with two texts of a long id',
+      [
+        [long, '{ __typename }'],
+        [long, '{ a: __typename }'],
+      ],
+    ],
+  ])('is told of in short lines: a document %s', async (_, pairs) => {
+    await using server = await startManifests(pairs);
+    const options = { token: () => undefined, route: () => ({}), log: () => undefined };
+    const remote = await followRemoteManifests({ urls: [server.url], ...options });
+    const lines: string[] = [];
+    const log = (_level: string, message: string): void => void lines.push(message);
+    const files = server.url;
+    await startGateway({ url: 'http://127.0.0.1:1' }, { persisted: { files, remote }, log }).then(
+      (gateway) => gateway[Symbol.asyncDispose](),
+      (error: unknown) => lines.push(String(error)),
+    );
+    remote.close();
+    expect(lines.filter((line) => /not valid|two different/.test(line))).toHaveLength(1);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(2000);
   });
 
   test('that fails twice at the start is asked a third time', async () => {

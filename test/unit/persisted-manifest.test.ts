@@ -127,7 +127,7 @@ describe('A manifest', () => {
       { format: 'other', version: 1, operations: [] },
       'm.json: expected format "apollo-persisted-query-manifest", version 1, but got format "other", version 1',
     ],
-    [{ operations: [] }, 'but got format undefined, version undefined'],
+    [{ operations: [] }, 'but got format none, version none'],
     [{ ...apollo }, 'm.json: expected `operations` to be a list'],
     [{ ...apollo, operations: [{ id: 'a' }] }, 'm.json: expected operations[0] to be `id` and `body`'],
     [{ ...apollo, operations: [null] }, 'm.json: expected operations[0] to be `id` and `body`'],

@@ -53,7 +53,7 @@ export function* prepareSet(
     if (known !== undefined && known.text !== text) throw twoTexts(id, known.file, file);
     if (known !== undefined) continue;
     const prepared = previous.byText.get(text)?.operations ?? byText.get(text)?.operations ?? prepareOne(prepare, text);
-    if ('refused' in prepared) problems.push(`${file}: ${id}: ${prepared.refused.errors.map(messageOf).join(' ')}`);
+    if ('refused' in prepared) problems.push(problemOf(file, id, prepared.refused));
     const use = uses.of(id);
     const operations = 'refused' in prepared ? refusing(prepared.refused, use) : prepared;
     const bare = withoutIgnored(text) ?? text;
@@ -115,11 +115,22 @@ function refusing(refused: RefusedDocument, use: DocumentUse): ListedOperations 
   };
 }
 
-function messageOf({ message }: Error): string {
-  return message;
+/** The longest text of what is wrong with a document, in characters: a manifest may come from another server. */
+const longestProblem = 1000;
+
+function problemOf(file: string, id: string, { errors }: RefusedDocument): string {
+  const messages = errors.map(({ message }) => message).join(' ');
+  return `${file}: ${shortened(id, longestId)}: ${shortened(messages, longestProblem)}`;
+}
+
+/** The longest id in a line of the log, in characters. A SHA-256 is shorter. */
+const longestId = 100;
+
+function shortened(text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest)}… (${text.length} characters)`;
 }
 
 function twoTexts(id: string, file: string, other: string): ManifestError {
   const where = file === other ? file : `${file} and ${other}`;
-  return new ManifestError(`${where}: the id ${JSON.stringify(id)} has two different documents`);
+  return new ManifestError(`${where}: the id ${JSON.stringify(shortened(id, longestId))} has two different documents`);
 }

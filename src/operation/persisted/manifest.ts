@@ -1,3 +1,4 @@
+import { quoted } from '../../graphql/input-error.ts';
 import { isList, isObject, type JsonObject } from '../../rest/values.ts';
 import { hashOf, toDocumentId } from './ids.ts';
 
@@ -46,7 +47,10 @@ function ofJson(file: string, text: string): Pair[] {
 /** https://www.apollographql.com/docs/graphos/platform/security/persisted-queries#manifest-format */
 function ofApollo(file: string, { format, version, operations }: JsonObject): Pair[] {
   if (format !== 'apollo-persisted-query-manifest' || version !== 1) {
-    const found = `format ${JSON.stringify(format)}, version ${JSON.stringify(version)}`;
+    const [shownFormat, shownVersion] = [format, version].map((member) =>
+      member === undefined ? 'none' : quoted(member),
+    );
+    const found = `format ${shownFormat}, version ${shownVersion}`;
     throw unusable(file, `expected format "apollo-persisted-query-manifest", version 1, but got ${found}`);
   }
   if (!Array.isArray(operations)) throw unusable(file, 'expected `operations` to be a list');
@@ -68,7 +72,7 @@ function ofPair(file: string, pair: unknown, index: number): Pair {
  */
 function ofMember(file: string, id: string, value: unknown): Pair {
   const text = isObject(value) ? value['source'] : value;
-  return toPair(file, id, text, JSON.stringify(id), 'a text, or an object with a `source`');
+  return toPair(file, id, text, quoted(id), 'a text, or an object with a `source`');
 }
 
 function toPair(file: string, id: unknown, text: unknown, where: string, expected: string): Pair {
