@@ -1,3 +1,4 @@
+import { quoted } from '../graphql/input-error.ts';
 import { exactDigits, isList, isObject } from '../rest/values.ts';
 
 /** The names of JSON's types, as JSON Schema has them. */
@@ -41,9 +42,6 @@ export function allowsNull(schema: JsonSchema): boolean {
   if (schema.anyOf !== undefined) return schema.anyOf.some(allowsNull);
   return types.length === 0 || types.includes('null');
 }
-
-/** Longest value that is quoted, in characters. */
-const longestQuoted = 60;
 
 /** What is wrong with a value, one sentence for each place, of which there are at most ten; `path` is where it stands. */
 export function faultsIn(value: unknown, schema: JsonSchema, path: string): readonly string[] {
@@ -151,9 +149,4 @@ function expectedBy(schema: JsonSchema): string {
   if (maxItems !== undefined) return `${any} of at most ${maxItems} items`;
   if (schema.pattern === undefined || description === undefined) return any;
   return `${any} (${description.split('. ')[0]})`;
-}
-
-function quoted(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length <= longestQuoted ? text : `${text.slice(0, longestQuoted)}… (${text.length} characters)`;
 }

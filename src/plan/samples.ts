@@ -80,13 +80,20 @@ export function samplesOf(type: GraphQLInputType, sampling: Sampling): readonly 
   return scalars[known.name]?.(sampling) ?? [];
 }
 
-/** The required members, of either sort of owner; and, for a filter, one of its texts. */
+/**
+ * The required members, of either sort of owner; and, for a filter, one of its texts. Once more with the dashboards that it
+ * may name, which are read first for a narrowed tenant.
+ */
 function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly unknown[] {
   const fields = Object.values(type.getFields());
   const filtered = fields.find(({ type: inner }) => getNullableType(inner) === GraphQLString);
   const first = { ...sampling, number: 1 };
   const project = ownerOf(first, 'Project');
-  return [project, ownerOf(first, 'Organization')].map((owner) =>
+  const owners = [project, ownerOf(first, 'Organization')];
+  const dashboards = fields.filter(({ name }) => name.endsWith('DashboardId'));
+  const dashboard = toGlobalId({ type: 'Dashboard', scope: project, id: `${sampling.number}` });
+  const named = Object.fromEntries(dashboards.map(({ name }) => [name, dashboard]));
+  const bare = owners.map((owner) =>
     Object.fromEntries(
       fields.flatMap((field) => {
         const { name, type: inner } = field;
@@ -96,6 +103,7 @@ function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly u
       }),
     ),
   );
+  return dashboards.length === 0 ? bare : [...bare, ...bare.map((object) => ({ ...object, ...named }))];
 }
 
 /** As many different values as may be given, all of the same sort. */

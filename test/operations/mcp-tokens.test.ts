@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { toGlobalId } from '../../src/graphql/ids.ts';
 import { askMcp, callTool, mcpUrlOf, publicUrl, sentencesOf, startTenantAgents } from '../support/agents.ts';
 import { listOf } from '../support/lists.ts';
 import type { Routes } from '../support/routes.ts';
-import { project } from '../support/rows.ts';
+import { dashboard, project } from '../support/rows.ts';
 import { audience } from '../support/tokens.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const documents = `
 query Projects { projects(first: 10) { nodes { name } } }
 query Project($id: ID!) { project(id: $id) { name } }
+mutation Copy($input: CreateDashboardInput!) { createDashboard(input: $input) { dashboard { name } } }
 mutation Rename($id: ID!, $name: String!) { updateProject(input: { id: $id, name: $name }) { project { name } } }
 `;
 
@@ -106,6 +108,30 @@ describe('With tokens', () => {
     const outside = await callTool(gateway, 'Project', { id: '1' }, { headers });
     expect(outside).toMatchObject({ structuredContent: { project: null }, _meta: { restCalls: { actual: 0 } } });
     expect(upstream.records.map(({ headers: sent }) => sent.authorization)).toEqual(['Bearer phx_acme']);
+  });
+
+  test('the cost has the reads of what a narrowed tenant names in an input', async () => {
+    const routesOfCopies = {
+      ...routes,
+      'GET /api/projects/2/dashboards/1/': dashboard(1),
+      'POST /api/projects/2/dashboards/': dashboard(2),
+    };
+    await using upstream = await startUpstream(routesOfCopies);
+    upstream.release();
+    const copiers = {
+      all: { key: 'phx_acme', mutations: ['createDashboard'] },
+      narrow: { key: 'phx_acme', projects: ['2'], mutations: ['createDashboard'] },
+    };
+    await using gateway = await startTenantAgents(upstream, documents, copiers, { tools: ['Copy'] });
+    const costFor = async (tenant: string): Promise<unknown> => {
+      const { body } = await askMcp(gateway, 'tools/list', {}, { headers: await gateway.headersOf(tenant) });
+      return body.result.tools.map(({ _meta: { restCalls } }) => [restCalls.lower, restCalls.upper]);
+    };
+    expect([await costFor('all'), await costFor('narrow')]).toEqual([[[1, 1]], [[1, 2]]]);
+    const useDashboardId = toGlobalId({ type: 'Dashboard', scope: '2', id: '1' });
+    const headers = await gateway.headersOf('narrow');
+    const copied = await callTool(gateway, 'Copy', { input: { projectId: '2', useDashboardId } }, { headers });
+    expect(copied).toMatchObject({ _meta: { restCalls: { actual: 2 } } });
   });
 
   test('a tenant without an entry is refused with 403', async () => {
