@@ -4,14 +4,15 @@ import { importLayers } from './tools/import-layers.ts';
 export default defineConfig({
   plugins: ['eslint', 'typescript', 'unicorn', 'oxc', 'import', 'node', 'promise', 'vitest'],
   options: { typeAware: true, denyWarnings: true, reportUnusedDisableDirectives: 'error' },
-  // The peers of the benchmark are plain JavaScript in packages of their own, which need not be installed; what is set up
-  // for a tool is run with it, in test/clients/tools.slow.test.ts.
+  // The peers of the benchmark and the agent are plain JavaScript in packages of their own, which need not be installed; what
+  // is set up for a tool is run with it, in test/clients/tools.slow.test.ts.
   ignorePatterns: [
     '**/generated/**',
     'coverage/**',
     'bench/peers/**',
     'test/clients/eslint.config.js',
     'test/clients/gql-tada/**',
+    'test/mcp-clients/agent.js',
   ],
   categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
   rules: {
