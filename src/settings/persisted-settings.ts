@@ -8,7 +8,7 @@ import { redisSettings } from './redis-settings.ts';
 import { routeTo } from './route-settings.ts';
 import { secretFile } from './setting-files.ts';
 import { type Kind, oneOf, onOff, whole } from './settings.ts';
-import { safeUrlIn, shownUrl } from './urls.ts';
+import { hasCredentials, safeUrlIn, shownUrls } from './urls.ts';
 
 /** Persisted documents, and where those are kept that clients register. */
 export const persistedSettings = {
@@ -89,8 +89,9 @@ function manifests(meaning: string): Kind<string> {
     meaning,
     expected:
       'the path of a file or a folder, a glob such as manifests/*.json, or an https URL (http on loopback only); several are separated by commas',
-    shown: (source) => (/:\/\/|@/.test(source) ? source.split(',').map(shownUrl).join(', ') : JSON.stringify(source)),
+    shown: (source) => (/:\/\/|@/.test(source) ? shownUrls(source) : JSON.stringify(source)),
     read: (source) => {
+      if (hasCredentials(source)) return undefined;
       const { patterns, urls } = sourcesOf(source);
       const isUsable = patterns.every((pattern) => !pattern.includes('://')) && urls.every((url) => safeUrlIn(url));
       return isUsable ? source : undefined;

@@ -21,6 +21,7 @@ function urlIn(source: string, { schemes, credentials = false, query = false }: 
   if (hostname === '') throw new Fault('it names no host');
   if (hash !== '' || (search !== '' && !query)) return undefined;
   if (!credentials) return `${username}${password}` === '' ? url : undefined;
+  if (isCutPassword(url)) throw new Fault('a / or ? in a password is written %2F or %3F');
   if (!isEncoded(username) || !isEncoded(password)) throw new Fault('a % in a user or a password is written %25');
   return url;
 }
@@ -69,7 +70,7 @@ export function origins(meaning: string): Kind<readonly string[]> {
     fallback: undefined,
     meaning,
     expected: 'origins such as https://app.example.com, without a slash or a path at the end, separated by commas',
-    shown: (source) => (/[@?#]/.test(source) ? itemsOf(source).map(shownUrl).join(', ') : JSON.stringify(source)),
+    shown: (source) => (/[@?#]/.test(source) ? shownUrls(source) : JSON.stringify(source)),
     read: (source) => {
       const items = itemsOf(source);
       return items.every((item) => urlIn(item, origin)?.origin === item) ? items : undefined;
@@ -151,6 +152,17 @@ export function shownUrl(source: string): string {
     ...(hash === '' ? [] : ['a fragment']),
   ];
   return `${protocol}//${host}${parts.length === 0 ? '' : ` with ${parts.join(', ')}`}`;
+}
+
+/** What of several URLs, separated by commas, may be shown. */
+export function shownUrls(source: string): string {
+  // A password may hold a comma, too.
+  return hasCredentials(source) ? 'a URL with a user or a password' : source.split(',').map(shownUrl).join(', ');
+}
+
+/** True if a URL in a text has a user or a password. */
+export function hasCredentials(source: string): boolean {
+  return /:\/\/[^/?#]*@/.test(source);
 }
 
 /** An @ behind the host is the end of a password with an unencoded character such as a slash: what stands before is no host. */
