@@ -271,7 +271,7 @@ function createOperations(
   const createContext = createContexts({ ...options, cursors, upstream, room, saved, drift });
   const results = new Results({ schema, room, ...options, ...watch });
   const open = openCacheOf(upstream);
-  const openCache = open && ((caller: Caller) => open(caller, 'apart'));
+  const openCache = open && ((caller: Caller) => open(caller, 'uncounted'));
   const made = { schema, createContext, results, eventLoop, openCache, callBudget: upstream.budget };
   const live = options.live && createLive(options.live, { ...options, ...watch, ...made });
   const run = createRunOperation({

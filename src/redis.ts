@@ -49,8 +49,8 @@ export function createScript(text: string): Script {
 
 /** How a command is sent. */
 interface CommandOptions {
-  /** True if Redis has to hear it: it is sent even if Redis is not up, as long as there is a connection. */
-  readonly isInsistent?: boolean;
+  /** True if it is sent even while Redis is not up, as long as there is a connection. */
+  readonly mustSend?: boolean;
   /** True if the answer is bytes and not text. */
   readonly isBinary?: boolean;
 }
@@ -194,11 +194,11 @@ export class SharedRedis {
 
   async #ask(
     name: string,
-    { isInsistent = false }: CommandOptions,
+    { mustSend = false }: CommandOptions,
     send: (client: Redis | Cluster) => Promise<unknown>,
   ): Promise<unknown> {
     if (!this.#isUp || this.#waiting >= mostWaiting) {
-      if (isInsistent && this.#client.status === 'ready') send(this.#client).catch(() => undefined);
+      if (mustSend && this.#client.status === 'ready') send(this.#client).catch(() => undefined);
       return undefined;
     }
     this.#waiting += 1;

@@ -129,10 +129,10 @@ export class CachedClient implements RestClient {
   #take(answer: CachedAnswer, share: number | undefined): UpstreamError | undefined {
     const { bodies } = this.#options.upstream;
     const { deadline } = this.#options.operation;
-    const body = answer.lend(bodies);
+    const body = answer.hold(bodies);
     if (body === undefined) deadline.fail(noRoomForBodies);
     else deadline.keep(body, bodies.limits.operation, share);
-    body?.letGo();
+    body?.release();
     return deadline.ended;
   }
 

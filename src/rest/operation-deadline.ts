@@ -98,7 +98,7 @@ export class OperationDeadline {
   /** The answer is complete: what is still under way for it ends, and later calls fail at once. */
   finish(): void {
     this.end('left');
-    for (const body of this.#bodies) body.letGo();
+    for (const body of this.#bodies) body.release();
     this.#bodies.length = 0;
   }
 }

@@ -10,7 +10,7 @@ test('a body that operations share takes its room once, until the last of them h
   const [first, second] = [new OperationDeadline(1000), new OperationDeadline(1000)];
   const body = room.keep(text);
   for (const deadline of [first, second]) expect(body && deadline.keep(body, limits.operation)).toBe(true);
-  body?.letGo();
+  body?.release();
   expect(room.taken).toBe(body?.bytes);
   first.finish();
   expect(room.taken).toBe(body?.bytes);
@@ -25,7 +25,7 @@ test('an operation that would keep more than it may ends, and gives back what it
   for (const isKept of [true, false]) {
     const body = room.keep(text);
     expect(body && deadline.keep(body, limits.operation)).toBe(isKept);
-    body?.letGo();
+    body?.release();
   }
   expect(deadline.ended).toMatchObject({ code: 'COST_LIMIT_EXCEEDED' });
   expect(deadline.bodyExcess).toEqual({ count: 2 * 600_002, limit: limits.operation });
@@ -38,9 +38,9 @@ test('large bodies leave a quarter of the room to small ones, and what a write a
   const room = new BodyRoom(limits);
   for (const expected of [true, true, false]) expect(room.keep(text) !== undefined).toBe(expected);
   expect(room.keep('[1,2,3]')).toBeDefined();
-  expect(room.take(1000, 100_000)).toBe(true);
-  expect(room.take(400_000, 100_000)).toBe(false);
-  room.takeWritten(400_000);
+  expect(room.reserve(1000, 100_000)).toBe(true);
+  expect(room.reserve(400_000, 100_000)).toBe(false);
+  room.reserveWritten(400_000);
   room.release(400_000);
   expect(room.keepWritten(text).bytes).toBe(600_002);
   expect(room.taken).toBeGreaterThan(3 * 600_000);

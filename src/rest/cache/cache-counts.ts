@@ -1,13 +1,13 @@
 import { type Distribution, Tally } from '../../tally.ts';
 
-/** What became of a read whose answer may be cached. */
+/** The result of a read whose answer may be cached. */
 export type CacheResult =
-  // Answered without a call: in time, or too old but not by much.
+  // Answered without a call: fresh, or stale within the time that stale answers are used.
   | 'hit'
   | 'stale'
   // Read, or joined to a read under way.
   | 'miss'
-  // Read because the request wanted it so.
+  // Read because the request bypassed the cache.
   | 'bypass';
 
 /** Upper bounds of the buckets of ages, in seconds: those of usual lifetimes, and of an hour after that. */
@@ -27,7 +27,7 @@ export class CacheCounts {
     counts[result] += 1;
   }
 
-  /** An answer was given so many milliseconds after the upstream had given it. */
+  /** Adds the age of an answer that was given without a call: milliseconds since the upstream gave it. */
   addAge(milliseconds: number): void {
     this.#ages.add(milliseconds / 1000);
   }
@@ -37,7 +37,7 @@ export class CacheCounts {
     return this.#ages;
   }
 
-  /** Reads that were no calls, so far. */
+  /** Reads that were answered without a call since the start. */
   get answered(): number {
     return [...this.#byNoun.values()].reduce((sum, { hit, stale }) => sum + hit + stale, 0);
   }

@@ -1,4 +1,4 @@
-/** How far a request wants to have to do with the cache. */
+/** The ways in which a request may use the cache. */
 export type CacheUse =
   // Answers may come from it.
   | 'normal'
@@ -6,10 +6,11 @@ export type CacheUse =
   | 'reload'
   // Everything is read anew, and nothing kept: `Cache-Control: no-store`.
   | 'none'
-  // The same, and not counted either: what the gateway reads by itself for its streams, and all reads if nothing is kept.
-  | 'apart';
+  // As `none`, and not counted either: reads that the gateway makes itself for its streams, and all reads if nothing is
+  // kept.
+  | 'uncounted';
 
-/** What the `Cache-Control` of a request says (RFC 9111 §5.2.1); its other directives change nothing here. */
+/** The use that the `Cache-Control` of a request asks for (RFC 9111 §5.2.1). Its other directives change nothing here. */
 export function cacheUseOf(cacheControl: string | undefined): CacheUse {
   if (cacheControl === undefined) return 'normal';
   const directives = directivesOf(cacheControl);
@@ -17,7 +18,7 @@ export function cacheUseOf(cacheControl: string | undefined): CacheUse {
   return directives.includes('no-cache') ? 'reload' : 'normal';
 }
 
-/** True if an answer forbids that it is kept (RFC 9111 §5.2.2.5). */
+/** True if the `Cache-Control` of an answer forbids keeping it (RFC 9111 §5.2.2.5). */
 export function forbidsKeeping(cacheControl: string): boolean {
   return cacheControl !== '' && directivesOf(cacheControl).includes('no-store');
 }

@@ -3,17 +3,17 @@ import type { BodyRoom, KeptBody } from '../transport/body-room.ts';
 import { bytesOnceParsed } from '../transport/json-weight.ts';
 import type { AnswerVersion } from './given-answers.ts';
 
-/** An answer of the upstream as it was read; all operations that are given it share it, and none may change it. */
+/** An answer of the upstream as it was read. All operations that are given it share the value, and none may change it. */
 export interface ReadAnswer {
   readonly value: unknown;
   /** Characters of its text. */
   readonly size: number;
-  /** Memory that it takes, estimated generously, in bytes. */
+  /** The memory that it takes in bytes, a generous estimate. */
   readonly bytes: number;
   readonly version: AnswerVersion;
 }
 
-/** What the cache keeps beside a value and its name: the entry, its places in maps and lists. In bytes. */
+/** The overhead of one answer beside its value and its name, in bytes: the entry and its places in maps and lists. */
 const bytesOfEntry = 600;
 
 /** The memory that an answer takes in the cache, in bytes. Texts count twice, as if they were all beyond Latin-1. */
@@ -27,12 +27,12 @@ export class CachedAnswer {
   readonly size: number;
   readonly bytes: number;
   readonly version: AnswerVersion;
-  /** True if a newer one is being read. */
+  /** True while a refresh is in flight. */
   isRefreshing = false;
-  /** From when on a newer one may be read, on the clock of its cache: a while after that has failed. */
+  /** The earliest time of the next refresh, on the clock of its cache. It is moved on after a refresh has failed. */
   refreshFrom = Number.NEGATIVE_INFINITY;
-  /** Counts its memory while operations have it: then it outlives its place in the cache. */
-  #lent: KeptBody | undefined;
+  /** Accounts for its memory while operations use it, even after the cache has evicted it. */
+  #held: KeptBody | undefined;
 
   constructor({ value, size, bytes, version }: ReadAnswer) {
     this.value = value;
@@ -46,18 +46,20 @@ export class CachedAnswer {
     return this.version.freshUntil;
   }
 
-  /** What an operation holds while it has the answer, held once for it; undefined if there is no room for it. */
-  lend(bodies: BodyRoom): KeptBody | undefined {
-    if (this.#lent?.isHeld === true) this.#lent.hold();
-    else this.#lent = bodies.keepBytes(this.bytes);
-    return this.#lent;
+  /**
+   * The room that an operation holds while it uses the answer, counted once for all of them; undefined if there is no room.
+   */
+  hold(bodies: BodyRoom): KeptBody | undefined {
+    if (this.#held?.isHeld === true) this.#held.hold();
+    else this.#held = bodies.keepBytes(this.bytes);
+    return this.#held;
   }
 }
 
 /** No answer may take more than this part of the cache: it would drive out all others. */
 const largestPart = 1 / 4;
 
-/** The answers of one process, by name. Those that were not asked for the longest make room for new ones. */
+/** The answers of one process, by name, as a least-recently-used cache. */
 export class CachedAnswers {
   readonly #answers: LRUCache<string, CachedAnswer>;
   readonly #onKept: ((bytes: number) => void) | undefined;

@@ -2,32 +2,33 @@ import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
 /**
- * What an upstream key's answers are kept under. A write gives the key a new one, so that no answer from before it is found
- * any more. It is a random name: no process makes one twice, and no two keys ever have the same one.
+ * The name under which the answers of an upstream key are kept. A write gives the key a new one, so that answers from before
+ * it are found no more. It is random: no process makes one twice, and no two keys have the same one.
  */
 export type Epoch = string;
 
 /** The epochs of all keys. Keys are named by their sharing key. */
 export interface Epochs {
-  /** The epoch of a key; undefined if it has none, or it cannot be known at the moment: then nothing is cached. */
+  /** The epoch of a key. Undefined if it has none, or if it cannot be known at the moment; then nothing is cached. */
   readonly current: (sharingKey: string) => Epoch | undefined | Promise<Epoch | undefined>;
-  /** The upstream takes the key: it is not one that a caller has invented. */
+  /** Notes that the upstream accepts the key, so it is not one that a caller has invented. */
   readonly prove: (sharingKey: string) => void;
   /**
-   * Ends the epoch of a key. Once that is done, no operation that begins anywhere uses it. Answers the next one; undefined as
-   * for `current`. Never rejects.
+   * Ends the epoch of a key. Once it is done, no operation that begins at any gateway uses it. Answers the next epoch, or
+   * undefined as `current` does. Never rejects.
    */
   readonly renew: (sharingKey: string) => Epoch | undefined | Promise<Epoch | undefined>;
   /**
-   * Ends the epoch of a key, or of all keys. Answers of how many; undefined if it may be in use still somewhere. Never
-   * rejects.
+   * Ends the epoch of a key, or of all keys. Answers how many keys had one; undefined if an epoch may still be in use at
+   * some gateway. Never rejects.
    */
   readonly purge: (sharingKey: string | undefined) => Promise<number | undefined>;
 }
 
 /**
- * More keys than are used within a short time. As many more that are not proven are kept apart from them: invented ones
- * drive out none of the others. One that is forgotten gets a new epoch: its answers are read again.
+ * The most proven keys that have an epoch, and the most unproven ones: more than are used within a short time. The two are
+ * kept in separate lists, so that invented keys never evict proven ones. A key that is evicted gets a new epoch, and its
+ * answers are read again.
  */
 const mostKeys = 10_000;
 
@@ -59,7 +60,7 @@ export class LocalEpochs implements Epochs {
     return Promise.resolve(1);
   }
 
-  /** Each key gets its next epoch when it is used next. Answers how many had one. */
+  /** Forgets all epochs: each key gets a new one at its next use. Answers how many keys had one. */
   forgetAll(): number {
     const count = this.#proven.size + this.#unproven.size;
     this.#proven.clear();
@@ -67,7 +68,7 @@ export class LocalEpochs implements Epochs {
     return count;
   }
 
-  /** A key has an epoch that another process has made. */
+  /** Sets the epoch of a key to one that another process has made. */
   adopt(sharingKey: string, epoch: Epoch): void {
     const epochs = this.#proven.has(sharingKey) ? this.#proven : this.#unproven;
     epochs.set(sharingKey, epoch);

@@ -2,14 +2,14 @@ import { operations } from '../generated/views.ts';
 import type { RestOperation } from '../operation-ids.ts';
 import { cacheNounOf } from './cache-nouns.ts';
 
-/** How long the answers of one REST operation are used. Times in milliseconds. */
+/** The times for which the answers of one REST operation are used, in milliseconds. */
 export interface Freshness {
   readonly noun: string;
   readonly freshMs: number;
   readonly staleMs: number;
 }
 
-/** The same by REST operation; `ttls` are in seconds by noun. Answers of others are not kept. */
+/** The freshness of each REST operation; `ttls` are in seconds by noun. Answers of nouns without one are not kept. */
 export function freshnessByOperation(
   ttls: Readonly<Record<string, number>>,
   staleMs: number,

@@ -1,18 +1,21 @@
 /** One answer in the cache without its value, which it outlives. Times in milliseconds, on the clock of the cache. */
 export interface AnswerVersion {
-  /** What the cache finds it by. A newer answer has the same name, and another version. */
+  /** The name under which the cache keeps it. A newer answer has the same name and another version. */
   readonly name: string;
   readonly noun: string;
-  /** For how long it is fresh in all. */
+  /** The whole time for which it is fresh, from when the upstream gave it. */
   readonly freshMs: number;
   readonly freshUntil: number;
 }
 
-/** What a version takes beside its name, and what a name takes. In bytes. */
+/** The overhead of a version and of a missing name beside the text of the name, in bytes. */
 const bytesOfVersion = 100;
 const bytesOfName = 40;
 
-/** What one operation was given by the cache. What was made of nothing else can be made of it again without being made. */
+/**
+ * The answers that the cache has given one operation. If it read nothing else, its result can be reused while they are
+ * current.
+ */
 export class GivenAnswers {
   readonly #versions: AnswerVersion[] = [];
   readonly #missing: string[] = [];
@@ -24,7 +27,7 @@ export class GivenAnswers {
     return this.#versions;
   }
 
-  /** Names of smaller pages that would have been given if the cache had had them in time. */
+  /** Names of smaller pages that would have been used if the cache had had fresh answers under them. */
   get missing(): readonly string[] {
     return this.#missing;
   }
@@ -34,7 +37,7 @@ export class GivenAnswers {
     return this.#freshUntil;
   }
 
-  /** True if the operation has read something, and all that it read were these answers, each of them in time. */
+  /** True if the operation has read something, and all that it read were fresh answers of the cache. */
   get isAll(): boolean {
     return this.#isAll && this.#versions.length > 0;
   }
@@ -45,18 +48,18 @@ export class GivenAnswers {
     return this.#missing.reduce((bytes, name) => bytes + 2 * name.length + bytesOfName, ofVersions);
   }
 
-  /** The cache has given an answer in time. */
+  /** Notes an answer that the cache gave while it was fresh. */
   add(version: AnswerVersion): void {
     this.#versions.push(version);
     if (version.freshUntil < this.#freshUntil) this.#freshUntil = version.freshUntil;
   }
 
-  /** A page is cut from a larger one, because the cache has none of these names in time. */
+  /** Notes the names of smaller pages that the cache had no fresh answer for. The page is cut from a larger one instead. */
   addMissing(names: readonly string[]): void {
     this.#missing.push(...names);
   }
 
-  /** The operation calls, waits for a call of another one, writes, or was given what is too old. */
+  /** Notes that the operation read something else: it calls, joins another's call, writes, or was given a stale answer. */
   addOther(): void {
     this.#isAll = false;
   }

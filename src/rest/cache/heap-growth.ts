@@ -1,18 +1,18 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** How long answers that are kept are counted before it is decided anew, in milliseconds. */
+/** The interval in which kept bytes are counted before the limit is decided anew, in milliseconds. */
 const slotMs = 10_000;
 
-/** The share of the cache that has to be kept within that time. */
+/** The share of the cache that has to be written within one interval for V8 to be held back. */
 const much = 1 / 4;
 
-/** How much V8 then lets what lives long grow before it collects it, in percent; 0 leaves that to V8. */
+/** The limit on the growth of V8's old generation before a collection, in percent; 0 leaves it to V8. */
 const smallStep = 30;
 
 /**
- * Has V8 collect garbage sooner while many answers come into a cache, and at first: those that make room for others are garbage
- * among what lives long, of which V8 would let several times as much come together as is alive. That costs CPU, so it ends
- * once few come. A burst after that finds the limit that V8 has set itself meanwhile, until its next collection.
+ * Makes V8 collect garbage sooner while many answers enter a cache, and at the start. Evicted answers are garbage in the old
+ * generation, which V8 would let grow to several times the live size. Early collections cost CPU, so they end once few
+ * answers come. A burst after that keeps V8's own limit until the next collection.
  */
 export class HeapGrowth {
   readonly #muchBytes: number;
@@ -27,7 +27,7 @@ export class HeapGrowth {
     this.#tighten();
   }
 
-  /** An answer of so many bytes was kept. */
+  /** Counts the bytes of an answer that was kept. */
   readonly kept = (bytes: number): void => {
     if (!this.#isTight && performance.now() - this.#since >= slotMs) this.#begin();
     this.#bytes += bytes;

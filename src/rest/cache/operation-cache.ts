@@ -11,7 +11,7 @@ import { OperationPages } from './operation-pages.ts';
 import type { AnswerKind, AnswerPlace, Refresh, RestCache } from './rest-cache.ts';
 import type { ReusableText } from './reusable-texts.ts';
 
-/** How answers of one kind are understood. */
+/** The way in which answers of one kind are decoded. */
 interface Format<T> {
   readonly kind: AnswerKind;
   readonly decode: (response: DecodedResponse) => T;
@@ -25,12 +25,12 @@ export interface CachedRead {
   readonly target: string;
 }
 
-/** What one operation has of the cache: the answers of its key under the epoch that it began with. */
+/** The view that one operation has of the cache: the answers of its key under the epoch that it began with. */
 export class OperationCache {
   readonly #cache: RestCache;
   readonly #caller: Caller;
   #epoch: Epoch;
-  /** False if the epoch is one that no other operation has: nothing is kept under it. */
+  /** False if no other operation has the epoch. Nothing is kept under such an epoch. */
   #isShared: boolean;
   #use: CacheUse;
   #freshUntil = Number.POSITIVE_INFINITY;
@@ -38,7 +38,7 @@ export class OperationCache {
   #pages: OperationPages | undefined;
   #ending: Promise<void> | undefined;
 
-  /** Without an epoch nothing is used, kept or shared. */
+  /** Without an epoch the operation uses, keeps and shares nothing. */
   constructor(cache: RestCache, caller: Caller, epoch: Epoch | undefined, use: CacheUse) {
     this.#cache = cache;
     this.#caller = caller;
@@ -51,25 +51,28 @@ export class OperationCache {
     return this.#use;
   }
 
-  /** True if the request wants that nothing is used that was read before it. */
+  /** True if the request must not be given answers that were read before it. */
   get isBypassed(): boolean {
     return this.#use === 'reload' || this.#use === 'none';
   }
 
-  /** Reads in flight are shared under it, too. */
+  /** The epoch of the key. Only operations under the same epoch share reads in flight. */
   get epoch(): Epoch {
     return this.#epoch;
   }
 
   /**
-   * For how long all answers stay fresh that the operation was given, in milliseconds; those of nouns that are not kept do
-   * for ever.
+   * The time for which all answers that the operation was given stay fresh, in milliseconds. Answers of nouns that are not
+   * kept do not limit it.
    */
   get freshMs(): number {
     return this.#freshUntil - this.#cache.now();
   }
 
-  /** What an equal operation has made of answers that would all be given again; they count as given to this one. */
+  /**
+   * The text that an equal operation has made, if the cache would give all of its answers again. They count as given to this
+   * operation.
+   */
   reuse(name: string): ReusableText | undefined {
     if (this.#use !== 'normal') return undefined;
     const known = this.#cache.texts.reuse(name);
@@ -77,46 +80,48 @@ export class OperationCache {
     return known;
   }
 
-  /** True if what the operation has made can be given to equal ones: it was given fresh answers of the cache alone. */
+  /** True if equal operations can be given this operation's result: all that it read were fresh answers of the cache. */
   get isReusable(): boolean {
     return this.#given.isAll;
   }
 
-  /** Keeps what a reusable operation has made, for equal ones under the same epoch. The name tells them from all others. */
+  /** Keeps the text of a reusable operation for equal ones under the same epoch. The name is unique to such operations. */
   keepText(name: string, text: string): void {
     this.#cache.texts.keep(name, text, this.#given);
   }
 
-  /** The operation is about to call: what it makes is made of more than answers of the cache. */
+  /** Notes that the operation is about to call, so that its result is not made of cached answers alone. */
   noteCall(): void {
     this.#given.addOther();
   }
 
-  /** The operation has written: its reads from now on are those of this epoch, if it is known. */
+  /**
+   * Moves to the epoch after a write: the operation's later reads use that one. An unknown epoch ends its use of the cache.
+   */
   moveTo(epoch: Epoch | undefined): void {
     this.#epoch = epoch ?? this.#cache.unsharedEpoch();
     this.#isShared = epoch !== undefined;
     if (epoch === undefined) this.#use = 'none';
   }
 
-  /** The same for what reads an answer anew and keeps it. */
+  /** The cache as a refresh uses it: the answer is read anew and kept. */
   forRefresh(): OperationCache {
     return new OperationCache(this.#cache, this.#caller, this.#epoch, 'reload');
   }
 
-  /** True if an answer that was found is too old, and only given because a newer one is about to be read. */
+  /** True if an answer that was found is stale. It is given only because a newer one is about to be read. */
   isStale({ freshUntil }: CachedAnswer): boolean {
     return this.#cache.now() >= freshUntil;
   }
 
-  /** In which sizes it asks for pages; undefined if it wants everything anew. */
+  /** The sizes in which it asks for pages; undefined if the request bypasses the cache. */
   get pages(): OperationPages | undefined {
     if (this.#use !== 'normal') return undefined;
     this.#pages ??= new OperationPages(this.#cache, (target) => this.#placeOf('json', target), this.#given);
     return this.#pages;
   }
 
-  /** The answer to a read, if there is one that may be given without a call. Counts the read. */
+  /** The answer that may be given without a call, if there is one. Counts the read. */
   find(
     operation: RestOperation,
     kind: AnswerKind,
@@ -126,7 +131,7 @@ export class OperationCache {
     if (freshness === undefined) return undefined;
     const { counts } = this.#cache;
     if (this.#use !== 'normal') {
-      if (this.#use !== 'apart') counts.add(freshness.noun, 'bypass');
+      if (this.#use !== 'uncounted') counts.add(freshness.noun, 'bypass');
       this.#noteRead(freshness);
       return undefined;
     }
@@ -136,17 +141,17 @@ export class OperationCache {
       : this.#counted(found, freshness);
   }
 
-  /** Where an answer that is too old is read anew. If another gateway has done that, its answer is given from now on. */
+  /** Decides which gateway refreshes a stale answer. If another gateway has done so, its answer is used from now on. */
   refreshOf({ operation, kind, target }: CachedRead): Promise<Refresh> | Refresh {
     const freshness = this.#freshnessOf(operation, target);
     return freshness === undefined ? 'here' : this.#cache.refreshOf(this.#placeOf(kind, target), freshness);
   }
 
-  /** How a read is understood whose answer is kept, under the epoch from before it. */
+  /** Makes the decoder of a read: it also keeps the answer, under the epoch from before the read. */
   keeping<T>({ kind, decode }: Format<T>, operation: RestOperation, target: string): Format<T>['decode'] {
     const freshness = this.#freshnessOf(operation, target);
     if (freshness === undefined) return decode;
-    const isKept = this.#use !== 'none' && this.#use !== 'apart';
+    const isKept = this.#use !== 'none' && this.#use !== 'uncounted';
     const place = this.#placeOf(kind, target);
     return (response) => {
       const value = decode(response);
@@ -156,14 +161,18 @@ export class OperationCache {
     };
   }
 
-  /** Done once no answer is given any more that the operation has found to be no longer true; undefined if there is none. */
+  /**
+   * Resolves once the cache has stopped giving the answers that this operation found to be untrue; undefined if it found
+   * none.
+   */
   get ending(): Promise<void> | undefined {
     return this.#ending;
   }
 
   /**
-   * The upstream refuses what was asked for, does not know it, or wants it kept no more. If there was an answer to it, that is
-   * given no more, nor is any other of the key. For what was never kept nothing ends: callers can ask for any id.
+   * Ends the use of all cached answers of the key if one of these targets had one. It is called when the upstream refuses a
+   * target, does not know it, or forbids that it is kept. A target that was never kept ends nothing, because callers can ask
+   * for any id.
    */
   async endKept(...targets: readonly string[]): Promise<void> {
     if (!this.#isShared) return;
@@ -172,19 +181,19 @@ export class OperationCache {
     if (await this.#cache.hasAny(places)) await this.end();
   }
 
-  /** Ends the use of all that the key has read. */
+  /** Ends the use of all cached answers of the key. */
   async end(): Promise<void> {
     if (this.#isShared) await this.#cache.end(this.#caller.sharingKey, this.#epoch);
   }
 
-  /** The upstream takes the key. */
+  /** Notes that the upstream accepts the key. */
   prove(): void {
     this.#cache.epochs.prove(this.#caller.sharingKey);
   }
 
   /**
-   * How long the answer of a read is used; undefined if it is not kept. What `@current` stands for changes without a write: two
-   * answers below it, kept at different times, may be about different projects.
+   * The times for which the answer of a read is used; undefined if it is not kept. A path with `@current` is never kept: its
+   * meaning changes without a write, so two answers below it may be about different projects.
    */
   #freshnessOf(operation: RestOperation, target: string): Freshness | undefined {
     return namesCurrent(target) ? undefined : this.#cache.freshnessOf(operation);
@@ -206,7 +215,7 @@ export class OperationCache {
     return answer;
   }
 
-  /** What is about to be read is fresh for so long at least, whichever operation's call reads it. */
+  /** Notes that the answer about to be read will be fresh for at least `freshMs`, whichever operation's call reads it. */
   #noteRead({ freshMs }: Freshness): void {
     this.#note(this.#cache.now() + freshMs);
   }

@@ -4,15 +4,15 @@ import type { Freshness } from './freshness.ts';
 import type { GivenAnswers } from './given-answers.ts';
 import type { AnswerPlace, RestCache } from './rest-cache.ts';
 
-/** In which sizes one operation asks for pages of lists. */
+/** Chooses the sizes in which one operation asks for pages of lists, so that a cached larger page can answer it. */
 export class OperationPages {
   readonly #cache: RestCache;
   readonly #placeOf: (target: string) => AnswerPlace;
   readonly #given: GivenAnswers;
-  /** By target, of pages that are larger than what is wanted of them. */
+  /** The share of a page that is wanted, by target; only pages that are larger than what is wanted have one. */
   readonly #shares = new Map<string, number>();
 
-  /** `placeOf` says where the operation finds the answer to a target; `given` notes what it does not find. */
+  /** `placeOf` gives the place of the answer to a target. `given` notes the names that had no fresh answer. */
   constructor(cache: RestCache, placeOf: (target: string) => AnswerPlace, given: GivenAnswers) {
     this.#cache = cache;
     this.#placeOf = placeOf;
@@ -20,8 +20,8 @@ export class OperationPages {
   }
 
   /**
-   * The size that a page is best asked for in, of those that hold `limit` rows: that of the smallest one in time that this
-   * process has, else of the newest one that is too old, else what is wanted.
+   * The best size to ask for, of those that hold `limit` rows. It is the smallest size of which this process has a fresh
+   * page; else that of the freshest stale page; else `limit`.
    */
   sizeOf(operation: RestOperation, targetOf: (size: number) => string, limit: number): number {
     const freshness = this.#cache.freshnessOf(operation);
@@ -34,15 +34,15 @@ export class OperationPages {
     return size;
   }
 
-  /** How much of the page at a target the operation wants, from 0 to 1. */
+  /** The part of the page at a target that the operation wants, from 0 to 1. */
   shareOf(target: string): number {
     return this.#shares.get(target) ?? 1;
   }
 
   /**
-   * What is read anew in place of an answer that is too old. Of a page that is the largest size that operations have asked
-   * for within the time in which answers are used, of those that the key has kept: so one call refreshes all sizes, and a
-   * large one that is wanted no more is forgotten.
+   * The target of the call that refreshes a stale answer. It is the largest size that operations have asked for while
+   * answers are used (fresh and stale time together), of those that the key has kept. So one call refreshes all sizes, and a
+   * large size that operations no longer ask for is forgotten.
    */
   refreshTargetOf(operation: RestOperation, target: string): string {
     const freshness = this.#cache.freshnessOf(operation);
@@ -71,7 +71,7 @@ export class OperationPages {
     return newest.size;
   }
 
-  /** Several parts of one page may be wanted. */
+  /** Adds a share, because an operation may want several parts of one page. */
   #noteShare(target: string, share: number): void {
     const known = this.#shares.get(target) ?? 0;
     this.#shares.set(target, Math.min(1, known + share));

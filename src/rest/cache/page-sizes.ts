@@ -1,35 +1,35 @@
 import { LRUCache } from 'lru-cache';
 
-/** Memory for the sizes, in bytes, and what a list takes beside its name. */
+/** The memory for the sizes, and the overhead of a list beside its name, in bytes. */
 const mostBytes = 2 * 2 ** 20;
 const bytesOfList = 600;
 
-/** Sizes that are remembered of one list: documents ask for few. */
+/** The most sizes that are remembered of one list. Documents ask for few. */
 const mostSizes = 8;
 
 /** A size in which pages of a list are kept, or asked for. */
 interface KnownSize {
   readonly size: number;
-  /** When an operation wanted it last, in milliseconds; before all times if none has. */
+  /** The last time at which an operation asked for it, in milliseconds; negative infinity if none has. */
   askedAt: number;
 }
 
 const sizePattern = /\?limit=(\d+)/;
 
-/** In which sizes pages have been asked for and kept lately, by all that their targets say beside that. */
+/** The sizes in which pages of lists have lately been asked for and kept, by target without the size. */
 export class PageSizes {
   readonly #sizes = new LRUCache<string, readonly KnownSize[]>({
     maxSize: mostBytes,
     sizeCalculation: (_sizes, name) => 2 * name.length + bytesOfList,
   });
 
-  /** The answer to this target is kept. */
+  /** Notes that the answer to this target is kept. */
   note(target: string): void {
     const size = sizeIn(target);
     if (size !== undefined) this.#learn(nameOf(target), size);
   }
 
-  /** An operation wants what is at a target now. Returns the sizes above that, the smallest first. */
+  /** Notes that an operation asks for a target now. Returns the known larger sizes, the smallest first. */
   ask(target: string, now: number): readonly number[] {
     const size = sizeIn(target);
     if (size === undefined) return none;
@@ -50,7 +50,7 @@ export class PageSizes {
     return sizes.map((size) => withSize(target, size)).filter((other) => other !== target);
   }
 
-  /** The targets that differ from this one by sizes that operations have asked for since then, the smallest first. */
+  /** The targets in those sizes of the same list that operations have asked for since a time, the smallest first. */
   askedSince(target: string, since: number): readonly string[] {
     const known = this.#sizes.get(nameOf(target)) ?? [];
     return sizesOf(known.filter(({ askedAt }) => askedAt >= since)).map((size) => withSize(target, size));

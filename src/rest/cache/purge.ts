@@ -4,10 +4,13 @@ import type { Epochs } from './epochs.ts';
 /** Whose cached answers are forgotten: those of a tenant, of a key by its SHA-256 in hexadecimal digits, or of all keys. */
 export type PurgeTarget = { readonly tenant: string } | { readonly keySha256: string } | { readonly all: true };
 
-/** Of how many keys the answers were forgotten, or why nothing is promised. */
+/** The number of keys whose answers were forgotten, or the reason why no promise can be made. */
 export type Purged = number | 'no cache' | 'unknown tenant' | 'out of reach';
 
-/** Once it resolves to a number of keys, no operation that begins anywhere gets an answer from before. Never rejects. */
+/**
+ * Purges cached answers. Once it resolves to a number of keys, no operation that begins at any gateway gets an older answer.
+ * Never rejects.
+ */
 export type Purge = (target: PurgeTarget) => Promise<Purged>;
 
 /** Makes the purge of a cache; undefined if nothing is cached. */
@@ -20,7 +23,7 @@ export function createPurge(epochs: Epochs | undefined, tenants: () => Tenants):
   };
 }
 
-/** What names the key of the answers; undefined for all keys. */
+/** The sharing key of a target; undefined for all keys. */
 function sharingKeyOf(target: PurgeTarget, tenants: Tenants): string | undefined {
   if ('all' in target) return undefined;
   if ('tenant' in target) return tenants.get(target.tenant)?.keyHash ?? 'unknown tenant';

@@ -4,37 +4,37 @@ import type { SharedRedis } from '../../redis.ts';
 import type { Epoch } from './epochs.ts';
 import { open, seal, sealingKeyOf } from './sealed-text.ts';
 
-/** What an answer is read and kept with; names in Redis are made of hashes of it. */
+/** The place of a shared answer, and the key that encrypts it. Names in Redis are made of hashes of it. */
 export interface SharedPlace {
   readonly upstreamKey: string;
   readonly sharingKey: string;
   readonly epoch: Epoch;
-  /** What was asked for, and how it is read. */
+  /** The name of the answer: its epoch, its format, and the path and query. */
   readonly name: string;
 }
 
-/** A text of Redis, and how long ago it was kept, in milliseconds. */
+/** A text from Redis, and its age in milliseconds. */
 export interface RemoteText {
   readonly text: string;
   readonly ageMs: number;
 }
 
-/** Longer texts stay in the process that has read them; in characters. */
+/** The longest text that is shared, in characters. Longer ones stay in the process that has read them. */
 const longestText = 2 ** 20;
 
-/** What is sealed: for how many milliseconds it is kept, which another gateway may do for longer or less, and the text. */
+/** The sealed text: the milliseconds for which it is kept, which may differ between gateways, and then the answer. */
 const keptPattern = /^(\d+) (.*)$/s;
 
-/** More keys than are used within a short time. */
+/** The most keys that are remembered: more than are used within a short time. */
 const mostKeys = 1000;
 
-/** The answers that gateways share, encrypted. What cannot be opened, for whatever reason, is a miss. */
+/** The answers that gateways share, encrypted. A text that cannot be opened, for whatever reason, is a miss. */
 export class RedisAnswers {
   readonly #redis: SharedRedis;
   readonly #upstream: string;
   readonly #keys = new LRUCache<string, Buffer>({ max: mostKeys });
 
-  /** `upstream` tells the answers of several upstreams in one Redis apart. */
+  /** `upstream` is part of every name, because several upstreams may share one Redis. */
   constructor(redis: SharedRedis, upstream: string) {
     this.#redis = redis;
     this.#upstream = upstream;
@@ -47,12 +47,12 @@ export class RedisAnswers {
     if (!Buffer.isBuffer(sealed) || typeof leftMs !== 'number' || leftMs <= 0) return undefined;
     const kept = open(sealed, this.#keyOf(place), sealedAs(name, place)) ?? '';
     const [, forMs = '', text = ''] = keptPattern.exec(kept) ?? [];
-    // Its end may have been put off.
+    // The expiry in Redis may have been changed.
     const ageMs = Number(forMs) - leftMs;
     return text === '' || ageMs < 0 ? undefined : { text, ageMs };
   }
 
-  /** Keeps a text for so many milliseconds; nothing waits for that. */
+  /** Keeps a text for so many milliseconds. The caller does not wait for Redis. */
   keep(place: SharedPlace, text: string, forMs: number): void {
     if (text.length > longestText) return;
     const name = this.#nameOf(place);
@@ -61,8 +61,8 @@ export class RedisAnswers {
   }
 
   /**
-   * True if an answer is this gateway's to read anew: it is the first that wants to, for so many milliseconds. Without an
-   * answer of Redis it is.
+   * True if this gateway is to refresh the answer: it is the first to ask for it within so many milliseconds. Also true if
+   * Redis does not answer.
    */
   async claim(place: SharedPlace, forMs: number): Promise<boolean> {
     const name = this.#nameOf(place).replace('answer', 'refresh');

@@ -3,29 +3,29 @@ import { LRUCache } from 'lru-cache';
 import { createScript, type SharedRedis } from '../../redis.ts';
 import type { Epoch, Epochs } from './epochs.ts';
 
-/** How long an epoch is kept in Redis after it was made, in seconds: a week. The next one is a new one. */
+/** The lifetime of an epoch in Redis, in seconds: a week. After that the key gets a new one. */
 const keptSeconds = 7 * 24 * 3600;
 
 /** The lengths of the two parts of a value, in characters: a UUID, and a mark that names its key. */
 const idLength = 36;
 const markLength = 22;
 
-/** What the names of all epochs in Redis begin with. */
+/** The prefix of the names of all epochs in Redis. */
 const prefix = 'cache:epoch:';
 
-/** How often a gateway tries to tell Redis of the ends of epochs that it could not tell, in milliseconds. */
+/** The interval at which a gateway tries again to tell Redis of ended epochs, in milliseconds. */
 const tellEveryMs = 200;
 
-/** Most keys of which it is remembered that Redis could not be told, and most of those that the upstream takes. */
+/** The most keys that each of two lists remembers: keys whose ended epoch Redis has yet to hear of, and proven keys. */
 const mostRemembered = 10_000;
 
 /**
- * Answers the epoch of a key and the replication id of the server. Makes an epoch if the key has none and is proven; replaces one
- * that is to end. A script with this first line and no flags runs only if it could write: while Redis refuses writes, because
- * it has no memory or is a replica, it could not be told of the end of an epoch, so that none may be used.
+ * Answers the replication id of the server and the epoch of a key. Makes an epoch if the key has none and is proven, and
+ * replaces one that is to end. A script with this first line and no flags runs only while Redis takes writes. A Redis that
+ * is out of memory, or a replica, could not be told of the end of an epoch, so its epochs must not be used.
  *
- * A server gives itself a new replication id when it starts, and when it becomes a primary: what it has restored from a file, or
- * has had as a replica, may be older than what gateways have read from it or from another server before.
+ * A server gives itself a new replication id when it starts and when it becomes a primary. Its data, restored from a file or
+ * copied as a replica, may be older than what gateways have read from it or from another server before.
  */
 const script = createScript(`#!lua
 local known = redis.call('GET', KEYS[1])
@@ -36,7 +36,7 @@ if (known and act == 'end') or (not known and ARGV[3] == 'proven') then
 end
 return {string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or '', known}`);
 
-/** What the script does to a key that has an epoch. */
+/** The action of the script on a key that has an epoch. */
 type Act = 'keep' | 'end';
 
 /** The answer of the script. */
@@ -47,30 +47,30 @@ interface Told {
 }
 
 /**
- * The epochs of keys, in a Redis that all gateways ask. An epoch is used only after Redis has it, and is put there once: so one
- * that Redis has lost never comes back. Only keys that the upstream has taken get one: those that a caller has invented leave
- * nothing there.
+ * The epochs of keys, in a Redis that all gateways ask. An epoch is used only after Redis has it, and is stored once, so an
+ * epoch that Redis has lost never comes back. Only keys that the upstream has accepted get one: keys that a caller invents
+ * leave nothing in Redis.
  */
 export class RedisEpochs implements Epochs {
   readonly #redis: SharedRedis;
   readonly #upstream: string;
   readonly #proven = new LRUCache<string, true>({ max: mostRemembered });
-  /** Keys whose epoch has ended while Redis could not be told, each with a mark of the last time. */
+  /** Keys whose epoch has ended without Redis knowing, each with a mark of the latest end. */
   readonly #unsent = new LRUCache<string, symbol>({ max: mostRemembered });
-  /** True if it is about to tell Redis those. */
+  /** True while a retry is scheduled or running. */
   #isTelling = false;
 
-  /** `upstream` tells the keys of several upstreams in one Redis apart. */
+  /** `upstream` is part of every name, because several upstreams may share one Redis. */
   constructor(redis: SharedRedis, upstream: string) {
     this.#redis = redis;
     this.#upstream = upstream;
   }
 
   async current(sharingKey: string): Promise<Epoch | undefined> {
-    // What was read before a write that Redis does not know of must not be used.
+    // Answers from before a write that Redis does not know of must not be used.
     if (this.#unsent.has(sharingKey)) return (await this.#end(sharingKey, false))?.epoch;
     const told = await this.#run(sharingKey, 'keep', false);
-    // It was copied from the name of another key, where it may have been used before.
+    // The value was copied from another key, where it may have been used before.
     return told?.isForeign === true ? (await this.#end(sharingKey, false))?.epoch : told?.epoch;
   }
 
@@ -90,25 +90,28 @@ export class RedisEpochs implements Epochs {
     return told;
   }
 
-  /** A key that has no epoch in Redis has none anywhere: it gets one when it is used next. */
+  /**
+   * Ends the epoch of a key, or of all keys. A key without an epoch in Redis has none at any gateway: it gets one at its
+   * next use.
+   */
   async purge(sharingKey: string | undefined): Promise<number | undefined> {
     if (sharingKey === undefined) return this.#redis.unlinkAll(`${prefix}*`);
     return (await this.#renew(sharingKey)) === undefined ? undefined : 1;
   }
 
   /** Ends the epoch of a key; undefined if Redis could not be told. */
-  async #end(sharingKey: string, isInsistent: boolean): Promise<Told | undefined> {
+  async #end(sharingKey: string, mustSend: boolean): Promise<Told | undefined> {
     const mark = this.#unsent.peek(sharingKey);
-    const told = await this.#run(sharingKey, 'end', isInsistent);
+    const told = await this.#run(sharingKey, 'end', mustSend);
     if (told !== undefined && this.#unsent.peek(sharingKey) === mark) this.#unsent.delete(sharingKey);
     return told;
   }
 
-  async #run(sharingKey: string, act: Act, isInsistent: boolean): Promise<Told | undefined> {
+  async #run(sharingKey: string, act: Act, mustSend: boolean): Promise<Told | undefined> {
     const name = `${prefix}${hash('sha256', `${this.#upstream} ${sharingKey}`, 'base64url')}`;
     const proven = this.#proven.get(sharingKey) === true ? 'proven' : '';
     const args = [this.#make(sharingKey), act, proven, keptSeconds];
-    const answer = await this.#redis.run(script, [name], args, { isInsistent });
+    const answer = await this.#redis.run(script, [name], args, { mustSend });
     if (!Array.isArray(answer)) return undefined;
     const parts: readonly unknown[] = answer;
     const [server, value] = parts;
@@ -117,7 +120,7 @@ export class RedisEpochs implements Epochs {
     return { epoch: isKnown ? `${server} ${value}` : undefined, isForeign };
   }
 
-  /** Redis could not be told: until it is, other gateways go on with what they read before. */
+  /** Schedules another try. Until Redis has heard of the end, other gateways use the answers from before it. */
   #tellLater(): void {
     if (this.#isTelling) return;
     this.#isTelling = true;
@@ -130,7 +133,7 @@ export class RedisEpochs implements Epochs {
     if (this.#unsent.size > 0 && !this.#redis.isClosed) this.#tellLater();
   }
 
-  /** A value that was never used, and that is of this key only. */
+  /** A new value that is unique and belongs to this key only. */
   #make(sharingKey: string): string {
     const id = randomUUID();
     return id + this.#markOf(sharingKey, id);

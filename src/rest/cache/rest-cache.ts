@@ -14,17 +14,17 @@ import { ReusableTexts } from './reusable-texts.ts';
 
 /** Settings of the cache. */
 export interface CacheOptions {
-  /** How long answers are fresh, in seconds by noun; others are not kept. */
+  /** The time for which answers are fresh, in seconds by noun. Answers of other nouns are not kept. */
   readonly ttls: Readonly<Record<string, number>>;
-  /** How long they are still used after that, while newer ones are read, in seconds. */
+  /** The time for which stale answers are still used while newer ones are read, in seconds. */
   readonly staleSeconds: number;
-  /** Most memory of one process for them and for what is made of them, in bytes. */
+  /** The most memory that one process may use for answers and for texts made of them, in bytes. */
   readonly maxBytes: number;
-  /** How long a refresh may take, in milliseconds. */
+  /** The longest that a refresh may take, in milliseconds. */
   readonly refreshMs: number;
-  /** Where the epochs of keys are kept; by default in this process, which then has to be the only one. */
+  /** The store of the epochs of keys. By default it is this process, which then has to be the only one. */
   readonly epochs?: Epochs | undefined;
-  /** Where answers are shared with other gateways; by default nowhere. */
+  /** The store of the answers that gateways share; by default there is none. */
   readonly remote?: RedisAnswers | undefined;
   /** Called with the bytes of each answer that is kept. */
   readonly onKept?: ((bytes: number) => void) | undefined;
@@ -32,7 +32,7 @@ export interface CacheOptions {
   readonly now?: () => number;
 }
 
-/** What an answer is read as: the same target may be asked for both ways. */
+/** The format that an answer is read in. One target may be asked for in both. */
 export type AnswerKind = 'json' | 'csv';
 
 /** Where an answer is kept. */
@@ -42,10 +42,10 @@ export interface AnswerPlace extends SharedPlace {
   readonly target: string;
 }
 
-/** The part of the memory that is for what operations have made of answers. */
+/** The part of the cache's memory for texts that operations have made of answers. */
 const partOfTexts = 1 / 8;
 
-/** Where an answer that is too old is read anew: in this gateway, in another one, or it has been already. */
+/** The place where a stale answer is refreshed: this gateway, another one, or none because another one has done so. */
 export type Refresh = 'here' | 'elsewhere' | 'done';
 
 /** The cache of REST answers that all operations of a process share. */
@@ -54,19 +54,19 @@ export class RestCache {
   readonly texts: ReusableTexts;
   readonly epochs: Epochs;
   readonly counts = new CacheCounts();
-  /** In which sizes this process has kept pages. */
+  /** The page sizes of lists that this process has kept or been asked for. */
   readonly sizes = new PageSizes();
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
-  /** How long a refresh may take, in milliseconds. */
+  /** The longest that a refresh may take, in milliseconds. */
   readonly refreshMs: number;
-  /** After so long a write that was given up has arrived, or never will, in milliseconds. */
+  /** The time after which a write that was given up has either arrived or never will, in milliseconds. */
   readonly lateMs: number;
   readonly #freshness: ReadonlyMap<RestOperation, Freshness>;
-  /** Epochs that were ended because of what the upstream has answered, each once: all who waited for a call report it. */
+  /** Epochs that an answer of the upstream has ended. Each is ended once, although every waiter of a call reports it. */
   readonly #ended = new LRUCache<Epoch, Promise<void>>({ max: mostEnded });
   readonly #remote: RedisAnswers | undefined;
-  /** Answers that are being looked for in Redis, by name: once for all who want them. */
+  /** Look-ups in Redis that are in flight, by name: a single flight for each answer. */
   readonly #asked = new Map<string, Promise<CachedAnswer | undefined>>();
   #unshared = 0;
 
@@ -84,17 +84,17 @@ export class RestCache {
     this.#freshness = freshnessByOperation(ttls, staleSeconds * 1000);
   }
 
-  /** True if answers are kept at all: without that it only tells what is under way from what was before a write. */
+  /** True if answers are kept at all. If not, the cache only separates reads in flight from those before a write. */
   get keepsAny(): boolean {
     return this.#freshness.size > 0;
   }
 
-  /** How long the answers of a REST operation are used; undefined if they are not kept. */
+  /** The times for which the answers of a REST operation are used; undefined if they are not kept. */
   freshnessOf(operation: RestOperation): Freshness | undefined {
     return this.#freshness.get(operation);
   }
 
-  /** What one operation has of the cache. If the epoch of its key cannot be known, that is nothing. */
+  /** Opens the cache for one operation. If the epoch of its key cannot be known, the operation uses nothing of the cache. */
   open(caller: Caller, use: CacheUse): OperationCache | Promise<OperationCache> {
     // A key that the gateway holds is not one that a caller has invented.
     if (caller.tenant !== undefined) this.epochs.prove(caller.sharingKey);
@@ -103,7 +103,7 @@ export class RestCache {
     return epoch.then((known) => this.#openAt(caller, known, use));
   }
 
-  /** The same for a caller who can read nothing: nothing is shared with it, and nothing is remembered of it. */
+  /** Opens the cache for a caller who may read nothing. Nothing is shared with this caller or remembered. */
   openUnshared(caller: Caller): OperationCache {
     return this.#openAt(caller, undefined, 'none');
   }
@@ -114,7 +114,7 @@ export class RestCache {
     return answer !== undefined && this.now() - answer.freshUntil < staleMs ? answer : undefined;
   }
 
-  /** The same, here or where it is shared. */
+  /** The answer at a place that may still be used, from this process or from the shared store. */
   find(place: AnswerPlace, freshness: Freshness): CachedAnswer | undefined | Promise<CachedAnswer | undefined> {
     const answer = this.findHere(place, freshness);
     if (answer !== undefined || this.#remote === undefined) return answer;
@@ -127,12 +127,12 @@ export class RestCache {
     return asked;
   }
 
-  /** True if an answer that is too old has to be read anew here. One that another gateway has read anew is taken over. */
+  /** Decides which gateway refreshes a stale answer. A fresh answer of another gateway is adopted. */
   refreshOf(place: AnswerPlace, freshness: Freshness): Promise<Refresh> | Refresh {
     return this.#remote === undefined ? 'here' : this.#sharedRefreshOf(this.#remote, place, freshness);
   }
 
-  /** Keeps what was read from a text. Returns until when it is fresh. */
+  /** Keeps a value with the text that it was read from. Returns the time until which it is fresh. */
   keep(place: AnswerPlace, value: unknown, text: string, freshness: Freshness): number {
     const { freshMs, staleMs } = freshness;
     const { freshUntil } = this.#keepHere(place, value, text, freshness, this.now() + freshMs);
@@ -140,7 +140,7 @@ export class RestCache {
     return freshUntil;
   }
 
-  /** Ends an epoch of a key, once: what was kept under it is not true any more, though nothing was written here. */
+  /** Ends an epoch of a key, once. The upstream's answers have shown that what was kept under it is not true any more. */
   end(sharingKey: string, epoch: Epoch): Promise<void> {
     const known = this.#ended.get(epoch);
     if (known !== undefined) return known;
@@ -149,7 +149,7 @@ export class RestCache {
     return ended;
   }
 
-  /** True if there is an answer at one of these places, here or where it is shared, in time or not. */
+  /** True if one of these places holds an answer, fresh or stale, in this process or in the shared store. */
   async hasAny(places: readonly AnswerPlace[]): Promise<boolean> {
     if (places.some(({ name }) => this.answers.find(name) !== undefined)) return true;
     const remote = this.#remote;
@@ -157,14 +157,14 @@ export class RestCache {
     return (await Promise.all(places.map((place) => remote.has(place)))).includes(true);
   }
 
-  /** An epoch that no other operation has: one that has it shares nothing. */
+  /** A new epoch that only one operation has, so that it shares nothing. */
   unsharedEpoch(): Epoch {
     this.#unshared += 1;
     return `unshared ${this.#unshared}`;
   }
 
   #openAt(caller: Caller, epoch: Epoch | undefined, use: CacheUse): OperationCache {
-    return new OperationCache(this, caller, epoch, this.keepsAny ? use : 'apart');
+    return new OperationCache(this, caller, epoch, this.keepsAny ? use : 'uncounted');
   }
 
   async #sharedRefreshOf(remote: RedisAnswers, place: AnswerPlace, freshness: Freshness): Promise<Refresh> {
@@ -204,7 +204,7 @@ export class RestCache {
   }
 }
 
-/** What a text says that was kept because it could be read. */
+/** The value of a kept text. Only texts that could be read are kept. */
 function valueIn(text: string, kind: AnswerKind): unknown {
   const read = { status: 200, cacheControl: '', text };
   return kind === 'csv'
@@ -212,5 +212,5 @@ function valueIn(text: string, kind: AnswerKind): unknown {
     : jsonOf({ ...read, contentType: 'application/json' });
 }
 
-/** More epochs than are ended within a short time. */
+/** The most ended epochs that are remembered: more than end within a short time. */
 const mostEnded = 1000;

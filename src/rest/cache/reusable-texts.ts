@@ -3,7 +3,7 @@ import type { CacheCounts } from './cache-counts.ts';
 import type { CachedAnswers } from './cached-answers.ts';
 import type { GivenAnswers } from './given-answers.ts';
 
-/** What texts are kept with. */
+/** Settings of the reusable texts. */
 export interface ReusableTextsOptions {
   readonly answers: Pick<CachedAnswers, 'find'>;
   readonly counts: Pick<CacheCounts, 'add' | 'addAge'>;
@@ -23,15 +23,15 @@ export interface ReusableText {
   readonly given: GivenAnswers;
 }
 
-/** What a text takes beside itself and its name: the entry, its places in maps and lists. In bytes. */
+/** The overhead of one text beside itself and its name, in bytes: the entry and its places in maps and lists. */
 const bytesOfEntry = 500;
 
 /** No text may take more than this part of their memory: it would drive out all others. */
 const largestPart = 1 / 8;
 
 /**
- * What operations of one process have made of answers in the cache, by name. Whatever ends the use of one of these answers (its
- * age, a newer one, a failure, want of memory) ends that of what was made of it, for the cache is asked each time.
+ * Texts that operations of one process have made of cached answers, by name. The cache is asked for the answers at each use.
+ * So the end of one answer, by age, a newer one, a failure or eviction, also ends the texts made of it.
  */
 export class ReusableTexts {
   readonly #options: ReusableTextsOptions;
@@ -49,12 +49,12 @@ export class ReusableTexts {
     return this.#texts.calculatedSize;
   }
 
-  /** How often one was given again, so far. */
+  /** The number of times that a text was reused so far. */
   get reused(): number {
     return this.#reused;
   }
 
-  /** The text of this name, if the cache would give all that it was made of again. That counts as read. */
+  /** The text of this name, if the cache would give all of its answers again. Counts these answers as read. */
   reuse(name: string): ReusableText | undefined {
     const known = this.#texts.get(name);
     if (known === undefined) return undefined;
@@ -79,7 +79,7 @@ export class ReusableTexts {
     this.#options.onKept?.(size);
   }
 
-  /** True if an operation that was given these answers would be given the same ones now, all of them in time. */
+  /** True if an operation that was given these answers would be given the same ones now, all of them fresh. */
   #givesAgain({ versions, missing, freshUntil }: GivenAnswers, now: number): boolean {
     if (now >= freshUntil) return false;
     const { answers } = this.#options;

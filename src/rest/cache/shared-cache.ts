@@ -3,13 +3,13 @@ import { RedisAnswers } from './redis-answers.ts';
 import { RedisEpochs } from './redis-epochs.ts';
 import type { CacheOptions } from './rest-cache.ts';
 
-/** What is cached, and for whom. */
+/** Settings of the shared part of the caches. */
 export interface SharedCacheOptions {
-  /** Tells the answers of several upstreams in one Redis apart. */
+  /** Part of every name in Redis: several upstreams may share one Redis. */
   readonly upstreamUrl: string;
 }
 
-/** What gateways with one Redis share of their caches. */
+/** Makes the parts of the cache that gateways share in one Redis: the epochs of keys and the answers. */
 export function shareCache(
   redis: SharedRedis,
   { upstreamUrl }: SharedCacheOptions,

@@ -296,7 +296,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
     } catch (error) {
       this.#fail(error);
     } finally {
-      body.letGo();
+      body.release();
     }
   }
 

@@ -47,7 +47,7 @@ export class BodyRoom {
   }
 
   /** Takes room for more bytes of a body that has so many with them; false if there is not enough. */
-  take(more: number, bytes: number): boolean {
+  reserve(more: number, bytes: number): boolean {
     const most = bytes > largeBytes ? this.limits.process * shareOfLarge : this.limits.process;
     if (this.#taken + more > most) return false;
     this.#taken += more;
@@ -55,7 +55,7 @@ export class BodyRoom {
   }
 
   /** The same if they have to be taken even if there is not enough room: they say what a write has done. */
-  takeWritten(more: number): void {
+  reserveWritten(more: number): void {
     this.#taken += more;
   }
 
@@ -67,12 +67,12 @@ export class BodyRoom {
   /** Takes room for what is read from a text, before it is read; undefined if there is not enough. */
   keep(text: string): KeptBody | undefined {
     const bytes = this.#weigh(text);
-    return this.take(bytes, bytes) ? new KeptBody(this, bytes) : undefined;
+    return this.reserve(bytes, bytes) ? new KeptBody(this, bytes) : undefined;
   }
 
   /** The same for what has been read before and takes so many bytes. */
   keepBytes(bytes: number): KeptBody | undefined {
-    return this.take(bytes, bytes) ? new KeptBody(this, bytes) : undefined;
+    return this.reserve(bytes, bytes) ? new KeptBody(this, bytes) : undefined;
   }
 
   /** The same if the text has to be read even if there is not enough room for it: it says what a write has done. */
@@ -109,7 +109,7 @@ export class KeptBody {
     this.#holders += 1;
   }
 
-  letGo(): void {
+  release(): void {
     this.#holders -= 1;
     if (this.#holders === 0) this.#room.release(this.bytes);
   }

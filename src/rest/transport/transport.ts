@@ -151,8 +151,8 @@ class ResponseReader implements Dispatcher.DispatchHandler, SentRequest, RawResp
   }
 
   #hasRoom(more: number, bytes: number): boolean {
-    if (!this.#isWrite) return this.#options.room.take(more, bytes);
-    this.#options.room.takeWritten(more);
+    if (!this.#isWrite) return this.#options.room.reserve(more, bytes);
+    this.#options.room.reserveWritten(more);
     return true;
   }
 
