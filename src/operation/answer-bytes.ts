@@ -2,9 +2,9 @@ import { exactDigits } from '../rest/values.ts';
 
 /** Measures of a value. */
 export interface MeasuredJson {
-  /** Bytes of its JSON text; if they exceed the limit, those of a part that does. */
+  /** The bytes of its JSON text. If the text exceeds the limit: the bytes of a part that already exceeds it. */
   readonly bytes: number;
-  /** The number of its objects and lists, itself included; if that is too many, as many as were counted. */
+  /** The number of its objects and lists, itself included. If there are too many: the number that had been counted. */
   readonly values: number;
   /** Response path at which the limit was exceeded, without the places in lists; undefined if it was not. */
   readonly path: string | undefined;
@@ -17,12 +17,15 @@ interface Part {
   readonly above: Part | undefined;
 }
 
-/** Most objects and lists of an answer, those inside JSON values included: each takes far longer to write than its text. */
+/**
+ * The most objects and lists that an answer may have, those inside JSON values included: each takes far longer to write
+ * than its text suggests.
+ */
 export const mostValues = 500_000;
 
 /**
- * Measures the JSON text of a value without making it, and stops at the limit, and at that of objects and lists. Does not
- * recurse: upstreams nest deeply.
+ * Measures the JSON text of a value without making it. Stops once the bytes, or the objects and lists, exceed their
+ * limit. Does not recurse, because upstreams nest deeply.
  */
 export function measureJson(value: unknown, limit: number): MeasuredJson {
   const parts: Part[] = [];
@@ -44,7 +47,7 @@ export function measureJson(value: unknown, limit: number): MeasuredJson {
       const items: readonly unknown[] = part.value;
       for (const item of items) bytes += sizeOf(item, '', part) + 1;
     } else bytes += membersBytes(part, sizeOf);
-    // Those that are still to be measured count too.
+    // Parts that are still to be measured count, too.
     if (bytes > limit || values + parts.length > mostValues)
       return { bytes, values: values + parts.length, path: pathOf(part) };
   }
@@ -63,7 +66,7 @@ function membersBytes(part: Part, sizeOf: (member: unknown, name: string, above:
 /** Characters that JSON escapes, or that take more than one byte. */
 const special = /[^ !#-[\]-~]/;
 
-/** Texts so long are measured once, however often they come. */
+/** Texts of at least this length are measured once, however often they occur. */
 const long = 256;
 
 function textBytes(text: string, known?: Map<string, number>): number {
@@ -77,7 +80,7 @@ function quotedBytes(text: string): number {
   return special.test(text) ? Buffer.byteLength(JSON.stringify(text)) : text.length + 2;
 }
 
-/** Left out, or null, if JSON does not know it. */
+/** The bytes of a number, a boolean or null. JSON leaves out or writes as null whatever else it has no form for. */
 function scalarBytes(value: unknown): number {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value).length : 4;
 }
@@ -88,5 +91,8 @@ function pathOf(part: Part): string {
   return names.slice(0, mostNames).join('.').slice(0, longestPath);
 }
 
-/** Within JSON values names come from the upstream, as many and as long as it likes. */
+/**
+ * The bounds of a path in a message: names, and characters. Names within JSON values come from the upstream, which does
+ * not bound them.
+ */
 const [mostNames, longestPath] = [20, 300];

@@ -26,12 +26,13 @@ export type ForecastAnswer = (
   variables: Readonly<Record<string, unknown>>,
 ) => AnswerForecast;
 
-/** Answers of more objects take tens of milliseconds to make. */
+/** Answers with more objects than this take tens of milliseconds to make. */
 const manyObjects = 2000;
 
 /**
- * Refuses operations whose answer could have more objects than it may. Most cannot, whatever their variables are: that is
- * worked out once for an operation, and its size with its real variables only for the others.
+ * Refuses operations whose answer could have more objects than the limit. For most operations the limit cannot be
+ * exceeded with any variables: that is determined once. The size with the actual variables is determined only for the
+ * others.
  */
 export function createAnswerForecast(limits: ForecastOptions): ForecastAnswer {
   const forecastWithAny = memoize((prepared: PreparedOperation) => forecastWith(undefined, prepared, limits));
@@ -45,7 +46,7 @@ export function createAnswerForecast(limits: ForecastOptions): ForecastAnswer {
 
 const nothing: AnswerForecast = { refusal: undefined, isLarge: false };
 
-/** The forecast for these variables, or for any. */
+/** The forecast for these variables; undefined: for any variables. */
 function forecastWith(
   variableValues: VariableValues | undefined,
   prepared: PreparedOperation,

@@ -22,7 +22,7 @@ export interface Weighed {
   readonly mostBytes: number;
 }
 
-/** Weighs data. Only what may be large is measured, which takes as long as writing it. */
+/** Weighs data. Data is measured only if it may exceed the limit, because measuring takes as long as writing. */
 export function weigh({ data, answer, root, received, written = 0 }: Executed, limit: number): Weighed {
   const mostBytes = answer.mostBytes(root, received);
   if (answer.excess !== undefined || mostBytes <= limit) return { excess: answer.excess, mostBytes };
@@ -33,15 +33,15 @@ export function weigh({ data, answer, root, received, written = 0 }: Executed, l
   return { excess: { unit: 'values', count: values, limit: mostValues, path }, mostBytes };
 }
 
-/** The error that stands for data that was dropped. */
+/** The error that replaces data that was dropped. */
 export function excessError({ unit, count, limit, path }: AnswerExcess): GraphQLError {
   const message = `The answer has ${count} ${unit} or more, the last of them at \`${path}\`, but the limit is ${limit}.`;
   return new GraphQLError(message, { extensions: { code: 'COST_LIMIT_EXCEEDED', [unit]: count, limit, path } });
 }
 
 /**
- * The error that stands for data that was dropped because too much was read for it; `path` is that of a field that waited
- * for a read when the limit was reached, undefined if none is known.
+ * The error that replaces data that was dropped because too much was read for it. `path` is that of a field that was
+ * waiting for a read when the limit was reached; undefined if none is known.
  */
 export function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError['path']): GraphQLError {
   const names = path?.filter((key) => typeof key === 'string').join('.');
@@ -51,18 +51,18 @@ export function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError
   return new GraphQLError(message, { extensions });
 }
 
-/** Longest text of what a mutation answers beside dropped data: enough for ids and names. */
+/** The longest text that is kept of a mutation's payload when data is dropped: enough for ids and names. */
 const longestKept = 1000;
 
 /**
- * The effect of a mutation, without what was read because of it: of each payload and of the object in it the short leaves stay.
- * A mutation that was not sent any more is null.
+ * The short leaves of each payload of a mutation and of the object in it, so that a client still learns the effect.
+ * Everything that was read because of the mutation is dropped. A mutation that was not sent is null.
  */
 export function effectOf(data: unknown): unknown {
   return pruned(data, 2);
 }
 
-/** Leaves of an object, and of those below it for so many levels. */
+/** The short leaves of an object and of the objects below it, `levels` deep. */
 function pruned(value: unknown, levels: number): unknown {
   if (!isObject(value)) return isShort(value) ? value : null;
   const members = Object.entries(value).map(([name, member]) => [

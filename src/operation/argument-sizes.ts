@@ -6,7 +6,7 @@ import type { JsonObject } from '../rest/values.ts';
 import type { PreparedOperation } from './document.ts';
 import { requestError } from './request-error.ts';
 
-/** JSON with variables left out, and their names, each as often as it stands there. */
+/** JSON from which variables are left out, and the names of these variables, once for each occurrence. */
 interface Template {
   readonly text: string;
   readonly variables: readonly string[];
@@ -14,10 +14,13 @@ interface Template {
 
 /** The arguments of a field. */
 interface FieldArguments {
-  /** Response keys down to the field; through a fragment, those at which it is spread first. */
+  /**
+   * The response keys down to the field. For a field of a fragment: those of the first place at which the fragment is
+   * spread.
+   */
   readonly path: string;
   readonly all: Template;
-  /** Those of them that a REST call has in its query. */
+  /** The arguments that a REST call sends in its query. */
   readonly query: Template;
 }
 
@@ -38,9 +41,10 @@ export type RefuseArguments = (prepared: PreparedOperation, variables: JsonObjec
 const mostBytesOfUnit = 9;
 
 /**
- * Refuses operations in which the arguments of one field have more than `limit` bytes as JSON, or in the query of a REST
- * call: a field is executed for each object that it stands on, so that its arguments multiply. Fields count whether or not
- * a directive skips them; those of a mutation itself are executed once, and do not. Most operations are not measured.
+ * Refuses operations in which the arguments of one field have more than `limit` bytes, as JSON or in the query of a REST
+ * call. The arguments of a field multiply, because the field is executed for each object that it stands on. Fields that a
+ * directive skips count as well. Arguments of a mutation itself do not count, because it is executed once. Most
+ * operations need not be measured.
  */
 export function createRefuseArguments(limit: number): RefuseArguments {
   const argumentsIn = memoize(argumentsOf);

@@ -1,9 +1,9 @@
-/** Milliseconds of each second that may be spent on compiling, one compilation beyond them included. */
+/** The milliseconds of each second that may be spent on compiling. The compilation that exceeds them is still finished. */
 const msPerSecond = 100;
 
 /**
- * Bounds the time for which compiling operations keeps the event loop: code pays for itself only if an operation comes again and
- * again, and a client that sends thousands of documents twice each must not stop all others.
+ * Bounds the time for which compilations block the event loop. Compiled code pays off only for operations that come
+ * often, and a client that sends thousands of documents twice each must not stop all others.
  */
 export class CompileTime {
   readonly #now: () => number;
@@ -15,7 +15,7 @@ export class CompileTime {
     this.#now = now;
   }
 
-  /** Runs `compile` at once, or answers false if nothing is left of this second. */
+  /** Runs `compile` at once. Returns false without running it if the time of this second is used up. */
   spend(compile: () => void): boolean {
     const startedAt = this.#now();
     if (startedAt - this.#secondBegan >= 1000) {

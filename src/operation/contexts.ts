@@ -20,7 +20,7 @@ export type CreateContext = (
   cache?: OperationCache,
 ) => GatewayContext;
 
-/** What the contexts of all operations are made of. */
+/** Collaborators and limits of the contexts of all operations. */
 export interface ContextOptions extends AnswerLimits {
   readonly maxPageSize: number;
   readonly cursors: CursorCodec;

@@ -12,7 +12,7 @@ export interface CostLimits {
   readonly maxUpstreamRows: number;
 }
 
-/** True if an operation might make more calls, or ask for more rows, than it may. */
+/** True if an operation could exceed the limit of calls, or that of rows. */
 export function isExpensive({ calls, rows }: Bound, { listed }: PreparedOperation, limits: CostLimits): boolean {
   return calls > limits.maxUpstreamCalls || (rows > limits.maxUpstreamRows && !listed);
 }
@@ -50,7 +50,10 @@ function tooExpensive(
   );
 }
 
-/** Planning ended with the first step too many, so the number of all is not known. */
+/**
+ * The refusal of an operation whose plan takes too many steps. Planning stops at the limit, so the number of all steps is
+ * not known.
+ */
 function tooManySteps({ limit, path }: PlanLimitError): GraphQLError {
   const details = { steps: limit + 1, limit, path: path.slice(0, longestPath) };
   return requestError(
@@ -60,5 +63,5 @@ function tooManySteps({ limit, path }: PlanLimitError): GraphQLError {
   );
 }
 
-/** An alias may be as long as a document. */
+/** The most characters of a path in an error: an alias may be as long as a document. */
 const longestPath = 300;

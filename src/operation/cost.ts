@@ -19,7 +19,9 @@ export interface CostsOptions extends PlannerOptions {
   readonly maxAnswerObjects: number;
   /** True if clients may see which REST calls an operation makes. */
   readonly explain: boolean;
-  /** True if REST answers are cached: then the cost that clients ask for says how many reads were no calls. */
+  /**
+   * True if REST answers are cached. The cost that clients ask for then says how many reads were answered without a call.
+   */
   readonly isCaching?: boolean;
 }
 
@@ -29,7 +31,7 @@ export interface BudgetStatus {
   readonly window: number;
   readonly limit: number;
   readonly remaining: number;
-  /** When all of `limit` can be called, if nothing is called before. */
+  /** Seconds until all of `limit` is available again, if no call is made before. */
   readonly resetsIn: number;
 }
 
@@ -43,19 +45,19 @@ interface Findings {
   readonly isLarge: boolean;
 }
 
-/** The cost of one operation, and which of it its client wants to know. */
+/** The cost of one operation, and the parts of it that its client asked for. */
 export class Cost {
   /** Counts the calls that it makes, and stops it at the limit. */
   readonly calls: OperationCalls;
-  /** Why it is not executed: it may make more calls, ask for more rows, or answer more, than it may. */
+  /** Why it is not executed: it could exceed the limit of calls, of rows, or of objects in its answer. */
   readonly refusal: GraphQLError | undefined;
   /** True if its answer takes long to make. */
   readonly isLarge: boolean;
-  /** True if the client wants the plan, and nothing executed. */
+  /** True if the client wants the plan only. Nothing is executed then. */
   readonly planOnly: boolean;
   /** True if its client wants to know what it costs. */
   readonly wantsCost: boolean;
-  /** True if the client wants to know anything of it. */
+  /** True if the client asked for the cost, the plan or the trace. */
   readonly wantsExtensions: boolean;
   /** The state of the budget of its key, if its client wants to know. */
   budget: readonly BudgetStatus[] | undefined;
@@ -79,7 +81,10 @@ export class Cost {
     this.#isCaching = isCaching;
   }
 
-  /** REST calls that it makes at most, as `explain` tells them; undefined if it is not planned (see `Planner.constantUpper`). */
+  /**
+   * The most REST calls that it makes, as `explain` reports them; undefined if it is not planned (see
+   * `Planner.constantUpper`).
+   */
   get plannedCalls(): number | undefined {
     const { bound, planned } = this.#findings;
     return bound === undefined ? withinSteps(planned)?.upper : this.#planner.constantUpper(this.#asked);
@@ -91,13 +96,16 @@ export class Cost {
     return this.#mayDefer;
   }
 
-  /** The plan of its calls, made now if it is not yet; undefined if its variables do not fit, or that takes too many steps. */
+  /**
+   * The plan of its calls, made now if it has not been made. Undefined if the variables do not fit, or if planning takes
+   * too many steps.
+   */
   plan(): Plan | undefined {
     return withinSteps(this.#findings.planned ?? this.#planner.plan(this.#asked));
   }
 
   /**
-   * Everything that the client wants to know beside the answer, once the operation is done. For a message of a subscription,
+   * The extensions of the answer that the client asked for, once the operation is done. For a message of a subscription,
    * `calls` are those of the message.
    */
   extensions(calls = this.calls): Readonly<Record<string, unknown>> | undefined {
@@ -121,15 +129,15 @@ export class Cost {
 }
 
 /**
- * The cost of an operation, before it runs. One that may make no call, because it has no usable key, is planned only if its
- * client wants the plan. Throws a GraphQLError if what the client wants to know is unknown, and a RefusedDocument if
- * variables fit no plan.
+ * Determines the cost of an operation before it runs. An operation without a usable key makes no call, so it is planned
+ * only if its client wants the plan. Throws a GraphQLError if the client asks for an unknown `explain`, and a
+ * RefusedDocument if the variables fit no plan.
  */
 export type Costs = (prepared: PreparedOperation, params: GraphQLParams, mayCall: boolean, tenant?: Tenant) => Cost;
 
 /**
- * Refuses operations that would cost too much. Most cannot, whatever their variables are: those are planned only if
- * their client wants to know.
+ * Refuses operations that would cost too much. Most operations cannot exceed the limits with any variables: these are
+ * planned only if their client wants the plan.
  */
 export function createCosts(options: CostsOptions): Costs {
   const planner = new Planner(options);
@@ -159,7 +167,10 @@ function withinSteps(planned: Plan | PlanLimitError | undefined): Plan | undefin
   return planned instanceof PlanLimitError ? undefined : planned;
 }
 
-/** Throws if clients may not see REST calls, too: a client that asks for a plan does not expect the operation to run. */
+/**
+ * The `explain` of a request; undefined without one. Throws as well if clients may not see REST calls: a client that asks
+ * for a plan does not expect the operation to run.
+ */
 function explainOf({ extensions }: GraphQLParams, { explain: isAllowed }: CostsOptions): 'plan' | 'trace' | undefined {
   const explain = extensions?.['explain'] ?? undefined;
   if (explain === undefined) return undefined;

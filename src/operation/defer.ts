@@ -13,11 +13,11 @@ import type { GatewayContext } from '../context.ts';
 import { measureOf } from '../look-ahead/document-measure.ts';
 import type { ExecutionOptions } from './execute.ts';
 
-/** A part of an answer, the first or a further one, as an executor makes it. */
+/** One part of an answer, as an executor makes it. */
 export interface ExecutedPart {
   readonly data?: unknown;
   readonly errors?: readonly GraphQLError[];
-  /** Announces, by their ids, what will come. */
+  /** Announces the fragments that will follow, by their ids. */
   readonly pending?: readonly object[];
   readonly incremental?: readonly ExecutedEntry[];
   readonly completed?: readonly ExecutedEntry[];
@@ -30,18 +30,21 @@ export interface ExecutedEntry {
   readonly errors?: readonly GraphQLError[];
 }
 
-/** An answer as an executor makes it: whole, or in parts. Without `data` nothing was executed. */
+/** An answer as an executor makes it: whole, or in parts. Nothing was executed if there is no `data`. */
 export type ExecutedInParts =
   | { readonly data?: unknown; readonly errors?: readonly GraphQLError[] }
   | { readonly initialResult: ExecutedPart; readonly subsequentResults: AsyncIterable<ExecutedPart> };
 
-/** Runs one prepared operation so that what it defers comes later. `context.parts` is the format. */
+/** Runs one prepared operation and delivers its deferred fragments later. `context.parts` is the format. */
 export type ExecuteInParts = (
   context: GatewayContext,
   variables: Readonly<Record<string, unknown>> | undefined,
 ) => Promise<ExecutedInParts>;
 
-/** A document without `@defer`; the same one if it has none. The text is looked at first: nearly none has. */
+/**
+ * A document without `@defer`; the same object if it has none. The text is searched first, because few documents use
+ * `@defer`.
+ */
 export function withoutDefer(text: string, document: DocumentNode): DocumentNode {
   if (!text.includes(GraphQLDeferDirective.name)) return document;
   // To remove a node is to answer null.
@@ -49,7 +52,7 @@ export function withoutDefer(text: string, document: DocumentNode): DocumentNode
     Directive: ({ name }) => (name.value === GraphQLDeferDirective.name ? null : undefined),
   });
   if (whole === document) return document;
-  // A selection tree is kept with its operation, and each of the two documents has its own.
+  // Selection trees are cached by their operation node, and each of the two documents needs a tree of its own.
   const definitions = whole.definitions.map((one) => (one.kind === Kind.OPERATION_DEFINITION ? { ...one } : one));
   return { ...whole, definitions };
 }
@@ -66,8 +69,8 @@ export function conditionsOf(
 }
 
 /**
- * True if variables leave open what is deferred: one of these `conditions` is null, which no `if` of a directive may be. As
- * clients that take no parts do not meet it, the operation is answered as a whole.
+ * True if the variables do not decide what is deferred: one of these `conditions` is null, and the `if` of a directive
+ * must not be null. The operation is then answered as a whole, as it is for clients that do not take parts.
  */
 export function isUndecided(
   conditions: readonly VariableDefinitionNode[],
@@ -80,8 +83,8 @@ export function isUndecided(
 }
 
 /**
- * Executes an operation in parts; undefined if it is always answered as a whole. So are mutations: what a fragment
- * of the first one reads would else depend on whether the second has been done.
+ * Executes an operation in parts; undefined if it is always answered as a whole. Mutations are always answered as a
+ * whole: otherwise the fields in a fragment of the first mutation would depend on whether the second has been executed.
  */
 export function createExecutionInParts(
   { schemas: { incremental }, introspection }: ExecutionOptions,

@@ -41,7 +41,7 @@ export function deprecatedUsesOf(
   return uses.size === 0 ? undefined : [...uses];
 }
 
-/** Most schemas have none, and then no document needs to be looked through. */
+/** True if a schema deprecates anything. Most schemas do not, and then no document has to be searched. */
 function hasDeprecations(schema: GraphQLSchema): boolean {
   const known = schemasWithDeprecations.get(schema);
   if (known !== undefined) return known;

@@ -2,11 +2,11 @@ import type { DocumentNode, GraphQLError } from 'graphql';
 import { type DocumentMeasure, measureOf } from '../look-ahead/document-measure.ts';
 import { requestError } from './request-error.ts';
 
-/** The most that a document may hold. Fragments count as often as they are spread: that is what is executed. */
+/** The limits of a document. A fragment counts each time it is spread, because it is executed each time. */
 export interface DocumentLimits {
-  /** Of its text, as UTF-8. */
+  /** Bytes of its text as UTF-8. */
   readonly bytes: number;
-  /** Of the arguments of one field, variables included, as JSON. */
+  /** Bytes of the arguments of one field as JSON, variables included. */
   readonly argumentBytes: number;
   readonly tokens: number;
   readonly aliases: number;
@@ -20,7 +20,10 @@ export interface DocumentLimits {
   readonly operations: number;
 }
 
-/** Limits of what a document is measured by; bytes and tokens are counted before, arguments with the variables. */
+/**
+ * The limits that are checked on the parsed document. Bytes and tokens are counted before that; arguments are checked
+ * together with the variables.
+ */
 const measures = [
   'operations',
   'fragments',

@@ -19,16 +19,16 @@ import { RefusedDocument, requestError } from './request-error.ts';
 
 /** An operation that is ready to run: parsed, valid, within the limits. */
 export interface PreparedOperation extends OperationScope {
-  /** Without `@defer`. */
+  /** The document without `@defer`. */
   readonly document: DocumentNode;
   readonly execute: Execute;
   /** Its form with `@defer`; undefined if it is always answered as a whole. */
   readonly deferred?: DeferredOperation | undefined;
-  /** True if its owner listed the document in a manifest: of all limits only deadline and number of calls apply. */
+  /** True if its document is listed in a manifest: of all limits, only the deadline and the number of calls apply. */
   readonly listed: boolean;
   /** The deprecated fields and arguments that it uses, as schema coordinates; undefined if there are none. */
   readonly deprecated: readonly string[] | undefined;
-  /** Tells it from every other prepared operation. */
+  /** A number that no other prepared operation has. */
   readonly serial: number;
 }
 
@@ -49,10 +49,10 @@ export interface PrepareOptions {
   readonly introspection: boolean;
 }
 
-/** Makes operations ready from their text. Throws a RefusedDocument for one that cannot be run. */
+/** Prepares operations from their text. Throws a RefusedDocument if the operation cannot be run. */
 export type Prepare = (query: string, operationName: string | undefined) => PreparedOperation;
 
-/** Prepares each operation once while it is remembered. What is refused is not remembered: it could crowd out the rest. */
+/** Prepares operations and caches them. Refused documents are not cached, because they could evict the others. */
 export function createPrepare(options: PrepareOptions): Prepare {
   const prepared = new LRUCache<string, PreparedOperation>({ maxSize: options.cacheBytes });
   const compileTime = new CompileTime();
@@ -61,7 +61,7 @@ export function createPrepare(options: PrepareOptions): Prepare {
     const known = prepared.get(key);
     if (known !== undefined) return known;
     const operation = prepareOperation({ ...options, compileTime }, query, operationName, () => {
-      // A size is taken anew only with a new entry.
+      // The cache reads the size of an entry only when the entry is added.
       prepared.delete(key);
       prepared.set(key, operation, { size: sizeOf(key, query, operation) + codeSizeOf(operation) });
     });
@@ -70,17 +70,20 @@ export function createPrepare(options: PrepareOptions): Prepare {
   };
 }
 
-/** Memory of a document and of the code compiled for it: at most, measured over documents of 7 to 2,000 tokens. */
+/**
+ * Upper bounds of the memory of a document and of the code compiled for it, in bytes. Measured over documents of 7 to
+ * 2,000 tokens.
+ */
 const bytesPer = { unit: 2, token: 400, codeOfToken: 1600, codeOfSelection: 3000 };
 
 function sizeOf(key: string, text: string, { document, deferred }: PreparedOperation): number {
-  // If the key is more than the text, both are kept.
+  // If the key differs from the text, the entry holds both.
   const units = key === text ? text.length : key.length + text.length;
   const documents = deferred === undefined ? 1 : 2;
   return bytesPer.unit * units + bytesPer.token * documents * (document.tokenCount ?? text.length) + 1000;
 }
 
-/** Code has each fragment as often as it is spread. */
+/** The memory of the compiled code, in bytes. The code repeats each fragment at each spread. */
 function codeSizeOf({ document }: PreparedOperation): number {
   return bytesPer.codeOfToken * (document.tokenCount ?? 0) + bytesPer.codeOfSelection * measureOf(document).selections;
 }
@@ -99,7 +102,7 @@ function prepareOperation(
   onCompile: () => void,
 ): PreparedOperation {
   const parsed = parseDocument(query, limits);
-  // Before validation, which takes longer the more there is.
+  // Checked before validation, whose time grows with the document.
   const exceeded = limitErrors(parsed, limits);
   if (exceeded.length > 0) throw new RefusedDocument(exceeded);
   const document = refuseInvalid(query, parsed, options);
@@ -107,14 +110,14 @@ function prepareOperation(
   return preparedOf(options, parsed, document, operation, { compile: 'when repeated', listed: false, onCompile });
 }
 
-/** The time at which an operation is compiled, and for whom. */
+/** How an operation is prepared: when it is compiled, and whether its document is listed. */
 interface Preparation {
   readonly compile: 'when repeated' | 'at once';
   readonly listed: boolean;
   readonly onCompile?: () => void;
 }
 
-/** Prepares an operation of a valid document; `parsed` is the same with `@defer`. */
+/** Prepares an operation of a valid document. `parsed` is the same document with `@defer`. */
 function preparedOf(
   options: ExecutionOptions,
   parsed: DocumentNode,
@@ -146,15 +149,15 @@ function deferredOf(
   return execute && { schema, document, operation, fragments: fragmentsOf(document), conditions, execute };
 }
 
-/** The operations of a listed document, by name. Throws a RefusedDocument if the name says none. */
+/** Finds an operation of a listed document by its name. Throws a RefusedDocument if no operation has the name. */
 export type ListedOperations = (operationName: string | undefined) => PreparedOperation;
 
-/** Makes all operations of a listed document ready, compiled already. Throws a RefusedDocument for one that cannot run. */
+/** Prepares and compiles all operations of a listed document. Throws a RefusedDocument if one cannot be run. */
 export type PrepareListed = (query: string) => ListedOperations;
 
 type ListedOptions = Pick<PrepareOptions, 'schemas' | 'introspection'>;
 
-/** Prepares documents that their owner listed: no limit applies, and the first request finds everything done. */
+/** Prepares listed documents: no limit applies to them, and they are compiled before the first request. */
 export function createPrepareListed(options: ListedOptions): PrepareListed {
   return (query) => {
     const parsed = parseDocument(query);
@@ -183,7 +186,7 @@ function refuseInvalid(text: string, document: DocumentNode, { schemas, introspe
   return whole;
 }
 
-/** Most errors of a document that are looked for: more of them say nothing new. */
+/** The most validation errors that are looked for in one document: further ones add nothing new. */
 const mostErrors = 20;
 
 function operationOf(document: DocumentNode, operationName: string | undefined): OperationDefinitionNode {

@@ -1,26 +1,26 @@
 import { upstreamErrorCodes } from '../rest/errors.ts';
 
-/** How one kind of request is refused: nothing of it is executed. */
+/** The way in which one kind of request is refused: nothing of it is executed. */
 export interface Refusal {
   /** `extensions.code`. */
   readonly code: string;
   readonly status: number;
   /**
-   * True if GraphQL over HTTP wants status 200 for it if the client accepts `application/json` (§6.4.1): so for documents
-   * that do not parse or validate, since older clients take any other status for a failed transport.
+   * True if the status is 200 for clients that accept `application/json` (GraphQL over HTTP §6.4.1). This holds for
+   * documents that do not parse or validate, because older clients take any other status for a failed transport.
    */
   readonly lenient?: true;
   /** Headers of its answer. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Clients must not remember on the way what they learn in one answer: the next answer may be another. */
+/** Caches must not keep these answers: the next answer to the same request may differ. */
 const uncached = { 'cache-control': 'private, no-store' } as const;
 
-/** What is still under way of a body is not worth waiting for. */
+/** Closes the connection: the rest of the body is not worth waiting for. */
 const closing = { connection: 'close' } as const;
 
-/** Every way in which a request is refused before anything of it is executed, in the order in which they are checked. */
+/** Every refusal of a request before execution, in the order in which the gateway checks. */
 export const refusals = {
   // The request has too many headers.
   manyHeaders: { code: 'LIMIT_EXCEEDED', status: 431, headers: closing },
@@ -93,15 +93,15 @@ export const refusals = {
 /** The name of a way to refuse a request. */
 export type RefusalKind = keyof typeof refusals;
 
-/** Codes of errors that are neither the upstream's nor a refusal's. */
+/** Codes of errors that come neither from the upstream nor from a refusal. */
 const others = ['INTERNAL_SERVER_ERROR'];
 
-/** Codes that no REST call that failed has. */
+/** Codes that a failed REST call never has. */
 const ownCodes = [...Object.values(refusals).map(({ code }) => code), ...others]
   .filter((code) => !upstreamErrorCodes.includes(code))
   .toSorted();
 
-/** Every code that an operation can be counted with: those of errors, `none` without an error. */
+/** Every code that an operation can be counted with: the codes of errors, and `none` for an operation without errors. */
 export const answerCodes: readonly string[] = [
   'none',
   // The client had left before its answer was ready.

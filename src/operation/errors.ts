@@ -5,7 +5,9 @@ import { ForbiddenError } from '../graphql/narrowing.ts';
 import { UpstreamError, type UpstreamErrorDetails } from '../rest/errors.ts';
 import { type HttpExtension, httpExtensionOf } from './request-error.ts';
 
-/** An error as a client sees it; `extensions.code` is always there. `http` says what it means for the HTTP response. */
+/**
+ * An error as a client sees it. `extensions.code` is always present. `http` holds the consequences for the HTTP response.
+ */
 export interface PublicError {
   readonly message: string;
   readonly locations: readonly SourceLocation[] | undefined;
@@ -14,12 +16,12 @@ export interface PublicError {
   readonly http: HttpExtension | undefined;
 }
 
-/** Longer messages only repeat input: graphql quotes invalid values whole. */
+/** The most characters of a message. Longer messages only repeat input: graphql quotes invalid values whole. */
 const maximumMessage = 500;
 
 /**
- * An error as a client may see it. Domain errors keep their fixed messages; anything unexpected is handed to `report`
- * and becomes `INTERNAL_SERVER_ERROR` without a trace of what it was.
+ * Converts an error to the form that clients may see. Domain errors keep their fixed messages. Any other error is passed
+ * to `report` and becomes an `INTERNAL_SERVER_ERROR` without details.
  */
 export function toPublicError(error: unknown, report: (error: unknown) => void): PublicError {
   const located = error instanceof GraphQLError ? error : undefined;
@@ -37,7 +39,7 @@ export function toPublicError(error: unknown, report: (error: unknown) => void):
   return publicError(located, 'Something went wrong inside the gateway.', { code: 'INTERNAL_SERVER_ERROR' });
 }
 
-/** The fields that the upstream rejected, by the names that they have in inputs. */
+/** The details of an upstream error, with the rejected fields named as the inputs name them. */
 function toPublicDetails({ errors, ...details }: UpstreamErrorDetails): UpstreamErrorDetails {
   if (errors === undefined) return details;
   const named = errors.map(({ field, message }) => ({ field: field === null ? null : inputPathOf(field), message }));
@@ -56,8 +58,8 @@ export interface ErrorReporting {
 export const maximumPaths = 131_072;
 
 /**
- * All errors of an answer as a client may see them: the first ones, and how many there are beyond. A list whose every row
- * fails, or a long alias over it, would otherwise answer megabytes to a small request.
+ * Converts the errors of an answer to the form that clients may see: the first ones, and the number of those beyond.
+ * Without the bound, a list in which every row fails, or a long alias over it, would answer megabytes to a small request.
  */
 export function toPublicErrors(
   errors: readonly unknown[],
@@ -84,14 +86,17 @@ export function charactersOf({ path = [] }: PublicError): number {
 
 const badInput = { code: 'BAD_USER_INPUT' };
 
-/** A variable that was null although its argument must not be: nothing else about arguments is found so late. */
+/**
+ * True if a variable was null for an argument that must not be null: no other error about arguments is found during
+ * execution.
+ */
 function isBadArgument(error: unknown): boolean {
   return error instanceof GraphQLError && error.message.startsWith('Argument "');
 }
 
 const badValue = new UpstreamError('UPSTREAM_INVALID_RESPONSE');
 
-/** The innermost error: executors wrap what resolvers throw, more than once if lists are in between. */
+/** The innermost error: executors wrap the errors that resolvers throw, several times if lists are in between. */
 export function causeOf(error: unknown): unknown {
   let cause = error;
   while (cause instanceof GraphQLError) {
@@ -103,12 +108,15 @@ export function causeOf(error: unknown): unknown {
   return cause;
 }
 
-/** Errors about the request itself: found before any field was executed. */
+/** True for an error about the request itself, found before any field was executed. */
 function isRequestError(error: GraphQLError): boolean {
   return error.path === undefined;
 }
 
-/** Errors without a code of their own are variables that do not fit: the caller's input. */
+/**
+ * The public form of a request error. An error without a code is about variables that do not fit, which is the caller's
+ * input.
+ */
 function requestErrorOf(error: GraphQLError): PublicError {
   const { http: _http, ...extensions } = extensionsOf(error);
   return {
@@ -123,13 +131,13 @@ function extensionsOf(error: GraphQLError): Readonly<Record<string, unknown>> {
   return typeof extensions === 'object' && extensions !== null ? { ...extensions } : {};
 }
 
-/** Leaf types, lists and non-null fields refuse what the upstream sent; their messages quote it. */
+/** True if a leaf type, list or non-null field refused a value of the upstream. The message quotes that value. */
 function isBadValue(error: unknown): boolean {
   if (error instanceof GraphQLError) return true;
   return error instanceof Error && error.message.startsWith('Cannot return null for non-nullable field');
 }
 
-/** Around a scalar's own complaint graphql says which variable or argument it is about. */
+/** The message of an error. For an error of a scalar, graphql's own message also names the variable or argument. */
 function messageOf(located: GraphQLError | undefined, cause: Error): string {
   return located !== undefined && located.path === undefined ? located.message : cause.message;
 }

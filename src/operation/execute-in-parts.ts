@@ -17,11 +17,11 @@ interface InPartsOptions extends ErrorReporting {
   readonly createContext: CreateContext;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
-  /** The budget of each key; undefined: as much as it likes. */
+  /** The budget of each key; undefined if calls are not limited. */
   readonly budget?: CallBudget | undefined;
 }
 
-/** An operation that defers something, and whose client takes parts. */
+/** An operation with `@defer` whose client takes answers in parts. */
 interface DeferredRun {
   readonly run: PlannedRun;
   readonly deferred: DeferredOperation & { readonly format: PartsFormat };
@@ -29,7 +29,7 @@ interface DeferredRun {
   readonly whole: () => Promise<OperationResult> | OperationResult;
 }
 
-/** The deferring form of an operation, and in which format its client takes parts; undefined if it is answered as a whole. */
+/** The form of an operation with `@defer` and the format of its parts; undefined if it is answered as a whole. */
 export function deferredOf({ document: { prepared }, cost, request }: PlannedRun): DeferredRun['deferred'] | undefined {
   const { deferred } = prepared;
   if (deferred === undefined || request.parts === undefined || !cost.mayDefer) return undefined;
@@ -37,8 +37,8 @@ export function deferredOf({ document: { prepared }, cost, request }: PlannedRun
 }
 
 /**
- * Executes an operation in parts. The result is that of the first part and has the texts of all of them; if these variables
- * defer nothing, it is an ordinary one. The operation ends with its last part, however slowly its client takes them.
+ * Executes an operation in parts. The result is that of the first part and holds the texts of all parts. If the variables
+ * defer nothing, it is an ordinary result. The operation ends with its last part, however slowly the client reads.
  */
 export async function executeInParts(
   { run, deferred, whole }: DeferredRun,
@@ -55,7 +55,7 @@ export async function executeInParts(
   };
   try {
     const executed = await deferred.execute(context, params.variables);
-    // The variables do not fit: the error is the usual one.
+    // The variables do not fit: executing it as a whole gives the usual error.
     if (!('initialResult' in executed) && executed.data === undefined) return await whole();
     return await answerOf(executed, run, { context, format, deadline, finish }, options);
   } catch (error) {
@@ -106,9 +106,9 @@ async function answerOf(
   return { prepared, data, errors: writer.errors, parts: { format, ...parts }, rateLimits };
 }
 
-/** Steps beside the writing of parts. */
+/** Functions that `writeParts` needs beside the writer. */
 interface Accompanying extends Pick<ErrorReporting, 'report'> {
-  /** Waits for a turn of the event loop for a large part. */
+  /** Waits until the event loop has time for a large part. */
   readonly takeTurn: () => Promise<void>;
   /** Ends the operation. */
   readonly finish: () => void;

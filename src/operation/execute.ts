@@ -26,7 +26,7 @@ export type Execute = (
   variables: Variables | undefined,
 ) => Promise<ExecutionResult> | ExecutionResult;
 
-/** The schema, and what compiled operations run on (see `createCompilerSchema`). */
+/** The schema, and the schema that compiled operations run on (see `createCompilerSchema`). */
 export interface Schemas {
   readonly schema: GraphQLSchema;
   readonly compilerSchema: GraphQLSchema;
@@ -34,7 +34,7 @@ export interface Schemas {
   readonly incremental?: IncrementalSchemas | undefined;
 }
 
-/** Schemas of answers in parts. */
+/** The schemas for answers in parts. */
 export interface IncrementalSchemas {
   /** The schema with `@defer`, which clients may read, and against which documents that use it are validated. */
   readonly schema: GraphQLSchema;
@@ -52,22 +52,28 @@ export interface ExecutionOptions {
 }
 
 /**
- * Most selections of an operation that is compiled. graphql-jit spreads every fragment wherever it is named, and takes
- * some 50 µs and 3 KB for each selection; graphql's own executor visits it once. What is compiled at once is listed:
- * its owner wrote it, and no client waits for it.
+ * The most selections of an operation that is compiled. graphql-jit expands a fragment at each spread, and takes about 50
+ * µs and 3 KB for each selection; graphql's own executor visits a fragment once. Operations that are compiled at once are
+ * listed: their owner wrote them, and no client waits for the compilation.
  */
 const largestSpread = { 'when repeated': 300, 'at once': 10_000 };
 
-/** As graphql's own executor: a list may hold a hundred thousand values that do not fit. */
+/**
+ * The most coercion errors that are reported, the same number as graphql's own executor: a list may hold a hundred
+ * thousand values that do not fit.
+ */
 const mostCoercionErrors = 50;
 
-/** Errors quote what does not fit whole, and an object of a megabyte once for each of its unknown members. */
+/**
+ * The most characters that coercion errors may quote. An error quotes the whole value, and an object of a megabyte is
+ * quoted once for each unknown member.
+ */
 const longestQuote = 10_000;
 
 /**
- * Runs an operation of a valid document: graphql's own executor, and code compiled for it once it has answered data,
- * or at once. What cannot be compiled stays with graphql's executor. `onCompile` is called once there is code, which takes
- * several times the memory of the document.
+ * Runs an operation of a valid document. graphql's own executor runs it until it has answered data once; compiled code
+ * runs it from then on, or at once. Operations that cannot be compiled stay with graphql's executor. `onCompile` is
+ * called once there is code, which takes several times the memory of the document.
  */
 export function createExecution(
   options: ExecutionOptions,
@@ -94,8 +100,8 @@ export function createExecution(
 }
 
 /**
- * Runs `interpret` until it has answered data once, then what `compile` finds; that answers false if it has to be
- * asked again later. Operations that cannot read anything, or whose variables never fit, are not worth compiling.
+ * Runs `interpret` until it has answered data once, then the code that `compile` makes. `compile` returns false if it has
+ * to be called again later. Operations that never answer data are not worth compiling.
  */
 function onceAnswered(interpret: Execute, compile: (use: (run: Execute) => void) => boolean): Execute {
   let state: 'new' | 'answered' | 'compiled' = 'new';
@@ -161,8 +167,8 @@ function compiled(
     const values = lifted.valuesOf({ sources: {}, coerced: {} });
     return (context) => query.query(undefined, context, values);
   }
-  // With a null where none may be, graphql-jit words errors in its own way, forgets the default of the argument, and never
-  // ends a mutation whose second field has one.
+  // If a variable is null where null is not allowed, graphql-jit words the errors differently, ignores the default of the
+  // argument, and never ends a mutation whose second field has such an argument.
   const misplaced = variableDefinitions
     .filter(({ type, variable }) => type.kind !== Kind.NON_NULL_TYPE && lifted.neverNull.has(variable.name.value))
     .map(({ variable }) => variable.name.value);
@@ -182,8 +188,9 @@ function compiled(
 }
 
 /**
- * `__proto__` as a property in source code sets a prototype, and the schema that compiled code runs on is not the one
- * that clients may read; the others are the names of lifted literals.
+ * True for names that compiled code must not use. `__proto__` as a property in source code sets a prototype.
+ * Introspection would show the schema of compiled code, which differs from the one for clients. The prefix belongs to
+ * lifted literals.
  */
 function isReserved(name: string): boolean {
   return name === '__proto__' || isIntrospection(name) || name.startsWith(liftedPrefix);
@@ -195,7 +202,10 @@ function hasReservedName(document: DocumentNode): boolean {
   return found;
 }
 
-/** The document with variables of a type that graphql-jit passes on as they are: they are coerced already. */
+/**
+ * The document with its variables declared as a type whose values graphql-jit passes on unchanged: they have been coerced
+ * already.
+ */
 function withRawVariables({ document, names }: LiftedDocument, { name }: OperationDefinitionNode): DocumentNode {
   const definitions = document.definitions.map((definition) => {
     if (definition.kind !== Kind.OPERATION_DEFINITION || definition.name?.value !== name?.value) return definition;

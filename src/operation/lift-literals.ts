@@ -22,23 +22,27 @@ interface Literal {
   readonly value: ValueNode;
 }
 
-/** A document whose field arguments are variables, every one of them. */
+/** A document in which every field argument is a variable. */
 export interface LiftedDocument {
   readonly document: DocumentNode;
   /** The names of the variables that stand for literals. */
   readonly names: readonly string[];
-  /** The variables that stand where no null may be. A default there allows a nullable variable. */
+  /**
+   * The variables in places that do not allow null. A nullable variable is valid in such a place if the place has a
+   * default.
+   */
   readonly neverNull: ReadonlySet<string>;
   /** The values of all variables, literals included, from those that the client gave. */
   readonly valuesOf: (variables: VariableValues) => Readonly<Record<string, unknown>>;
 }
 
-/** The beginning of the names of lifted literals. A document that has such names of its own must not be lifted. */
+/** The prefix of the names of lifted literals. A document that uses this prefix itself must not be lifted. */
 export const liftedPrefix = '__literal';
 
 /**
- * Makes variables of the literals in field arguments, coerced by graphql itself. graphql-jit writes literals into source
- * code, where long integers lose digits, variables within them get lost, and text behind a marker of its own would run.
+ * Replaces the literals in field arguments by variables, which graphql itself coerces. graphql-jit writes literals into
+ * source code: there long integers lose digits, variables inside literals get lost, and text behind a marker of its own
+ * would be run.
  */
 export function liftLiterals(schema: GraphQLSchema, document: DocumentNode): LiftedDocument {
   const literals: Literal[] = [];
@@ -70,13 +74,19 @@ export function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Lif
   };
 }
 
-/** V8 spreads objects without a prototype, as graphql's are, in its slow runtime, which takes microseconds. */
+/**
+ * Copies coerced values one by one. Spreading an object without a prototype, as graphql's are, takes V8's slow runtime
+ * path: microseconds.
+ */
 function withCoerced(values: Record<string, unknown>, coerced: VariableValues['coerced']): Record<string, unknown> {
   for (const name in coerced) values[name] = coerced[name];
   return values;
 }
 
-/** Literals without a value, such as a variable that was not given, stay out: the argument counts as not given. */
+/**
+ * The values of all literals. A literal without a value, such as a variable that was not given, is left out: the argument
+ * counts as not given.
+ */
 function valuesOfAll(literals: readonly Literal[], variables?: VariableValues): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const { name, type, value } of literals) {

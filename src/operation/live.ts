@@ -14,7 +14,7 @@ export interface LiveSettings extends StreamLimits {
   readonly pollMs: number;
   /** Memory for messages that wait for slow clients, in bytes; by default that of `WaitingRoom`. */
   readonly waitingBytes?: number;
-  /** By default that of the budget of REST calls. */
+  /** The polling backoff of each key; by default that of the budget of REST calls. */
   readonly backoffOf?: BackoffOf | undefined;
 }
 
@@ -25,12 +25,12 @@ export interface Live {
   readonly subscribe: Subscribe;
 }
 
-/** What subscriptions are made of, beside their settings. */
+/** Collaborators of subscriptions. */
 interface LiveParts extends Omit<SubscriptionsOptions, 'streams' | 'tails' | 'createContext'> {
   readonly createContext: CreateContext;
   /**
-   * Opens the cache for what a stream of this caller reads: nothing comes from it, and what the upstream says of the key or
-   * of what was asked for is known to it. Undefined if nothing is cached.
+   * Opens the cache for the reads of a caller's stream. The cache answers none of them, but records what the upstream
+   * says about the key and the objects asked for. Undefined if nothing is cached.
    */
   readonly openCache: ((caller: Caller) => Promise<OperationCache> | OperationCache) | undefined;
   /** The most rows that one REST call asks for. */

@@ -2,8 +2,8 @@ import type { OperationRun } from './operation-run.ts';
 import type { OperationResult } from './result.ts';
 
 /**
- * The result, with how long its client may cache it. Only a URL with the id of a document always asks the same. `getMaxAge`
- * is in seconds; the freshness of cached answers may shorten it.
+ * The result with the time for which its client may cache it. Only a GET with the id of a document always asks for the
+ * same. `getMaxAge` is in seconds; the freshness of cached answers may shorten it.
  */
 export function withMaxAge(
   { document, request: { method } }: OperationRun,

@@ -8,14 +8,14 @@ import { callerNameOf, nameOf, type PlannedRun, type RequestContext } from './op
 import type { OperationResult } from './result.ts';
 import type { Results } from './results.ts';
 
-/** Makes the context of the beginning of a stream, of one of its messages, or of a poll. */
+/** Makes the context for the start of a stream, for one of its messages, or for a poll. */
 export type CreateStreamContext = (
   request: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
   deadline: OperationDeadline,
   calls: OperationCalls,
 ) => Promise<GatewayContext>;
 
-/** What messages are answered with. */
+/** Collaborators and limits of the answers to messages. */
 export interface MessageAnswersOptions {
   readonly createContext: CreateStreamContext;
   readonly results: Results;
@@ -27,13 +27,13 @@ export interface MessageAnswersOptions {
 /** One message answered. */
 export interface MessageAnswer {
   readonly result: OperationResult;
-  /** REST calls that were made for it; none if it was made for another subscription already. */
+  /** REST calls made for it; zero if another subscription had already caused the answer. */
   readonly calls: number;
 }
 
 /**
- * Answers messages of subscriptions: each is executed as an operation of its own, with a deadline and limits of its own.
- * Subscriptions that ask the same of the same message in the name of the same caller share one answer.
+ * Answers messages of subscriptions. Each message is executed as an operation with its own deadline and limits.
+ * Subscriptions of the same caller with the same operation and variables share one answer to a message.
  */
 export class MessageAnswers {
   readonly #options: MessageAnswersOptions;
@@ -43,7 +43,7 @@ export class MessageAnswers {
     this.#options = options;
   }
 
-  /** The answer of a subscription to a message; `payload` is the message as its source gave it. Never rejects. */
+  /** Answers a message of a subscription. `payload` is the message as the source gave it. Never rejects. */
   of(run: PlannedRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
     const { request, cost } = run;
     const { caller } = request;
@@ -63,7 +63,7 @@ export class MessageAnswers {
     const turn = eventLoop.take(performance.now());
     if (turn !== undefined) await turn;
     const calls = run.cost.calls.again();
-    // The stream goes on: of a message only the fields fail whose calls are refused.
+    // The stream continues: a refused call fails only the fields that need it.
     calls.answer();
     const cost = { extensions: () => run.cost.extensions(calls) };
     const deadline = new OperationDeadline(operationDeadlineMs);

@@ -5,37 +5,37 @@ import { documentIdOf } from './persisted/ids.ts';
 import type { OperationResult } from './result.ts';
 import type { StreamEnd } from './subscriptions.ts';
 
-/** What logs, metrics and spans say about an operation once it is answered. */
+/** The facts about an answered operation for logs, metrics and spans. */
 export interface OperationReport {
   readonly requestId: string;
-  /** Of its span, or of the request's `traceparent`; undefined if there is neither. */
+  /** The trace id of its span, or that of the request's `traceparent`; undefined if there is neither. */
   readonly traceId: string | undefined;
-  /** How an agent came; undefined for all others. */
+  /** `mcp` if an agent uses a tool; undefined for all other requests. */
   readonly transport: 'mcp' | undefined;
   /** The tool that an agent used. */
   readonly tool: string | undefined;
   /** The id of a listed document. */
   readonly document: string | undefined;
-  /** The id that its request named, if no document is known by it: it is a client's text, and cut if it is very long. */
+  /** The id that its request named, if no document has that id. It is a client's text, and is cut if it is very long. */
   readonly unknownDocument: string | undefined;
-  /** As the document says it, else as the request does; cut if it is very long. */
+  /** The name in the document, or else in the request; cut if it is very long. */
   readonly operationName: string | undefined;
   readonly durationMs: number;
-  /** REST calls that it made; of a subscription those of its messages, and not the polls that it shares. */
+  /** The REST calls that it made. For a subscription: those of its messages, without the polls, which are shared. */
   readonly calls: number;
-  /** REST calls that it could make at most, as known before it ran; undefined if that was not known. */
+  /** The most REST calls that it could make, as known before it ran; undefined if that was not known. */
   readonly plannedCalls: number | undefined;
   /** Messages that a subscription sent; undefined for other operations. */
   readonly messages?: number;
   /** The codes of its errors, each once; `CLIENT_LEFT` alone if its client had left before it was answered. */
   readonly codes: readonly string[];
-  /** The first characters of the hash of the caller's key; undefined without one, and if the gateway holds it. */
+  /** The first characters of the hash of the caller's key; undefined without a key, or if the gateway holds the keys. */
   readonly caller: string | undefined;
-  /** For whom the gateway holds the key. */
+  /** The tenant whose key the gateway holds. */
   readonly tenant: string | undefined;
   /** The first characters of the hash of the tenant's user. */
   readonly subject: string | undefined;
-  /** The name that its client gives itself, and the version; undefined if it does not say them. */
+  /** The name and version that its client reports; undefined if it does not report them. */
   readonly client: string | undefined;
   readonly clientVersion: string | undefined;
   /** The deprecated fields and arguments that it uses, as schema coordinates; undefined if there are none. */
@@ -45,7 +45,7 @@ export interface OperationReport {
 /** Called with every operation when it is answered. */
 export type OnOperation = (report: OperationReport) => void;
 
-/** Characters of a caller's hash that tell callers apart in a log without naming them. */
+/** The number of characters of a caller's hash that logs show: enough to distinguish callers without naming them. */
 const shownHash = 8;
 
 /** Longest text of a client in logs and metrics, in characters: the name of an operation, or the id of a document. */
@@ -56,7 +56,10 @@ export function shownName(name: string | undefined): string | undefined {
   return name?.slice(0, longestText);
 }
 
-/** A client's text as logs and labels have it: without characters that control a terminal or change how a line reads. */
+/**
+ * A client's text as logs and labels show it: without characters that control a terminal or change the reading order of a
+ * line.
+ */
 function shownText(text: string | undefined): string | undefined {
   return text?.slice(0, longestText).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '');
 }
@@ -99,14 +102,14 @@ export function reportOf(
   };
 }
 
-/** The report of a subscription whose stream has ended. That its client leaves is no failure. */
+/** The report of a subscription whose stream has ended. A client that leaves is not a failure. */
 export function streamReportOf(run: OperationRun, { messages, calls, errors = [] }: StreamEnd): OperationReport {
   return { ...reportOf(run, { errors }), calls, messages, codes: distinctCodes(errors) };
 }
 
 const noCodes: readonly string[] = [];
 
-/** Its calls were given up, which says nothing of the upstream. */
+/** The codes of an operation whose client has left. Its calls were aborted, which says nothing about the upstream. */
 const clientLeft: readonly string[] = ['CLIENT_LEFT'];
 
 /** The codes of the errors of an operation, each once; `CLIENT_LEFT` alone if its client had left before it was answered. */

@@ -8,14 +8,14 @@ import type { GraphQLParams } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';
 import { shortName } from './variables.ts';
 
-/** Who sent a request. */
+/** The identity of the sender of a request. */
 export interface Identity {
   readonly caller: Caller | undefined;
   /** Why the request is refused before its operation is looked at. */
   readonly refusal?: GraphQLError | undefined;
-  /** Until when its token is good, in milliseconds of `Date.now()`; undefined without one. */
+  /** The time at which its token expires, in milliseconds of `Date.now()`; undefined without a token. */
   readonly expiresAt?: number | undefined;
-  /** If that is not known at once: who it turns out to be. */
+  /** Resolves to the identity if it is not known at once. */
   readonly identifying?: Promise<Identity> | undefined;
 }
 
@@ -25,41 +25,47 @@ export interface ClientName {
   readonly version: string | undefined;
 }
 
-/** What an operation may know of the request that brought it, whichever transport that was. */
+/** The facts about a request that its operation may use, the same for every transport. */
 export interface RequestContext extends Identity {
   readonly method: string;
   /** Its `Cache-Control`, if it has one. */
   readonly cacheControl?: string | undefined;
   /** Names the request in logs and in its answer. */
   readonly requestId: string;
-  /** How its client takes an answer in parts; undefined if it wants one whole. */
+  /** The format in which its client takes an answer in parts; undefined if it wants the answer whole. */
   readonly parts?: PartsFormat | undefined;
-  /** True if its client takes the answers of a subscription. */
+  /** True if its client accepts the answers of a subscription. */
   readonly takesMessages: boolean;
-  /** What its client says of itself. */
+  /** The name and version that its client reports. */
   readonly client?: ClientName | undefined;
-  /** As it came; once the operation is traced, what stands for its span. */
+  /** The trace context of the request; once the operation is traced, that of its span. */
   trace: TraceContext;
-  /** Follows its REST calls; undefined without tracing. */
+  /** Records its REST calls as spans; undefined without tracing. */
   spans: CallSpans | undefined;
-  /** The tool that an agent uses; undefined if the request is none of an agent's. */
+  /** The tool that an agent uses; undefined if the request does not come from an agent. */
   readonly tool?: string | undefined;
   /** True if the client has left before it was answered. */
   hasLeft(): boolean;
   /** Calls back when the client leaves before it is answered. */
   onLeave(listener: () => void): void;
-  /** Called with what is kept of the request from now on: its document, and as JSON the variables that this declares. */
+  /**
+   * Called with the parts of the request that stay in memory: its document, and the variables that this declares, as
+   * JSON.
+   */
   onKept(query: string, variablesText: string): void;
   /** Calls back when the answer has been taken, or the client has left. */
   onClose(listener: () => void): void;
-  /** Breaks the connection off, so that the client sees that its answer is not complete. */
+  /** Aborts the connection, so that the client sees that its answer is incomplete. */
   cut(): void;
 }
 
 /** An operation that may be executed. */
 export type PlannedRun = OperationRun & { readonly document: Resolved; readonly cost: Cost };
 
-/** The name under which a caller shares operations: tenants that share a key may reach different things with it. */
+/**
+ * The key under which a caller's operations are shared. Tenants with the same upstream key may be allowed to reach
+ * different objects, so a tenant's entry counts instead of the key.
+ */
 export function callerNameOf({ tenant, hash }: Caller): string {
   return tenant?.entryHash ?? hash;
 }
@@ -69,19 +75,19 @@ export function nameOf({ document, variablesText }: PlannedRun): string {
   return `${document.prepared.serial} ${shortName(variablesText)}`;
 }
 
-/** What is known of one operation so far: each step of the pipeline adds to it, and the report at its end reads it. */
+/** The state of one operation. Each step of the pipeline adds to it, and the final report reads it. */
 export class OperationRun {
   readonly params: GraphQLParams;
   readonly request: RequestContext;
-  /** On the clock of `performance.now()`. */
+  /** Milliseconds of `performance.now()`. */
   readonly startedAt = performance.now();
   document: Resolved | undefined;
   /** The variables that the operation declares, as JSON: equal for equal ones. */
   variablesText = '';
   cost: Cost | undefined;
-  /** What it has of the cache of REST answers; undefined if nothing is cached. */
+  /** Its access to the cache of REST answers; undefined if nothing is cached. */
   cache: OperationCache | undefined;
-  /** What its answer is kept as, if it may be given to equal operations later. */
+  /** The name under which its answer is cached; undefined if it must not be given to equal operations later. */
   answerName: string | undefined;
 
   constructor(params: GraphQLParams, request: RequestContext) {

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../rest/values.ts';
 
 /**
- * What a client asks, whichever transport brought it (GraphQL over HTTP §5). Members that mean nothing here are dropped:
- * a request may wait for seconds, and its body, once parsed, takes up to 25 times its size.
+ * The parameters of a request, the same for every transport (GraphQL over HTTP §5). Unknown members are dropped: a
+ * request may wait for seconds, and a parsed body takes up to 25 times its size.
  */
 export interface GraphQLParams {
   readonly query: string | undefined;
-  /** As they were sent; those that the operation declares, once it is known (see `keepDeclared`). */
+  /** The variables as they were sent; once the operation is known, only those that it declares (see `keepDeclared`). */
   variables: JsonObject | undefined;
   readonly operationName: string | undefined;
   /** `cost`, `explain` and `persistedQuery`. */
@@ -15,13 +15,13 @@ export interface GraphQLParams {
   readonly ids: JsonObject;
 }
 
-/** True if a client wants the plan of an operation. Then nothing is executed, whatever else becomes of the request. */
+/** True if a client asks for the plan of an operation. Nothing is executed then, even if there is no plan. */
 export function asksForPlan({ extensions }: GraphQLParams): boolean {
   return extensions?.['explain'] === 'plan';
 }
 
 /**
- * Members of a request that hold an id: `documentId` of GraphQL over HTTP, appendix A (graphql-codegen, urql), and what
- * network layers of Relay are written to send (https://relay.dev/docs/guides/persisted-queries/).
+ * The members of a request that may hold an id: `documentId` of GraphQL over HTTP, appendix A (graphql-codegen, urql),
+ * and the members that network layers for Relay usually send (https://relay.dev/docs/guides/persisted-queries/).
  */
 export const idMembers = ['documentId', 'doc_id', 'id', 'documentID'] as const;

@@ -12,8 +12,8 @@ import { type DocumentLimits, limitError } from './document-limits.ts';
 import { RefusedDocument, requestError } from './request-error.ts';
 
 /**
- * The document that a text is, without the chain of tokens that graphql hangs on it: that holds every comment. Errors
- * still find their place. Throws a RefusedDocument if the text is no GraphQL, or beyond the limits.
+ * Parses a text. The document does not keep graphql's chain of tokens, which holds every comment; errors still have their
+ * locations. Throws a RefusedDocument if the text is not GraphQL or exceeds the limits.
  */
 export function parseDocument(text: string, limits?: Pick<DocumentLimits, 'bytes' | 'tokens'>): DocumentNode {
   if (limits !== undefined) refuseLong(text, limits.bytes);
@@ -22,7 +22,7 @@ export function parseDocument(text: string, limits?: Pick<DocumentLimits, 'bytes
     unchain(document.loc?.startToken);
     return document;
   } catch (error) {
-    // The parser recurses, and overflows before it has read all tokens of what only nests.
+    // The parser recurses: a deeply nested document overflows the stack before all tokens are read.
     const tooMany = error instanceof RangeError || (error instanceof GraphQLError && error.message.includes('tokens'));
     if (tooMany && limits !== undefined) throw new RefusedDocument([limitError('tokens', limits.tokens, 'more')]);
     if (!(error instanceof GraphQLError)) throw error;
@@ -30,9 +30,9 @@ export function parseDocument(text: string, limits?: Pick<DocumentLimits, 'bytes
   }
 }
 
-/** Counted before anything is parsed: the number of tokens says nothing about comments. */
+/** Refuses a text with too many bytes before it is parsed: comments do not count as tokens. */
 function refuseLong(text: string, limit: number): void {
-  // No text has fewer bytes than UTF-16 units, or more than three times as many.
+  // UTF-8 takes one to three bytes for each UTF-16 unit.
   if (text.length * 3 <= limit) return;
   const bytes = Buffer.byteLength(text);
   if (bytes <= limit) return;
@@ -54,11 +54,11 @@ export interface ValidationOptions {
   readonly schema: GraphQLSchema;
   /** True if clients may read the schema, and get suggestions from it if they misspell a name. */
   readonly introspection: boolean;
-  /** Most errors that are looked for. */
+  /** The most errors that are looked for. */
   readonly maxErrors: number;
 }
 
-/** Why a document does not fit the schema; nothing if it does. */
+/** The validation errors of a document; empty if it fits the schema. */
 export function validationErrors(
   document: DocumentNode,
   { schema, introspection, maxErrors }: ValidationOptions,
@@ -72,7 +72,8 @@ function toRequestError(error: GraphQLError): GraphQLError {
     // graphql stops comparing fields that share a response key when that takes too long, and says no more than that.
     case 'Validation aborted.':
       return requestError('largeDocument', largeDocument);
-    // The schema always has queries and mutations. What graphql says leaves open whether another subscription is offered.
+    // The schema always has queries and mutations, so this is about subscriptions. The message of graphql would not say
+    // whether subscriptions are off.
     case 'The subscription operation is not supported by the schema.':
       return requestError('invalidDocument', subscriptionsOff, { at: error });
     default:

@@ -21,18 +21,18 @@ export interface PartsOptions extends ErrorReporting {
   readonly answer: AnswerCounter;
   readonly deadline: OperationDeadline;
   readonly results: Results;
-  /** Finds out what the last part says of the cost. */
+  /** Completes the cost that the last part reports. */
   readonly beforeLast: () => Promise<void>;
 }
 
 /**
- * Writes the parts of one answer, and holds all of them together to what an answer may have. A part that exceeds a limit
- * is left out, and with it all that would have come: the last part says why.
+ * Writes the parts of one answer. The limits of an answer apply to all parts together. A part that exceeds a limit is
+ * left out, with all parts after it; the last part gives the reason.
  */
 export class PartsWriter {
   readonly #options: PartsOptions;
   readonly #claimRoom: (bytes: number) => boolean;
-  /** The ids of what was announced to the client and is still to come. */
+  /** The ids of the fragments that were announced to the client and have not come yet. */
   readonly #pending = new Set<unknown>();
   readonly #reported: PublicError[] = [];
   /** Characters of their paths. */
@@ -85,10 +85,10 @@ export class PartsWriter {
     return text;
   }
 
-  /** The JSON text of a last part that gives up all that is still to come. */
+  /** The JSON text of a last part that ends the answer early, with the reason. */
   async fail(why: unknown): Promise<string> {
     const { format, cost, report, beforeLast } = this.#options;
-    // The budget is told if its state can be known.
+    // The budget is reported if its state can be determined.
     await beforeLast().catch(report);
     const reported = toPublicErrors([why], { maxErrors: 1, report });
     this.#reported.push(...reported);
@@ -107,7 +107,7 @@ export class PartsWriter {
     return results.weigh({ data, prepared, answer, deadline, written: this.#written }).why;
   }
 
-  /** Undefined if values of the upstream's nest too deeply to be written. */
+  /** The JSON text of a part; undefined if values from the upstream nest too deeply to be written. */
   #textOf({ pending, incremental, completed, hasNext }: ExecutedPart): string | undefined {
     const { cost } = this.#options;
     const part = {
@@ -129,7 +129,10 @@ export class PartsWriter {
     return entry.errors === undefined ? entry : { ...entry, errors: this.#publicErrors(entry.errors) };
   }
 
-  /** Errors as a client may see them. Beyond the limits of the whole answer, each place says how many are left out there. */
+  /**
+   * Converts errors to the form that clients may see. Once the limits of the whole answer are reached, each place only
+   * reports how many errors are left out.
+   */
   #publicErrors(errors: readonly GraphQLError[]): readonly object[] {
     const { maxErrors, report } = this.#options;
     const reported = toPublicErrors(errors, {

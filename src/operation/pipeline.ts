@@ -32,37 +32,40 @@ export interface OperationsOptions extends ErrorReporting {
   readonly subscribe?: Subscribe | undefined;
   readonly costs: Costs;
   readonly refuseArguments: RefuseArguments;
-  /** Why no REST call of this caller can succeed; undefined if one may. */
+  /** Why every REST call of this caller would fail; undefined if one may succeed. */
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
-  /** True if the key or token of this caller has been accepted: what it registered is kept for others. */
+  /** True if the key or token of this caller has been accepted: the documents that it registers are then shared. */
   readonly isAccepted: (caller: Caller) => boolean;
-  /** What an operation has of the cache; undefined if nothing is cached. */
+  /** Opens the cache for an operation; undefined if nothing is cached. */
   readonly openCache: OpenCache | undefined;
   readonly shared: SharedOperations;
-  /** What each key may call; undefined: as much as it likes. */
+  /** The budget of each key; undefined if calls are not limited. */
   readonly budget?: CallBudget | undefined;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
-  /** How long a GET by id without errors may be cached by its client, in seconds. */
+  /** The time for which a client may cache the answer to a GET by id without errors, in seconds. */
   readonly getMaxAge: number;
   readonly onBegin: () => void;
-  /** A subscription has begun, so many milliseconds after its request. */
+  /** Called when a subscription has begun, with the milliseconds since its request. */
   readonly onOpen: (durationMs: number) => void;
   readonly onEnd: OnOperation;
-  /** A client got the plan of an operation, or why there is none. It is not counted as an operation: nothing is executed. */
+  /**
+   * Called when a client got the plan of an operation, or the reason why there is none. It does not count as an
+   * operation, because nothing is executed.
+   */
   readonly onPlan: () => void;
 }
 
 /** Opens the cache for the operation of a request; undefined if its caller has no key. */
 export type OpenCache = (request: RequestContext) => OperationCache | Promise<OperationCache> | undefined;
 
-/** Runs one operation from its parameters. Never rejects: whatever happens becomes a result. */
+/** Runs one operation from its parameters. Never rejects: every error becomes a result. */
 export type RunOperation = (params: GraphQLParams, request: RequestContext) => Promise<OperationResult>;
 
 /**
- * The way that every operation takes, whichever transport brought it, from top to bottom. The codes beside a step are those
- * that it refuses an operation with; `refusals` of error-codes.ts has their statuses. It is one function because each
- * further one that is awaited costs a small operation a percent.
+ * The steps of every operation, from top to bottom, the same for every transport. The codes beside a step are those of
+ * its refusals; `refusals` in error-codes.ts has their statuses. It is one function because each further `await` costs a
+ * small operation one percent.
  */
 export function createRunOperation(options: OperationsOptions): RunOperation {
   const { resolve, refuseArguments, costs, refusalOf, results, eventLoop } = options;
@@ -104,7 +107,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         // OVERLOADED
         if (results.isFull || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
-        // OVERLOADED and RATE_LIMITED if its first calls find no place; the errors of resolvers are in the result
+        // OVERLOADED and RATE_LIMITED if its first calls are refused; errors of resolvers are in the result
         const running = runWithCache(planned, options);
         const made = running instanceof Promise ? await running : running;
         if (results.isLarge(made)) await eventLoop.takeLast();
@@ -122,8 +125,8 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
 }
 
 /**
- * Tells what became of an operation: of one that is answered in parts once the last of them is made. That of a subscription
- * is told when its stream has ended.
+ * Reports the end of an operation. An answer in parts is reported once its last part is made, a subscription when its
+ * stream has ended.
  */
 function reportEnd(run: OperationRun, result: OperationResult, options: OperationsOptions): void {
   const { onEnd, onPlan, report } = options;
@@ -162,7 +165,7 @@ async function beginStream(run: PlannedRun, options: OperationsOptions): Promise
 const streamed =
   'A subscription is answered as a stream: accept `text/event-stream`, or `multipart/mixed; subscriptionSpec="1.0"`.';
 
-/** What is answered in place of an operation that was refused, or that failed as a whole. */
+/** The result of an operation that was refused or that failed as a whole. */
 function failureOf(error: unknown, { cost }: OperationRun, options: OperationsOptions): OperationResult {
   const errors = error instanceof RefusedDocument ? error.errors : [error];
   return { errors: toPublicErrors(errors, options), extensions: cost?.extensions() };
@@ -186,8 +189,8 @@ function runWithCache(run: PlannedRun, options: OperationsOptions): Promise<Oper
 }
 
 /**
- * Queries that ask the same at the same time, or while all that they read is fresh in the cache, are executed once; one whose
- * client wants to know its cost is not shared.
+ * Executes an operation. Equal queries that run at the same time, or while everything that they read is fresh in the
+ * cache, are executed once. A query whose client wants the cost is not shared.
  */
 function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> | OperationResult {
   const {
@@ -210,7 +213,7 @@ function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<Op
     if (cost.wantsExtensions || cache?.isBypassed === true) return shared.startUnshared(request, start);
     let name = nameOf(run);
     if (cache !== undefined) {
-      // Not with one from before a write that another process has sent.
+      // The epoch keeps it from sharing an operation that began before another process sent a write.
       name = `${cache.epoch} ${name}`;
       run.answerName = `${callerName} ${name}`;
       const reused = reusedResult(run);
@@ -253,12 +256,12 @@ function executeWhole(
   });
 }
 
-/** Gives what the client registered to other processes, so that only callers that were accepted take up their memory. */
+/** Shares the document that the client registered with other processes. Only accepted callers may use their memory. */
 function shareDocument({ document, request: { caller } }: OperationRun, { isAccepted }: OperationsOptions): void {
   if (document?.share !== undefined && caller !== undefined && isAccepted(caller)) document.share(callerNameOf(caller));
 }
 
-/** An operation that was refused counts as well. */
+/** Counts the use of a listed document. Refused operations count as well. */
 function countUse(
   { document, cost }: OperationRun,
   { errors }: Pick<OperationResult, 'errors'>,

@@ -18,17 +18,17 @@ export interface PlannerOptions {
   readonly cursors: CursorCodec;
   readonly maxPageSize: number;
   readonly maxUpstreamCalls: number;
-  /** True if clients may read the schema, and so whether errors may suggest names of it. */
+  /** True if clients may read the schema. Otherwise errors do not suggest names from it. */
   readonly introspection: boolean;
-  /** True if answers come in parts, so that plans say when the first one goes out. */
+  /** True if answers may come in parts. Plans then say when the first part is sent. */
   readonly incremental?: boolean | undefined;
 }
 
-/** An operation, and what its client wants to know of its cost. */
+/** An operation, and the facts about its cost that its client asks for. */
 export interface Asked {
   readonly prepared: PreparedOperation;
   readonly params: GraphQLParams;
-  /** Whom its caller belongs to, if the gateway holds the keys. */
+  /** The tenant of its caller, if the gateway holds the keys. */
   readonly tenant: Tenant | undefined;
   readonly explain: 'plan' | 'trace' | undefined;
   readonly wantsCost: boolean;
@@ -36,26 +36,26 @@ export interface Asked {
 
 const tooMuchDeferred = `it may defer more than ${mostDeferredPlaces} fragments or ${mostNameBytes} bytes of labels and paths, so it is answered as one document`;
 
-/** Tells what operations will call. */
+/** Plans the REST calls of operations. */
 export class Planner {
   readonly #options: PlannerOptions;
-  // All of these hold whatever the variables are. Operations of narrowed tenants have bounds of their own.
+  // All of these hold for any variables. Operations of narrowed tenants have their own bounds.
   readonly #boundOfAll = memoize((prepared: PreparedOperation) => this.#bound(prepared, false));
   readonly #boundOfNarrowed = memoize((prepared: PreparedOperation) => this.#bound(prepared, true));
   readonly #alwaysDefersLittle = memoize((prepared: PreparedOperation) => this.#defersLittle(prepared, undefined));
-  /** Most calls of operations without variables, as planned. */
+  /** The most calls of operations without variables, by their plans. */
   readonly #constantUppers = new WeakMap<PreparedOperation, number>();
 
   constructor(options: PlannerOptions) {
     this.#options = options;
   }
 
-  /** Most REST calls that any operation may make. */
+  /** The most REST calls that an operation may make. */
   get maxUpstreamCalls(): number {
     return this.#options.maxUpstreamCalls;
   }
 
-  /** The most that an operation needs, whatever its variables are. */
+  /** The most calls and rows that an operation needs with any variables. */
   boundOf({ prepared, tenant }: Asked): Bound {
     return tenant?.reach === undefined ? this.#boundOfAll(prepared) : this.#boundOfNarrowed(prepared);
   }
@@ -65,8 +65,8 @@ export class Planner {
   }
 
   /**
-   * Most REST calls of an operation without variables, planned once for all of its runs. Undefined for others, and for narrowed
-   * tenants: a plan for each run would cost a small operation a tenth of its time.
+   * The most REST calls of an operation without variables, planned once for all of its runs. Undefined for operations
+   * with variables and for narrowed tenants: planning each run would take a tenth of the time of a small operation.
    */
   constantUpper(asked: Asked): number | undefined {
     const { prepared, tenant } = asked;
@@ -80,8 +80,8 @@ export class Planner {
   }
 
   /**
-   * True if an operation may be answered in parts: it defers something, its variables say what, and that is not too much
-   * (see `defersLittle`). A server may always ignore `@defer`.
+   * True if an operation may be answered in parts: it defers something, its variables decide what, and the deferred part
+   * is small enough (see `defersLittle`). A server may always ignore `@defer`.
    */
   mayDefer({ prepared, params: { variables = {} } }: Asked): boolean {
     const { deferred, operation } = prepared;
@@ -91,13 +91,16 @@ export class Planner {
     return variableValues !== undefined && this.#defersLittle(prepared, variableValues);
   }
 
-  /** True if the answer defers little, with these variables or with any. */
+  /** True if the deferred part is small enough, with these variables or with any. */
   #defersLittle({ deferred }: PreparedOperation, variableValues: VariableValues | undefined): boolean {
     const { maxPageSize } = this.#options;
     return deferred === undefined || defersLittle({ ...deferred, maxPageSize, variableValues });
   }
 
-  /** The plan of an operation, or why it has none; undefined if the variables do not fit, and nothing will be executed. */
+  /**
+   * The plan of an operation, or the reason why it has none; undefined if the variables do not fit, so that nothing is
+   * executed.
+   */
   plan(asked: Asked): Plan | PlanLimitError | undefined {
     const { prepared, params, tenant, explain } = asked;
     const { operation, fragments, deferred } = prepared;
@@ -120,7 +123,10 @@ export class Planner {
     }
   }
 
-  /** Why variables do not fit. If there is no plan to answer, the operation would run: a subscription would begin. */
+  /**
+   * The error of variables that do not fit. A client that asked for a plan gets it, because otherwise the operation would
+   * run, and a subscription would begin.
+   */
   unfitVariables({ prepared, params: { variables = {} } }: Asked): RefusedDocument {
     const { schema, introspection } = this.#options;
     const { variableDefinitions = [] } = prepared.operation;

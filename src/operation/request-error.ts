@@ -6,9 +6,9 @@ import { type Refusal, type RefusalKind, refusals } from './error-codes.ts';
 interface RequestErrorOptions {
   /** Facts for clients beside the message. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** An error that says where in the document it is. */
+  /** An error with the location in the document. */
   readonly at?: GraphQLError;
-  /** Headers of its answer beside those of every such refusal. */
+  /** Headers of its answer, in addition to those of all such refusals. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -39,13 +39,13 @@ export interface HttpExtension {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The instructions of an error for the HTTP response; undefined if it says nothing. */
+/** The part of an error that is meant for the HTTP response; undefined if it has none. */
 export function httpExtensionOf({ extensions }: GraphQLError): HttpExtension | undefined {
   const http = extensions['http'];
   return typeof http === 'object' ? http : undefined;
 }
 
-/** A document that is refused; each error says why. */
+/** The refusal of a document, with an error for each reason. */
 export class RefusedDocument extends Error {
   override readonly name = 'RefusedDocument';
   readonly errors: readonly GraphQLError[];

@@ -18,7 +18,7 @@ import { refusedOperation } from './spent-budget.ts';
 /** Collaborators and limits of results. */
 export interface ResultsOptions extends ErrorReporting {
   readonly schema: GraphQLSchema;
-  /** Memory for answers that are being made or not yet taken. */
+  /** The memory for answers that are being made or that clients have not read yet. */
   readonly room: AnswerRoom;
   /** Most bytes of the data of an answer. */
   readonly maxAnswerBytes: number;
@@ -30,23 +30,23 @@ export interface ExecutedData {
   readonly errors?: ExecutionResult['errors'] | undefined;
   readonly prepared: PreparedOperation;
   readonly answer: AnswerCounter;
-  /** Tells what the upstream answered. */
+  /** The deadline of the operation, which also records what the upstream answered. */
   readonly deadline: OperationDeadline;
-  /** Bytes of the parts before, if it is a part of an answer. */
+  /** The bytes of the earlier parts, if it is a part of an answer. */
   readonly written?: number;
 }
 
 /** An operation that has been executed. */
 export interface Execution extends ExecutedData {
   readonly cost: Pick<Cost, 'extensions'>;
-  /** For how long all stays fresh that it was given, in milliseconds; undefined if nothing is cached. */
+  /** The time for which everything that it read stays fresh, in milliseconds; undefined if nothing is cached. */
   readonly freshMs?: number | undefined;
 }
 
 /** A request that waits for its answer. */
 type Asking = Pick<RequestContext, 'onClose'>;
 
-/** Makes the results of operations, and holds them to what an answer may have. */
+/** Makes the results of operations and applies the limits of answers. */
 export class Results {
   readonly #options: ResultsOptions;
 
@@ -59,7 +59,7 @@ export class Results {
     return this.#options.room.isFull;
   }
 
-  /** The result of an execution. One that exceeds a limit loses its data, and one error says why. */
+  /** The result of an execution. If it exceeds a limit, an error with the reason replaces its data. */
   of(execution: Execution): OperationResult {
     const { data, errors, prepared, cost, freshMs } = execution;
     const extensions = cost.extensions();
@@ -68,15 +68,15 @@ export class Results {
       const publicErrors = errors && toPublicErrors(errors, this.#options);
       return { prepared, data, errors: publicErrors, extensions, text: undefined, mostBytes, freshMs };
     }
-    // Nothing of it was done.
+    // None of its fields was executed.
     if (execution.deadline.ended instanceof Refusal) return this.#dropped({ extensions }, prepared, why);
-    // Below them everything is dropped, the errors too.
+    // Errors below the root fields are dropped together with their data.
     const ofRoot = errors?.filter((error) => error.path?.length === 1 && !(causeOf(error) instanceof AnswerLimitError));
     const ofMutations = toPublicErrors(ofRoot ?? [], this.#options);
     return this.#dropped({ data, errors: ofMutations, extensions }, prepared, why);
   }
 
-  /** The most bytes that the data of an execution can have as text, or why it is not answered. */
+  /** The most bytes that the data of an execution can have as text, or the reason why it is not answered. */
   weigh({ data, errors, prepared, answer, deadline, written }: ExecutedData): {
     readonly why: GraphQLError | undefined;
     readonly mostBytes: number;
@@ -99,7 +99,10 @@ export class Results {
     return mostBytes > largeAnswer;
   }
 
-  /** The result with its text made, if that is large enough to be counted, and room taken for it; else why there is none. */
+  /**
+   * The result for which room has been taken, with its text if it is large enough to be counted. If there is no room: a
+   * result with the reason.
+   */
   withRoom(result: OperationResult, prepared: PreparedOperation, request: Asking): OperationResult {
     const { mostBytes = 0 } = result;
     if (mostBytes <= uncounted) return result;
@@ -116,7 +119,10 @@ export class Results {
     return result;
   }
 
-  /** Takes room for one text after the other until their client has them all, or has left; false if there is none. */
+  /**
+   * Takes room for the texts of an answer, one after the other, until the client has read all of them or has left. The
+   * function that it returns answers false if there is no room.
+   */
   claim(request: Asking): (bytes: number) => boolean {
     const { room } = this.#options;
     let taken: number | undefined = 0;
@@ -132,7 +138,7 @@ export class Results {
     };
   }
 
-  /** Of a query nothing is left, of a mutation what it did. */
+  /** A result without its data. For a mutation, the effect stays. */
   #dropped(
     { data, errors = [], extensions, rateLimits }: OperationResult,
     { operation }: PreparedOperation,
@@ -140,7 +146,7 @@ export class Results {
   ): OperationResult {
     const whys = toPublicErrors([why], this.#options);
     if (operation.operation !== 'mutation' || data === undefined) {
-      // Without data, the status is that of the error.
+      // Without data, the error determines the status.
       const isRefused = whys.some(({ http }) => http !== undefined);
       return { errors: whys, extensions, rateLimits, ...(!isRefused && { data: null }) };
     }
@@ -148,13 +154,13 @@ export class Results {
   }
 }
 
-/** Answers up to this size are sent at once, mostly, and none of the room is counted for them; in bytes. */
+/** The largest answers that need no room, in bytes: most of them are sent at once. */
 const uncounted = 2 ** 14;
 
-/** Answers of more bytes take milliseconds to write. */
+/** Larger answers, in bytes, take milliseconds to write. */
 const largeAnswer = 2 ** 18;
 
-/** Errors of mutations that were not done. */
+/** True for the error of a mutation that was not executed. */
 function isOfRoot({ path }: PublicError): boolean {
   return path?.length === 1;
 }

@@ -3,8 +3,8 @@ import type { OperationResult } from './result.ts';
 import { stringifyResult } from './serialize.ts';
 
 /**
- * The result of a query that need not be executed: an equal one has made it of cached answers alone, and all of these are
- * still in the cache and fresh. Undefined if it has to be executed.
+ * The result of a query that need not be executed, because an equal query was answered from the cache alone and all of
+ * the cached answers that it used are still fresh. Undefined if the query has to be executed.
  */
 export function reusedResult({ document: { prepared }, cache, answerName }: PlannedRun): OperationResult | undefined {
   const known = answerName === undefined ? undefined : cache?.reuse(answerName);
@@ -13,7 +13,7 @@ export function reusedResult({ document: { prepared }, cache, answerName }: Plan
   return { prepared, text, mostBytes: bytes, freshMs: cache?.freshMs };
 }
 
-/** Keeps the answer of a query for equal ones, if it was made of fresh answers of the cache alone. */
+/** Keeps the answer of a query for equal queries, if it was made from fresh cached answers alone. */
 export function keepResult({ cache, answerName }: PlannedRun, result: OperationResult): void {
   if (cache?.isReusable !== true || answerName === undefined || result.errors !== undefined) return;
   result.text ??= stringifyResult(result);

@@ -6,7 +6,7 @@ import { isObject } from '../rest/values.ts';
 import type { PublicError } from './errors.ts';
 import type { OperationResult } from './result.ts';
 
-/** Deepest JSON value that is answered: writers and readers of JSON recurse. */
+/** The deepest nesting of a JSON value in an answer: writers and readers of JSON recurse. */
 const maximumDepth = 500;
 
 /** The JSON text of a result. Errors come first: they are what a person looks for. */
@@ -36,7 +36,7 @@ export function stringifyData({ data = null, prepared }: OperationResult): strin
 
 type Path = readonly (string | number)[];
 
-/** Data without leaves that an upstream nested without end: they become null, with an error at their path. */
+/** Replaces leaves that the upstream nested too deeply by null, with an error at their path. */
 function prune(
   value: unknown,
   selections: readonly ObjectSelection[],
@@ -52,7 +52,7 @@ function prune(
   if (Array.isArray(value)) return value.map((item, index) => prune(item, selections, [...path, index], errors));
   if (!isObject(value)) return value;
   const members = Object.entries(value).map(([name, member]) => {
-    // Of whatever type the object is: fields that share a response key have the same shape if both can apply.
+    // The type of the object does not matter: fields with the same response key have the same shape if both can apply.
     const fields = selections.flatMap((selection) =>
       selection.fields.filter(({ responseKey }) => responseKey === name),
     );
@@ -62,7 +62,7 @@ function prune(
   return Object.fromEntries(members);
 }
 
-/** Walks level by level: a recursion would overflow just where this is needed. */
+/** True if a value is nested deeper than `depth`. Walks level by level, because a recursion could overflow the stack. */
 function isDeeperThan(value: unknown, depth: number): boolean {
   let level: unknown[] = [value];
   for (let left = depth; level.length > 0; left -= 1) {

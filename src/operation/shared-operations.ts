@@ -4,33 +4,33 @@ import { OperationDeadline } from '../rest/operation-deadline.ts';
 import { SharedWork, SingleFlight } from '../rest/single-flight.ts';
 import type { OperationResult } from './result.ts';
 
-/** Executes an operation before its deadline; the result comes at once if nothing had to be read. */
+/** Executes an operation before its deadline. The result is returned at once if nothing has to be read. */
 export type Start = (deadline: OperationDeadline) => Promise<OperationResult> | OperationResult;
 
 /** A request that waits for an operation. */
 export interface Waiter {
   /** Calls back when the client leaves before it is answered. */
   onLeave(listener: () => void): void;
-  /** What stands for its operation in traces. */
+  /** The trace context of its operation. */
   readonly trace?: TraceContext;
-  /** Notes that it is answered by another request's operation; undefined without tracing. */
+  /** Records that another request's operation answers it; undefined without tracing. */
   readonly spans?: Pick<CallSpans, 'share'> | undefined;
 }
 
-/** How operations are shared. Times in milliseconds. */
+/** Settings of shared operations. Times in milliseconds. */
 export interface SharingOptions {
   /** The total deadline of an operation. */
   readonly operationDeadlineMs: number;
   /**
-   * An operation is not joined once it has been under way for so long, by default 100: its deadline is that of the first
-   * request, and one that comes later has a later one. The reads of both can still be shared.
+   * The time after its start in which an operation can be joined, by default 100. Its deadline is that of the first
+   * request, which ends before those of later ones. Later requests can still share its reads.
    */
   readonly joinWindowMs?: number | undefined;
 }
 
 /**
- * Equal queries under way under the same caller are executed once, and each of their requests gets the result. The shared
- * operation ends early when its last client has left; its deadline is that of the first.
+ * Executes equal queries of one caller once while they are under way: each request gets the same result. A shared
+ * operation ends early when its last client has left. Its deadline is that of the first request.
  */
 export class SharedOperations {
   readonly #deadlineMs: number;
@@ -42,17 +42,17 @@ export class SharedOperations {
     this.#operations = new SingleFlight({ joinWindowMs, now: () => performance.now() });
   }
 
-  /** How often an operation was joined so far. */
+  /** The number of requests that have joined an operation. */
   get joined(): number {
     return this.#operations.joined;
   }
 
-  /** REST calls that the requests that joined an operation would have made at least, so far. */
+  /** The least number of REST calls that joining an operation has saved. */
   get savedCalls(): number {
     return this.#savedCalls;
   }
 
-  /** Joins the operation of (caller, name), or starts it; `calls` are those of the request that starts it. */
+  /** Joins the operation of (caller, name), or starts it. `calls` are those of the request that starts it. */
   joinOrStart(
     caller: string,
     name: string,
@@ -83,7 +83,7 @@ export class SharedOperations {
     return result;
   }
 
-  /** No operation of this caller that began before now is joined any more: a caller reads its own writes. */
+  /** Prevents joining any operation of this caller that has already begun, so that a caller reads its own writes. */
   invalidate(caller: string): void {
     this.#operations.invalidate(caller);
   }
@@ -91,11 +91,11 @@ export class SharedOperations {
 
 /** An operation under way that several requests may wait for. */
 class SharedOperation extends SharedWork<Waiter> {
-  // Let go at the end, as the waiters are.
+  // Released at the end, as the waiters are.
   #result: Promise<OperationResult> | undefined;
   readonly #deadline: OperationDeadline;
   readonly #trace: TraceContext | undefined;
-  /** How often it was joined. */
+  /** The number of requests that have joined it. */
   joined = 0;
 
   constructor(result: Promise<OperationResult>, deadline: OperationDeadline, first: Waiter) {
@@ -106,7 +106,7 @@ class SharedOperation extends SharedWork<Waiter> {
     this.add(first);
   }
 
-  /** The result, with one more waiter; undefined once it has ended. */
+  /** Adds a waiter and returns the result; undefined once the operation has ended. */
   join(waiter: Waiter): Promise<OperationResult> | undefined {
     this.add(waiter);
     this.joined += 1;

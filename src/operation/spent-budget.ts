@@ -8,7 +8,7 @@ import type { PlannedRun } from './operation-run.ts';
 import { overload, requestError } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 
-/** The error of an operation that ended before its first call, because the gateway itself refused that. */
+/** The error of an operation that ended because the gateway refused its first call. */
 export function refusedOperation({ shortage, upstream }: Refusal): GraphQLError {
   if (shortage === undefined) return overload();
   const { surface, calls, window } = shortage;
@@ -26,8 +26,8 @@ export function refusedOperation({ shortage, upstream }: Refusal): GraphQLError 
 }
 
 /**
- * The result of an operation, with what is left of the surfaces that it has touched; if its client wants to know the cost,
- * that names those in its plan, called or not.
+ * The result of an operation with the rest of the budgets of the surfaces that it used. If its client wants the cost,
+ * this also includes the surfaces in its plan that were not called.
  */
 export async function withBudget(
   { request: { caller }, cost }: PlannedRun,

@@ -19,7 +19,7 @@ import type { PlannedRun } from './operation-run.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
 import type { OperationResult, StreamMessage } from './result.ts';
 
-/** What subscriptions are run with. */
+/** Collaborators and settings of subscriptions. */
 export interface SubscriptionsOptions extends MessageAnswersOptions, ErrorReporting {
   readonly schema: GraphQLSchema;
   readonly streams: Streams;
@@ -30,17 +30,20 @@ export interface SubscriptionsOptions extends MessageAnswersOptions, ErrorReport
   readonly introspection: boolean;
 }
 
-/** How a stream was, once it has ended. */
+/** A summary of a stream that has ended. */
 export interface StreamEnd {
   /** Messages that were sent. */
   readonly messages: number;
-  /** REST calls that were made for these, polls apart. */
+  /** REST calls made for these messages, without polls. */
   readonly calls: number;
-  /** What ended it, if its client did not. */
+  /** The errors that ended it; undefined if its client did. */
   readonly errors: OperationResult['errors'];
 }
 
-/** Begins a subscription: its result has a stream. `onEnd` gets how that ended. Throws what refuses the subscription. */
+/**
+ * Begins a subscription, whose result has a stream. `onEnd` is called when the stream has ended. Throws the error if the
+ * subscription is refused.
+ */
 export type Subscribe = (run: PlannedRun, caller: Caller, onEnd: (end: StreamEnd) => void) => Promise<OperationResult>;
 
 /** Makes the function that begins subscriptions. */
@@ -69,13 +72,13 @@ export function createSubscribe(options: SubscriptionsOptions): Subscribe {
 
 const tooManyOfCaller = 'As many streams are open for this caller as may be: close one, or try again later.';
 
-/** Where the messages of a subscription come from, and what executes them. */
+/** The source of the messages of a subscription, and the arguments to execute them with. */
 interface Source {
   readonly args: ValidatedSubscriptionArgs;
   readonly payloads: AsyncIterable<unknown>;
 }
 
-/** Node's timers take no longer waits, in milliseconds. */
+/** The longest delay of Node's timers, in milliseconds. */
 const longestTimerMs = 2 ** 31 - 1;
 
 /** One subscription, from its beginning until its client has left. */
@@ -89,9 +92,9 @@ class Subscription implements OpenStream {
   #errors: OperationResult['errors'];
   #listener: Listener | undefined;
   #expiry: NodeJS.Timeout | undefined;
-  /** Why it has to end. */
+  /** The reason why it has to end. */
   #failure: GraphQLError | undefined;
-  /** Gives back the room of the answer that is being sent. */
+  /** Releases the room of the answer that is being sent. */
   #release: (() => void) | undefined;
 
   constructor(run: PlannedRun, caller: Caller, options: SubscriptionsOptions, answers: MessageAnswers) {
@@ -110,7 +113,7 @@ class Subscription implements OpenStream {
   readonly onTenantChange = (): void =>
     this.#fail(requestError('changedTenant', 'What the tenant may reach has changed: subscribe again.'));
 
-  /** Begins to listen. Throws for arguments that are refused. */
+  /** Begins to listen. Throws if an argument is refused. */
   async begin(): Promise<Source> {
     const { schema, introspection, createContext, operationDeadlineMs } = this.#options;
     const { request, params, document, cost } = this.#run;
@@ -138,8 +141,8 @@ class Subscription implements OpenStream {
   }
 
   /**
-   * What is sent to the client, one message after the other. An error that ends the stream is the last of them. A message
-   * for which the process has no room breaks the stream off.
+   * Yields the messages for the client. An error that ends the stream is the last message. If the process has no room for
+   * a message, the stream is aborted.
    */
   async *messages({ args, payloads }: Source): AsyncGenerator<StreamMessage, void, void> {
     const { streams } = this.#options;
@@ -147,14 +150,14 @@ class Subscription implements OpenStream {
       for await (const payload of payloads) {
         const { result: answered, calls } = await this.#answers.of(this.#run, args, payload);
         this.#calls += calls;
-        // It has lost its right to what was read meanwhile; a client that resumes gets it then.
+        // The caller must not get messages that were read after its right ended. A client that resumes gets them if it may.
         if (this.#failure !== undefined) throw this.#failure;
         const result = this.#withRoom(answered);
         if (isShed(result)) return this.#breakOff(result);
         this.#messages += 1;
         streams.messages += 1;
         yield { result, isLast: false };
-        // The transport asks for the next message once this one has been taken, however long that one is in coming.
+        // The transport asks for the next message once the client has read this one, even if the next one comes much later.
         this.#release?.();
       }
     } catch (error) {
@@ -163,7 +166,7 @@ class Subscription implements OpenStream {
     }
   }
 
-  /** Ends it. */
+  /** Ends the subscription. */
   close(): void {
     clearTimeout(this.#expiry);
     this.#options.streams.close(this);
@@ -171,13 +174,16 @@ class Subscription implements OpenStream {
     this.#release?.();
   }
 
-  /** Ends it before a message that the client must not miss: it connects again, and goes on behind the one before. */
+  /**
+   * Aborts the stream before a message that the client must not miss: the client reconnects and continues behind the
+   * previous one.
+   */
   #breakOff({ errors }: OperationResult): void {
     this.#errors = errors;
     this.cut();
   }
 
-  /** The result, for which room is taken until its client has taken it or has left. */
+  /** Takes room for a result until the client has read it or has left. */
   #withRoom(result: OperationResult): OperationResult {
     const { request, document } = this.#run;
     return this.#options.results.withRoom(result, document.prepared, {
@@ -202,7 +208,7 @@ class Subscription implements OpenStream {
     this.#listener?.end(error);
   }
 
-  /** `moment` is in milliseconds of `Date.now()`. */
+  /** Ends the subscription at `moment`, in milliseconds of `Date.now()`. */
   #expireAt(moment: number | undefined): void {
     if (moment === undefined) return;
     const end = (): void => {
@@ -213,7 +219,7 @@ class Subscription implements OpenStream {
   }
 }
 
-/** True if there was no room for a message: a moment later it may be answered. */
+/** True if there was no room for a message: it may succeed a moment later. */
 function isShed({ data, errors = [] }: OperationResult): boolean {
   return (data ?? null) === null && errors.some(({ extensions }) => extensions['code'] === 'OVERLOADED');
 }

@@ -2,7 +2,9 @@ import { hash } from 'node:crypto';
 import { type GraphQLSchema, getVariableValues, type OperationDefinitionNode, type VariableValues } from 'graphql';
 import type { GraphQLParams } from './params.ts';
 
-/** Drops the variables that an operation does not declare: nothing reads them, and the operation may wait for long. */
+/**
+ * Drops the variables that an operation does not declare: they are never read, and an operation may wait for a long time.
+ */
 export function keepDeclared(params: GraphQLParams, { variableDefinitions = [] }: OperationDefinitionNode): void {
   const { variables } = params;
   if (variables === undefined) return;
@@ -14,7 +16,7 @@ export function keepDeclared(params: GraphQLParams, { variableDefinitions = [] }
   params.variables = Object.fromEntries(kept);
 }
 
-/** The coerced variables of an operation; undefined if they do not fit, and nothing will be executed. */
+/** The coerced variables of an operation; undefined if they do not fit, so that nothing is executed. */
 export function coercedVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
@@ -23,22 +25,25 @@ export function coercedVariables(
   return getVariableValues(schema, variableDefinitions, given, { maxErrors: 1 }).variableValues;
 }
 
-/** Longer texts are named by their hash, so that no operation that waits keeps them. */
+/**
+ * The longest text that is its own name. Longer texts are named by their hash, so that waiting operations do not keep
+ * them.
+ */
 const longestName = 500;
 
-/** A short name of variables, from their text: equal for equal ones. */
+/** A short name of a text of variables. Equal texts have equal names. */
 export function shortName(text: string): string {
   return text.length <= longestName ? text : hash('sha256', text, 'base64url');
 }
 
-/** Variables as JSON: equal for equal ones. */
+/** Variables as JSON. Equal variables have equal texts. */
 export function variablesTextOf(variables: GraphQLParams['variables']): string {
   if (variables === undefined) return '';
   const text = JSON.stringify(variables);
   return text.includes('null') ? JSON.stringify(variables, keepInfinite) : text;
 }
 
-/** A number beyond all doubles is read as an infinite one, which would be written as null. */
+/** Writes an infinite number as one beyond the range of doubles, which is how it was read; JSON would write null. */
 function keepInfinite(_name: string, value: unknown): unknown {
   if (value === Number.POSITIVE_INFINITY) return JSON.rawJSON('1e999');
   return value === Number.NEGATIVE_INFINITY ? JSON.rawJSON('-1e999') : value;

@@ -4,7 +4,7 @@ import { RefusedDocument } from '../request-error.ts';
 import { type ManifestEntry, ManifestError } from './manifest.ts';
 import type { DocumentUse, DocumentUses } from './uses.ts';
 
-/** A document that its owner listed: every operation of it is prepared. */
+/** A listed document. All of its operations are prepared. */
 export interface ListedDocument {
   readonly id: string;
   readonly text: string;
@@ -15,21 +15,21 @@ export interface ListedDocument {
   readonly use: DocumentUse;
 }
 
-/** The documents of all manifests at one time. It never changes: a reload makes another. */
+/** The documents of all manifests at one time. A set is immutable: a reload makes a new one. */
 export interface DocumentSet {
   readonly byId: ReadonlyMap<string, ListedDocument>;
-  /** By the text as it is listed, and by the text without what GraphQL ignores. */
+  /** Documents by their listed text, and by that text without ignored characters (white space, commas and comments). */
   readonly byText: ReadonlyMap<string, ListedDocument>;
   /** Length of the longest text. */
   readonly longest: number;
-  /** What is wrong with documents that are listed but not valid: file, id and error. */
+  /** The listed documents that are not valid: file, id and error of each. */
   readonly problems: readonly string[];
 }
 
 /** The documents of a gateway without a manifest. */
 export const noDocuments: DocumentSet = { byId: new Map(), byText: new Map(), longest: 0, problems: [] };
 
-/** What a set is made with. `previous` lends what it has prepared already. */
+/** Collaborators of a set. Documents that `previous` has prepared are taken from it. */
 export interface DocumentSetOptions {
   readonly prepare: PrepareListed;
   readonly uses: DocumentUses;
@@ -37,8 +37,8 @@ export interface DocumentSetOptions {
 }
 
 /**
- * Prepares the documents of manifests, one in each step, so that a reload can let other work in between. Throws
- * a ManifestError if one id has two texts. Documents that are not valid are in the set: they answer what is wrong.
+ * Prepares the documents of manifests, one in each step, so that a reload can let other work run in between. Throws a
+ * ManifestError if one id has two texts. The set includes documents that are not valid: they answer with their errors.
  */
 export function* prepareSet(
   entries: readonly ManifestEntry[],
@@ -66,7 +66,7 @@ export function* prepareSet(
   return { byId, byText, longest, problems };
 }
 
-/** The listed document that a text is, white space and comments aside; undefined if there is none. */
+/** Finds the listed document with this text, ignoring white space and comments; undefined if there is none. */
 export function listedByText({ byText, longest }: DocumentSet, text: string): ListedDocument | undefined {
   const exact = byText.get(text);
   if (exact !== undefined || isFarLonger(text, longest)) return exact;
@@ -74,12 +74,12 @@ export function listedByText({ byText, longest }: DocumentSet, text: string): Li
   return bare === undefined ? undefined : byText.get(bare);
 }
 
-/** True if a text is this document, white space and comments aside. */
+/** True if a text equals that of a document, ignoring white space and comments. */
 export function isTextOf({ text, bare }: ListedDocument, other: string): boolean {
   return other === text || (!isFarLonger(other, text.length) && withoutIgnored(other) === bare);
 }
 
-/** Reading through a long text only to refuse it would be a present to attackers. */
+/** True if a text is so long that it cannot be a listed one. Such texts are not read, because attackers could send many. */
 function isFarLonger(text: string, length: number): boolean {
   return text.length > length * 10 + 1000;
 }
@@ -106,7 +106,10 @@ function prepareOne(prepare: PrepareListed, text: string): ListedOperations | Re
   }
 }
 
-/** A client that asks for a document that is not valid learns why. It is counted here: no later step knows which it was. */
+/**
+ * Answers requests for a document that is not valid with its errors. The use is counted here, because later steps do not
+ * know the document.
+ */
 function refusing(refused: RefusedDocument, use: DocumentUse): ListedOperations {
   return () => {
     use.hits += 1;

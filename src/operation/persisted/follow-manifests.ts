@@ -9,18 +9,18 @@ import type { DocumentMode } from './policy.ts';
 import type { RemoteManifests } from './remote-manifests.ts';
 import type { DocumentUses } from './uses.ts';
 
-/** Where the listed documents come from, and what they are made with. */
+/** Sources and collaborators of the listed documents. */
 export interface FollowManifestsOptions {
   /** Paths of files and folders, globs and URLs, separated by commas. */
   readonly files: string;
-  /** What the URLs among them hold. */
+  /** The manifests at the URLs among the sources. */
   readonly remote?: RemoteManifests | undefined;
   /** True if a document that is not valid makes the whole list unusable. */
   readonly strict: boolean;
-  /** In `only` a list that has lost most of its documents is not taken while the gateway runs. */
+  /** In the mode `only`, a reload that loses most of the documents is refused. */
   readonly mode: DocumentMode;
   readonly pollMs?: number | undefined;
-  /** Throws a ManifestError if the documents do not suit who else uses them. */
+  /** Throws a ManifestError if the documents do not fit their other users, such as the tools of agents. */
   readonly check: ((set: DocumentSet) => void) | undefined;
   readonly prepare: PrepareListed;
   readonly uses: DocumentUses;
@@ -33,8 +33,9 @@ export interface FollowedManifests extends Omit<FollowedFiles, 'follow'> {
 }
 
 /**
- * Reads and prepares every listed document, then follows the files. Throws a ManifestError if one cannot be used at the
- * start. Later the set is swapped when all of the new one is ready, and a list that cannot be used changes nothing.
+ * Reads and prepares every listed document, then follows the files. Throws a ManifestError if a manifest cannot be used
+ * at the start. Later, the set is replaced once all documents of the new one are prepared; a list that cannot be used
+ * changes nothing.
  */
 export function followManifests(given: FollowManifestsOptions): FollowedManifests {
   const { pollMs, log, uses, remote } = given;
@@ -65,7 +66,7 @@ export function followManifests(given: FollowManifestsOptions): FollowedManifest
   return { current: () => current, ...followed };
 }
 
-/** The same with the files and globs among the sources. */
+/** The options with the files and globs among the sources. */
 interface ReadOptions extends FollowManifestsOptions {
   readonly patterns: readonly string[];
 }
@@ -81,7 +82,10 @@ function* steps(options: ReadOptions, previous: DocumentSet): Generator<void, Do
   return set;
 }
 
-/** An empty file is a deployment that went wrong more often than a wish to refuse everyone. Throws a ManifestError. */
+/**
+ * Throws a ManifestError if a reload loses more than half of the documents. An empty file is more often a failed
+ * deployment than the intent to refuse every document.
+ */
 function checkShrinking(before: number, now: number): void {
   if (now * 2 >= before) return;
   const expected = `expected at least half of the ${before} documents in use, because PERSISTED_DOCUMENTS_MODE is only`;
@@ -99,7 +103,7 @@ function finish(work: Generator<void, DocumentSet>): DocumentSet {
   }
 }
 
-/** Lets requests be answered between two documents. */
+/** Prepares the documents of a set and lets requests be answered in between. */
 async function finishInPieces(work: Generator<void, DocumentSet>): Promise<DocumentSet> {
   for (;;) {
     const { done, value } = work.next();

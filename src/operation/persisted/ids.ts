@@ -3,15 +3,15 @@ import { isObject } from '../../rest/values.ts';
 import { type GraphQLParams, idMembers } from '../params.ts';
 import { requestError } from '../request-error.ts';
 
-/** The id of a document in a request, and the dialect in which a miss must be answered. */
+/** The id of a document in a request, and whether a miss has to be answered as for automatic persisted queries. */
 export interface DocumentId {
   /** Normalised by `toDocumentId`. */
   readonly id: string;
-  /** True if it stood in `extensions.persistedQuery`: only there a client sends the text after a miss. */
+  /** True if it came in `extensions.persistedQuery`: only such clients send the text after a miss. */
   readonly automatic: boolean;
 }
 
-/** The id of the document that a request asks for; undefined if it names none. Throws for one that is malformed. */
+/** The id of the document in a request; undefined if the request has none. Throws if the id is malformed. */
 export function documentIdOf({ ids, extensions }: GraphQLParams): DocumentId | undefined {
   const persistedQuery = extensions?.['persistedQuery'];
   const automatic = persistedQuery === undefined || persistedQuery === null ? undefined : automaticId(persistedQuery);
@@ -27,17 +27,17 @@ export function documentIdOf({ ids, extensions }: GraphQLParams): DocumentId | u
   return id === undefined ? undefined : { id, automatic: automatic !== undefined };
 }
 
-/** One spelling of each id: `sha256:H`, `H` and H in capitals are the same SHA-256 (appendix A, Document identifier). */
+/** Normalises an id: `sha256:H`, `H` and H in capitals are the same SHA-256 (appendix A, Document identifier). */
 export function toDocumentId(id: string): string {
   return /^(?:sha256:)?[\da-f]{64}$/i.test(id) ? id.slice(-64).toLowerCase() : id;
 }
 
-/** True if an id, normalised, is a SHA-256: the only kind that proves its text. */
+/** True if a normalised id is a SHA-256: only such an id can be checked against a text. */
 export function isHash(id: string): boolean {
   return /^[\da-f]{64}$/.test(id);
 }
 
-/** The id of a text by itself: the SHA-256 of its UTF-8 (appendix A, SHA256 Hex Document Identifier). */
+/** The SHA-256 of a text as UTF-8, which serves as its id (appendix A, SHA256 Hex Document Identifier). */
 export function hashOf(text: string): string {
   return hash('sha256', text, 'hex');
 }

@@ -9,13 +9,13 @@ export interface ManifestFile {
   readonly text: string;
 }
 
-/** Where manifests are: paths of files and folders or globs, and URLs. */
+/** The locations of manifests: paths of files and folders, globs, and URLs. */
 export interface ManifestSources {
   readonly patterns: readonly string[];
   readonly urls: readonly string[];
 }
 
-/** The members of PERSISTED_DOCUMENTS. They are separated by commas, but for those within the braces of a glob. */
+/** Splits PERSISTED_DOCUMENTS into its members. Commas separate them, except within the braces of a glob. */
 export function sourcesOf(members: string): ManifestSources {
   const all = members
     .split(/,(?![^{]*\})/)
@@ -54,7 +54,7 @@ function findFiles(pattern: string): string[] {
   );
 }
 
-/** A folder as the glob of the manifests and documents in it, but not below it; anything else as it is. */
+/** Converts a folder to the glob of the manifests and documents directly in it; returns anything else unchanged. */
 export function globOf(path: string): string {
   return statsOf(path)?.isDirectory() === true ? join(path, '*.{json,graphql,gql}') : path;
 }

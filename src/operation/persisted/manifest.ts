@@ -26,7 +26,10 @@ export function readManifest(file: string, text: string): ManifestEntry[] {
 
 type Pair = readonly [id: string, text: string];
 
-/** Editors end files with a line break, which clients may or may not send and hash. */
+/**
+ * The document of a GraphQL file. It has two ids, because editors end files with a line break that clients may or may not
+ * send and hash.
+ */
 function ofGraphQL(file: string, text: string): ManifestEntry {
   return { id: hashOf(text), aliases: [hashOf(text.trim())], text, file };
 }
@@ -60,15 +63,16 @@ function ofApollo(file: string, { format, version, operations }: JsonObject): Pa
   });
 }
 
-/** `[[id, text], …]`, as servers of Relay's remote persisting keep it. */
+/** An element of `[[id, text], …]`, the form in which servers for Relay's remote persisting keep documents. */
 function ofPair(file: string, pair: unknown, index: number): Pair {
   const [id, text]: readonly unknown[] = isList(pair) ? pair : [];
   return toPair(file, id, text, `[${index}]`, 'a pair of an id and a text');
 }
 
 /**
- * `{id: text}` of relay-compiler (`persistConfig.file`) and of graphql-codegen's client preset (`persistedDocuments`), or
- * `{id: {name, source}}` of Apollo iOS (`legacyAPQ`) and Apollo Kotlin (`operationOutput`).
+ * A member of `{id: text}`, as relay-compiler (`persistConfig.file`) and the client preset of graphql-codegen
+ * (`persistedDocuments`) write it, or of `{id: {name, source}}`, as Apollo iOS (`legacyAPQ`) and Apollo Kotlin
+ * (`operationOutput`) write it.
  */
 function ofMember(file: string, id: string, value: unknown): Pair {
   const text = isObject(value) ? value['source'] : value;

@@ -16,30 +16,33 @@ import { createDocumentUses, type DocumentUses } from './uses.ts';
 export interface PersistedSettings {
   /** The path of a file or a folder of manifests, or a glob; undefined if there are none. */
   readonly files: string | undefined;
-  /** What the URLs among them hold. */
+  /** The manifests at the URLs among the sources. */
   readonly remote?: RemoteManifests | undefined;
   readonly mode: DocumentMode;
   /** True if a listed document that is not valid keeps the gateway from starting. */
   readonly strict: boolean;
   /** True if clients may register documents by their hash; undefined: in every mode but `only`. */
   readonly automatic: boolean | undefined;
-  /** Redis that keeps what clients registered; undefined: memory alone. */
+  /** The URL of the Redis that keeps the documents that clients registered; undefined: they are kept in memory alone. */
   readonly redisUrl: string | undefined;
-  /** Certificates, in PEM form, of authorities that are trusted for Redis beside those that Node trusts. */
+  /** PEM certificates of authorities that are trusted for Redis, in addition to those that Node trusts. */
   readonly redisAuthorities: string | undefined;
-  /** The path of a file with the password of Redis, read at each connect; undefined: the URL has it, or there is none. */
+  /**
+   * The path of a file with the password of Redis, read at each connect; undefined if the password is in the URL or there
+   * is none.
+   */
   readonly redisPasswordFile: string | undefined;
   /** The password of the Sentinels, if they have one. */
   readonly redisSentinelPassword: string | undefined;
-  /** Keeps what clients registered with any process of this gateway; not asked if there is a Redis. */
+  /** Keeps the documents that clients registered with any process of this gateway; not used if there is a Redis. */
   readonly sharedStore: SharedTexts | undefined;
-  /** How long a GET by id without errors may be cached by its client, in seconds. */
+  /** The time for which a client may cache the answer to a GET by id without errors, in seconds. */
   readonly getMaxAge: number;
-  /** How often manifests are looked at, in milliseconds; by default that of `FollowOptions`. */
+  /** The interval at which manifests are checked, in milliseconds; by default that of `FollowOptions`. */
   readonly pollMs?: number | undefined;
 }
 
-/** What is used if nothing is set. */
+/** The settings if none are given. */
 export const defaultPersistedSettings: PersistedSettings = {
   files: undefined,
   mode: 'allow',
@@ -60,7 +63,7 @@ export interface PersistedOptions extends PersistedSettings {
   readonly prepare: Prepare;
   /** The Redis that the settings name; undefined if they name none. */
   readonly redis?: SharedRedis | undefined;
-  /** Throws a ManifestError if the listed documents do not suit who else uses them. */
+  /** Throws a ManifestError if the documents do not fit their other users, such as the tools of agents. */
   readonly check?: ((set: DocumentSet) => void) | undefined;
   readonly log: Log;
 }

@@ -8,14 +8,14 @@ import { hashOf } from './ids.ts';
 import type { Policy } from './resolve.ts';
 
 /**
- * What may run beside listed documents: `off` ignores manifests, `allow` runs any text, `log` too but logs what `only` would
- * refuse, `only` runs nothing else; a listed document may come as text.
+ * The modes of listed documents. `off` ignores manifests. `allow` runs any text. `log` runs any text as well, but logs
+ * the texts that `only` would refuse. `only` runs listed documents alone, by id or as text.
  */
 export const documentModes = ['off', 'allow', 'log', 'only'] as const;
-/** One of them. */
+/** One of the modes. */
 export type DocumentMode = (typeof documentModes)[number];
 
-/** What the policy of a mode needs. */
+/** Settings and collaborators of a policy. */
 export interface PolicyOptions {
   readonly mode: DocumentMode;
   readonly introspection: boolean;
@@ -52,7 +52,7 @@ export function createPolicy({ mode, introspection, prepare, log }: PolicyOption
   }
 }
 
-/** Tools that read the schema send texts of their own. */
+/** True if an operation only reads the schema: tools send their own texts for that. */
 function asksOnlyForSchema(text: string, { operationName }: GraphQLParams, prepare: Prepare): boolean {
   let prepared: PreparedOperation;
   try {

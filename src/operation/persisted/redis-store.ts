@@ -3,22 +3,23 @@ import { createScript, type SharedRedis } from '../../redis.ts';
 import { hashOf } from './ids.ts';
 import type { SharedTexts } from './store.ts';
 
-/** How long a text is kept after it was last given to Redis, in seconds: a week. */
+/** The time that Redis keeps a text after it was last stored, in seconds: a week. */
 const keptSeconds = 7 * 24 * 3600;
 
-/** Bytes that a text takes up in Redis beside its own, about. */
+/** The approximate bytes that a text takes in Redis beside its own. */
 const entryBytes = 200;
 
 /**
- * The rooms that texts have there, and the most bytes in each. A caller always has the same one, so that none can drive out
- * what those of the other rooms have registered.
+ * The number of rooms that texts are divided into, and the most bytes in each. A caller always uses the same room, so it
+ * cannot evict the texts in the others.
  */
 const rooms = 8;
 const roomBytes = 4 * 2 ** 20;
 
 /**
- * Notes that a text is in a room, and answers which others have to leave it: those that were given to it longest ago. A room is
- * a sorted set of hashes and sizes by that time. The member `bytes` has a score below zero, the sum of the sizes.
+ * Records a text in its room and returns the texts that must leave it: those that were stored least recently. A room is a
+ * sorted set of hashes and sizes, scored by the time of storing. The member `bytes` holds the sum of the sizes as a score
+ * below zero.
  */
 const enter = createScript(`
 local time = redis.call('TIME')
@@ -37,8 +38,8 @@ redis.call('EXPIRE', KEYS[1], ${keptSeconds})
 return leaving`);
 
 /**
- * Keeps texts in Redis, under the keys that Apollo Server uses (`apq:<hash>`). A Redis that is down, slow or full is a
- * miss, never an error.
+ * Keeps texts in Redis, under the keys that Apollo Server uses (`apq:<hash>`). If Redis is down, slow or full, that is a
+ * miss and never an error.
  */
 export function createRedisStore(redis: SharedRedis): SharedTexts {
   const keep = async (hashOfText: string, text: string, callerName: string): Promise<void> => {
@@ -53,7 +54,7 @@ export function createRedisStore(redis: SharedRedis): SharedTexts {
   return {
     get: async (hashOfText) => {
       const text = await redis.ask('get', [`apq:${hashOfText}`]);
-      // Others may write to the same Redis.
+      // Other programs may write to the same Redis.
       return typeof text === 'string' && hashOf(text) === hashOfText ? text : undefined;
     },
     set: (hashOfText, text, callerName) => void keep(hashOfText, text, callerName),

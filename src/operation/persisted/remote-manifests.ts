@@ -5,26 +5,26 @@ import { type Fetched, type FetchOptions, fetchDocument } from '../../rest/trans
 import { ManifestError, readManifest } from './manifest.ts';
 import type { ManifestFile } from './manifest-files.ts';
 
-/** Manifests that a server has, as they were fetched last. */
+/** Manifests of servers, as they were last fetched. */
 export interface RemoteManifests {
   readonly current: () => readonly ManifestFile[];
-  /** Calls back when one of them has changed. */
+  /** Calls the listener when a manifest has changed. */
   readonly onChange: (listener: () => void) => void;
 }
 
-/** Where manifests are fetched. Times in milliseconds. */
+/** Sources and settings of fetched manifests. Times in milliseconds. */
 export interface FollowRemoteOptions {
   readonly urls: readonly string[];
-  /** What is sent as `Authorization: Bearer`, read at each time; undefined: nothing. */
+  /** The token for `Authorization: Bearer`, read for each request; undefined: no header is sent. */
   readonly token: () => string | undefined;
-  /** The way to a URL: a proxy, and whom to trust. */
+  /** The route to a URL: a proxy, and the trusted authorities. */
   readonly route: (url: string) => FetchOptions['route'];
   readonly log: Log;
-  /** How often they are asked for again; by default each minute. */
+  /** The interval between fetches; a minute by default. */
   readonly pollMs?: number;
 }
 
-/** Manifests that are fetched again and again. */
+/** Manifests that are fetched repeatedly. */
 export interface FollowedRemote extends RemoteManifests {
   /** Fetches them now. */
   readonly reload: () => Promise<void>;
@@ -34,7 +34,7 @@ export interface FollowedRemote extends RemoteManifests {
 /** The largest manifest, in bytes. */
 const maxBytes = 10 * 2 ** 20;
 
-/** Tries at the start, and how long each of them may take: ten seconds in all. */
+/** The number of tries at the start, the longest time of each, and the pause between them: ten seconds in all. */
 const firstTries = 3;
 const firstTimeoutMs = 3000;
 const betweenTriesMs = 500;
@@ -42,8 +42,9 @@ const betweenTriesMs = 500;
 const pollTimeoutMs = 10_000;
 
 /**
- * Fetches manifests, and then asks each minute whether they have changed. Rejects with a ManifestError if one cannot be
- * fetched at the start, or is none. Later each reason why one cannot be used is logged once, and changes nothing.
+ * Fetches manifests, and checks each minute whether they have changed. Rejects with a ManifestError if one cannot be
+ * fetched at the start or is not a manifest. Later, a manifest that cannot be used changes nothing, and each reason is
+ * logged once.
  */
 export async function followRemoteManifests(options: FollowRemoteOptions): Promise<FollowedRemote> {
   const { urls, log, pollMs = 60_000 } = options;
@@ -54,7 +55,7 @@ export async function followRemoteManifests(options: FollowRemoteOptions): Promi
     const changes = await Promise.all(manifests.map((manifest) => manifest.renew(log)));
     if (changes.includes(true)) changed();
   };
-  // One after the other: an older answer must not overtake a newer one.
+  // Reloads run one after the other: an older answer must not replace a newer one.
   let last: Promise<void> = Promise.resolve();
   const reload = (): Promise<void> => (last = last.then(look));
   const timer = setInterval(() => void reload(), pollMs);
@@ -71,13 +72,13 @@ export async function followRemoteManifests(options: FollowRemoteOptions): Promi
 
 /** One manifest of a server. */
 class RemoteManifest {
-  /** What it was when it could be used last; its name is the URL without a query, which may hold a key. */
+  /** The manifest as it was when it could last be used. Its name is the URL without the query, which may hold a key. */
   manifest: ManifestFile;
   readonly #url: string;
   readonly #options: Pick<FollowRemoteOptions, 'token' | 'route'>;
-  /** The `ETag` of the answer that came last, whether it could be used or not. */
+  /** The `ETag` of the last answer, whether it could be used or not. */
   #etag: string | undefined;
-  /** Why it cannot be used now, if it has been logged. */
+  /** The reason why it cannot be used now, if that has been logged. */
   #logged: string | undefined;
 
   constructor(url: string, options: Pick<FollowRemoteOptions, 'token' | 'route'>) {
@@ -98,11 +99,11 @@ class RemoteManifest {
     }
   }
 
-  /** True if it is another one now. */
+  /** Fetches it again; true if it has changed. */
   async renew(log: Log): Promise<boolean> {
     try {
       const isNew = await this.#fetch(pollTimeoutMs);
-      // An answer that has not changed since it could not be used still cannot.
+      // If the server says that nothing has changed since an answer that could not be used, it still cannot be used.
       if (isNew !== undefined) this.#logged = undefined;
       return isNew === true;
     } catch (error) {
@@ -113,7 +114,10 @@ class RemoteManifest {
     }
   }
 
-  /** True if another manifest came, false for the same one, undefined if the server says that nothing has changed. */
+  /**
+   * Resolves to true if the manifest has changed, to false if it is the same, to undefined if the server says that
+   * nothing has changed.
+   */
   async #fetch(timeoutMs: number): Promise<boolean | undefined> {
     const fetched = await this.#ask(timeoutMs);
     if (fetched === undefined) return undefined;

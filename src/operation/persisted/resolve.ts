@@ -7,25 +7,25 @@ import { type DocumentId, documentIdOf, hashOf, isHash } from './ids.ts';
 import type { Registrations, Share } from './store.ts';
 import type { AutomaticUse, DocumentUse } from './uses.ts';
 
-/** The operation that a request asks for, in whichever way it says so. */
+/** The operation that a request asks for, by text or by id. */
 export interface Resolved {
   readonly prepared: PreparedOperation;
   /** True if the request named the document by an id. */
   readonly byId: boolean;
   /** Counters of the listed document; undefined if the document is not listed. */
   readonly use: DocumentUse | undefined;
-  /** Gives what a client registered to other processes; undefined if there is nothing to give. */
+  /** Shares the text that a client registered with other processes; undefined if there is nothing to share. */
   readonly share?: Share | undefined;
 }
 
-/** Finds and prepares what a request asks for. Throws GraphQLErrors and RefusedDocuments, now or later. */
+/** Finds and prepares the operation of a request. Throws, or rejects with, GraphQLErrors and RefusedDocuments. */
 export type ResolveDocument = (params: GraphQLParams) => Resolved | Promise<Resolved>;
 
-/** Decides what is run beside listed documents. */
+/** Decides which texts that are not listed may run. */
 export interface Policy {
-  /** Lets free text run that is not listed, and may log that; throws the reason if it may not run. */
+  /** Admits a text that is not listed, and may log it. Throws the reason if the text may not run. */
   readonly admit: (text: string, params: GraphQLParams) => void;
-  /** True if free text is looked for in the list at all. */
+  /** True if texts are looked up in the list. */
   readonly readsText: boolean;
 }
 
@@ -34,12 +34,15 @@ export interface ResolveOptions {
   readonly documents: () => DocumentSet;
   readonly prepare: Prepare;
   readonly policy: Policy;
-  /** What clients registered; undefined if automatic persisted queries are off. */
+  /** The documents that clients registered; undefined if automatic persisted queries are off. */
   readonly store: Registrations | undefined;
   readonly automatic: AutomaticUse;
 }
 
-/** Look-up of documents: an id in the manifests first, then among what clients registered; text by the policy. */
+/**
+ * Looks up documents. An id is looked up in the manifests first, then among the documents that clients registered. A text
+ * is subject to the policy.
+ */
 export function createResolve(options: ResolveOptions): ResolveDocument {
   return (params) => {
     const id = documentIdOf(params);
@@ -68,7 +71,7 @@ function run({ operations, use }: ListedDocument, { operationName }: GraphQLPara
   return { prepared: operations(operationName), byId, use };
 }
 
-/** A text that comes with the id must be the listed one. */
+/** Resolves a listed document. If the request also has a text, it must be the listed one. */
 function ofListed(listed: ListedDocument, params: GraphQLParams): Resolved {
   const { query } = params;
   if (query === undefined || query === '' || isTextOf(listed, query)) return run(listed, params, true);
@@ -76,7 +79,7 @@ function ofListed(listed: ListedDocument, params: GraphQLParams): Resolved {
   throw requestError('badParameter', 'The id belongs to another document than the one that came with it.');
 }
 
-/** A text with its own hash is registered, if it may run at all. */
+/** Resolves a text that comes with its hash. The text is registered if it may run. */
 function ofProven(text: string, id: DocumentId, params: GraphQLParams, options: ResolveOptions): Resolved {
   if (!isHash(id.id) && !id.automatic) throw unknownDocument(id.id);
   if (hashOf(text) !== id.id) throw hashMismatch();
@@ -102,7 +105,10 @@ function ofStored(id: DocumentId, params: GraphQLParams, options: ResolveOptions
   return found instanceof Promise ? found.then(answer) : answer(found);
 }
 
-/** The message must not read like a miss, or Apollo clients would send the text. */
+/**
+ * The refusal of an id that no document has. Its message must not read like a miss of automatic persisted queries,
+ * because Apollo clients would then send the text.
+ */
 function unknownDocument(id: string): GraphQLError {
   return requestError('unknownDocument', `There is no document with the id ${JSON.stringify(id.slice(0, 100))}.`);
 }

@@ -1,17 +1,17 @@
 import { LRUCache } from 'lru-cache';
 
-/** Texts by their SHA-256: what clients registered. It may forget any of them at any time, and never fails. */
+/** The texts that clients registered, by their SHA-256. A store may forget any text at any time, and never fails. */
 export interface TextStore {
-  /** The text; undefined if it is not known. A store that answers at once answers without a promise. */
+  /** Finds a text; undefined if it is not known. A store that answers at once does so without a promise. */
   readonly get: (hash: string) => string | undefined | Promise<string | undefined>;
   readonly set: (hash: string, text: string) => void;
   readonly close: () => void;
 }
 
-/** Most texts that one process keeps, and their bytes at two for a character. */
+/** The most texts that one process keeps, and the most bytes, counted as two for each character. */
 const most = { entries: 10_000, bytes: 32 * 2 ** 20 };
 
-/** Keeps the texts that were asked for last in memory. */
+/** Keeps the most recently used texts in memory. */
 export function createMemoryStore({ entries, bytes } = most): TextStore {
   const texts = new LRUCache<string, string>({
     max: entries,
@@ -25,28 +25,33 @@ export function createMemoryStore({ entries, bytes } = most): TextStore {
   };
 }
 
-/** Texts that other processes know, too. */
+/** Texts that several processes share. */
 export interface SharedTexts extends Pick<TextStore, 'get'> {
-  /** Keeps a text on behalf of a caller, if there is room for it. */
+  /** Stores a text on behalf of a caller, if there is room. */
   readonly set: (hash: string, text: string, callerName: string) => void;
 }
 
-/** Gives a text to other processes on behalf of a caller. */
+/** Shares a text with other processes on behalf of a caller. */
 export type Share = (callerName: string) => void;
 
-/** What clients registered with this process, and what others share with it. `set` keeps a text for this process alone. */
+/**
+ * The texts that clients registered with this process, and those that other processes share. `set` stores a text in this
+ * process only.
+ */
 export interface Registrations extends TextStore {
-  /** Undefined if the other processes have been given the text a short time ago, or if there are none. */
+  /**
+   * Makes the function that shares a text; undefined if the text was shared recently, or if there are no other processes.
+   */
   readonly shareOf: (hash: string, text: string) => Share | undefined;
 }
 
-/** A text that is in use is given to the other processes again after so long, in milliseconds. */
+/** The interval at which a text in use is shared again, in milliseconds. */
 const sharedAgainMs = 60_000;
 
-/** Asks the near store first, and keeps there what only the shared one knew. */
+/** Combines both stores. The near one is read first, and keeps the texts that are found only in the shared one. */
 export function createRegistrations(near: TextStore, shared: SharedTexts | undefined): Registrations {
   if (shared === undefined) return { ...near, shareOf: () => undefined };
-  /** Texts that were given to others, or came from them, a short time ago: since then they may have been lost there. */
+  /** Texts that were recently shared or received. Later, the other processes may have lost them. */
   const known = new LRUCache<string, true>({ maxSize: most.entries, sizeCalculation: () => 1, ttl: sharedAgainMs });
   return {
     get: async (hash) => {
@@ -60,7 +65,7 @@ export function createRegistrations(near: TextStore, shared: SharedTexts | undef
     },
     set: (hash, text) => {
       near.set(hash, text);
-      // A client sends a text if some process did not know it.
+      // A client sends a text only if some process did not know it.
       known.delete(hash);
     },
     shareOf: (hash, text) => {

@@ -1,4 +1,4 @@
-/** What became of the operations of one listed document. */
+/** Counters of the operations of one listed document. */
 export interface DocumentUse {
   readonly id: string;
   hits: number;
@@ -7,19 +7,19 @@ export interface DocumentUse {
   restCalls: number;
 }
 
-/** What became of automatic persisted queries. */
+/** Counters of automatic persisted queries. */
 export interface AutomaticUse {
   hits: number;
   misses: number;
   registrations: number;
 }
 
-/** Counters of persisted documents. They only grow, except that documents which are no longer listed are dropped. */
+/** Counters of persisted documents. They only increase, and documents that are no longer listed are dropped. */
 export interface DocumentUses {
   readonly automatic: AutomaticUse;
   /** The counters of a listed document, the same object for the same id. */
   readonly of: (id: string) => DocumentUse;
-  /** Forgets the documents that are not listed any more. */
+  /** Drops the documents that are no longer listed. */
   readonly keep: (ids: ReadonlySet<string>) => void;
   readonly all: () => readonly Readonly<DocumentUse>[];
 }
