@@ -6,11 +6,11 @@ import type { Decision, LookQuestion, PermitEnd, WorkerClaim } from './messages.
 interface Held {
   readonly claims: Map<number, Claim>;
   readonly permits: Map<number, Permit>;
-  /** The operations of the claims of this turn of the event loop, by the numbers that the worker has given them. */
+  /** The operations of the claims in this turn of the event loop, by the numbers that the worker gave them. */
   readonly operations: Map<number, object>;
 }
 
-/** Lets workers spend one budget; `RemoteBudget` is the side of a worker. */
+/** Lets all workers spend one budget. `RemoteBudget` is the worker's side. */
 export class BudgetService {
   readonly #budget: CallBudget;
   readonly #held = new Map<object, Held>();
@@ -19,14 +19,14 @@ export class BudgetService {
     this.#budget = budget;
   }
 
-  /** A worker asks for a REST call. */
+  /** Claims a REST call for a worker. */
   async claim(worker: object, { id, operation, demand }: WorkerClaim): Promise<Decision> {
     const held = this.#heldBy(worker);
     const claim = this.#budget.claim(demand, operationOf(held, operation));
     held.claims.set(id, claim);
     try {
       const permit = await claim.permit;
-      // Its worker has ended meanwhile.
+      // The worker may have ended in the meantime.
       if (this.#held.get(worker) === held) held.permits.set(id, permit);
       else permit.giveBack();
       return { waited: permit.waited, left: permit.left };
@@ -37,10 +37,10 @@ export class BudgetService {
     }
   }
 
-  /** A call of a worker has ended, or is not wanted any more. */
+  /** Ends a claim: the worker's call has ended or is no longer wanted. */
   end(worker: object, { id, how }: PermitEnd): void {
     const { claims, permits } = this.#heldBy(worker);
-    // Undecided, it was left; the permit may be under way.
+    // A claim that is not decided yet is withdrawn; its permit may be on its way.
     claims.get(id)?.leave();
     const permit = permits.get(id);
     permits.delete(id);
@@ -48,12 +48,12 @@ export class BudgetService {
     else permit?.end(how);
   }
 
-  /** What is left. */
+  /** The rest of the budget. */
   look({ who, asked }: LookQuestion): Promise<Outlooks> | Outlooks {
     return this.#budget.look(who, asked);
   }
 
-  /** A worker has ended, and its calls with it. */
+  /** Ends all claims and permits of a worker that has ended. */
   ended(worker: object): void {
     const held = this.#held.get(worker);
     this.#held.delete(worker);
@@ -74,7 +74,7 @@ export class BudgetService {
   }
 }
 
-/** Claims of one operation come in one turn. */
+/** The object that stands for an operation of a worker. All claims of one operation come in one turn of the event loop. */
 function operationOf({ operations }: Held, number: number): object {
   if (operations.size === 0) setImmediate(() => operations.clear());
   const operation = operations.get(number) ?? {};

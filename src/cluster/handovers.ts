@@ -1,24 +1,24 @@
 import type { ChildProcess } from 'node:child_process';
 import { isObject } from '../rest/values.ts';
 
-/** A connection that no worker reads yet. */
+/** A connection that has been handed to a worker and that the worker does not read yet. */
 interface Connection {
   readonly close: () => void;
 }
 
-/** Counts of the connections that a worker was handed. */
+/** The numbers of connections that a worker was handed. */
 export interface Handovers {
-  /** Since its start. */
+  /** All connections since its start. */
   readonly handed: number;
-  /** Those that it has not taken yet. */
+  /** The connections that it has not taken yet. */
   readonly untaken: number;
 }
 
 /**
- * Counts the connections that a worker is handed, and closes those that it had not taken when it ended, as the system closes
- * those that it had. Node's cluster waits for the dead worker's word for ever, and the clients with it: in `handoff` of
- * lib/internal/cluster/round_robin_handle.js a message `newconn` with a number goes out, and an `ack` of that number comes
- * back before anything is read from the connection.
+ * Counts the connections that a worker is handed, and closes those that it had not taken when it ended, as the operating
+ * system closes those that it had taken. Node's cluster would wait forever for the ended worker's acknowledgement, and
+ * the clients with it. In `handoff` of lib/internal/cluster/round_robin_handle.js, a message `newconn` with a number is
+ * sent, and the worker sends an `ack` with that number before it reads from the connection.
  */
 export function watchHandovers(worker: ChildProcess): Handovers {
   const untaken = new Map<unknown, Connection>();

@@ -1,21 +1,22 @@
 import { setTimeout as delay, setImmediate as nextImmediate } from 'node:timers/promises';
 import type { WorkerHandle } from './worker-handle.ts';
 
-/** A worker that stops. */
+/** A worker that is stopping. */
 type Stopping = Pick<WorkerHandle, 'tell' | 'handed' | 'untaken'>;
 
 /**
- * Every connection has been accepted if so many looks in a row find no new one. So many milliseconds later it goes on in any
- * case.
+ * The number of looks in a row without a new connection after which all connections count as accepted, and the longest
+ * time for that, in milliseconds.
  */
 const emptyLooks = 4;
 const longestLookMs = 1000;
 const tickMs = 5;
 
 /**
- * Has workers stop listening together. The primary accepts for all of them, and its socket closes when the last worker
- * leaves it: what it has accepted or not yet accepted then is reset. So first all workers let requests wait, until no
- * client is left to connect; then all leave the socket; and only then requests are answered, whose clients come again.
+ * Makes all workers stop listening together. The primary accepts for all of them, and its socket is closed when the last
+ * worker leaves it. Connections that are still waiting then are reset. So all workers first let requests wait until no
+ * client is about to connect. Then all leave the socket. Only then are requests answered, after which their clients
+ * reconnect.
  */
 export class JointStop {
   readonly #workers: ReadonlyMap<unknown, Stopping>;
@@ -24,31 +25,34 @@ export class JointStop {
   #hasBegun = false;
   #isLooking = false;
 
-  /** `workers` are those that run, at any time. */
+  /** `workers` always holds the running workers. */
   constructor(workers: ReadonlyMap<unknown, Stopping>) {
     this.#workers = workers;
   }
 
-  /** All workers are about to stop. */
+  /** Notes that all workers are about to stop. */
   begin(): void {
     this.#hasBegun = true;
   }
 
-  /** A worker lets its requests wait. One that stops alone need not wait for the others, which go on listening. */
+  /**
+   * Notes that a worker lets its requests wait. A worker that stops alone does not wait for the others, which go on
+   * listening.
+   */
   holding(worker: Stopping): void {
     this.#holding.add(worker);
     if (this.#hasBegun) this.proceed();
     else worker.tell('close', undefined);
   }
 
-  /** A worker has stopped listening. */
+  /** Notes that a worker has stopped listening. */
   closed(worker: Stopping): void {
     this.#closed.add(worker);
     if (this.#hasBegun) this.proceed();
     else worker.tell('answer', undefined);
   }
 
-  /** Goes on if no worker has to be waited for any more; called again when one has ended. */
+  /** Takes the next step once no worker has to be waited for. It is called again when a worker has ended. */
   proceed(): void {
     const all = [...this.#workers.values()];
     if (!this.#isLooking && all.every((worker) => this.#holding.has(worker))) {
@@ -64,7 +68,7 @@ export class JointStop {
     while (empty < emptyLooks && performance.now() < until) {
       const before = this.#sum(({ handed }) => handed);
       await delay(tickMs);
-      // Node's event loop accepts after its timers and before its immediates.
+      // Node's event loop accepts connections after timers and before immediates.
       await nextImmediate();
       const isQuiet = this.#sum(({ handed }) => handed) === before && this.#sum(({ untaken }) => untaken) === 0;
       empty = isQuiet ? empty + 1 : 0;

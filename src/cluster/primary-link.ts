@@ -19,7 +19,7 @@ export interface Served extends Started {
   readonly measure: () => Promise<Measurements>;
 }
 
-/** Longest time that a request waits for a text, in milliseconds: the client can send it instead. */
+/** The longest time that a request waits for a text, in milliseconds: its client can send it instead. */
 const textTimeoutMs = 150;
 
 /** Longest time that a scrape waits, in milliseconds. */
@@ -36,15 +36,15 @@ const failureTimeoutMs = 1000;
 
 /** A worker's side of the channel to the primary. */
 export class PrimaryLink {
-  /** What to serve; it comes once, soon after the start. */
+  /** The orders of the primary, which come once, soon after the start. */
   readonly orders: Promise<Orders>;
   /** Texts that any worker has registered. */
   readonly store: TextStore;
-  /** Epochs of upstream keys that hold over all workers. */
+  /** The epochs of upstream keys, shared by all workers. */
   readonly epochs: WorkerEpochs;
   readonly #primary: Channel<PrimaryFunctions>;
   readonly #orders = Promise.withResolvers<Orders>();
-  /** What the primary allows when this worker stops. */
+  /** Settled when the primary allows the steps of a stop. */
   readonly #mayClose = Promise.withResolvers<void>();
   readonly #mayAnswer = Promise.withResolvers<void>();
   /** The socket that the primary accepts from. */
@@ -53,14 +53,14 @@ export class PrimaryLink {
     mayAnswer: () => this.#permissionAfter('closed', this.#mayAnswer.promise),
   };
   #served: Served | undefined;
-  /** True if files were to be read again before this worker served: it may have read them already. */
+  /** True if a reload was ordered before this worker served: it may have read the files already. */
   #isReloadDue = false;
   #tenants: Tenants | undefined;
   #takeTenants: (tenants: Tenants) => void = ignore;
   #manifests: readonly ManifestFile[] | undefined;
   #takeManifests: () => void = ignore;
 
-  /** Throws if no primary has started this process. */
+  /** Throws if this process was not started by a primary. */
   constructor() {
     if (process.send === undefined) throw new ConfigError("worker: this command is the gateway's own; expected serve");
     this.orders = this.#orders.promise;
@@ -74,13 +74,13 @@ export class PrimaryLink {
     };
   }
 
-  /** Calls back with the tenants that the primary has read, at once if there are any yet. */
+  /** Calls the listener with each set of tenants that the primary reads, at once if there is one. */
   onTenants(listener: (tenants: Tenants) => void): void {
     this.#takeTenants = listener;
     if (this.#tenants !== undefined) listener(this.#tenants);
   }
 
-  /** What the primary has fetched of manifests; undefined if it fetches none. */
+  /** The manifests that the primary has fetched; undefined if it fetches none. */
   get manifests(): RemoteManifests | undefined {
     if (this.#manifests === undefined) return undefined;
     return {
@@ -91,24 +91,24 @@ export class PrimaryLink {
     };
   }
 
-  /** The budget that all workers share, if there is one. */
+  /** The budget that all workers share; undefined if there is none. */
   budgetOf(settings: BudgetSettings | undefined): CallBudget | undefined {
     return settings && new RemoteBudget(settings.windows, this.#primary);
   }
 
-  /** From now on the primary directs this server. */
+  /** Puts this server under the direction of the primary. */
   serve(served: Served): void {
     this.#served = served;
     if (this.#isReloadDue) served.reload();
     this.#primary.tell('listening', { url: served.url, upstream: served.upstream });
   }
 
-  /** Says that this worker cannot start; resolves when it is said. */
+  /** Reports that this worker cannot start. Resolves when the report has been sent. */
   async fail(message: string, exitCode: number): Promise<void> {
     await this.#primary.ask('failed', { message, exitCode }, failureTimeoutMs);
   }
 
-  /** What all workers have counted together. */
+  /** The counts of all workers together. */
   async totals(): Promise<Totals> {
     const totals = await this.#primary.ask('totals', undefined, totalsTimeoutMs);
     if (totals === undefined) throw new Error('the primary did not answer in time');
@@ -127,7 +127,7 @@ export class PrimaryLink {
         this.#orders.resolve(orders);
       },
       stop: () => {
-        // No request is served yet.
+        // No request can be in flight.
         if (this.#served === undefined) process.exit(0);
         this.#served.stop();
       },
@@ -151,7 +151,7 @@ export class PrimaryLink {
   }
 }
 
-/** Without its primary a worker ends anyway. */
+/** Sends a batch. Failures are ignored, because a worker ends without its primary anyway. */
 function send(batch: Batch): void {
   if (process.connected) process.send?.(batch);
 }

@@ -24,30 +24,33 @@ export interface GroupOptions {
   readonly orders: Orders;
   /** Texts that clients have registered with any worker. */
   readonly store: TextStore;
-  /** Whose keys the gateway holds, if it does. */
+  /** The tenants whose keys the gateway holds, if it holds keys. */
   readonly tenants?: Pick<FollowedTenants, 'current' | 'onChange' | 'reloads'> | undefined;
-  /** Manifests that servers have, if any are asked. */
+  /** Manifests of servers, if any are fetched. */
   readonly remote?: RemoteManifests | undefined;
-  /** What each upstream key may call, all workers together, if that is limited. */
+  /** The budget of each upstream key over all workers, if there is one. */
   readonly budget?: CallBudget | undefined;
-  /** The Redis in which that budget is counted, if it is. */
+  /** The Redis that counts this budget, if there is one. */
   readonly redis?: SharedRedis | undefined;
-  /** How long workers may take to stop before they are ended, in milliseconds. */
+  /** The time after which workers that are still stopping are killed, in milliseconds. */
   readonly stopMs: number;
   readonly log: Log;
 }
 
 /** The workers of one gateway. */
 export interface Group extends Started {
-  /** Lets every worker stop as a single gateway does: not ready first, then what is in flight, then the end. */
+  /**
+   * Stops every worker as a single gateway stops: it reports that it is not ready, finishes the requests in flight, and
+   * ends.
+   */
   readonly stop: () => Promise<void>;
-  /** Has every worker read the manifests of persisted documents again. */
+  /** Makes every worker read the manifests of persisted documents again. */
   readonly reload: () => void;
-  /** Resolves when workers end again and again, and none is started any more. */
+  /** Resolves when workers keep ending and no further one is started. */
   readonly givenUp: Promise<WorkersError>;
 }
 
-/** Starts one worker and, once it serves, the others. Rejects with a WorkersError if one cannot start. */
+/** Starts one worker and, once that serves, the others. Rejects with a WorkersError if a worker cannot start. */
 export async function startWorkers(options: GroupOptions): Promise<Group> {
   setUpWorkers();
   const workers = new Workers(options);
@@ -67,11 +70,11 @@ class Workers {
   readonly #options: GroupOptions;
   readonly #restarts: Restarts;
   readonly #budget: BudgetService | undefined;
-  /** By their place, which the next worker takes when one ends. */
+  /** The running workers by their place. When a worker ends, the next one takes its place. */
   readonly #running = new Map<number, WorkerHandle>();
   readonly #jointStop = new JointStop(this.#running);
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** After so long a write of a worker that has ended has arrived, or never will, in milliseconds. */
+  /** The time after which a write of an ended worker has arrived or will never arrive, in milliseconds. */
   readonly #lateMs: number;
   readonly #writes: RecentWrites<WorkerHandle>;
   #retired: Promise<Snapshot> = Promise.resolve([]);
@@ -104,7 +107,7 @@ class Workers {
     );
     this.#running.set(place, worker);
     const { tenants } = this.#options;
-    // They may be others than when the orders were given.
+    // The tenants may have changed since the orders were given.
     if (tenants !== undefined) worker.tell('tenants', tenants.current());
     return worker.started;
   }
@@ -143,14 +146,17 @@ class Workers {
     };
   }
 
-  /** All workers but the one that writes change the epoch of a key. */
+  /** Changes the epoch of a key in all workers but the one that writes. */
   async #changeAll(writer: WorkerHandle, change: EpochChange): Promise<true> {
     this.#writes.note(writer, change);
     await this.#changeOthers(writer, change);
     return true;
   }
 
-  /** A worker has ended: what was read while it was writing must not be used once that has arrived, now or later. */
+  /**
+   * Renews the epochs of the keys that an ended worker was writing with, now and once its last write must have arrived.
+   * Answers that were read while it wrote are then no longer used.
+   */
   #endWrites(writer: WorkerHandle): void {
     const keys = this.#writes.of(writer);
     if (keys.length === 0) return;

@@ -1,20 +1,23 @@
 import { LRUCache } from 'lru-cache';
 import type { EpochChange } from './worker-epochs.ts';
 
-/** Most keys of one worker that are remembered. */
+/** The most keys of one worker that are remembered. */
 const mostKeys = 10_000;
 
-/** With which keys each worker has written lately: writes under way when it ends may still arrive, and it cannot say when. */
+/**
+ * The keys with which each worker has recently written. When a worker ends, its writes under way may still arrive, and it
+ * can no longer report them.
+ */
 export class RecentWrites<Worker extends object> {
   readonly #keys = new WeakMap<Worker, LRUCache<string, true>>();
   readonly #lastMs: number;
 
-  /** No write is under way for longer than `lastMs`, in milliseconds. */
+  /** `lastMs` is the longest time that a write can be under way, in milliseconds. */
   constructor(lastMs: number) {
     this.#lastMs = lastMs;
   }
 
-  /** A worker has changed an epoch, which it does before and after each write. */
+  /** Notes that a worker has changed an epoch, which it does before and after each write. */
   note(worker: Worker, change: EpochChange): void {
     if (change === 'all') return;
     let keys = this.#keys.get(worker);

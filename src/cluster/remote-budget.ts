@@ -5,15 +5,18 @@ import type { Surface } from '../rest/operation-ids.ts';
 import type { PermitEnd, PrimaryFunctions } from './messages.ts';
 import type { Channel } from './rpc.ts';
 
-/** Longest time that an operation waits to learn what is left, in milliseconds: its calls are decided one by one anyway. */
+/**
+ * The longest time that an operation waits for the state of the budget, in milliseconds: each of its calls is decided
+ * separately anyway.
+ */
 const outlookTimeoutMs = 1000;
 
-/** A worker's side of the budget that the primary counts; `BudgetService` is the other side. */
+/** The worker's side of the budget that the primary counts. `BudgetService` is the primary's side. */
 export class RemoteBudget implements CallBudget {
   readonly #windows: BudgetWindows;
   readonly #primary: Channel<PrimaryFunctions>;
   #lastId = 0;
-  /** The operations of the claims of this turn of the event loop, by their first ones. */
+  /** The numbers of the operations that have made claims in this turn of the event loop: the id of their first claim. */
   readonly #operations = new Map<object, number>();
 
   constructor(windows: BudgetWindows, primary: Channel<PrimaryFunctions>) {
@@ -31,7 +34,7 @@ export class RemoteBudget implements CallBudget {
     const { promise: permit, resolve: begin, reject: fail } = Promise.withResolvers<Permit>();
     const claim = { id, operation: this.#numberOf(operation, id), demand };
     let isDecided = false;
-    // The primary knows how long it can wait.
+    // No timeout here: the primary knows how long a claim can wait.
     void this.#primary.ask('claim', claim, Number.POSITIVE_INFINITY).then((decision) => {
       if (isDecided) return;
       isDecided = true;
@@ -76,5 +79,5 @@ export class RemoteBudget implements CallBudget {
   }
 }
 
-/** A primary that cannot decide. */
+/** The refusal if the primary cannot decide. */
 const crowded = { code: 'OVERLOADED', retryAfter: 1, shortage: undefined } as const;

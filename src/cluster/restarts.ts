@@ -1,19 +1,21 @@
 /** Decides when a worker that ended is started again. Times in milliseconds. */
 export interface Restarts {
-  /** How long to wait before the worker in this place is started again; undefined: they crash again and again. */
+  /** The delay before the worker in this place is started again; undefined if workers keep crashing. */
   readonly delayAfterEnd: (place: number) => number | undefined;
 }
 
-/** Ends that are older do not count. */
+/** Older ends of workers do not count, in milliseconds. */
 const memoryMs = 60_000;
 
 const firstDelayMs = 100;
 const longestDelayMs = 5000;
 
-/** Ends within a minute, for each worker, after which no further start is tried. */
+/** The most ends within a minute for each worker, after which none is started. */
 const mostEnds = 5;
 
-/** Waits twice as long after each further end in the same place; gives up if all places see too many. */
+/**
+ * Doubles the delay after each further end in the same place. Gives up if there are too many ends in all places together.
+ */
 export function createRestarts(workers: number, now: () => number): Restarts {
   let ends: { readonly place: number; readonly at: number }[] = [];
   return {

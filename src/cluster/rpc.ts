@@ -1,16 +1,16 @@
-/** A message of one process to the other: a call of one of its functions, or the answer to a call. */
+/** A message between two processes: a call of a function, or the answer to a call. */
 type Message =
   | { readonly call: string; readonly argument: unknown /** Undefined if no answer is wanted. */; readonly id?: number }
   | { readonly answerTo: number; readonly value: unknown };
 
-/** What is sent at the end of a turn of the event loop. */
+/** The messages of one turn of the event loop, sent at its end. */
 export interface Batch {
   readonly rpc: readonly Message[];
 }
 
-/** A function that is called by name: both processes know the same interface of it. */
+/** A function that is called by its name: both processes know its interface. */
 interface Callable {
-  // A method, for its argument has the type that the interface says.
+  // A method, so that its argument may have the type of the interface.
   run(argument: unknown): unknown;
 }
 
@@ -22,14 +22,14 @@ interface Waiting {
 
 type Functions<T> = Readonly<Record<keyof T, (argument: never) => unknown>>;
 
-/** What a function is called with. */
+/** The argument of a function. */
 export type ArgumentOf<F> = F extends (argument: infer Argument) => unknown ? Argument : never;
 
 type AnswerOf<F> = F extends (argument: never) => infer Answer ? Awaited<Answer> : never;
 
 /**
- * One end of the channel between the first process and a worker. Each calls functions of the other, by the names of `Theirs`. All
- * that is said in one turn of the event loop is one message.
+ * One end of the channel between the primary and a worker. Each calls the functions of the other by the names in
+ * `Theirs`. All messages of one turn of the event loop are sent as one.
  */
 export class Channel<Theirs extends Functions<Theirs>> {
   readonly #send: (batch: Batch) => void;
@@ -38,20 +38,20 @@ export class Channel<Theirs extends Functions<Theirs>> {
   #lastId = 0;
   #outgoing: Message[] = [];
 
-  /** `functions` are those that the other process may call. */
+  /** `functions` are the ones that the other process may call. */
   constructor(send: (batch: Batch) => void, functions: Readonly<Record<string, Callable['run']>>) {
     this.#send = send;
     this.#functions = new Map(Object.entries(functions));
   }
 
-  /** Calls a function, and does not wait for it. */
+  /** Calls a function without waiting for it. */
   tell<Name extends keyof Theirs & string>(name: Name, argument: ArgumentOf<Theirs[Name]>): void {
     this.#say({ call: name, argument });
   }
 
   /**
-   * Calls a function, and waits so many milliseconds for its answer. Undefined if none comes in time, or if the other process has
-   * ended.
+   * Calls a function and waits for its answer, for at most `timeoutMs` milliseconds. Undefined if no answer comes in
+   * time, or if the other process has ended.
    */
   ask<Name extends keyof Theirs & string>(
     name: Name,
@@ -61,7 +61,7 @@ export class Channel<Theirs extends Functions<Theirs>> {
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve) => {
-      // An answer that has arrived by then is read first: timers run before it, and a busy process may be late for both.
+      // An answer that has already arrived is read first: timers run before input, and a busy process may be late for both.
       const late = (): void => this.#answered(id, undefined);
       const timer = Number.isFinite(timeoutMs) ? setTimeout(setImmediate, timeoutMs, late) : undefined;
       const answered = (value: AnswerOf<Theirs[Name]> | undefined): void => {
@@ -74,7 +74,7 @@ export class Channel<Theirs extends Functions<Theirs>> {
     });
   }
 
-  /** The other process has said something; messages that are not of a channel are none. */
+  /** Takes a message from the other process. Messages that do not belong to a channel are ignored. */
   receive(message: unknown): void {
     if (!isBatch(message)) return;
     for (const one of message.rpc) {
@@ -83,7 +83,7 @@ export class Channel<Theirs extends Functions<Theirs>> {
     }
   }
 
-  /** The other process has ended: it answers no more. */
+  /** Notes that the other process has ended and will not answer. */
   end(): void {
     for (const id of [...this.#waiting.keys()]) this.#answered(id, undefined);
   }

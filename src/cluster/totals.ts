@@ -5,14 +5,14 @@ import { mostDriftSeries, otherDrift } from '../rest/drift/drift-counts.ts';
 import { mostClients, otherClient } from '../telemetry/client-usage.ts';
 import type { Measured, Snapshot } from '../telemetry/metrics.ts';
 
-/** What the primary knows of its workers. */
+/** The primary's own counts of its workers. */
 export interface WorkerCounts {
   readonly running: number;
   /** Since the start. */
   readonly restarts: number;
 }
 
-/** The metrics of all workers as one text; `retired` is what stays of those that have ended. */
+/** The metrics of all workers as one text. `retired` holds the lasting metrics of ended workers. */
 export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot, workers: WorkerCounts): Promise<string> {
   const unused = gauge(unusedDocuments, 'Listed documents that no client has asked for.', unusedIn(snapshots));
   const parts = snapshots.map((snapshot) => snapshot.filter(({ name }) => name !== unusedDocuments));
@@ -21,8 +21,8 @@ export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot, work
 }
 
 /**
- * What stays of workers that have ended, so that sums never go back: counters and histograms. Zeros do not stay: they may
- * be of documents that are no longer listed.
+ * The metrics of ended workers that must last, so that sums never decrease: counters and histograms. Zeros are dropped,
+ * because they may belong to documents that are no longer listed.
  */
 export function retire(retired: Snapshot, last: Snapshot): Promise<Snapshot> {
   const lasting = last
@@ -31,7 +31,7 @@ export function retire(retired: Snapshot, last: Snapshot): Promise<Snapshot> {
   return AggregatorRegistry.aggregate(foldSeries([retired, lasting])).getMetricsAsJSON();
 }
 
-/** A metric that counts the first series that it sees apart, and all beyond those as `other`. */
+/** The bound of a metric: the first series count separately, and all further ones as `other`. */
 interface Bound {
   readonly most: number;
   readonly other: (labels: Labels) => Labels;
@@ -48,7 +48,7 @@ const boundedMetrics: ReadonlyMap<string, Bound> = new Map<string, Bound>([
   ],
 ]);
 
-/** Each worker has first series of its own; all workers together have no more than one. */
+/** Applies the bounds to all workers together: each worker has chosen its own first series. */
 function foldSeries(snapshots: readonly Snapshot[]): Snapshot[] {
   const counted = new Map([...boundedMetrics.keys()].map((name) => [name, new Set<string>()]));
   return snapshots.map((snapshot) =>
@@ -72,7 +72,7 @@ type Labels = Measured['values'][number]['labels'];
 
 const unusedDocuments = 'gateway_documents_unused';
 
-/** A document is unused if no worker has been asked for it, which no sum over workers shows. */
+/** The number of documents that no worker has been asked for. A sum over workers cannot show it. */
 function unusedIn(snapshots: readonly Snapshot[]): number {
   const hits = new Map<unknown, number>();
   for (const { name, values } of snapshots.flat()) {

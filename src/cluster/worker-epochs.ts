@@ -1,12 +1,14 @@
 import { type Epoch, type Epochs, LocalEpochs } from '../rest/cache/epochs.ts';
 
-/** A new epoch of a key, which all workers have to know of; `all`: each key gets one. */
+/** A new epoch of a key, which all workers must adopt; `all`: every key gets a new one. */
 export type EpochChange = { readonly sharingKey: string; readonly epoch: Epoch } | 'all';
 
-/** Tells the other workers of a change; resolves when they have it, to undefined if that is not known in time. */
+/**
+ * Sends a change to the other workers. Resolves when they have adopted it, to undefined if that is not confirmed in time.
+ */
 type SendToOthers = (change: EpochChange) => Promise<true | undefined>;
 
-/** The epochs of one worker. A new one is sent to all others, through the primary, before anything follows from it. */
+/** The epochs of one worker. A new epoch is sent to all other workers through the primary before it takes effect. */
 export class WorkerEpochs implements Epochs {
   readonly #own = new LocalEpochs();
   readonly #sendToOthers: SendToOthers;
@@ -36,7 +38,7 @@ export class WorkerEpochs implements Epochs {
     return haveAll === undefined ? undefined : count;
   }
 
-  /** Another worker has made an epoch, or ended all. */
+  /** Adopts an epoch of another worker, or ends all epochs. */
   adopt(change: EpochChange): void {
     if (change === 'all') this.#own.forgetAll();
     else this.#own.adopt(change.sharingKey, change.epoch);

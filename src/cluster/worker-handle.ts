@@ -5,7 +5,7 @@ import type { Measurements, Orders, PrimaryFunctions, Started, WorkerFunctions }
 import { type ArgumentOf, type Batch, Channel } from './rpc.ts';
 import type { EpochChange } from './worker-epochs.ts';
 
-/** Workers that cannot serve. */
+/** The error of workers that cannot serve. */
 export class WorkersError extends Error {
   override readonly name = 'WorkersError';
   readonly exitCode: number;
@@ -16,23 +16,23 @@ export class WorkersError extends Error {
   }
 }
 
-/** What the primary does for one worker. */
+/** The primary's handlers for one worker. */
 export interface WorkerEvents {
-  /** What it may call, but for what its handle deals with itself. */
+  /** The functions that the worker may call, except those that the handle itself provides. */
   readonly functions: Omit<PrimaryFunctions, 'listening' | 'failed'>;
-  /** It has ended, with a code or by a signal. */
+  /** Called when it has ended, with a code or by a signal. */
   readonly onEnd: (how: string) => void;
 }
 
-/** How long a worker has to report its metrics, in milliseconds; after that its last report counts. */
+/** The time in which a worker has to report its metrics, in milliseconds; after that its last report counts. */
 const measureTimeoutMs = 1000;
 
-/** How long a worker has to change an epoch, in milliseconds: writes wait for it. */
+/** The time in which a worker has to change an epoch, in milliseconds: writes wait for it. */
 const changeTimeoutMs = 5000;
 
 /** The primary's side of one worker, from its start to its end; `PrimaryLink` is the other side. */
 export class WorkerHandle {
-  /** Once it listens; rejects with a WorkersError if it ends before, which has to be handled. */
+  /** Resolves once it listens. Rejects with a WorkersError if it ends before, which the owner must handle. */
   readonly started: Promise<Started>;
   readonly #worker: Worker;
   readonly #handovers: Handovers;
@@ -58,7 +58,7 @@ export class WorkerHandle {
     };
     this.#channel = new Channel(send, { ...functions });
     this.#worker.on('message', (message: unknown) => this.#channel.receive(message));
-    // What cannot be sent is lost with its worker, whose end is handled below.
+    // A message that cannot be sent is lost with its worker, whose end is handled below.
     this.#worker.on('error', () => undefined);
     this.#worker.on('exit', (code: number | null, signal: string | null) => {
       this.#serves = false;
@@ -70,36 +70,36 @@ export class WorkerHandle {
     this.tell('start', orders);
   }
 
-  /** True if it listens. */
+  /** True if the worker listens. */
   get serves(): boolean {
     return this.#serves;
   }
 
-  /** Connections that it was handed. */
+  /** The number of connections that it was handed. */
   get handed(): number {
     return this.#handovers.handed;
   }
 
-  /** Those of them that it has not taken yet. */
+  /** The number of these connections that it has not taken yet. */
   get untaken(): number {
     return this.#handovers.untaken;
   }
 
-  /** What it had counted when it was last asked. */
+  /** Its counts at its last report. */
   get lastMeasured(): Measurements {
     return this.#measured;
   }
 
-  /** What it has counted now; what it said last if it does not answer. */
+  /** Its current counts; those of its last report if it does not answer. */
   async measure(): Promise<Measurements> {
     const measured = await this.#channel.ask('measure', undefined, measureTimeoutMs);
     this.#measured = measured ?? this.#measured;
     return this.#measured;
   }
 
-  /** It changes the epoch of a key. Resolves once it has, or has ended; after a while in any case. */
+  /** Makes it change the epoch of a key. Resolves once it has done so or has ended, at the latest after the timeout. */
   async change(change: EpochChange): Promise<void> {
-    // Until it has been handed a connection it has read nothing.
+    // A worker that has not been handed a connection has read nothing.
     if (this.handed === 0) return;
     await this.#channel.ask('change', change, changeTimeoutMs);
   }
@@ -109,13 +109,13 @@ export class WorkerHandle {
     this.#channel.tell(name, argument);
   }
 
-  /** Ends it at once. */
+  /** Kills it. */
   kill(): void {
     this.#worker.process.kill('SIGKILL');
   }
 }
 
-/** Has every worker started from here on run this program as a worker. */
+/** Makes every worker that is started from now on run this program as a worker. */
 export function setUpWorkers(): void {
   cluster.setupPrimary({ args: ['worker'], serialization: 'advanced' });
 }

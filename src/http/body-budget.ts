@@ -1,12 +1,12 @@
 import { requestError } from '../operation/request-error.ts';
 
-/** What the bodies of requests may take together, in bytes of memory, unless single ones may be very large. */
+/** The least memory for the bodies of all requests, in bytes; it is larger if a single body may be very large. */
 const leastBytes = 64 * 2 ** 20;
 
-/** How many of the largest bodies fit at least, of ordinary JSON. */
+/** The least number of the largest bodies, of ordinary JSON, that fit into the budget. */
 const largestBodies = 8;
 
-/** Larger bodies leave the last quarter to those that are not: a few of them must not keep all others out. */
+/** Bodies of more bytes may use only this share of the budget, so that a few of them cannot keep out all others. */
 const largeBytes = 16_384;
 const shareOfLarge = 0.75;
 
@@ -20,7 +20,7 @@ export class BodyBudget {
     this.#bytes = Math.max(leastBytes, largestBodies * largest);
   }
 
-  /** A claim of nothing yet. */
+  /** Makes an empty claim. */
   claim(): BodyClaim {
     return new BodyClaim((bytes, more) => {
       const most = bytes > largeBytes ? this.#bytes * shareOfLarge : this.#bytes;
@@ -31,7 +31,7 @@ export class BodyBudget {
   }
 }
 
-/** What one body takes of the budget. */
+/** The claim of one body to the budget. */
 export class BodyClaim {
   readonly #take: (bytes: number, more: number) => boolean;
   #bytes = 0;
@@ -40,18 +40,18 @@ export class BodyClaim {
     this.#take = take;
   }
 
-  /** From now on it takes so many bytes. Throws a GraphQLError if there is no room for that. */
+  /** Changes the claim to this number of bytes. Throws a GraphQLError if there is no room for them. */
   resize(bytes: number): void {
     if (!this.#take(bytes, bytes - this.#bytes)) throw requestError('noRoomForBody', noRoom);
     this.#bytes = bytes;
   }
 
-  /** Of a large body only so much is kept; `bytesOf` counts it. */
+  /** Reduces the claim of a large body to the part that is kept, which `bytesOf` counts. */
   shrink(bytesOf: () => number): void {
     if (this.#bytes > largeBytes) this.resize(Math.min(this.#bytes, bytesOf()));
   }
 
-  /** Gives everything back. */
+  /** Releases the whole claim. */
   release(): void {
     this.resize(0);
   }

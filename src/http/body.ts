@@ -6,8 +6,9 @@ import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 import type { BodyClaim } from './body-budget.ts';
 
 /**
- * What `read` makes of the JSON text of a request body; undefined if the client left before it was complete. Its memory
- * is claimed as it comes, and once more for what `read` makes of it. Rejects with GraphQLErrors, and with what `read` throws.
+ * Reads the body of a request and returns the value that `read` makes from its JSON text; undefined if the client left
+ * before the body was complete. Memory is claimed for the text as it arrives, and once more for the value. Rejects with
+ * GraphQLErrors, and with any error of `read`.
  */
 export function readBody<T>(
   request: IncomingMessage,

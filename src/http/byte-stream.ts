@@ -1,4 +1,4 @@
-/** The body of a response, made piece by piece: no piece is made before its reader wants it. */
+/** The body of a response, made piece by piece. Each piece is made when its reader asks for it. */
 export function toByteStream(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     const piece = await pieces.next();

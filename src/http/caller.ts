@@ -5,11 +5,11 @@ import type { ClientName } from '../operation/operation-run.ts';
 import type { TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
 
-/** The headers of a request that say whose it is and what it belongs to. */
+/** The headers of a request that identify its caller, the request itself and its trace. */
 export interface IdentifyingHeaders {
   /** Undefined unless there is exactly one. */
   readonly authorization: string | undefined;
-  /** How many there are. */
+  /** The number of `Authorization` headers. */
   readonly authorizations: number;
   /** The first one. */
   readonly requestId: string | undefined;
@@ -19,7 +19,7 @@ export interface IdentifyingHeaders {
   readonly tracestate: string;
 }
 
-/** Reads them in one pass from headers as they came, names and values in turn: node's own drops what came twice. */
+/** Reads these headers in one pass over the raw names and values: node's own headers drop duplicates. */
 export function identifyingHeaders(raw: readonly string[]): IdentifyingHeaders {
   let authorization: string | undefined;
   let requestId: string | undefined;
@@ -56,7 +56,7 @@ export function identifyingHeaders(raw: readonly string[]): IdentifyingHeaders {
   };
 }
 
-/** What a client says of itself, in the headers of Apollo's client awareness or in plain ones. */
+/** The name and version that a client reports, in the headers of Apollo's client awareness or in plain ones. */
 export function clientNameOf(headers: IncomingHttpHeaders): ClientName {
   return {
     name: textOf(headers['apollographql-client-name'] ?? headers['x-client-name']),
@@ -71,13 +71,13 @@ function textOf(value: string | string[] | undefined): string | undefined {
 /** RFC 6750 §2.1: one scheme, one space, one `b64token`. */
 const bearer = /^Bearer ([A-Za-z0-9\-._~+/]{1,4000}=*)$/i;
 
-/** More callers than ask within a short time. */
+/** The number of callers that are cached: more than send requests within a short time. */
 const mostCallers = 1000;
 
-/** Callers by their Authorization value, so that no key is hashed for each request. */
+/** Callers by their `Authorization` value, so that a key is not hashed for each request. */
 const callers = new LRUCache<string, Caller>({ max: mostCallers });
 
-/** Who asks, from exactly one well-formed `Authorization: Bearer <key>`; undefined for anything else. */
+/** The caller, from exactly one well-formed `Authorization: Bearer <key>`; undefined for anything else. */
 export function callerOf({ authorization }: Pick<IdentifyingHeaders, 'authorization'>): Caller | undefined {
   if (authorization === undefined) return undefined;
   const known = callers.get(authorization);
@@ -90,12 +90,12 @@ export function callerOf({ authorization }: Pick<IdentifyingHeaders, 'authorizat
   return caller;
 }
 
-/** Neither version `ff` nor ids of zeros (W3C Trace Context §3.2). */
+/** A valid `traceparent`: version `ff` and ids of zeros are excluded (W3C Trace Context §3.2). */
 const wellFormed = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
 
 const untraced: TraceContext = {};
 
-/** The W3C trace context of a request, if it is well-formed; `tracestate` counts only beside `traceparent`. */
+/** The W3C trace context of a request if it is well-formed. `tracestate` counts only together with `traceparent`. */
 export function traceContextOf({
   traceparent,
   tracestate,

@@ -4,19 +4,25 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type Coding, negotiateCoding } from './negotiation.ts';
 import type { HttpAnswer } from './response.ts';
 
-/** Answers up to this many bytes travel in one packet either way. */
+/** The largest answer that is never compressed, in bytes: it fits into one packet. */
 const smallest = 1024;
 
-/** Smaller than this a window would cost compression, larger ones cost memory for each answer under way. */
+/**
+ * The window of brotli. A smaller one would compress worse; a larger one would take more memory for each answer under
+ * way.
+ */
 const brotliWindow = 18;
 
-/** A tenth larger than the best, in a tenth of its time. */
+/** The compression level. Its output is a tenth larger than that of the best level, in a tenth of the time. */
 export const effort = 4;
 
 const brotli = promisify(brotliCompress);
 const deflate = promisify(gzip);
 
-/** The coding of an answer of so many bytes for a client that sent this `Accept-Encoding`; undefined: as it is. */
+/**
+ * The coding for an answer of this many bytes and a client with this `Accept-Encoding`; undefined: the answer is not
+ * compressed.
+ */
 export function codingOf(accepted: string, bytes: number): Coding | undefined {
   return bytes <= smallest ? undefined : negotiateCoding(accepted);
 }
@@ -27,18 +33,18 @@ export interface Complete extends Omit<HttpAnswer, 'body'> {
 }
 
 /**
- * The answer in the coding that its client likes most; undefined if it goes as it is, which is decided at once. The
- * work is done beside the event loop, and nothing of it is kept for another answer.
+ * Compresses an answer in the coding that its client prefers. Undefined, decided at once, if the answer is not
+ * compressed. The work runs outside the event loop, and the result is not kept for other answers.
  */
 export function compressed({ headers }: IncomingMessage, answer: Complete): Promise<Complete> | undefined {
   const coding = codingFor(headers['accept-encoding'], answer);
   return coding === undefined ? undefined : inCoding(answer, coding);
 }
 
-/** Chooses among the codings of one answer by a client's `Accept-Encoding`. */
+/** Returns an answer in the coding that suits a client's `Accept-Encoding`. */
 export type Variants = (accepted: string | undefined) => Promise<Complete> | Complete;
 
-/** An answer that never changes, compressed once for each coding, when a client first asks for it. */
+/** Serves an answer that never changes. It is compressed once for each coding, when a client first asks for that. */
 export function compressedOnce(answer: Complete): Variants {
   const variants = new Map<Coding, Promise<Complete>>();
   return (accepted) => {
@@ -51,14 +57,14 @@ export function compressedOnce(answer: Complete): Variants {
 }
 
 function codingFor(accepted: string | undefined, { body }: Complete): Coding | undefined {
-  // Most programs do not ask for a coding, and cost nothing more.
+  // Most programs do not ask for a coding; for them this is all the work.
   return accepted === undefined ? undefined : codingOf(accepted, Buffer.byteLength(body));
 }
 
 function inCoding(answer: Complete, coding: Coding): Promise<Complete> {
   return encode(answer.body, coding).then(
     (body) => ({ ...answer, headers: { ...answer.headers, 'content-encoding': coding }, body }),
-    // No memory for it: the answer as it is needs none.
+    // If there is no memory for compression, the answer is sent uncompressed.
     () => answer,
   );
 }
@@ -68,7 +74,7 @@ function encode(body: string | Buffer, coding: Coding): Promise<Buffer<ArrayBuff
   return brotli(body, { params: brotliParams });
 }
 
-/** How brotli is used for answers. */
+/** The parameters of brotli for answers. */
 export const brotliParams = {
   [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
   [constants.BROTLI_PARAM_QUALITY]: effort,

@@ -4,12 +4,13 @@ import { rateLimitHeaderNames } from './rate-limit-headers.ts';
 import { answerHeaders } from './response.ts';
 
 /**
- * Lets pages of the listed origins call the endpoint (Fetch standard, CORS protocol). Without a list no page of another
- * origin can: nothing is ever reflected. True: the request was a preflight and is answered.
+ * Allows pages of the listed origins to call the endpoint (Fetch standard, CORS protocol). Without a list, pages of other
+ * origins cannot call it: the gateway never reflects an origin. Returns true if the request was a preflight, which is
+ * then answered.
  */
 export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** Whose pages may call, and what they may send. */
+/** Settings of CORS. */
 export interface CorsOptions {
   /** Origins such as `https://app.example.com`. */
   readonly origins: readonly string[];
@@ -17,16 +18,17 @@ export interface CorsOptions {
   readonly headers: readonly string[];
   /** The `Vary` header of preflights. */
   readonly vary: string;
-  /** True if refusals say how to authenticate, which pages may read then. */
+  /** True if refusals say how to authenticate. Pages may then read that header. */
   readonly isChallenging: boolean;
-  /** True if answers say what is left of the budgets of REST calls. */
+  /** True if answers report the rest of the budgets of REST calls. */
   readonly hasBudget: boolean;
   readonly log: Log;
 }
 
 /** Headers that a page may send: those of the gateway, of GraphQL clients, and of tools that follow requests. */
 const usualHeaders = [
-  // Browsers ask for leave to send one with a quotation mark, such as `subscriptionSpec="1.0"`, or beyond 128 bytes.
+  // Browsers ask for permission if the value has a quotation mark, such as `subscriptionSpec="1.0"`, or more than 128
+  // bytes.
   'accept',
   'authorization',
   'cache-control',
@@ -51,10 +53,10 @@ const usualHeaders = [
 /** Headers of an answer that a page may read. */
 const exposedHeaders = 'retry-after, x-request-id';
 
-/** How long a browser may remember a preflight, in seconds. */
+/** The time for which a browser may remember a preflight, in seconds. */
 const maxAge = '600';
 
-/** Most origins whose refusal is logged, and the longest that is: anyone can make up origins. */
+/** The most refused origins that are logged, and the most characters of each: clients can invent any number of origins. */
 const mostLogged = 100;
 const longestLogged = 200;
 
@@ -79,7 +81,10 @@ export function createCors({ origins, headers, vary, isChallenging, hasBudget, l
   };
 }
 
-/** `preflightHeaders` are those that the page may send, if it asks for that. */
+/**
+ * Adds the headers that allow an origin. `preflightHeaders` lists the request headers that its pages may send; undefined
+ * if the request is no preflight.
+ */
 function allow(response: ServerResponse, origin: string, exposed: string, preflightHeaders: string | undefined): void {
   response.setHeader('access-control-allow-origin', origin);
   response.setHeader('access-control-expose-headers', exposed);
@@ -89,7 +94,10 @@ function allow(response: ServerResponse, origin: string, exposed: string, prefli
   response.setHeader('access-control-max-age', maxAge);
 }
 
-/** Logs each origin once. Only preflights are logged: same-origin requests have an origin, too, but no preflight. */
+/**
+ * Makes a function that logs each refused origin once. Only preflights are logged: same-origin requests also have an
+ * origin, but no preflight.
+ */
 function createRefusalLog(log: Log): (origin: string | undefined) => void {
   const logged = new Set<string>();
   return (origin = 'none') => {

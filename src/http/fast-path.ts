@@ -11,17 +11,17 @@ import type { Stream, YogaOptions } from './yoga.ts';
 /** Collaborators and settings of the fast path. */
 export interface FastPathOptions extends Omit<YogaOptions, 'schema' | 'compression' | 'vary'> {
   readonly send: Send;
-  /** Answers with a result that is a stream, or comes in parts. */
+  /** Sends a result that is a stream or that comes in parts. */
   readonly stream: Stream;
-  /** Loads what such answers need; undefined once it is loaded. */
+  /** Loads the code for such results; undefined once it is loaded. */
   readonly loadStreams: () => Promise<unknown> | undefined;
 }
 
-/** Answers a request whose client takes one JSON document. */
+/** Answers a request whose client accepts one JSON document. */
 export type FastPath = (request: IncomingMessage, response: ServerResponse, mediaType: MediaType) => void;
 
 /**
- * The way of nearly every request: one operation in, one JSON document out. It goes around the conversion to and from WHATWG
+ * Makes the handler of most requests: one operation in, one JSON document out. It skips the conversion to and from WHATWG
  * requests, which costs more than a small operation.
  */
 export function createFastPath(options: FastPathOptions): FastPath {
@@ -41,7 +41,7 @@ async function answer(
   try {
     params = await readParams(request, bodyLimits, claim);
     if (params === undefined) return;
-    // Before its first REST call: while it is loaded, no part that is ready could go out.
+    // Loaded before the first REST call, because no finished part can be sent during loading.
     const loading = context.parts === undefined ? undefined : loadStreams();
     if (loading !== undefined) await loading;
     const result = await run(params, context);

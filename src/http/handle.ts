@@ -21,7 +21,7 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => voi
 export interface HandleOptions
   extends PageOptions,
     Pick<YogaOptions, 'schema' | 'run' | 'bodyLimits' | 'bodyBudget' | 'report' | 'refused'> {
-  /** Tells who asks from tokens; undefined: keys do. */
+  /** Authenticates callers by their tokens; undefined: callers send keys. */
   readonly authenticator: Authenticator | undefined;
   /** True if browsers get GraphiQL. */
   readonly graphiql: boolean;
@@ -29,7 +29,7 @@ export interface HandleOptions
   readonly corsOrigins: readonly string[];
   /** Names of request headers that pages may send beside the usual ones; by default none. */
   readonly corsHeaders?: readonly string[];
-  /** True if answers say what is left of the budgets of REST calls; by default they do not. */
+  /** True if answers report the rest of the budgets of REST calls; by default they do not. */
   readonly hasBudget?: boolean;
   /** True if answers are compressed for clients that ask for it; by default they are not. */
   readonly compression?: boolean;
@@ -84,7 +84,7 @@ export function createHandle(options: HandleOptions): Handle {
     const refusal = refusalOf(request);
     if (refusal !== undefined) {
       countRefused(refusal, refused);
-      // In JSON whatever the client accepts: it may be no GraphQL client at all.
+      // Always answered in JSON: the client may not be a GraphQL client.
       const answer = toAnswer({ errors: [toPublicError(refusal, report)] }, mediaType ?? 'application/json');
       answer.headers['x-request-id'] = requestIdOf(request);
       send(request, response, answer);
@@ -97,7 +97,7 @@ export function createHandle(options: HandleOptions): Handle {
   };
 }
 
-/** What answers depend on, as one header: some caches read the first of several only. */
+/** The `Vary` header of answers. It is a single header, because some caches read only the first of several. */
 function varyOf(origins: readonly string[], compression: boolean): string {
   const encoding = compression ? ', Accept-Encoding' : '';
   return `Authorization, Accept${encoding}${origins.length > 0 ? ', Origin' : ''}`;

@@ -4,10 +4,10 @@ import type { Identity } from '../operation/operation-run.ts';
 import { requestError } from '../operation/request-error.ts';
 import type { IdentifyingHeaders } from './caller.ts';
 
-/** Who sends a request, as far as that is known at once. */
+/** Identifies the caller of a request, as far as possible without waiting. */
 export type Identify = (headers: IdentifyingHeaders) => Identity;
 
-/** Tells who sends a request from its token, which is shown to this part of the gateway. */
+/** Identifies callers by their tokens. `door` is the part of the gateway that the tokens are meant for. */
 export function createIdentify(authenticator: Authenticator, door: Door = 'graphql'): Identify {
   return ({ authorization, authorizations }) => {
     const found = authenticator.authenticate(authorization, authorizations, door);
@@ -20,7 +20,7 @@ function identityOf(found: Authentication): Identity {
   return { caller: undefined, refusal: errorOf(found.refusal) };
 }
 
-/** The refusals of tokens. What is wrong with an invalid one is not said. */
+/** The error for a refused token. For an invalid token, the reason is not disclosed. */
 function errorOf(refusal: AuthRefusal): GraphQLError {
   switch (refusal.kind) {
     case 'no token':

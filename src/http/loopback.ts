@@ -4,7 +4,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** True if a URL leads to this machine. Its parser has written every form of an address in the same way. */
+/** True if a URL leads to this machine. The URL parser has normalised all forms of an address. */
 export function isLoopback({ hostname }: URL): boolean {
   const host = hostname.toLowerCase().replace(/^\[(.*)\]$/, '$1');
   const version = isIP(host);

@@ -4,20 +4,20 @@ import { toByteStream } from './byte-stream.ts';
 import type { StreamType } from './negotiation.ts';
 import { answerHeaders } from './response.ts';
 
-/** How the messages of a subscription are written. */
+/** The form in which the messages of a subscription are written. */
 interface MessageForm {
-  /** The media type for a client that accepts this. */
+  /** The media type of the answer for a client with this `Accept`. */
   readonly contentTypeFor: (accept: string) => string;
-  /** What comes first, with the headers: some clients and proxies do not pass these on alone. */
+  /** The first bytes, sent with the headers: some clients and proxies do not pass on headers alone. */
   readonly start: string;
   readonly write: (text: string, message: StreamMessage) => string;
-  /** What shows that the connection lives. */
+  /** The heartbeat, which shows that the connection is alive. */
   readonly beat: string;
   readonly end: string;
 }
 
 const forms: Readonly<Record<StreamType, MessageForm>> = {
-  // Distinct connections mode of https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md
+  // The distinct connections mode of https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md
   'text/event-stream': {
     contentTypeFor: () => 'text/event-stream',
     start: ':\n\n',
@@ -25,10 +25,10 @@ const forms: Readonly<Record<StreamType, MessageForm>> = {
     beat: ':\n\n',
     end: 'event: complete\ndata:\n\n',
   },
-  // https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol. Each part ends with
-  // the delimiter of the next, so that a client has it at once.
+  // https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol. Each part ends with the
+  // delimiter of the next one, so that a client can read it at once.
   'multipart/mixed': {
-    // Spelled as the client does: Apollo iOS knows it without quotation marks only.
+    // Spelled as in the client's header: Apollo iOS recognises it only without quotation marks.
     contentTypeFor: (accept) => {
       const version = /subscriptionSpec=1\.0/i.test(accept) ? '1.0' : '"1.0"';
       return `multipart/mixed; boundary="-"; subscriptionSpec=${version}`;
@@ -44,25 +44,28 @@ function partOf(text: string): string {
   return `\r\nContent-Type: application/json; charset=utf-8\r\n\r\n${text}\r\n---`;
 }
 
-/** An HTTP response whose body comes bit by bit. */
+/** An HTTP response whose body is streamed. */
 export interface StreamedAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ReadableStream<Uint8Array>;
 }
 
-/** A client or a proxy that receives nothing for longer may take the connection for lost; in milliseconds. */
+/**
+ * The interval between heartbeats, in milliseconds. A client or a proxy may take a connection that is silent for longer
+ * for lost.
+ */
 const beatMs = 13_000;
 
 /**
- * The HTTP response that streams the answers of a subscription as they come, to a client that accepts this. It reads no
- * further than the client does: further messages wait in the tail, which is bounded.
+ * The HTTP response that streams the answers of a subscription to a client with this `Accept`. It reads no faster than
+ * the client: further messages wait in the tail, which is bounded.
  */
 export function toMessageStream(messages: AsyncIterable<StreamMessage>, type: StreamType, accept = ''): StreamedAnswer {
   const form = forms[type];
   const headers = {
     ...answerHeaders,
     'content-type': form.contentTypeFor(accept),
-    // Not even compressed: what waits for more of it does not reach the client.
+    // Proxies must not compress the stream: a compressor that waits for more input would hold messages back.
     'cache-control': `${answerHeaders['cache-control']}, no-transform`,
     'x-accel-buffering': 'no',
   };

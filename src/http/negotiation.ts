@@ -5,12 +5,12 @@ export type MediaType = 'application/json' | 'application/graphql-response+json'
 
 const mediaTypes: readonly MediaType[] = ['application/json', 'application/graphql-response+json'];
 
-/** The media types in which results are answered one after the other. */
+/** The media types of answers that are streamed. */
 export type StreamType = 'text/event-stream' | 'multipart/mixed';
 
 const streamTypes: readonly StreamType[] = ['multipart/mixed', 'text/event-stream'];
 
-/** The media type that a client likes best, of equal ones that which it names first; undefined if it takes neither. */
+/** The media type that a client prefers; among equal ones, the one that it names first. Undefined if it accepts neither. */
 export function negotiate(accept: string | undefined): MediaType | undefined {
   if (accept === undefined || accept === '' || accept === 'application/json' || accept === '*/*')
     return 'application/json';
@@ -20,7 +20,7 @@ export function negotiate(accept: string | undefined): MediaType | undefined {
 const mostRemembered = 100;
 const longestRemembered = 200;
 
-/** Remembers what was found for the values of a header: a gateway meets the same few. */
+/** Caches the results of `find` by the value of a header: a gateway sees only a few different values. */
 function remembering<T>(find: (header: string) => T): (header: string) => T {
   const known = new Map<string, { readonly found: T }>();
   return (header) => {
@@ -36,26 +36,26 @@ function remembering<T>(find: (header: string) => T): (header: string) => T {
 
 const bestMediaType = remembering((accept) => bestOf(mediaTypes, rangesOf(accept)));
 
-/** The stream that a client likes best; undefined if it takes none. */
+/** The stream type that a client prefers; undefined if it accepts none. */
 export function negotiateStream(accept = ''): StreamType | undefined {
   return bestOf(streamTypes, rangesOf(accept));
 }
 
-/** What a client names an answer in parts by: a parameter of `multipart/mixed`, and its value. Most preferred first. */
+/** The parameters of `multipart/mixed` by which clients ask for an answer in parts. Most preferred first. */
 const partsFormats: readonly { readonly format: PartsFormat; readonly parameter: string }[] = [
   { format: 'v0.2', parameter: 'incrementalspec' },
   { format: '20220824', parameter: 'deferspec' },
 ];
 
 /**
- * The format of answers in parts that a client likes best; undefined if it takes none, or likes JSON better. With equal
- * weights parts win. `multipart/mixed` without a format says nothing of parts.
+ * The format of answers in parts that a client prefers; undefined if it accepts none or prefers JSON. Parts win if the
+ * weights are equal. `multipart/mixed` without a format does not ask for parts.
  */
 export function negotiateParts(accept: string | undefined): PartsFormat | undefined {
   return accept !== undefined && /multipart\/mixed/i.test(accept) ? bestParts(accept) : undefined;
 }
 
-// Mobile clients accept parts with every request.
+// Cached, because mobile clients accept parts with every request.
 const bestParts = remembering((accept) => {
   const items = weightedItems(accept);
   const ranges = items.map(toRange);
@@ -72,14 +72,16 @@ const bestParts = remembering((accept) => {
   return best.weight >= Math.max(...json) ? best.format : undefined;
 });
 
-/** The stream in which a client likes the answers of a subscription best; undefined if it takes them in none. */
+/** The stream type that a client prefers for the answers of a subscription; undefined if it accepts none. */
 export function negotiateMessages(accept = ''): StreamType | undefined {
-  // Of multipart there are several forms: only a client that names the one of subscriptions can read it.
+  // There are several forms of multipart: only a client that names the one for subscriptions can read it.
   const items = weightedItems(accept).filter((item) => item.name.startsWith('text/') || isOfMessages(item));
   return bestOf(streamTypes, items.map(toRange));
 }
 
-/** https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol */
+/**
+ * True if an item asks for https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol
+ */
 function isOfMessages({ name, parameter }: WeightedItem): boolean {
   return name === 'multipart/mixed' && parameter('subscriptionspec')?.replaceAll('"', '') === '1.0';
 }
@@ -105,14 +107,17 @@ interface Range {
   readonly place: number;
 }
 
-/** The media range; one that asks for another charset than UTF-8 takes nothing of ours. A malformed weight counts as left out. */
+/**
+ * The media range of an item. A range with a charset other than UTF-8 matches no answer of the gateway. A malformed
+ * weight counts as 1.
+ */
 function toRange({ name, parameter, weight }: WeightedItem, place: number): Range {
   const charset = parameter('charset')?.replaceAll('"', '') ?? 'utf-8';
   const quality = weight <= 1 ? weight : 1;
   return { name: charset === 'utf-8' ? name : '', quality, place };
 }
 
-/** The most specific range decides. */
+/** The most specific range that matches a type. */
 function rangeFor(type: string, ranges: readonly Range[]): Range | undefined {
   const named = (name: string): Range | undefined => ranges.find((range) => range.name === name);
   return named(type) ?? named(`${type.slice(0, type.indexOf('/'))}/*`) ?? named('*/*');
@@ -121,12 +126,12 @@ function rangeFor(type: string, ranges: readonly Range[]): Range | undefined {
 /** A content coding that answers are sent in (RFC 9110 §8.4.1). */
 export type Coding = 'br' | 'gzip';
 
-/** Most preferred first, if a client likes both as much. */
+/** The codings, most preferred first. The order decides if a client gives them the same weight. */
 const codings: readonly Coding[] = ['br', 'gzip'];
 
 /**
- * The coding that a client likes most by its `Accept-Encoding`; undefined: the answer as it is. What a client does not name
- * is not used (RFC 9110 §12.5.3), nor is what it names with a malformed weight.
+ * The coding that a client prefers by its `Accept-Encoding`; undefined: no coding. A coding that the client does not name
+ * is not used (RFC 9110 §12.5.3), nor is one with a malformed weight.
  */
 export function negotiateCoding(accepted: string): Coding | undefined {
   const weights = new Map(
@@ -138,12 +143,12 @@ export function negotiateCoding(accepted: string): Coding | undefined {
   return weight > 0 && weight >= (weights.get('identity') ?? 0) ? best : undefined;
 }
 
-/** One item of a header that lists what a client takes (RFC 9110 §12.4.2), in lower case. */
+/** One item of a header such as `Accept` (RFC 9110 §12.4.2), in lower case. */
 interface WeightedItem {
   readonly name: string;
-  /** Undefined without such a parameter. */
+  /** The value of a parameter; undefined if the item does not have it. */
   readonly parameter: (key: string) => string | undefined;
-  /** Its `q`, 1 without one; NaN for what is no number. */
+  /** Its `q`: 1 if there is none, NaN if it is not a number. */
   readonly weight: number;
 }
 

@@ -44,7 +44,7 @@ function knownExtensions(all: JsonObject | undefined): JsonObject | undefined {
   };
 }
 
-/** Members by name. None of them means anything as an object or a list: those are kept without what is in them. */
+/** The members with these names. None of them may be an object or a list: the contents of those are dropped. */
 function picked(all: JsonObject, names: readonly string[]): JsonObject {
   let found: Record<string, unknown> | undefined;
   for (const name of names) {
@@ -55,7 +55,7 @@ function picked(all: JsonObject, names: readonly string[]): JsonObject {
   return found ?? noMembers;
 }
 
-/** What nearly all requests have of such members. */
+/** The value for requests that have none of these members, as most requests do. */
 const noMembers: JsonObject = Object.freeze({});
 
 function withoutContents(value: unknown): unknown {
@@ -70,7 +70,8 @@ function member<T>(
   expected: string,
 ): T | undefined {
   const value = all[name];
-  // An empty `operationName` counts as left out (GraphQL over HTTP §5.2), and clients made by hand send other members so, too.
+  // An empty `operationName` counts as left out (GraphQL over HTTP §5.2). Some hand-written clients send other members
+  // empty, too.
   if (value === null || value === undefined || value === '') return undefined;
   if (accepts(value)) return value;
   throw badRequest(`Expected \`${name}\` to be ${expected}, but got ${kindOf(value)}.`);
@@ -80,7 +81,7 @@ function isString(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** A number beyond 2^53 is kept as an object, too. */
+/** True for a JSON object. A number beyond 2^53 is also kept as an object, which does not count. */
 function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value) && exactDigits(value) === undefined;
 }

@@ -17,12 +17,15 @@ export interface PartsAnswer {
   readonly body: ReadableStream<Uint8Array>;
 }
 
-/** The parts of an answer as they come. */
+/** The parts of an answer as they become ready. */
 interface StreamedParts extends Pick<AnswerParts, 'format'> {
   readonly texts: AsyncIterable<string>;
 }
 
-/** The HTTP response of an answer in parts. Each is sent as soon as it is there, in the coding that the client likes most. */
+/**
+ * The HTTP response of an answer in parts. Each part is sent as soon as it is ready, in the coding that the client
+ * prefers.
+ */
 export function partsStream(
   { format, texts }: StreamedParts,
   coding: Coding | undefined,
@@ -40,8 +43,8 @@ export function partsStream(
 }
 
 /**
- * The body of a multipart message, in pieces that can be read at once. The delimiter behind a part goes with the part: a
- * client knows only by it that the part is complete (RFC 2046 §5.1.1).
+ * The body of a multipart message, in pieces that a client can read at once. Each part is sent with the delimiter behind
+ * it, because only that tells a client that the part is complete (RFC 2046 §5.1.1).
  */
 async function* inFrames(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let before = `\r\n--${boundary}`;
@@ -56,7 +59,7 @@ async function* encoded(frames: AsyncIterable<string>): AsyncGenerator<Uint8Arra
   for await (const frame of frames) yield Buffer.from(frame);
 }
 
-/** Compresses all pieces as one, flushes each, so that it can be read before the next is there, and ends the coding. */
+/** Compresses all pieces as one stream. Each piece is flushed, so that it can be read before the next one is ready. */
 async function* compressed(
   frames: AsyncIterable<string>,
   coding: Coding,
@@ -74,14 +77,15 @@ async function* compressed(
     await Promise.race([failed, new Promise<void>((resolve) => encoder.flush(kinds[coding], resolve))]);
     yield taken();
   }
-  // It has taken everything before it has given everything: what closes the coding comes last.
+  // All input has been written, but not all output has been read: the end of the coding comes last. If a client leaves now,
+  // the encoder is destroyed and does not finish.
   encoder.end();
   // A client that leaves now destroys it, and it comes to no end.
   await Promise.race([failed, finished(encoder).catch(() => undefined)]);
   yield taken();
 }
 
-/** Everything that was written can be read. */
+/** The flush after which everything that was written can be read. */
 const kinds: Readonly<Record<Coding, number>> = {
   gzip: constants.Z_SYNC_FLUSH,
   br: constants.BROTLI_OPERATION_FLUSH,

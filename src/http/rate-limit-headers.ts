@@ -1,12 +1,12 @@
 import type { BudgetStatus } from '../operation/cost.ts';
 
-/** Their names, as CORS exposes them. */
+/** The names of these headers, as CORS exposes them. */
 export const rateLimitHeaderNames = 'ratelimit-policy, ratelimit';
 
 /**
- * What is left of the budgets that an operation has touched, as structured fields: each window is a policy, and of each
- * surface the one with the least left is told. `retryAfter` is the answer's own header: no window ends after it.
- * https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/11/
+ * The headers for the rest of the budgets that an operation used, as structured fields. Each window is a policy; for each
+ * surface, the window with the least left is reported. `retryAfter` is the answer's own header: no reported window ends
+ * after it. https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/11/
  */
 export function rateLimitHeaders(windows: readonly BudgetStatus[], retryAfter?: string): Record<string, string> {
   if (windows.length === 0) return {};
@@ -23,7 +23,7 @@ function nameOf({ surface, window }: BudgetStatus): string {
   return `${surface}-${window}s`;
 }
 
-/** Of two windows with as little left, the one that lasts longer. */
+/** The window with less left; if they are equal, the one that ends later. */
 function scarcer(one: BudgetStatus, other: BudgetStatus): BudgetStatus {
   return one.remaining < other.remaining || (one.remaining === other.remaining && one.resetsIn > other.resetsIn)
     ? one

@@ -13,7 +13,7 @@ import { negotiateMessages } from './negotiation.ts';
 import { methodOf } from './request.ts';
 import { requestIdFrom } from './request-id.ts';
 
-/** What an operation may know of a request of node's. */
+/** The context of an operation that came in a request of node's HTTP server. */
 export class HttpRequestContext implements RequestContext {
   readonly method: string;
   readonly requestId: string;
@@ -30,8 +30,8 @@ export class HttpRequestContext implements RequestContext {
   readonly #claim: BodyClaim;
 
   /**
-   * `claim` is what the body of the request takes; `identify` tells who sent it, if its key does not; `parts` is how its
-   * client takes an answer in parts.
+   * `claim` is the memory that the body of the request takes. `identify` identifies the caller if a key does not. `parts`
+   * is the format in which the client takes an answer in parts.
    */
   constructor(
     request: IncomingMessage,
@@ -85,7 +85,7 @@ export class HttpRequestContext implements RequestContext {
     this.#response.destroy();
   }
 
-  /** Belongs to the trace that a message names, unless the headers of its request name one. */
+  /** Joins the trace that a message names, unless the headers of the request name one. */
   follow({ traceparent, tracestate = '' }: JsonObject): void {
     if (this.trace['traceparent'] !== undefined || typeof traceparent !== 'string') return;
     this.trace = traceContextOf({ traceparent, tracestate: typeof tracestate === 'string' ? tracestate : '' });

@@ -7,24 +7,24 @@ import { readBody } from './body.ts';
 import type { BodyClaim } from './body-budget.ts';
 import { paramsOfBody, paramsOfUrl } from './params.ts';
 
-/** What a client may send at most. */
+/** The limits of a request body. */
 export interface BodyLimits {
   readonly bytes: number;
-  /** Nesting of objects and lists. */
+  /** The deepest nesting of objects and lists. */
   readonly jsonDepth: number;
 }
 
-/** So much of a content type is repeated in an error, in characters. */
+/** The most characters of a content type that an error repeats. */
 const longestShown = 100;
 
-/** The method of a request: HEAD is answered as GET is, and node sends no body then, whatever is written. */
+/** The method of a request. HEAD is answered as GET is: node never sends a body for HEAD. */
 export function methodOf({ method = '' }: IncomingMessage): string {
   return method === 'HEAD' ? 'GET' : method;
 }
 
 /**
- * Why a request is refused before its body is read: its method, or a body that is not declared as plain JSON. Forms and
- * plain text could be sent across sites without a preflight.
+ * The refusal of a request for its method, or for a body that is not declared as plain JSON; undefined if it may be read.
+ * Other sites could send forms and plain text without a preflight.
  */
 export function refusalOf(request: IncomingMessage): GraphQLError | undefined {
   const method = methodOf(request);
@@ -42,13 +42,13 @@ function isJson(contentType: string): boolean {
   return contentType === 'application/json' || /^application\/json\s*(?:;|$)/i.test(contentType);
 }
 
-/** Counts a request by the error with which it was refused; what is no refusal is not counted. */
+/** Counts a refused request by its error. An error that is no refusal is not counted. */
 export function countRefused(error: unknown, refused: CountRefused): void {
   const kind = error instanceof GraphQLError ? httpExtensionOf(error)?.kind : undefined;
   if (kind !== undefined) refused(kind);
 }
 
-/** The parameters; undefined if the client left before it had sent them. Rejects with GraphQLErrors. */
+/** The parameters of a request; undefined if the client left before it had sent all of them. Rejects with GraphQLErrors. */
 export function readParams(
   request: IncomingMessage,
   { bytes, jsonDepth }: BodyLimits,

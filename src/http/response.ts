@@ -6,7 +6,7 @@ import { rateLimitHeaders } from './rate-limit-headers.ts';
 /** A complete HTTP response. */
 export interface HttpAnswer {
   readonly status: number;
-  /** An object of its own, to which the sender may add. */
+  /** An object that belongs to this answer: the sender may add to it. */
   readonly headers: Record<string, string>;
   readonly body: string;
 }
@@ -31,8 +31,9 @@ export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAns
 }
 
 /**
- * 200 once something was executed. Before that the status of the error: if the client takes `application/json`,
- * errors of the document are 200 (GraphQL over HTTP §6.4.1), with `application/graphql-response+json` never (§6.4.2).
+ * The status of a result: 200 once something was executed, and before that the status of the error. If the client takes
+ * `application/json`, errors of the document have status 200 (GraphQL over HTTP §6.4.1); with
+ * `application/graphql-response+json` they never have (§6.4.2).
  */
 function statusOf({ data, errors = [] }: OperationResult, mediaType: MediaType): number {
   if (data !== undefined || errors.length === 0) return 200;

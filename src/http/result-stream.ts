@@ -3,20 +3,20 @@ import type { OperationResult } from '../operation/result.ts';
 import type { MediaType, StreamType } from './negotiation.ts';
 import { type HttpAnswer, toAnswer } from './response.ts';
 
-/** How results are written one after the other. */
+/** The form in which one result is written as a stream. */
 interface StreamForm {
-  /** The media type of single documents whose rules for the status it follows. */
+  /** The media type of single documents whose rules for the status apply. */
   readonly like: MediaType;
-  /** The stream of one result, whose JSON text is given. */
+  /** Writes the stream of one result from its JSON text. */
   readonly write: (text: string) => string;
 }
 
-/** What stands between the parts of a multipart answer, behind two hyphens. */
+/** The boundary of a multipart answer. */
 export const boundary = '-';
 
 const forms: Readonly<Record<StreamType, StreamForm>> = {
-  // Distinct connections mode of https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md; some
-  // browsers do not take the headers before the first bytes, so a comment comes first.
+  // The distinct connections mode of https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md. The
+  // first bytes are a comment, because some browsers do not process the headers before the first bytes.
   'text/event-stream': {
     like: 'application/json',
     write: (text) => `:\n\nevent: next\ndata: ${text}\n\nevent: complete\ndata:\n\n`,
@@ -28,7 +28,7 @@ const forms: Readonly<Record<StreamType, StreamForm>> = {
   },
 };
 
-/** What the media type of an answer says of its format, as clients name it. */
+/** The parameter of the media type that names the format of the parts, as clients spell it. */
 const formats: Readonly<Record<PartsFormat, string>> = {
   'v0.2': '; incrementalSpec=v0.2',
   '20220824': '; deferSpec=20220824',
@@ -39,12 +39,12 @@ export function multipartType(format: PartsFormat | undefined): string {
   return `multipart/mixed; boundary="${boundary}"${format === undefined ? '' : formats[format]}`;
 }
 
-/** The header lines of a part whose JSON text is given. */
+/** The header lines of a part with this JSON text. */
 export function partHeaders(text: string): string {
   return `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}`;
 }
 
-/** The HTTP response that streams one result. It is remembered by no client, whatever names its document. */
+/** The HTTP response that streams one result. Clients must not cache it, even if its document was named by an id. */
 export function toStream(
   { maxAge: _maxAge, ...result }: OperationResult,
   type: StreamType,

@@ -2,14 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Complete, compressed } from './compression.ts';
 import { closeIfUnread } from './unread.ts';
 
-/** Sends a complete answer, and adds to its headers what describes the body. Does nothing once the client has left. */
+/** Sends a complete answer and adds the headers that describe its body. Does nothing if the client has left. */
 export type Send = (request: IncomingMessage, response: ServerResponse, answer: Complete) => void;
 
-/** How answers are sent. */
+/** Settings of sent answers. */
 export interface SendOptions {
-  /** True if they go in the coding that the client likes most, if that is worth it; else they go as they are. */
+  /**
+   * True if answers are compressed in the coding that the client prefers, where that is worthwhile; otherwise they are
+   * sent uncompressed.
+   */
   readonly compression: boolean;
-  /** Their `Vary` header: all request headers that any of them depends on, in one line. */
+  /** Their `Vary` header: one line with all request headers that any answer depends on. */
   readonly vary: string;
 }
 
@@ -24,7 +27,7 @@ export function createSend({ compression, vary }: SendOptions): Send {
   };
 }
 
-/** Answers up to this size fit into the buffers of the system, in bytes. */
+/** The largest answer, in bytes, that fits into the buffers of the operating system. */
 const soonSent = 65_536;
 
 function sendPlain(response: ServerResponse, { status, headers, body }: Complete, vary: string): void {
@@ -34,6 +37,6 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
   headers['vary'] = vary;
   if (length > soonSent) closeIfUnread(response);
   response.writeHead(status, headers);
-  // As many bytes as characters: it is ASCII, which is copied instead of encoded.
+  // An equal number of bytes and characters means ASCII, which is copied instead of encoded.
   response.end(body, length === body.length ? 'latin1' : 'utf8');
 }

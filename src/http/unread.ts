@@ -1,9 +1,15 @@
 import type { ServerResponse } from 'node:http';
 
-/** A client that takes nothing of its answer for so long is taken for gone, in milliseconds; it is noticed the second time. */
+/**
+ * The longest time in which a client may read nothing of its answer, in milliseconds. Node reports a stalled connection
+ * at the second timeout.
+ */
 const longestPauseMs = 7500;
 
-/** From now on the connection is closed if the client takes nothing of what waits for it. One that waits itself loses nothing. */
+/**
+ * Closes the connection if its client reads nothing of the output that waits for it. If no output waits, the connection
+ * stays open.
+ */
 export function closeIfUnread(response: ServerResponse): void {
   response.setTimeout(longestPauseMs, () => {
     if (response.writableLength > 0) response.destroy();

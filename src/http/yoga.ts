@@ -25,7 +25,7 @@ export interface YogaOptions {
   readonly run: RunOperation;
   readonly bodyLimits: BodyLimits;
   readonly bodyBudget: BodyBudget;
-  /** Tells who sends a request; undefined: its key does. */
+  /** Identifies the caller of a request; undefined: the key does. */
   readonly identify: Identify | undefined;
   /** True if parts are compressed for clients that ask for it. */
   readonly compression: boolean;
@@ -37,39 +37,39 @@ export interface YogaOptions {
   readonly refused: CountRefused;
 }
 
-/** One request on its way through Yoga, beside its WHATWG form. Each plugin adds what it knows. */
+/** One request in Yoga, beside its WHATWG form. Each plugin adds to it. */
 interface StreamedRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly context: RequestContext;
-  /** What its body takes in memory. */
+  /** The memory that its body takes. */
   readonly claim: BodyClaim;
-  /** True if its client wants no body: what is sent of a stream ends with the headers. */
+  /** True if the client sent HEAD: a stream then ends with its headers. */
   readonly isHead: boolean;
-  /** What its client asks: Yoga's own parameters are less. */
+  /** The parameters of the client; Yoga's own parameters hold less. */
   params?: GraphQLParams | undefined;
   result?: OperationResult;
 }
 
-/** A request whose operation has run, and its result, which is a stream or comes in parts. */
+/** A request whose operation has run, with a result that is a stream or comes in parts. */
 type Streamed = Pick<StreamedRequest, 'context' | 'claim'> & { readonly result: OperationResult };
 
-/** Answers a request with a result that is a stream, or comes in parts. */
+/** Answers a request with a result that is a stream or comes in parts. */
 export type Stream = (request: IncomingMessage, response: ServerResponse, streamed: Streamed) => void;
 
-/** What Yoga serves. */
+/** The handlers that use Yoga. */
 export interface YogaHandler {
-  /** Answers a request whose client takes only a stream. */
+  /** Answers a request whose client accepts only a stream. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   readonly stream: Stream;
-  /** Loads Yoga, which holds the event loop for a second on a busy machine; undefined once it is loaded. */
+  /** Loads Yoga, which blocks the event loop for a second on a busy machine; undefined once it is loaded. */
   readonly load: () => Promise<unknown> | undefined;
 }
 
 /**
- * Yoga serves clients that take only a stream, and writes results that are one, or come in parts. The edge has checked
- * method, content type and `Accept` already; what Yoga does with a request is replaced step by step: its parameters are read,
- * its operation runs, and its result is written, by the code that the fast path uses.
+ * Serves clients that accept only a stream, and writes results that are streams or come in parts. Method, content type
+ * and `Accept` have been checked before. Plugins replace Yoga's own steps: the code of the fast path reads the
+ * parameters, runs the operation and writes the result.
  */
 export function createYogaHandler(options: YogaOptions): YogaHandler {
   const { schema, bodyBudget, identify, vary, report } = options;
@@ -79,7 +79,7 @@ export function createYogaHandler(options: YogaOptions): YogaHandler {
       schema,
       plugins: [useParams(options), useOperations(options), useStreams(options)],
       maskedErrors: false,
-      // Bodies are not read by Yoga.
+      // Yoga does not read bodies.
       maxRequestBodySize: false,
       graphiql: false,
       cors: false,
@@ -88,7 +88,7 @@ export function createYogaHandler(options: YogaOptions): YogaHandler {
       landingPage: false,
     });
   };
-  // Loaded with the first request that may need it: most gateways never get one, and all start sooner.
+  // Loaded with the first request that may need it: most gateways never get one, and all gateways start sooner.
   let yoga: ReturnType<typeof create> | undefined;
   let isLoaded = false;
   const load = async (): Promise<void> => {
@@ -103,7 +103,7 @@ export function createYogaHandler(options: YogaOptions): YogaHandler {
   ): void => {
     yoga ??= create();
     const isHead = request.method === 'HEAD';
-    // Yoga refuses all but GET and POST.
+    // Yoga refuses all methods but GET and POST.
     request.method = methodOf(request);
     response.setHeader('x-request-id', known.context.requestId);
     response.setHeader('vary', vary);
@@ -132,7 +132,7 @@ function useParams({ bodyLimits, refused }: YogaOptions): Plugin<object, Streame
           throw error;
         });
         serverContext.params = params;
-        // One that is named by an id has no text, and Yoga wants one.
+        // A document that is named by an id has no text, but Yoga expects one.
         return { query: params?.query ?? '' };
       });
     },
@@ -150,7 +150,7 @@ function useOperations({ run }: YogaOptions): Plugin<object, StreamedRequest> {
   };
 }
 
-/** Writes results as a stream, with the status and the headers that they have on the fast path. */
+/** Writes results as a stream, with the status and headers of the fast path. */
 function useStreams({ compression, report }: YogaOptions): Plugin<object, StreamedRequest> {
   return {
     onResultProcess: (payload) => {
@@ -184,15 +184,15 @@ function useStreams({ compression, report }: YogaOptions): Plugin<object, Stream
 }
 
 /**
- * The pieces of an answer whose connection is closed if its client takes nothing of it. That begins with the first of them,
- * because Yoga takes all limits of time off the connection before it asks for one.
+ * Passes the pieces of an answer on, and closes its connection if the client reads nothing. That starts with the first
+ * piece, because Yoga removes all timeouts from the connection before it asks for one.
  */
 async function* watched<Piece>(pieces: AsyncIterable<Piece>, response: ServerResponse): AsyncGenerator<Piece> {
   closeIfUnread(response);
   yield* pieces;
 }
 
-/** The errors of a request that never became an operation. */
+/** The errors of a request that was refused before it became an operation. */
 function errorsOf(result: object): readonly unknown[] {
   return 'errors' in result && Array.isArray(result.errors) ? result.errors : [];
 }

@@ -65,8 +65,8 @@ const largestSpread = { 'when repeated': 300, 'at once': 10_000 };
 const mostCoercionErrors = 50;
 
 /**
- * The most characters that coercion errors may quote. An error quotes the whole value, and an object of a megabyte is
- * quoted once for each unknown member.
+ * The longest message of a coercion error, in characters, with which further errors are still reported. An error quotes
+ * the whole value, and an object of a megabyte is quoted once for each unknown member.
  */
 const longestQuote = 10_000;
 

@@ -2,14 +2,14 @@ import { type FollowedFiles, fingerprint, followFiles } from '../follow-files.ts
 import type { Log } from '../log.ts';
 import { adminTokenIn } from '../settings/setting-files.ts';
 
-/** The token of operators as it is now. */
+/** The current token of operators. */
 export interface FollowedToken extends Pick<FollowedFiles, 'close' | 'reloads'> {
   readonly current: () => string;
 }
 
 /**
- * Reads the token in a file, and again when the file changes. What is wrong with it then is logged, and the last
- * token stays.
+ * Reads the token in a file, and again when the file changes. A token that then cannot be used is logged, and the
+ * previous one stays.
  */
 export function followAdminToken(path: string, log: Log): FollowedToken {
   const since = fingerprint([path]);

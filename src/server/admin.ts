@@ -5,23 +5,23 @@ import type { Purge, PurgeTarget } from '../rest/cache/purge.ts';
 import { isObject } from '../rest/values.ts';
 import type { Usage } from '../telemetry/client-usage.ts';
 
-/** What operators may do over HTTP, and who is an operator. */
+/** The functions that operators may use over HTTP, and the token that they need. */
 export interface AdminOptions {
-  /** The token as it is now. */
+  /** The current token. */
   readonly token: () => string;
-  /** Who has used what, added up over all workers. */
+  /** The usage by client, summed over all workers. */
   readonly usage: () => Promise<Usage>;
-  /** Forgets what is cached for keys. */
+  /** Removes the cached answers of keys. */
   readonly purge: Purge;
 }
 
 /** Answers requests below `/admin/`. */
 export type AdminEndpoint = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Valid requests that are taken each second. */
+/** The most authorised requests in one second. */
 const mostPerSecond = 10;
 
-/** One path: the method that it takes, and what makes the answer. */
+/** One path: its method, and the function that makes its answer. */
 interface AdminPath {
   readonly method: 'GET' | 'POST';
   readonly answer: (request: IncomingMessage) => Promise<AdminAnswer>;
@@ -32,7 +32,7 @@ interface AdminAnswer {
   readonly body: object;
 }
 
-/** Serves operators who show the token. Nothing else is looked at of a request without it. */
+/** Serves operators who send the token. A request without the token is refused without reading anything else of it. */
 export function createAdminEndpoint({ token, usage, purge }: AdminOptions): AdminEndpoint {
   const paths: Readonly<Record<string, AdminPath>> = {
     '/admin/usage': { method: 'GET', answer: async () => ({ status: 200, body: await usage() }) },
@@ -85,7 +85,7 @@ async function answerPurge(target: PurgeTarget | undefined, purge: Purge): Promi
 /** Most bytes of a request. */
 const maxBytes = 4096;
 
-/** What a request asks to purge; undefined if it is nothing that can be understood. */
+/** The target that a request asks to purge; undefined if the request is malformed. */
 async function targetIn(request: IncomingMessage): Promise<PurgeTarget | undefined> {
   let text = '';
   // What is too much is read, too, and dropped: the next request on the connection comes after it.
@@ -109,7 +109,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Hashes have equal lengths, so the comparison takes as long for any text. */
+/** True if a request has the token. The hashes have equal lengths, so the comparison takes the same time for every text. */
 function isAuthorized({ headers: { authorization = '' } }: IncomingMessage, token: string): boolean {
   const [given, expected] = [authorization, `Bearer ${token}`].map((text) => hash('sha256', text, 'buffer'));
   return given !== undefined && expected !== undefined && timingSafeEqual(given, expected);

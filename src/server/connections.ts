@@ -8,33 +8,37 @@ import { type ReaderLimits, SlowReader } from './slow-reader.ts';
 interface Connection {
   /** The answer to its latest request. */
   latest: ServerResponse | undefined;
-  /** The first answer of those that have followed each other without a pause: what came before it has been sent. */
+  /** The first of the answers that followed each other without a pause. Everything before it has been sent. */
   oldest: ServerResponse | undefined;
-  /** How many requests wait for the answers before theirs. */
+  /** The number of requests that wait for earlier answers. */
   waiting: number;
-  /** True once its last answer is written: what its client sends after that is not answered. */
+  /** True once its last answer is written: later requests of its client are not answered. */
   isClosing: boolean;
   readonly reader: SlowReader;
 }
 
-/** Clients that send the next request without waiting send fewer at a time. Each takes memory until it is its turn. */
+/**
+ * The most requests of one connection that may wait for earlier answers. Clients that pipeline requests send fewer at a
+ * time, and each waiting request takes memory.
+ */
 const mostWaiting = 63;
 
 /** Answers one request. */
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * The open connections of a server. Of the requests of one connection one is worked on at a time: node's parser hands over
- * at once all that a client sends ahead, and other clients would wait until each of those is dealt with.
+ * The open connections of a server. Each connection has one request in work at a time: node's parser emits all pipelined
+ * requests at once, and other clients would have to wait for all of them.
  */
 export class Connections {
-  // By connection, and not a set of what is in flight: a set that turns over quickly keeps what it held alive for long.
+  // A map by connection instead of a set of the requests in flight: a set that turns over quickly keeps its former members
+  // alive for long.
   readonly #open = new Map<Socket, Connection>();
   readonly #limits: ReaderLimits;
   readonly #answer: Answer;
   readonly #refused: CountRefused;
   #due: (() => void)[] = [];
-  /** How many there have been. */
+  /** The number of connections that have been accepted. */
   accepted = 0;
 
   constructor(limits: ReaderLimits, answer: Answer, refused: CountRefused) {
@@ -64,7 +68,7 @@ export class Connections {
     socket.on('close', () => this.#open.delete(socket));
   }
 
-  /** Answers a request, after those before it on its connection. If too many wait there, the connection is closed. */
+  /** Answers a request after the earlier ones of its connection. If too many wait there, closes the connection. */
   take(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const connection = this.#open.get(socket);
@@ -76,7 +80,7 @@ export class Connections {
       this.#answer(request, response);
     } else if (connection.waiting < mostWaiting) {
       connection.waiting += 1;
-      // If the connection closes, the answers that wait close without an event.
+      // If the connection closes, waiting answers close without an event.
       latest.once('close', () => this.#answerSoon(() => this.#answerNext(connection, request, response)));
     } else {
       this.#refused('pipelined');
@@ -85,7 +89,7 @@ export class Connections {
     }
   }
 
-  /** All whose turn it is are answered in one turn of the event loop, the next one. */
+  /** Schedules an answer. All answers that become due in one turn of the event loop are made in the next one. */
   #answerSoon(answer: () => void): void {
     if (this.#due.length === 0) setImmediate(this.#answerDue);
     this.#due.push(answer);
@@ -107,12 +111,12 @@ export class Connections {
     return this.#open.get(socket)?.latest;
   }
 
-  /** Has each connection closed by its next answer. */
+  /** Makes each connection close after its next answer. */
   closeAfterAnswers(): void {
     for (const { latest } of this.#open.values()) if (latest !== undefined) closeAfter(latest);
   }
 
-  /** Closes the connections whose clients take their answers too slowly. */
+  /** Closes the connections whose clients read their answers too slowly. */
   closeSlowReaders(now: number): void {
     for (const [socket, { oldest, reader }] of this.#open) {
       if (!reader.isLate(socket, oldest, now)) continue;
@@ -123,16 +127,16 @@ export class Connections {
 }
 
 /**
- * Ends the parsing of what has been read of a connection. Node goes on with it although the connection is closed, and makes
- * an error with a stack for each request in it: 64 KiB of them take 20 ms. It offers no other way to stop its parser than what
- * the callback for a request answers; llhttp takes a negative number for a failure.
+ * Stops the parser of a connection. After the connection is closed, node still parses the input that it has read, and
+ * makes an error with a stack for each request in it: 64 KiB take 20 ms. The return value of the callback for a request
+ * is the only way to stop the parser; llhttp takes a negative number for a failure.
  */
 function stopParsing(socket: Socket): void {
   const parser: unknown = Reflect.get(socket, 'parser');
   if (typeof parser === 'object' && parser !== null) Reflect.set(parser, 'onIncoming', () => -1);
 }
 
-/** The client has to come back on a new connection, which another replica takes. */
+/** Closes the connection after an answer. The client then reconnects, and another replica takes the new connection. */
 export function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }

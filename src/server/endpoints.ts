@@ -5,16 +5,19 @@ import { refusals } from '../operation/error-codes.ts';
 import type { MetricsEndpoint } from './metrics-endpoint.ts';
 import { refusalOfHead } from './request-head.ts';
 
-/** What the endpoints answer with. */
+/** The collaborators of the endpoints. */
 export interface Endpoints {
   readonly gateway: Gateway;
   /** Undefined if metrics have a port of their own. */
   readonly metrics: MetricsEndpoint | undefined;
-  /** True if the server takes requests only until every client has gone elsewhere. */
+  /** True if the server is stopping and takes requests only until every client has moved to another replica. */
   readonly isStopping: () => boolean;
 }
 
-/** Answers requests: `/graphql`, what else the gateway serves, `/healthz` (alive), `/readyz` (not stopping), and `/metrics` unless it is elsewhere. */
+/**
+ * Answers requests: `/graphql`, the other endpoints of the gateway, `/healthz` (alive), `/readyz` (not stopping), and
+ * `/metrics` unless it has a port of its own.
+ */
 export function route(endpoints: Endpoints, request: IncomingMessage, response: ServerResponse): void {
   const refusal = refusalOfHead(request);
   if (refusal !== undefined) {
@@ -35,8 +38,8 @@ export function route(endpoints: Endpoints, request: IncomingMessage, response: 
 }
 
 /**
- * The path of a request; `/graphql/` is `/graphql`, for what comes later, too. Servers have to take the whole URL as well
- * (RFC 9112 §3.2.2), as clients send it to a proxy.
+ * The path of a request. Changes `/graphql/` to `/graphql` in the request as well. Servers must also accept the whole URL
+ * (RFC 9112 §3.2.2), which clients send to a proxy.
  */
 function pathOf(request: IncomingMessage): string {
   const { url = '' } = request;
@@ -52,7 +55,10 @@ function pathOf(request: IncomingMessage): string {
   return path;
 }
 
-/** The upstream's state is shown, but does not decide: one slow upstream would pull every replica out of service. */
+/**
+ * Answers `/readyz`. The state of the upstream is reported but does not decide: otherwise one slow upstream would take
+ * every replica out of service.
+ */
 function sendReadiness({ gateway, isStopping }: Endpoints, response: ServerResponse): void {
   const { state, reachability } = gateway.upstreamHealth();
   const { kind, ...reason } = reachability;

@@ -3,50 +3,53 @@ import { Server as NetServer } from 'node:net';
 import { setTimeout as delay, setImmediate as nextImmediate } from 'node:timers/promises';
 import type { Connections } from './connections.ts';
 
-/** How long each part of a stop takes, in milliseconds. */
+/** The durations of the steps of a stop, in milliseconds. */
 export interface StopTimes {
-  /** How long the server goes on taking requests after it has said that it is not ready. */
+  /** The time in which the server still takes requests after `/readyz` has begun to fail. */
   readonly stopDelayMs: number;
-  /** How long it waits after that for answers in flight. */
+  /** The time after that in which it waits for answers in flight. */
   readonly drainMs: number;
-  /** Breaks off answers that go on without an end, once no new connection comes to this process. */
+  /** Ends answers that have no end of their own, once this process gets no new connections. */
   readonly cutStreams?: (() => void) | undefined;
   /** Set if the server listens on a socket of several processes. */
   readonly socket?: SharedSocket | undefined;
 }
 
-/** A socket that several processes listen on, which has to be left by all of them together. */
+/** A socket that several processes listen on. All of them have to leave it together. */
 export interface SharedSocket {
-  /** Requests wait here; resolves when they do everywhere, and no client is about to connect. */
+  /** Says that requests wait in this process. Resolves when they wait in all processes and no client is about to connect. */
   readonly mayClose: () => Promise<void>;
-  /** This process has stopped listening; resolves when all have. */
+  /** Says that this process has stopped listening. Resolves when all processes have. */
   readonly mayAnswer: () => Promise<void>;
 }
 
 /**
- * Every connection has been accepted if so many looks in a row find no new one. So many milliseconds later it goes on in any
- * case, for some clients never pause.
+ * The number of looks in a row without a new connection after which all connections count as accepted, and the longest
+ * time for that in milliseconds, because some clients never pause.
  */
 const emptyLooks = 4;
 const longestLookMs = 1000;
 
-/** How long connections without a request stay open once no new one can come: their clients may be about to speak. */
+/**
+ * The time for which connections without a request stay open once no new one can come, in milliseconds: their clients may
+ * be about to send one.
+ */
 const lastWordMs = 1000;
 
-/** Times are looked at this often. */
+/** The interval at which times are checked, in milliseconds. */
 const tickMs = 5;
 
 /**
- * Stops a server without breaking a connection that it has accepted. Closing the listening socket resets the connections
- * that the system has taken and the process has not, so it is closed in a moment in which none comes. Clients that come again
- * as soon as they are answered would leave no such moment: while it is looked for, their requests wait.
+ * Stops a server without breaking an accepted connection. Closing the listening socket resets the connections that the
+ * operating system has accepted and the process has not, so it is closed at a moment when none arrives. Clients that
+ * reconnect as soon as they are answered would leave no such moment, so their requests wait until it is found.
  */
 export class GracefulStop {
   readonly #server: Server;
   readonly #connections: Connections;
   readonly #times: StopTimes;
   #held: (() => void)[] | undefined;
-  /** True if answers close their connections, and `/readyz` fails. */
+  /** True once the stop has begun: answers close their connections, and `/readyz` fails. */
   hasBegun = false;
 
   constructor(server: Server, connections: Connections, times: StopTimes) {
@@ -55,12 +58,12 @@ export class GracefulStop {
     this.#times = times;
   }
 
-  /** True if requests wait for their answers. */
+  /** True if requests have to wait until the server has stopped listening. */
   get isHolding(): boolean {
     return this.#held !== undefined;
   }
 
-  /** Answers a request once the server has stopped listening. */
+  /** Queues a request until the server has stopped listening. */
   hold(answer: () => void): void {
     this.#held?.push(answer);
   }
@@ -80,7 +83,7 @@ export class GracefulStop {
       await delay(tickMs);
     }
     clearTimeout(cut);
-    // Node's own timers of the server.
+    // Also stops the server's own timers.
     this.#server.close();
   }
 
@@ -89,7 +92,7 @@ export class GracefulStop {
     const held: (() => void)[] = [];
     this.#held = held;
     await (socket === undefined ? this.#emptyMoment() : socket.mayClose());
-    // That of HTTP servers also closes the connections whose clients have not spoken yet.
+    // The `close` of net, because that of http also closes connections whose clients have not sent anything yet.
     NetServer.prototype.close.call(this.#server);
     await socket?.mayAnswer();
     this.#held = undefined;
@@ -102,7 +105,7 @@ export class GracefulStop {
     while (empty < emptyLooks && performance.now() < until) {
       await delay(tickMs);
       const { accepted } = this.#connections;
-      // Node's event loop accepts after its timers and before its immediates, one connection at a time.
+      // Node's event loop accepts connections after timers and before immediates, one at a time.
       await nextImmediate();
       empty = this.#connections.accepted === accepted ? empty + 1 : 0;
     }

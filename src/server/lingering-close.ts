@@ -1,15 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What is read of a body that was refused, so that its sender gets to the answer: bytes, and milliseconds. */
+/**
+ * The most bytes that are read of a refused body, and the longest time in milliseconds, so that its sender gets to read
+ * the answer.
+ */
 const mostBytes = 16 * 2 ** 20;
 const longestMs = 2000;
 
 /**
- * Closes a connection only once the request that was answered last has been read, or a bound of it. A system that is sent more
- * to a closed connection resets it, and the client loses the answer that says why its body was refused (RFC 9112 §9.6); many
- * also stop at the end of what they read. Node closes by `destroySoon` as soon as the last answer is written. `onClosing`
- * returns the request that was answered last.
+ * Delays the closing of a connection until the last answered request has been read, up to a bound. If data arrives at a
+ * closed connection, the operating system resets it, and the client loses the answer that says why its body was refused
+ * (RFC 9112 §9.6); many clients also stop at the end of the input. Node closes with `destroySoon` as soon as the last
+ * answer is written. `onClosing` returns the last answered request.
  */
 export function closeAfterReading(socket: Socket, onClosing: () => IncomingMessage | undefined): void {
   const close = socket.destroySoon.bind(socket);

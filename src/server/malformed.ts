@@ -6,8 +6,9 @@ import type { Connections } from './connections.ts';
 type ClientError = Error & { readonly code?: string };
 
 /**
- * Answers what is not HTTP, too large or too slow: a bare answer, and the connection is closed. The answer of a whole
- * request that came before it goes first: a client would take a bare one for it, and a change that was made for refused.
+ * Makes the handler of input that is not HTTP, too large or too slow: it sends a bare answer and closes the connection.
+ * If a complete request came before on the connection, its answer is sent first: otherwise the client would take the bare
+ * answer for its own, and a change that was made for refused.
  */
 export function createRefuseMalformed(
   connections: Connections,
@@ -15,10 +16,10 @@ export function createRefuseMalformed(
 ): (error: ClientError, socket: Socket) => void {
   const done = new WeakSet<Socket>();
   return (error, socket) => {
-    // Whatever follows what is malformed is an error again.
+    // Input after malformed input is reported as an error again.
     if (done.has(socket)) return;
     done.add(socket);
-    // Node tells of clients that have left, and of connections that were closed here, in the same way.
+    // Node reports clients that have left, and connections that were closed here, in the same way.
     const isGone = socket.destroyed || error.code === 'ECONNRESET' || error.code === 'EPIPE';
     if (!isGone) refused(reasonOf(error));
     refuseInTurn(error, socket, connections.latestOf(socket));
@@ -45,7 +46,7 @@ function reasonOf({ code }: ClientError): keyof typeof answers {
 }
 
 function refuse(error: ClientError, socket: Socket): void {
-  // An answer that closes the connection has ended it, and may be on its way still.
+  // An answer that closes the connection has ended it already, and may still be on its way.
   if (!socket.writable) return;
   socket.end(`HTTP/1.1 ${answers[reasonOf(error)]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }

@@ -7,8 +7,8 @@ import type { Metrics } from '../telemetry/metrics.ts';
 export type MetricsEndpoint = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Scrapes that come in one turn of the event loop are answered with one text: making it takes milliseconds, and no key is
- * needed for it.
+ * Serves metrics. All scrapes in one turn of the event loop get the same text: making it takes milliseconds, and a scrape
+ * needs no key.
  */
 export function createMetricsEndpoint(
   metrics: Pick<Metrics, 'contentType' | 'render'>,

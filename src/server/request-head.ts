@@ -1,20 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Why the head of a request alone is enough to refuse it. */
+/** The refusal of a request for its head alone. */
 export interface HeadRefusal {
   readonly kind: 'badHead' | 'manyHeaders';
   readonly message: string;
 }
 
-/** More header lines than any client or proxy sends. */
+/** The most header lines of a request: more than any client or proxy sends. */
 const maximumHeaders = 100;
 
-/** What ends the host of a URL: it would make another URL of the one that is put together from it. */
+/** Characters that end the host of a URL. A host with one of them would change the URL that is made from it. */
 const notInHost = /[\s/\\?#@]/;
 
 /**
- * What is wrong with the head of a request; undefined: nothing. Node's parser refuses most of what is malformed before;
- * what it lets pass, a proxy in front may have read in another way.
+ * The refusal of a malformed head; undefined if the head is well-formed. Node's parser refuses most malformed heads. The
+ * remaining ones are refused here, because a proxy in front may have read them differently.
  */
 export function refusalOfHead({ rawHeaders, headers }: IncomingMessage): HeadRefusal | undefined {
   if (rawHeaders.length > maximumHeaders * 2) {
@@ -28,7 +28,7 @@ export function refusalOfHead({ rawHeaders, headers }: IncomingMessage): HeadRef
   return badRequest('Expected `Transfer-Encoding` to be chunked, but got another coding.');
 }
 
-/** How often a header of this name, in lower case, stands among names and values in turn: node keeps the first only. */
+/** The number of headers with this lower-case name in the raw names and values: node keeps only the first one. */
 function countOf(name: string, rawHeaders: readonly string[]): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -39,14 +39,11 @@ function countOf(name: string, rawHeaders: readonly string[]): number {
   return count;
 }
 
-/**
- * The host that was last found to be one: most requests name the same. Hosts have at most so many characters (RFC 1035
- * §2.3.4).
- */
+/** The last valid host, as most requests have the same one, and the most characters of a host (RFC 1035 §2.3.4). */
 let lastHost = '';
 const longestHost = 260;
 
-/** HTTP/1.0 needs none, and an empty one is allowed (RFC 9110 §7.2). */
+/** True if a `Host` is valid. HTTP/1.0 needs none, and an empty one is allowed (RFC 9110 §7.2). */
 function isHost(host = ''): boolean {
   if (host === '' || host === lastHost) return true;
   if (notInHost.test(host) || !URL.canParse(`http://${host}/`)) return false;

@@ -9,7 +9,7 @@ import { createRefuseMalformed } from './malformed.ts';
 import { createMetricsEndpoint } from './metrics-endpoint.ts';
 import type { ReaderLimits } from './slow-reader.ts';
 
-/** Where the server listens, and how it stops. */
+/** Settings of the server: its address, its limits, and its stop. */
 export interface ServerOptions extends StopTimes {
   readonly port: number;
   readonly host: string;
@@ -19,19 +19,22 @@ export interface ServerOptions extends StopTimes {
   readonly metrics?: boolean;
   /** Most connections of clients; by default 10,000. */
   readonly maxConnections?: number;
-  /** How long clients may take for what is sent to them; by default half a minute, and beyond that 128 KiB a second. */
+  /** The least speed at which clients have to read; by default half a minute, and beyond that 128 KiB a second. */
   readonly readers?: ReaderLimits;
 }
 
 /** A listening server. */
 export interface GatewayServer {
-  /** Such as `http://127.0.0.1:4000`. */
+  /** The URL of the server, such as `http://127.0.0.1:4000`. */
   readonly url: string;
-  /** Says that it is not ready, waits, refuses new connections, answers what is in flight, then closes. */
+  /** Reports that it is not ready, waits, refuses new connections, finishes the answers in flight, then closes. */
   readonly stop: () => Promise<void>;
 }
 
-/** Slow and oversized requests end here, before anything of the gateway sees them. Sizes in bytes, times in milliseconds. */
+/**
+ * The limits of node's HTTP server, which refuse slow and oversized requests before the gateway sees them. Sizes in
+ * bytes, times in milliseconds.
+ */
 const httpLimits = {
   maxHeaderSize: 16_384,
   headersTimeout: 10_000,
@@ -41,15 +44,18 @@ const httpLimits = {
   noDelay: true,
 } as const;
 
-/** Each takes some kilobytes, and a file descriptor of those that the connections to the upstream need, too. */
+/**
+ * The most connections of clients. Each takes some kilobytes and a file descriptor, of which the connections to the
+ * upstream need some, too.
+ */
 const mostConnections = 10_000;
 
-/** Most connections of those who read metrics, if these have a port of their own. */
+/** The most connections to the port of metrics, if metrics have one. */
 const mostScrapers = 100;
 
 const readerLimits: ReaderLimits = { graceMs: 30_000, bytesPerSecond: 131_072 };
 
-/** Clients that take their answers too slowly are looked for this often within the time that all have. */
+/** The number of checks for slow readers within the grace period. */
 const looksInGrace = 10;
 
 /** Serves a gateway over HTTP. */
@@ -91,12 +97,15 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
   };
 }
 
-/** Where metrics are served if they have a port of their own. */
+/** Settings of the server for metrics, if they have a port of their own. */
 export interface MetricsServerOptions extends Pick<ServerOptions, 'port' | 'host' | 'compression'> {
   readonly admin?: AdminEndpoint | undefined;
 }
 
-/** Serves `/metrics`, and operators if there is `admin`, on a port of its own; resolves to what closes it. */
+/**
+ * Serves `/metrics`, and the endpoints of operators if `admin` is given, on a separate port. Resolves to a function that
+ * closes it.
+ */
 export async function startMetricsServer(
   metrics: Gateway['metrics'],
   { port, host, compression = false, admin }: MetricsServerOptions,
@@ -115,9 +124,13 @@ export async function startMetricsServer(
   };
 }
 
-/** What is beyond the limit is closed at once; those that ask nothing now make room for the next. */
+/**
+ * Limits the connections of a server. A connection beyond the limit is closed at once, and idle connections are closed to
+ * make room.
+ */
 function limitConnections(server: Server, most: number, refused: CountRefused): void {
-  // Without the second, the first process of several hands them from one worker to the next for ever.
+  // Without `dropMaxConnection`, the primary of several processes would pass such connections from worker to worker
+  // forever.
   Object.assign(server, { maxConnections: most, dropMaxConnection: true });
   server.on('drop', () => {
     refused('connections');
@@ -125,7 +138,10 @@ function limitConnections(server: Server, most: number, refused: CountRefused): 
   });
 }
 
-/** Connections that wait to be accepted; beyond it the system drops them, and their clients try again after seconds. */
+/**
+ * The most connections that wait to be accepted. The operating system drops those beyond, and their clients try again
+ * after seconds.
+ */
 const backlog = 4096;
 
 function listen(server: Server, port: number, host: string): Promise<void> {

@@ -1,21 +1,21 @@
-/** How long clients may take for what is sent to them. Each answer holds memory until it is taken. */
+/** The least speed at which clients have to read. Each answer holds memory until it has been read. */
 export interface ReaderLimits {
-  /** What any client has, in milliseconds. */
+  /** The grace period of every client, in milliseconds. */
   readonly graceMs: number;
-  /** The least rate beyond that, in bytes a second. */
+  /** The least rate after that, in bytes a second. */
   readonly bytesPerSecond: number;
 }
 
-/** A connection's bytes: those written to it so far, and those of them that the system has not taken yet. */
+/** The bytes of a connection: those written so far, and those that the operating system has not taken yet. */
 interface Written {
   readonly bytesWritten: number;
   readonly writableLength: number;
 }
 
-/** Watches how fast the client of one connection takes what is sent to it. Times in milliseconds. */
+/** Measures how fast the client of one connection reads. Times in milliseconds. */
 export class SlowReader {
   readonly #limits: ReaderLimits;
-  /** Since when something has waited for the client; undefined: nothing does. */
+  /** The time since when output has waited for the client; undefined if none waits. */
   #since: number | undefined;
   #answer: object | undefined;
   #takenBefore = 0;
@@ -25,8 +25,8 @@ export class SlowReader {
   }
 
   /**
-   * True if the client is too slow. `answer` is the oldest that it may not have taken: a request that is sent ahead of it
-   * gains no time, one that is sent after it begins anew.
+   * True if the client is too slow. `answer` is the oldest one that the client may not have read. A pipelined request
+   * gains no time; a request that is sent after the answer starts a new period.
    */
   isLate({ bytesWritten, writableLength }: Written, answer: object | undefined, now: number): boolean {
     if (writableLength === 0) this.#since = undefined;

@@ -1,8 +1,8 @@
 import { js } from '@graphql-yoga/render-graphiql/graphiql';
 
 /**
- * GraphiQL's script with its history; Yoga's bundle replaces GraphiQL's list of plugins, and with it the history, by the
- * explorer alone. With the panel, too, if there is one: `restCalls` is its plugin, and `panel` traces runs.
+ * GraphiQL's script with the history plugin. Yoga's bundle replaces GraphiQL's list of plugins by the explorer alone,
+ * which removes the history. If there is a panel, its plugin `restCalls` is added, and `panel` traces runs.
  */
 export function bundleWith(hasPanel: boolean): string {
   const history = /\b(\w+)=\{title:"History"/.exec(js)?.[1];
@@ -15,7 +15,10 @@ export function bundleWith(hasPanel: boolean): string {
   ].reduce((text, [pattern, replacement]) => replaceOnce(text, pattern, replacement), js);
 }
 
-/** What the bundle would do to errors: add the stack, with places within itself, to its own; drop `locations` of answers. */
+/**
+ * Replacements for two places of the bundle that change errors: one adds the stack, with places in the bundle, to its own
+ * errors; the other drops `locations` from answers.
+ */
 const errorsAsTheyAre = [
   [
     /return \w+\(\w+\(\{\},(\w+)\),\{message:\1\.message,stack:\1\.stack\}\)/g,

@@ -5,7 +5,7 @@ interface Example {
   readonly headers?: string;
 }
 
-/** Queries that show what the gateway is for. They run on the embedded workspace as they stand. */
+/** Queries that show the features of the gateway. They run on the embedded workspace without changes. */
 export const examples: readonly Example[] = [
   {
     query: `# Run this with the button
@@ -87,7 +87,7 @@ subscription Tail($project: ID!) {
   variables: '{ "project": "1" }',
 };
 
-/** The tab that shows what an operation costs, if clients may see it. */
+/** The tab that shows the cost of an operation, if clients may see it. */
 export const explainExample: Example = {
   query: `# What would this cost? The
 # panel "REST calls" says so

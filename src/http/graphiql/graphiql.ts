@@ -4,16 +4,16 @@ import { methodOf } from '../request.ts';
 import { createSend, type SendOptions } from '../send.ts';
 import type { PageOptions } from './page.ts';
 
-/** What GraphiQL opens with, and how it is sent. */
+/** Settings of the page of GraphiQL and of its delivery. */
 export interface GraphiqlOptions extends SendOptions, PageOptions {}
 
-/** Answers browsers that open the endpoint; false: the request is left untouched. */
+/** Answers browsers that open the endpoint. Returns false if the request is not from one; it is then left untouched. */
 export type Graphiql = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /** Serves GraphiQL to browsers. */
 export function createGraphiql(options: GraphiqlOptions): Graphiql {
   const send = createSend({ ...options, compression: false });
-  // Nine megabytes, loaded with the first browser that asks for it.
+  // The page has nine megabytes, and is loaded when the first browser asks for it.
   const createVariants = async (): Promise<Variants> => {
     const { createPage } = await import('./page.ts');
     const page = createPage(options);

@@ -6,29 +6,29 @@ import type { Complete } from '../compression.ts';
 import { bundleWith } from './bundle.ts';
 import { examples, explainExample, tailExample } from './examples.ts';
 
-/** What the page says and starts with. */
+/** Settings of the page. */
 export interface PageOptions {
   /** The key or token that the page starts with; only for the embedded workspace, whose key is public. */
   readonly demoKey?: string | undefined;
-  /** True if callers bring a token of an identity provider, and no key. */
+  /** True if callers send a token of an identity provider instead of a key. */
   readonly takesTokens?: boolean;
   /** True if clients may see which REST calls an operation makes. */
   readonly explain: boolean;
-  /** What an operation may have, beside which the panel shows plans. */
+  /** The limits of an operation, which the panel shows beside plans. */
   readonly maxUpstreamCalls: number;
   readonly maxUpstreamRows: number;
   readonly maxAnswerObjects: number;
-  /** Subscriptions; undefined: there are none. */
+  /** The settings of subscriptions; undefined if there are none. */
   readonly live?: object | undefined;
   /** True if clients may read the schema. */
   readonly introspection: boolean;
-  /** Which documents run. */
+  /** The settings that decide which documents run. */
   readonly persisted?: Pick<Partial<PersistedSettings>, 'mode'>;
 }
 
 /**
- * GraphiQL with everything that it needs within one page, so that it works without internet. The page may run its own
- * scripts, known by their hashes, and talk to this gateway alone.
+ * Makes a page with GraphiQL and everything that it needs, so that it works without internet. The page may run only its
+ * own scripts, which are listed by their hashes, and may connect only to this gateway.
  */
 export function createPage(options: PageOptions): Complete {
   const { takesTokens = false, explain } = options;
@@ -68,7 +68,7 @@ ${scripts.map((script) => `<script>${script}</script>`).join('\n')}
   return { status: 200, headers: headersOf(scripts), body: Buffer.from(html) };
 }
 
-/** The panel "REST calls". */
+/** The script of the panel "REST calls". */
 function panelScript(): string {
   const files = ['rows', 'summary', 'open-tab', 'plan-requests', 'runs', 'panel-state', 'view', 'start'];
   return files.map((name) => fileText(`plan-panel/${name}.js`)).join('\n');
@@ -94,7 +94,7 @@ function limitsOf(options: Pick<PageOptions, 'maxUpstreamCalls' | 'maxUpstreamRo
   return { calls, rows, objects };
 }
 
-/** What does not work here, said before a reader tries it. */
+/** Notices about features that are off, shown before a reader tries them. */
 function noticesOf({ introspection, persisted }: PageOptions): string {
   const notices = [
     ...(persisted?.mode === 'only'
@@ -105,12 +105,12 @@ function noticesOf({ introspection, persisted }: PageOptions): string {
   return notices.map((notice) => `<p role="note">${notice}</p>`).join('\n');
 }
 
-/** A value as a literal that ends no script early. */
+/** A value as a JavaScript literal that cannot end the script element. */
 function inScript(value: object): string {
   return JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
 }
 
-/** What runs or stands in the page as it is. */
+/** The text of a file that becomes part of the page. */
 function fileText(name: string): string {
   return readFileSync(new URL(name, import.meta.url), 'utf8');
 }
@@ -125,7 +125,10 @@ function headersOf(scripts: readonly string[]): Complete['headers'] {
   };
 }
 
-/** Scripts by hash. The editor makes its styles while it runs and its workers from blobs, which no hash can foresee. */
+/**
+ * The content security policy of the page. Scripts are allowed by their hashes. Styles and workers cannot be, because the
+ * editor makes its styles at run time and its workers from blobs.
+ */
 function contentSecurityPolicy(scripts: readonly string[]): string {
   const hashes = scripts.map((script) => `'sha256-${hash('sha256', script, 'base64')}'`);
   return [
