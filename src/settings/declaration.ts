@@ -201,7 +201,7 @@ const workspaceSettings = {
   eventsNext: required(
     'WORKSPACE_EVENTS_NEXT',
     oneOf(
-      'How the `next` of events goes on: offset as the contract says, before as the known deployment does',
+      'How the `next` of events goes on: offset as the contract says, before as the hosted service does',
       'offset',
       ['offset', 'before'],
     ),
@@ -209,7 +209,7 @@ const workspaceSettings = {
   dialect: required(
     'WORKSPACE_DIALECT',
     oneOf(
-      'Whose answers the workspace gives: those of the OpenAPI document, or of the known deployment in a year',
+      'Whose answers the workspace gives: those of the OpenAPI document, or of the hosted service in a year',
       'document',
       ['document', '2024', '2026'],
     ),
