@@ -117,7 +117,7 @@ export class CachedClient implements RestClient {
       cache.noteCall();
       this.#refresh(answer, read, call);
     }
-    const refusal = this.#take(answer, cache.pages?.shareOf(read.target));
+    const refusal = this.#hold(answer, cache.pages?.shareOf(read.target));
     if (refusal !== undefined) return Promise.reject(refusal);
     deadline.received += answer.size;
     calls.reuse(read.target, isStale ? 'stale' : 'hit');
@@ -126,7 +126,7 @@ export class CachedClient implements RestClient {
   }
 
   /** Counts the memory of an answer for the operation. Returns the error that ends it if there is no room for that. */
-  #take(answer: CachedAnswer, share: number | undefined): UpstreamError | undefined {
+  #hold(answer: CachedAnswer, share: number | undefined): UpstreamError | undefined {
     const { bodies } = this.#options.upstream;
     const { deadline } = this.#options.operation;
     const body = answer.hold(bodies);

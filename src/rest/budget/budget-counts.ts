@@ -3,9 +3,9 @@ import type { Surface } from '../operation-ids.ts';
 import { RecentLeast } from './recent-least.ts';
 import { surfaces } from './settings.ts';
 
-/** What a spent budget has led to since the start, and what was left lately, by surface. */
+/** Counts the refusals and waits because of spent budgets since the start, and what was left lately, by surface. */
 export class BudgetCounts {
-  /** Operations that were refused before their first call, and calls that were refused under way. */
+  /** Operations that were refused before their first call, and calls that were refused later. */
   readonly refusals = noneOfAll();
   /** Calls that waited. */
   readonly waits = noneOfAll();
@@ -22,14 +22,14 @@ export class BudgetCounts {
     this.waits.set(surface, (this.waits.get(surface) ?? 0) + 1);
   }
 
-  /** Such a share of a window was left once calls had begun, from 0 to 1. */
+  /** Notes the share of a window that was left after calls had begun, from 0 to 1. */
   found(surface: Surface, left: number): void {
     const least = this.#left.get(surface) ?? new RecentLeast();
     this.#left.set(surface, least);
     least.add(left);
   }
 
-  /** The least share of a window that calls have left in the last minute, whichever key they had. */
+  /** The least share of a window that was left in the last minute, over all keys. */
   left(): ReadonlyMap<Surface, number> {
     const found = [...this.#left].map(([surface, { value }]) => [surface, value] as const);
     return new Map(found.filter((one): one is readonly [Surface, number] => one[1] !== undefined));

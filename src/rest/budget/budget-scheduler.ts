@@ -16,13 +16,13 @@ export interface SchedulerOptions extends Pick<BudgetSettings, 'windows' | 'scop
   readonly close?: () => void;
 }
 
-/** A call that cannot wait longer than this is not let wait, in milliseconds: its deadline would pass first. */
+/** The least time that a call must be able to wait, in milliseconds. With less, its deadline would pass first. */
 const leastMs = 60;
 
-/** When to come back for a call of which it is not known when it can be had, in milliseconds. */
+/** The `Retry-After` of a call whose time is not known, in milliseconds. */
 const unknownTurnMs = 3_600_000;
 
-/** Longest time until a queue is looked at again, in milliseconds. */
+/** The longest time until a queue is decided anew, in milliseconds. */
 const longestTimerMs = 60_000;
 
 /** A call that waits for its place in the budget. */
@@ -33,34 +33,34 @@ interface QueuedCall extends Queued {
   readonly fail: (error: Error) => void;
 }
 
-/** Calls of one operation that asked in one turn: they begin together, or not at all. */
+/** Calls of one operation that asked in one turn of the event loop: they begin together, or not at all. */
 interface Group {
   readonly calls: Set<QueuedCall>;
   readonly isBackground: boolean;
-  /** Until when it can wait, on the clock of the scheduler. */
+  /** The time until which it can wait, on the clock of the scheduler. */
   until: number;
   hasWaited: boolean;
 }
 
-/** The calls of one key that wait. */
+/** The waiting calls of one key. */
 interface KeyQueue {
   readonly key: string;
   readonly calls: FairQueue<QueuedCall>;
   /** True if the ledger has been asked and has not answered. */
   isAsked: boolean;
-  /** True if it is to be asked again when it has answered. */
+  /** True if the ledger is to be asked again after its answer. */
   hasNews: boolean;
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * Gives out the calls of a budget. What is asked for in one turn of the event loop is a wave, and the ledger is asked once
- * for all of it. What finds too little left waits in the queue of its key if its turn comes in time.
+ * Gives out the calls of a budget. All calls that ask in one turn of the event loop are a wave, and the ledger is asked once
+ * for all of it. A call that finds too little left waits in the queue of its key, if it can begin in time.
  */
 export class BudgetScheduler implements CallBudget {
   readonly #options: SchedulerOptions;
   readonly #queues = new Map<string, KeyQueue>();
-  /** Queues to ask the ledger for at the end of this turn, and the groups that form in it, by their operations. */
+  /** The queues to ask the ledger about at the end of this turn, and the groups that form in it, by operation. */
   readonly #wave = new Set<KeyQueue>();
   readonly #forming = new Map<object, Group>();
   #waiting = 0;
@@ -102,7 +102,7 @@ export class BudgetScheduler implements CallBudget {
     return looked instanceof Promise ? looked.then(name) : name(looked);
   }
 
-  /** More may be had than was thought: those that wait are decided anew. */
+  /** Decides waiting calls anew, because more calls may be available. */
   askAgain(): void {
     for (const queue of this.#queues.values()) this.#askFor(queue);
   }
@@ -132,7 +132,7 @@ export class BudgetScheduler implements CallBudget {
     return group;
   }
 
-  /** Once all of this turn have asked. */
+  /** Asks the ledger after all calls of this turn have asked. */
   #askFor(queue: KeyQueue): void {
     if (this.#wave.size === 0) setImmediate(() => this.#ask());
     this.#wave.add(queue);
@@ -185,7 +185,7 @@ export class BudgetScheduler implements CallBudget {
         continue;
       }
       group.hasWaited = true;
-      // One for which there is room waits for those before it.
+      // A group that would fit waits for those before it.
       again = Math.min(again, leftMs - leastMs, verdict.turnMs > 0 ? Math.max(1, verdict.turnMs) : leftMs);
     }
     if (queue.hasNews) this.#askFor(queue);
@@ -206,7 +206,7 @@ export class BudgetScheduler implements CallBudget {
     this.#queues.delete(queue.key);
   }
 
-  /** Calls that have left while the ledger was asked are given back. */
+  /** Lets a group begin. Reserved calls that have left meanwhile are given back. */
   #begin(queue: KeyQueue, group: Group, counted: readonly AccountCall[], left: Counts): void {
     const { ledger } = this.#options;
     const begun = [...counted];
@@ -247,7 +247,7 @@ export class BudgetScheduler implements CallBudget {
     call.group.calls.delete(call);
   }
 
-  /** Why calls are refused that cannot be had in time. */
+  /** The refusal of calls that cannot begin in time. */
   #refusalOf({ counts, subject }: Want, { turnMs, surface }: Verdict & { readonly kind: 'wait' }): Refusal {
     const tooMany = partsOf(counts).flatMap(([one, count]): readonly BudgetShortage[] => {
       const window = this.#windowsOf(one, subject).find(({ limit }) => count > limit);

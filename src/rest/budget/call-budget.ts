@@ -2,16 +2,16 @@ import type { Surface } from '../operation-ids.ts';
 import type { Outlook } from './ledger.ts';
 import type { CountingState } from './redis-counts.ts';
 
-/** A REST call that asks for its place in the budget. */
+/** A REST call that asks for a place in the budget. */
 export interface Demand {
-  /** Stands for the upstream key. */
+  /** The sharing key of the upstream key. */
   readonly key: string;
   readonly surface: Surface;
-  /** Calls with one of these take turns with those of others. */
+  /** The queue of the call. Calls of different queues take turns. */
   readonly queueKey: string;
   /** The user of a tenant; empty without one. */
   readonly subject: string;
-  /** How long it can wait, in milliseconds. */
+  /** The longest that it can wait, in milliseconds. */
   readonly waitMs: number;
   /** True if no client waits for it: it leaves the last fifth of each window to others, and does not wait itself. */
   readonly isBackground: boolean;
@@ -19,16 +19,16 @@ export interface Demand {
 
 /** The end of a call that was sent. */
 export type CallEnd =
-  // Answered in a way in which the upstream answers only to a key that it knows.
+  // The upstream answered as it does only to a key that it knows.
   | 'proof'
-  // Answered in another way, or failed without an answer.
+  // The upstream answered in another way, or did not answer.
   | 'failure'
-  // Given up: the upstream may still count it, until no call can last any longer.
+  // The gateway gave up the call. The upstream may still count it, until the longest time that a call can last.
   | 'given up';
 
-/** A call that may be sent. One of the two is called, once. */
+/** The permission to send one call. Either `end` or `giveBack` is called, once. */
 export interface Permit {
-  /** True if it had to wait for others to count no more. */
+  /** True if the call had to wait until older calls counted no more. */
   readonly waited: boolean;
   /** The least share of a window of its surface that is left, from 0 to 1. */
   readonly left: number;
@@ -37,29 +37,29 @@ export interface Permit {
   readonly giveBack: () => void;
 }
 
-/** A demand that is being decided. */
+/** A demand that awaits its decision. */
 export interface Claim {
-  /** Rejects with a Refusal if no call can be had in time, or if it has left. */
+  /** Rejects with a Refusal if no call is available in time. Rejects, too, once the call has left. */
   readonly permit: Promise<Permit>;
-  /** It waits no more. */
+  /** Removes the call from the queue. */
   readonly leave: () => void;
 }
 
-/** What can be called with one key, by one user: of each surface that was asked about and has a budget. */
+/** The windows of one key as one user meets them, for each surface that was asked about and has a budget. */
 export type Outlooks = ReadonlyMap<Surface, Outlook>;
 
-/** The budget of REST calls, wherever they are counted. */
+/** The budget of REST calls, counted in this process or in Redis. */
 export interface CallBudget {
   /**
-   * Asks for a call. All that ask in one turn of the event loop are decided together. Of these, calls with the same `operation`
+   * Asks for a call. All calls that ask in one turn of the event loop are decided together. Those of the same `operation`
    * begin together, or not at all.
    */
   readonly claim: (demand: Demand, operation: object) => Claim;
-  /** The windows of surfaces, as they are now. */
+  /** Reads the present state of the windows of surfaces. */
   readonly look: (who: Pick<Demand, 'key' | 'subject'>, asked: readonly Surface[]) => Promise<Outlooks> | Outlooks;
   /** True if calls of a surface are counted at all. */
   readonly covers: (surface: Surface) => boolean;
-  /** How calls are counted with a Redis; undefined if this process does not know. */
+  /** The present way of counting with a Redis; undefined if this process does not know. */
   readonly counting?: (() => CountingState) | undefined;
   readonly close: () => void;
 }

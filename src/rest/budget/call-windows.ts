@@ -2,51 +2,52 @@ import type { CountedCall } from './ledger.ts';
 import type { WindowState } from './outlook.ts';
 import type { BudgetWindow } from './settings.ts';
 
-/** Answered calls that count no more are dropped so many at a time. */
+/** The number of calls that count no more at which they are dropped together. */
 const dropped = 64;
 
 /**
- * A sliding log of calls over windows of several lengths. A call counts from its beginning until one window after its end:
- * the service counts it somewhere between the two, so that no span of its clock holds more than the log allows.
+ * A sliding log of calls over windows of several lengths. A call counts from its beginning until one window after its end.
+ * The service counts it at some moment between beginning and end, so no span of the service's clock holds more calls than
+ * the log allows.
  */
 export class CallWindows {
   readonly #windows: readonly BudgetWindow[];
   readonly #longestCallMs: number;
-  /** By their beginning. */
+  /** In the order of their beginning. */
   readonly #inFlight = new Set<CountedCall>();
-  /** By their end. */
+  /** In the order of their end. */
   readonly #ended: CountedCall[] = [];
-  /** For each window the place in `#ended` of the first call that counts. */
+  /** The index in `#ended` of the first call that counts, for each window. */
   readonly #firsts: number[];
 
-  /** A call without an answer for `longestCallMs` milliseconds has ended then. */
+  /** A call without an answer for `longestCallMs` milliseconds counts as ended then. */
   constructor(windows: readonly BudgetWindow[], longestCallMs: number) {
     this.#windows = windows;
     this.#longestCallMs = longestCallMs;
     this.#firsts = windows.map(() => 0);
   }
 
-  /** The calls that count in the longest window, those in flight last. */
+  /** The calls that count in the longest window; those in flight come last. */
   get calls(): readonly CountedCall[] {
     return [...this.#ended.slice(Math.min(...this.#firsts)), ...this.#inFlight];
   }
 
-  /** A call begins. */
+  /** Counts a call that begins. */
   begin(call: CountedCall): void {
     this.#inFlight.add(call);
   }
 
-  /** A call has ended, at its `endedAt`. */
+  /** Moves a call to the ended ones, at its `endedAt`. */
   end(call: CountedCall): void {
     if (this.#inFlight.delete(call)) this.#log(call);
   }
 
-  /** A call that began was not made after all. */
+  /** Removes a call that began but was not sent. */
   drop(call: CountedCall): void {
     this.#inFlight.delete(call);
   }
 
-  /** What each window holds now, held to other limits than its own if some are given. */
+  /** The present state of each window, under the given limits if there are any. */
   states(now: number, limits?: readonly number[]): readonly WindowState[] {
     this.#endOverdue(now);
     this.#forget(now);
@@ -80,7 +81,7 @@ export class CallWindows {
     }
   }
 
-  /** Nearly always at the end; one without an answer may have ended before others. */
+  /** Adds an ended call in order. It nearly always goes to the end; one without an answer may have ended before others. */
   #log(call: CountedCall): void {
     let at = this.#ended.length;
     while (at > 0 && (this.#ended[at - 1]?.endedAt ?? 0) > call.endedAt) at -= 1;

@@ -9,33 +9,36 @@ import { RedisCounts } from './redis-counts.ts';
 import { type BudgetSettings, percentOf } from './settings.ts';
 import { SharedLedger } from './shared-ledger.ts';
 
-/** What a budget is made of, beside its settings. */
+/** Options of a budget, beside its settings. */
 export interface BudgetOptions {
   readonly settings: BudgetSettings;
   /** The total deadline of an operation, in milliseconds. */
   readonly operationDeadlineMs: number;
   /** Most calls in flight. */
   readonly maxInFlight: number;
-  /** Budgets of several upstreams in one Redis are told apart by it. */
+  /** Part of every name in Redis: several upstreams may share one Redis. */
   readonly upstreamUrl: string;
-  /** Where gateways count together; undefined: this one counts alone. */
+  /** The Redis in which gateways count together; without one this gateway counts alone. */
   readonly redis?: SharedRedis | undefined;
   readonly log?: Log;
 }
 
-/** An operation may join a call that is up to a second old, and its deadline is later than that of the first. */
+/**
+ * The age up to which an operation may join a call, in milliseconds. Its deadline may be that much later than the first
+ * operation's.
+ */
 const joinedMs = 1000;
 
-/** For what is on its way between processes, in milliseconds. */
+/** The time allowed for messages between processes, in milliseconds. */
 const toleranceMs = 500;
 
-/** A limit that holds nothing back: Redis does. */
+/** The local limit while Redis decides: none. */
 const unlimited = Number.MAX_SAFE_INTEGER;
 
-/** So many calls may wait for each that may be in flight. */
+/** The number of calls that may wait for each one that may be in flight. */
 const queueFactor = 4;
 
-/** The budget of calls that one process counts for itself, or all gateways in Redis. */
+/** Makes the budget of calls. This process counts them by itself, or all gateways count them together in Redis. */
 export function createCallBudget(options: BudgetOptions): CallBudget {
   const { settings, operationDeadlineMs, maxInFlight, redis } = options;
   const now = (): number => performance.now();
@@ -76,7 +79,7 @@ function shareLedger(
   return { ledger: new SharedLedger({ ...settings, local, redis: counts }), counts };
 }
 
-/** Ids that no other process makes. */
+/** Makes ids that no other process makes. */
 function createIds(prefix: string): () => string {
   let last = 0;
   return () => {

@@ -4,12 +4,12 @@ import { CallWindows } from './call-windows.ts';
 import type { CountedCall } from './ledger.ts';
 import { type BudgetSettings, type BudgetWindow, percentOf } from './settings.ts';
 
-/** Most users of one key whose calls are counted apart on one surface. */
+/** The most users of one key whose calls are counted separately on one surface. */
 const mostSubjects = 10_000;
 
-/** How accounts are kept. */
+/** Settings of accounts. */
 export interface AccountOptions extends Pick<BudgetSettings, 'windows' | 'share' | 'agentShare'> {
-  /** No call takes longer, in milliseconds. */
+  /** The longest that a call can take, in milliseconds. */
   readonly longestCallMs: number;
 }
 
@@ -19,8 +19,8 @@ export class SurfaceAccount {
   readonly #windows: readonly BudgetWindow[];
   readonly #options: AccountOptions;
   /**
-   * Empty if users have no share of their own. Bounded by size, which counts each of them once: for a `max` places would be
-   * taken up at once, and callers invent keys.
+   * The calls of each user; empty if users have no share of their own. Bounded by size, which counts each of them once. A
+   * `max` would allocate all places at once, for each of the keys that callers invent.
    */
   readonly #bySubject = new LRUCache<string, CallWindows>({ maxSize: mostSubjects, sizeCalculation: () => 1 });
 

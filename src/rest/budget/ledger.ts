@@ -1,17 +1,17 @@
 import type { Surface } from '../operation-ids.ts';
 
-/** Whose budget a call counts against. */
+/** The account that a call counts against. */
 export interface Account {
-  /** Stands for the upstream key; the same for all if they share one budget. */
+  /** The sharing key of the upstream key. It is the same for all keys if they have one budget. */
   readonly key: string;
   readonly surface: Surface;
 }
 
-/** A call that counts. All logs that count it hold the same object. */
+/** A call that counts. All logs that count it share this object. */
 export interface CountedCall {
-  /** Unlike that of any other call of any gateway. */
+  /** Unique among the calls of all gateways. */
   readonly id: string;
-  /** The user of a tenant that it is for; empty without one. */
+  /** The user of a tenant who makes the call; empty without one. */
   readonly subject: string;
   /** In milliseconds, as `endedAt`. */
   readonly beganAt: number;
@@ -19,32 +19,33 @@ export interface CountedCall {
   endedAt: number;
 }
 
-/** A call that counts, and whose it is. */
+/** A call that counts, with its account. */
 export interface AccountCall {
   readonly account: Account;
   readonly call: CountedCall;
 }
 
-/** How many calls, by surface. */
+/** Numbers of calls, or shares of windows, by surface. */
 export type Counts = Readonly<Partial<Record<Surface, number>>>;
 
 /** Calls of one operation with one key that begin together, or not at all. */
 export interface Want {
   readonly key: string;
-  /** The user of a tenant that they are for, if users have a share each; else empty. */
+  /** The user of a tenant who makes them, if users have a share each; otherwise empty. */
   readonly subject: string;
   /** True if they leave the last fifth of each window to others. */
   readonly isBackground: boolean;
-  /** True if wants behind this one leave it its calls if it cannot begin yet. */
+  /** True if calls are held for this want until it begins: later wants must not use them. */
   readonly holds: boolean;
   readonly counts: Counts;
 }
 
 /** The decision on a want. */
 export type Verdict =
-  // All of its calls begin. `left`: by surface, the least share of a window that is left then, from 0 to 1.
+  // All of its calls begin. `left` is the least share of a window that is left then, from 0 to 1, by surface.
   | { readonly kind: 'begin'; readonly calls: readonly AccountCall[]; readonly left: Counts }
-  // All of them may begin in so many milliseconds, if those in flight end soon; infinite: never. It is this surface that lacks calls.
+  // All of its calls may begin in `turnMs` milliseconds if those in flight end soon; infinite means never. `surface` is the
+  // one that lacks calls.
   | { readonly kind: 'wait'; readonly turnMs: number; readonly surface: Surface };
 
 /** One window of an account, as clients see it. */
@@ -53,11 +54,11 @@ export interface WindowStatus {
   readonly limit: number;
   /** Calls that may begin now. */
   readonly remaining: number;
-  /** Milliseconds until all of `limit` may begin, if none does before. */
+  /** Milliseconds until `limit` calls may begin, if no call begins before. */
   readonly resetsInMs: number;
 }
 
-/** An account as one user of it sees it. */
+/** A question about an account as one user meets it. */
 export interface Question {
   readonly account: Account;
   readonly subject: string;
@@ -66,20 +67,20 @@ export interface Question {
 /** The windows of an account, shortest first. */
 export type Outlook = readonly WindowStatus[];
 
-/** How a call ended. */
+/** The end of a call. */
 export interface End extends AccountCall {
-  /** True if the upstream has answered as it does only to a key that it knows. */
+  /** True if the upstream answered as it does only to a key that it knows. */
   readonly provesKey: boolean;
 }
 
-/** Where calls are counted. What is counted by another process comes as a promise. Never fails. */
+/** The place where calls are counted. An answer from another process comes as a promise. No method fails. */
 export interface Ledger {
-  /** Lets calls begin, in the order of the wants. */
+  /** Reserves calls for wants, in their order. */
   readonly reserve: (wants: readonly Want[]) => Promise<readonly Verdict[]> | readonly Verdict[];
-  /** Calls have ended. */
+  /** Reports calls that have ended. */
   readonly end: (ends: readonly End[]) => void;
-  /** A call that was let begin is not made after all. */
+  /** Takes back a reserved call that is not sent. */
   readonly drop: (account: Account, call: CountedCall) => void;
-  /** What is known, in the order of the questions. */
+  /** Reads the state of accounts, in the order of the questions. */
   readonly look: (questions: readonly Question[]) => Promise<readonly Outlook[]> | readonly Outlook[];
 }

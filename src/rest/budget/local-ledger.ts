@@ -6,8 +6,8 @@ import { leftAfter, outlookOf, type States, waitMs } from './outlook.ts';
 import { type BudgetSettings, leftToOthers, partsOf, percentOf, shareOf } from './settings.ts';
 
 /**
- * Most keys whose calls are remembered, and most that are not proven beside them: invented ones drive out none of the
- * others.
+ * The most proven keys whose calls are remembered, and the most unproven ones. The lists are separate, so that invented keys
+ * never evict proven ones.
  */
 const mostKeys = 10_000;
 
@@ -17,7 +17,7 @@ export interface LocalLedgerOptions extends AccountOptions, Pick<BudgetSettings,
   readonly now: () => number;
   /** Makes the ids of calls. */
   readonly nextId: () => string;
-  /** The limits in force on a surface for keys that are proven, if they are others than those of its windows. */
+  /** The limits in force on a surface for proven keys, if they differ from those of its windows. */
   readonly limitsOf?: (surface: Surface) => readonly number[];
 }
 
@@ -31,12 +31,12 @@ export class LocalLedger implements Ledger {
     this.#options = options;
   }
 
-  /** Every call that counts, of keys that are proven. */
+  /** All calls that count, of proven keys. */
   calls(): readonly AccountCall[] {
     return [...this.#proven.keys()].flatMap((key) => this.callsOf(key));
   }
 
-  /** Every call of a key that counts. */
+  /** All calls of a key that count. */
   callsOf(key: string): readonly AccountCall[] {
     const account = this.#proven.peek(key) ?? this.#unproven.peek(key);
     return [...(account?.calls() ?? [])].map(({ surface, call }) => ({ account: { key, surface }, call }));
@@ -132,7 +132,7 @@ export class LocalLedger implements Ledger {
   }
 }
 
-/** Calls that are held for wants that wait, by account and by user. */
+/** The calls that are held for waiting wants, by account and by user. */
 class HeldCalls {
   readonly #counts = new Map<string, number>();
 
@@ -140,7 +140,7 @@ class HeldCalls {
     return this.#counts.get(nameOf(account, subject)) ?? 0;
   }
 
-  /** One that waits for its user's share keeps no other user waiting. */
+  /** Holds calls for a want. A want that waits for its user's share holds back no other user. */
   add(account: Account, subject: string, count: number, isHeldByShare: boolean): void {
     for (const owner of isHeldByShare ? [subject] : new Set(['', subject])) {
       this.#counts.set(nameOf(account, owner), this.of(account, owner) + count);

@@ -1,7 +1,7 @@
 /** Half of the time for which a value counts, in milliseconds. */
 const halfMs = 30_000;
 
-/** The least of the values of the last minute, or of a little less. Costs no timer. */
+/** The least value of the last minute, or of a little less. Needs no timer. */
 export class RecentLeast {
   readonly #now: () => number;
   #since: number;

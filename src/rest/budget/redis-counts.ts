@@ -16,16 +16,16 @@ import {
 export interface RedisCountsOptions {
   readonly redis: SharedRedis;
   readonly upstreamUrl: string;
-  /** The name of this gateway, unlike that of any other. */
+  /** The unique name of this gateway. */
   readonly gateway: string;
   readonly longestCallMs: number;
   /** The longest window, in milliseconds. */
   readonly longestWindowMs: number;
-  /** True if the calls of a subject are counted by themselves as well. */
+  /** True if the calls of a subject are also counted in a log of their own. */
   readonly hasShare: (subject: string) => boolean;
-  /** The least number of gateways. */
+  /** The least number of gateways that is assumed. */
   readonly replicas: number;
-  /** Every call that counts here, of keys that are proven. */
+  /** All calls that count in this process, of proven keys. */
   readonly calls: () => readonly AccountCall[];
   readonly now: () => number;
   readonly log: Log;
@@ -39,40 +39,40 @@ export interface CountingState {
   readonly lostCalls: number;
 }
 
-/** How often Redis hears of a gateway, and is tried while it does not decide, in milliseconds. */
+/** The interval at which a gateway reports to Redis, and tries it again while it does not decide, in milliseconds. */
 const beatMs = 1000;
 
-/** A number of gateways that was greater counts for so long, in milliseconds. */
+/** The time for which a greater number of gateways is remembered, in milliseconds. */
 const countedMs = 60_000;
 
-/** Calls that are sent in one step when Redis lacks more. */
+/** The most calls that one step sends. More of them take several steps. */
 const callsAStep = 500;
 
-/** Most changes that are kept for a Redis that is away: if there are more, it gets all calls. */
+/** The most changes that are kept while Redis cannot be reached. After more, it gets all calls anew. */
 const mostChanges = 10_000;
 
-/** How often a wave is tried in an era that is over. */
+/** The most tries of a wave whose era is over. */
 const tries = 3;
 
-/** A call that has begun or ended, or that was not made after all. */
+/** A change of a call: it has begun or ended, or was not sent after all. */
 interface Change extends AccountCall {
   readonly isDropped: boolean;
 }
 
-/** What the script is asked for, with the names that it uses. */
+/** Makes the question to the script, with the names that it uses. */
 type Ask = (names: WaveNames) => ScriptQuestion;
 
 /**
- * The counts of calls in Redis. Up: Redis decides, and hears of what happens here. Down: it could not be asked. It is tried
- * again each second, gets what it lacks, and is up.
+ * Keeps the counts of calls in Redis. While it is up, Redis decides and is told of each change here. It goes down when Redis
+ * could not be asked. Then it tries each second to send what Redis lacks, and is up again once that has arrived.
  */
 export class RedisCounts {
   readonly #options: RedisCountsOptions;
   readonly #upstream: string;
   readonly #throttle = new LogThrottle();
-  /** The ids of calls that Redis is being asked for: it does not hear of them as of calls that were made. */
+  /** The ids of calls that Redis is deciding on. They are not sent to it as calls that were made. */
   readonly #undecided = new Set<string>();
-  /** The era in which Redis has all calls of this gateway but the changes. */
+  /** The era in which Redis has all calls of this gateway, except for the changes. */
   #era = '';
   #changes: Change[] = [];
   #sending: Promise<boolean> | undefined;
@@ -84,7 +84,7 @@ export class RedisCounts {
   #gatewaysAt = Number.NEGATIVE_INFINITY;
   #lostCalls = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Called when another one decides from now on. */
+  /** Called when the decision passes from Redis to this gateway, or back. */
   onSwitch: () => void = () => undefined;
 
   constructor(options: RedisCountsOptions) {
@@ -103,22 +103,25 @@ export class RedisCounts {
     return { mode: this.#isUp ? 'redis' : 'local', lostCalls: this.#lostCalls };
   }
 
-  /** How many gateways share the limits: those that Redis has heard of in the last minute before it was lost, or more. */
+  /**
+   * The number of gateways that share the limits: at least `replicas`, or as many as reported to Redis in the last minute
+   * before it was lost.
+   */
   get gateways(): number {
     return Math.max(this.#gateways, this.#options.replicas);
   }
 
-  /** Calls have begun, ended, or are to be known at all. */
+  /** Notes calls that have begun or ended, or that Redis is to learn of. */
   changed(calls: readonly AccountCall[]): void {
     for (const { account, call } of calls) this.#note({ account, call, isDropped: false });
   }
 
-  /** A call was not made after all. */
+  /** Notes a call that was not sent after all. */
   dropped({ account, call }: AccountCall): void {
     this.#note({ account, call, isDropped: true });
   }
 
-  /** Asks for calls with these ids; undefined if Redis cannot be asked. */
+  /** Asks Redis for calls with these ids; undefined if it cannot be asked. */
   async reserve(ids: readonly string[], ask: Ask): Promise<ScriptReply | undefined> {
     for (const id of ids) this.#undecided.add(id);
     try {
@@ -128,7 +131,7 @@ export class RedisCounts {
     }
   }
 
-  /** Lets Redis hear of this gateway. Redis decides from then on, once it has all calls of this gateway. */
+  /** Reports this gateway to Redis. From then on Redis decides, once it has all calls of this gateway. */
   async beat(): Promise<void> {
     if (this.#isBeating || this.#isClosed) return;
     this.#isBeating = true;
@@ -154,14 +157,14 @@ export class RedisCounts {
     this.onSwitch();
   }
 
-  /** This gateway goes on with its part. The log says so once for each reason. */
+  /** Goes on with this gateway's own part of the budget. Logs each reason once. */
   #down(): void {
     const wasUp = this.#isUp;
     this.#isUp = false;
     if (this.#isClosed) return;
     const { redis, log } = this.#options;
     const { reason } = redis;
-    // Of a lost connection the connection itself says why.
+    // The connection itself logs why it was lost.
     const isNews = wasUp || (redis.isUp && this.#throttle.takes(reason));
     if (isNews)
       log('warn', 'calls cannot be counted in Redis: this gateway has its part of the budget', {
@@ -187,13 +190,13 @@ export class RedisCounts {
     });
   }
 
-  /** Redis hears of what has changed, and what is asked for; undefined if it cannot be asked. */
+  /** Sends the changes and a question; undefined if Redis cannot be asked. */
   async #tell(ask?: Ask): Promise<ScriptReply | undefined> {
     const changes = this.#changes;
     this.#changes = [];
     const reply = await this.#try(changes, ask);
     if (reply !== undefined) return this.#heard(reply);
-    // It may have heard of them, which changes nothing.
+    // Redis may have received them; sending them twice changes nothing.
     this.#changes = [...changes, ...this.#changes];
     this.#down();
     return undefined;
@@ -214,7 +217,7 @@ export class RedisCounts {
     return undefined;
   }
 
-  /** Redis hears of all calls that count here; false if it cannot be told. */
+  /** Sends all calls that count here to Redis; false if it cannot be reached. */
   #sendAll(era: string): Promise<boolean> {
     this.#sending ??= this.#sendSteps(era).finally(() => (this.#sending = undefined));
     return this.#sending;
@@ -264,7 +267,7 @@ export class RedisCounts {
       const logs = hasShare(subject) ? [names.of(account), names.of(account, subject)] : [names.of(account)];
       for (const log of logs) {
         if (isDropped) drops.push([log, id]);
-        // In flight, it will have ended then at the latest.
+        // A call in flight gets its latest possible end.
         else calls.push([log, id, Math.min(endedAt, beganAt + longestCallMs) - at]);
       }
     }

@@ -2,22 +2,23 @@ import { hash } from 'node:crypto';
 import { createScript } from '../../redis.ts';
 import type { Account } from './ledger.ts';
 
-/** Longer than the longest `OPERATION_DEADLINE_MS` that any gateway can have, in milliseconds. */
+/** An upper bound of the `OPERATION_DEADLINE_MS` that any gateway can have, in milliseconds. */
 const longestOfAllMs = 660_000;
 
-/** A gateway that Redis has not heard of for so long is not counted any more, in milliseconds. */
+/** The time after its last report until a gateway is no longer counted, in milliseconds. */
 const gatewayMs = 60_000;
 
 /**
- * What Redis does with a wave of calls, as one step that nothing comes between. All times are of Redis's clock.
+ * Decides on a wave of calls as one atomic step. All times are of Redis's clock.
  *
- * `KEYS[1]` holds when each gateway was heard of. `KEYS[2]` holds when each log was last used, and the name of the era. Each
- * further name is a log: a sorted set of the calls of an account, or of one user there, by the time of their end. That of a
- * call in flight is the latest that is possible, so one without an answer leaves by itself.
+ * `KEYS[1]` holds the time of each gateway's last report. `KEYS[2]` holds the time of each log's last use, and the name of
+ * the era. Each further name is a log: a sorted set of the calls of an account, or of one of its users, by the time of their
+ * end. A call in flight has its latest possible end, so that one without an answer leaves by itself.
  *
- * An era ends when Redis has lost calls: a log that should be there was evicted, all was flushed, or the server was started with
- * an older file or has become the primary, which gives it another replication id. A wave of another era than Redis's does
- * nothing. Its gateway then adds all of its calls that Redis lacks, and sends it again.
+ * An era ends when Redis has lost calls. That is so if a log that should exist was evicted, if everything was flushed, if
+ * the server was started with an older file, or if it has become the primary; the last two give it another replication id. A
+ * wave of another era than Redis's does nothing. Its gateway then adds all of its calls that Redis lacks, and sends the wave
+ * again.
  */
 export const script = createScript(`
 local time = redis.call('TIME')
@@ -134,13 +135,13 @@ end
 return { wave.era, redis.call('ZCARD', KEYS[1]), resent, verdicts, states }
 `);
 
-/** An account whose calls want to begin, as the script reads it. Numbers of names count from 1. */
+/** An account whose calls are asked for, as the script reads it. Names are numbered from 1. */
 export interface ScriptAccount {
   readonly key: number;
-  /** Of each window its milliseconds, the limit of all, and that of one user. */
+  /** For each window its milliseconds, the limit of all users, and that of one. */
   readonly windows: readonly (readonly [ms: number, limit: number, share: number])[];
   readonly longestMs: number;
-  /** The logs of which the state is answered, and of how many of their calls at most. */
+  /** The logs whose state is answered, and the most calls of each that are listed. */
   readonly tells: readonly number[];
   readonly max: number;
 }
@@ -149,40 +150,43 @@ export interface ScriptAccount {
 export interface ScriptWant {
   readonly isBackground: boolean;
   readonly holds: boolean;
-  /** The account by its place from 1; the name of the user's log is 0 without a share. */
+  /** The account by its index from 1, the name of the user's log (0 without a share), and the ids of the calls. */
   readonly parts: readonly (readonly [account: number, user: number, ids: readonly string[]])[];
 }
 
-/** What the script is asked for. */
+/** A question to the script. */
 export interface ScriptQuestion {
   readonly accounts: readonly ScriptAccount[];
   /** In the order in which they are decided. */
   readonly wants: readonly ScriptWant[];
 }
 
-/** What the script is given, as JSON. */
+/** The argument of the script, as JSON. */
 export interface ScriptWave extends ScriptQuestion {
   readonly gateway: string;
-  /** That in which Redis has all calls of this gateway. */
+  /** The era in which Redis has all calls of this gateway. */
   readonly era: string;
-  /** The name of the next one. */
+  /** The name of the next era. */
   readonly newEra: string;
   readonly longestCallMs: number;
-  /** How long names are kept that nothing is put into, in milliseconds. */
+  /** The time for which names without new calls are kept, in milliseconds. */
   readonly keptMs: number;
   /** Calls that count, with the milliseconds to their end: less than 0 if they have ended. */
   readonly calls: readonly (readonly [key: number, id: string, endsIn: number])[];
   readonly drops: readonly (readonly [key: number, id: string])[];
 }
 
-/** What Redis answers of the logs of one account: of each window its count, when it is empty, when its first calls leave. */
+/**
+ * The states of the logs of one account. Each window has its count, the time until it is empty, and the times until its
+ * first calls leave.
+ */
 export type LogStates = readonly (readonly (readonly number[])[])[];
 
-/** What the script answers to a wave of its era. */
+/** The answer of the script to a wave of its era. */
 export interface ScriptReply {
-  /** Gateways that Redis has heard of within the last minute. */
+  /** The gateways that reported to Redis within the last minute. */
   readonly gateways: number;
-  /** How many of the calls that the wave told it did not know. */
+  /** The number of the wave's calls that Redis did not have. */
   readonly added: number;
   /** For each want, true if its calls may begin. */
   readonly verdicts: readonly boolean[];
@@ -190,7 +194,7 @@ export interface ScriptReply {
   readonly states: readonly LogStates[];
 }
 
-/** Reads what the script has answered: the era of Redis, and nothing more if the wave had another one. */
+/** Reads the answer of the script. If the wave had another era than Redis, it holds only the era of Redis. */
 export function toReply(answer: unknown): { readonly era: string; readonly reply: ScriptReply | undefined } {
   const [era, gateways, added, verdicts, states] = list(answer);
   if (gateways === undefined) return { era: String(era), reply: undefined };
@@ -210,13 +214,13 @@ function list(value: unknown): readonly unknown[] {
   return value;
 }
 
-/** The names in Redis that one wave uses, in the order of their first use. They hold hashes only, behind one hash tag. */
+/** The names in Redis that one wave uses, in the order of their first use. They hold only hashes, behind one hash tag. */
 export class WaveNames {
   readonly names: string[];
   readonly #places = new Map<string, number>();
   readonly #prefix: string;
 
-  /** `upstream` tells budgets of several upstreams in one Redis apart. */
+  /** `upstream` is part of every name, because several upstreams may share one Redis. */
   constructor(upstream: string) {
     this.#prefix = `budget:{${upstream}}:`;
     this.names = [`${this.#prefix}gateways`, `${this.#prefix}logs`];

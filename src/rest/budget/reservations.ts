@@ -5,17 +5,17 @@ import { agents, type BudgetSettings, type BudgetWindow, partsOf, percentOf, sha
 
 type Settings = Pick<BudgetSettings, 'windows' | 'share' | 'agentShare'>;
 
-/** An account, and the users of it of whose share the script tells the state. */
+/** An account, and those of its users whose share the script reports. */
 interface AskedAccount {
   readonly account: Account;
   /** Percent of each window that each of the users may use. */
   readonly percent: number;
   readonly users: string[];
-  /** Of how many calls the script says when they leave. */
+  /** The number of calls whose leaving times the script reports. */
   max: number;
 }
 
-/** What the script is asked about one wave, and what its answers mean. */
+/** Makes the question to the script about one wave, and reads the answer. */
 export class Reservation {
   readonly #settings: Settings;
   readonly #accounts = new Map<string, AskedAccount>();
@@ -24,7 +24,7 @@ export class Reservation {
     this.#settings = settings;
   }
 
-  /** Asks for the calls of wants, which have begun here. */
+  /** Makes the question for the calls of wants, which have begun in this process. */
   ask(wants: readonly Want[], begun: readonly (readonly AccountCall[])[], names: WaveNames): ScriptQuestion {
     for (const { key, subject, counts } of wants) {
       for (const [surface, count] of partsOf(counts)) this.#note({ key, surface }, subject, count);
@@ -43,13 +43,13 @@ export class Reservation {
     return { accounts: this.#tell(names), wants: asked };
   }
 
-  /** Asks how accounts stand. */
+  /** Makes the question for the states of accounts. */
   look(questions: readonly Question[], names: WaveNames): ScriptQuestion {
     for (const { account, subject } of questions) this.#note(account, subject, 0);
     return { accounts: this.#tell(names), wants: [] };
   }
 
-  /** The verdict on a want whose calls began here, once the script has decided. */
+  /** The verdict on a want whose calls began in this process, after the decision of the script. */
   verdictOf(
     { key, subject, counts }: Want,
     calls: readonly AccountCall[],
@@ -68,7 +68,7 @@ export class Reservation {
     return { kind: 'wait', turnMs, surface };
   }
 
-  /** What is known of an account that was asked about. */
+  /** The state of an account that was asked about. */
   outlookOf({ account, subject }: Question, states: readonly LogStates[]): Outlook {
     return outlookOf(this.#statesOf(account, subject, states));
   }
@@ -113,7 +113,7 @@ export class Reservation {
   }
 }
 
-/** The name of an account. That of agents is another, for their share may be, though both are counted in one log. */
+/** The name of an account. Agents have one of their own, because their share may differ, though one log counts both. */
 function nameOf({ key, surface }: Account, subject: string): string {
   return `${subject === agents ? agents : ''} ${surface} ${key}`;
 }
@@ -139,7 +139,7 @@ function statesFrom(
   });
 }
 
-/** Of a call in flight it is not known when it leaves. */
+/** The mark of a call in flight: the time when it leaves is not known. */
 const inFlight = -1;
 
 function whenLeft(leaves: number, ms: number): number {

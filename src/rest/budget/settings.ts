@@ -9,26 +9,26 @@ export interface BudgetWindow {
 /** The windows of each surface that has a budget, shortest first. */
 export type BudgetWindows = Readonly<Partial<Record<Surface, readonly BudgetWindow[]>>>;
 
-/** What may be called, and who shares it. */
+/** Settings of a budget. */
 export interface BudgetSettings {
   readonly windows: BudgetWindows;
-  /** True if each upstream key has the budget; false if all keys have it together. */
+  /** `key` if each upstream key has the budget; `all` if all keys have it together. */
   readonly scope: 'key' | 'all';
   /** Percent of each window that one user of a tenant may use. */
   readonly share: number;
   /** Percent of each window that all agents together may use; by default all. */
   readonly agentShare?: number | undefined;
-  /** How many gateways divide the budget if Redis cannot be reached. */
+  /** The number of gateways that divide the budget if Redis cannot be reached. */
   readonly replicas: number;
 }
 
-/** The surfaces that a budget can have, as the service limits them apart. */
+/** The surfaces that can have a budget: the service limits each of them separately. */
 export const surfaces: readonly Surface[] = ['events', 'values', 'rest'];
 
-/** Stands for all agents of a key, where users have names of their own: no hash looks like it. */
+/** The subject of all agents of a key. Users have hashes as subjects, and no hash looks like it. */
 export const agents = 'agents';
 
-/** Percent of each window that a subject may use: a user, all agents, or nobody in particular. */
+/** The percentage of each window that a subject may use. A subject is a user, all agents, or empty for calls of no user. */
 export function percentOf(
   { share, agentShare = 100 }: Pick<BudgetSettings, 'share' | 'agentShare'>,
   subject: string,
@@ -37,17 +37,17 @@ export function percentOf(
   return subject === agents ? agentShare : share;
 }
 
-/** What one user may have of a window: a part that is less than a call is one. */
+/** The calls of a window that one user may have: at least one. */
 export function shareOf(limit: number, percent: number): number {
   return Math.min(limit, Math.max(1, Math.floor((limit * percent) / 100)));
 }
 
-/** What calls that can wait leave to others: the last fifth of a window. */
+/** The calls of a window that background calls leave to others: the last fifth. */
 export function leftToOthers(limit: number): number {
   return Math.ceil(limit / 5);
 }
 
-/** The surfaces of which there are calls, with their numbers. */
+/** The surfaces with at least one call, and the numbers of their calls. */
 export function partsOf(counts: Readonly<Partial<Record<Surface, number>>>): readonly (readonly [Surface, number])[] {
   return surfaces.flatMap((surface) => {
     const count = counts[surface] ?? 0;

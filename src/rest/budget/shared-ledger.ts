@@ -6,14 +6,14 @@ import type { BudgetSettings } from './settings.ts';
 
 /** Settings of the ledger. */
 export interface SharedLedgerOptions extends Pick<BudgetSettings, 'windows' | 'share' | 'agentShare'> {
-  /** Counts what this gateway calls; holds it to its part of the limits while Redis does not decide. */
+  /** Counts the calls of this gateway, and holds it to its part of the limits while Redis does not decide. */
   readonly local: LocalLedger;
   readonly redis: RedisCounts;
 }
 
 /**
- * Counts calls in Redis, for all gateways together, and those of this one here as well. While Redis cannot be asked, the
- * ledger here decides. Keys without a success are counted here alone.
+ * Counts calls in Redis for all gateways together, and those of this gateway in its own ledger as well. While Redis cannot
+ * be asked, the own ledger decides. Keys without a success are counted in the own ledger only.
  */
 export class SharedLedger implements Ledger {
   readonly #options: SharedLedgerOptions;
@@ -63,7 +63,7 @@ export class SharedLedger implements Ledger {
     return verdicts;
   }
 
-  /** Begins the calls here, where nothing holds them back, and keeps those that Redis allows. */
+  /** Begins the calls in the own ledger, without limits, and keeps those that Redis allows. */
   async #reserveThere(wants: readonly Want[]): Promise<readonly Verdict[]> {
     const { local, redis } = this.#options;
     const begun = local.reserve(wants).map(begunIn);

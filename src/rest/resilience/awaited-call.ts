@@ -13,24 +13,24 @@ export interface AwaitingOperation {
   readonly isBackground?: boolean | undefined;
 }
 
-/** The side of a call that operations see: they wait for it, and leave when they end. */
+/** The side of a call that operations see: they join it as waiters, and leave when they end. */
 export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
   #endsAt = Number.NEGATIVE_INFINITY;
   #isBackground = true;
 
-  /** When the last operation that waits for it ends, on the clock of `performance.now()`. Grows as others join. */
+  /** The latest deadline of its waiters, on the clock of `performance.now()`. It grows as others join. */
   get endsAt(): number {
     return this.#endsAt;
   }
 
-  /** True if no client has ever waited for it: then it takes no call that others may need. */
+  /** True if no client has ever waited for it: then it leaves calls of the budget that clients may need. */
   get isBackground(): boolean {
     return this.#isBackground;
   }
 
   /**
-   * An operation waits for it, in the background if no client waits for that. Rejects with an UpstreamError; with that of the
-   * deadline if the operation ends first.
+   * Adds an operation as a waiter; `isBackground` is true if no client waits for that. Rejects with an UpstreamError, or
+   * with that of the deadline if the operation ends first.
    */
   join({ deadline, calls, isBackground = false }: AwaitingOperation): Promise<T> {
     this.#isBackground &&= isBackground;
@@ -42,26 +42,26 @@ export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
     });
   }
 
-  /** The deadline of an operation that waited for it has passed. */
+  /** Called when the deadline of a waiter has passed. */
   abstract overdue(): void;
 
-  /** True if the upstream has done its part: what is left is the gateway's work. */
+  /** True if the response has arrived, so that only the gateway's own work is left. */
   abstract get hasArrived(): boolean;
 
-  /** True if one of those who wait may keep what the body says. Those that may not leave. */
+  /** Keeps a body for the waiters. Those that have no room for it leave. Returns true if any waiter is left. */
   protected keep(body: KeptBody, limit: number): boolean {
     for (const { deadline } of [...this.waiters]) deadline.keep(body, limit);
     return this.waiters.length > 0;
   }
 
-  /** True if much follows its answer for any operation that waits. */
+  /** True if the answer causes much work for any waiter. */
   protected get isLarge(): boolean {
     return this.waiters.some(({ deadline }) => deadline.isLarge);
   }
 
   /**
-   * Ends the call with a value; `size` is the number of characters that it was read from. Of the operations for which much
-   * follows, all but the first are told in later turns of the event loop.
+   * Ends the call with a value; `size` is the number of characters that it was read from. If the answer causes much work for
+   * several waiters, all but the first of them are told in later turns of the event loop.
    */
   protected resolve(value: T, size: number, eventLoop: EventLoopYield): void {
     let isFirst = true;
@@ -73,7 +73,10 @@ export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
     }
   }
 
-  /** Ends the call with an error. Some are those of all else that an operation reads: they end it. */
+  /**
+   * Ends the call with an error. Some errors also end the operations that wait, because everything else that they read would
+   * fail alike.
+   */
   protected reject(error: unknown): void {
     const waiters = this.end();
     for (const waiter of waiters) waiter.reject(error);
@@ -82,14 +85,14 @@ export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
 }
 
 /**
- * True if the key is unknown, or there is no room for what is read: then an operation gives back what it has. The same if the
- * gateway itself refuses a call of an operation that has sent none.
+ * True if the error ends the whole operation, which then gives back what it holds. That is so if the key is unknown, if
+ * there is no room for bodies, or if the gateway refuses a call of an operation that has sent none.
  */
 function endsOperation(error: unknown, calls: OperationCalls): error is UpstreamError {
   return isUnauthenticated(error) || error === noRoomForBodies || (error instanceof Refusal && calls.mayBeRefused);
 }
 
-/** The response came in time, but the process had too much to do to read it by then. */
+/** The error if the response came in time, but the process was too busy to read it by then. */
 const readTooLate = new UpstreamError('OVERLOADED', undefined, 'read too late');
 
 /** One operation that waits for a call. */
@@ -126,7 +129,9 @@ class Waiter<T> implements EndListener {
     this.#reject(error);
   }
 
-  /** Its operation ends first. One that answers several requests counts as that many timeouts. */
+  /**
+   * Called when the operation ends before the call. An operation that answers several requests counts as that many timeouts.
+   */
   ended(error: UpstreamError): void {
     const isLate = isOverdue(error);
     this.reject(isLate && this.#call.hasArrived ? readTooLate : error);

@@ -4,19 +4,21 @@ import type { RestOperation } from '../operation-ids.ts';
 import { Breaker, type BreakerState, probeWaitMs, type Verdict } from './breaker.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** Why a call failed, as far as it says something about the upstream. */
+/** A failure of a call that says something about the upstream. */
 type Failure =
-  // Refused, reset, unknown host: no caller's query causes that.
+  // Refused, reset, unknown host: a caller's query never causes that.
   | { readonly kind: 'network'; readonly tookMs: number }
   // Status 5xx: one caller's query may cause that.
   | { readonly kind: 'server-error' }
   // An operation's deadline passed while the call was in flight: one caller's query may cause that.
   | { readonly kind: 'timeout' };
 
-/** Points without an answer in between that trip a breaker: many, for what fails fast harms little. */
+/** The points, without an answer in between, that trip a breaker. There are many, because fast failures do little harm. */
 const enough = 50;
 
-/** A failure that takes its time costs its caller more, and trips sooner. */
+/**
+ * The points of a failure that took `slowMs` milliseconds or longer. It costs its caller more, so it trips a breaker sooner.
+ */
 const slowPoints = 10;
 const slowMs = 1000;
 
@@ -27,15 +29,15 @@ const mostKeys = 10_000;
 export interface BreakerRegistryOptions {
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
-  /** The upstream's breaker has found that nothing answers, at first or again. */
+  /** Called when the upstream's breaker opens, and after each further probe that fails. */
   readonly onOpen: () => void;
-  /** Something answers the upstream's breaker again. */
+  /** Called when the upstream's breaker closes. */
   readonly onClose?: () => void;
 }
 
 /**
- * Failures without an answer in between, by what may have caused them. One cause has at most half of the points that trip a
- * breaker: one caller's long trouble and another's one failure are two things, whichever came first.
+ * Failures without an answer in between, by possible cause. One cause can have at most half of the points that trip a
+ * breaker, so at least two causes have to fail, in whichever order.
  */
 class Doubt {
   readonly #points = new Map<string, number>();
@@ -53,7 +55,7 @@ class Doubt {
   }
 }
 
-/** An attempt that tries whether something answers again. */
+/** An attempt that probes for a breaker. */
 interface Probe {
   readonly breaker: Breaker;
   readonly timer: NodeJS.Timeout;
@@ -81,7 +83,7 @@ export class BreakerRegistry implements Gate {
 
   constructor({ now, onOpen, onClose }: BreakerRegistryOptions) {
     this.#now = now;
-    // The keys' trouble came from the same cause.
+    // The upstream's failure was the cause of the keys' failures, too.
     this.#upstream = new Breaker({
       now,
       onOpen,
@@ -96,7 +98,7 @@ export class BreakerRegistry implements Gate {
     return this.#upstream.state;
   }
 
-  /** True if no call with this key is refused. */
+  /** True if no breaker refuses or holds back calls with this key. */
   isCalm(key: string): boolean {
     return this.#upstream.state === 'closed' && (this.#keys.size === 0 || !this.#keys.has(key));
   }
@@ -106,7 +108,7 @@ export class BreakerRegistry implements Gate {
   }
 
   left(attempt: Attempt, outcome: Outcome): void {
-    const probed = this.#takeProbe(attempt);
+    const probed = this.#removeProbe(attempt);
     const { sharingKey } = attempt.owner.caller;
     const failure = failureIn(attempt, outcome);
     if (failure !== undefined) {
@@ -130,7 +132,7 @@ export class BreakerRegistry implements Gate {
       case 'wait':
         return verdict.trial.then(() => (attempt.isGivenUp ? undefined : this.#ask(attempt)));
       case 'probe': {
-        // Calls without an answer must not keep it back.
+        // A probe must not queue behind calls that are never answered.
         attempt.isUrgent = true;
         const timer = setTimeout(() => this.#outwait(attempt), probeWaitMs);
         this.#probes.set(attempt, { breaker: verdict.breaker, timer });
@@ -140,15 +142,15 @@ export class BreakerRegistry implements Gate {
   }
 
   /**
-   * Operations that wait for a read that probes learn in under a second that nothing answers. Those that wait for a write wait
-   * on: they must know what became of it.
+   * Reports an overdue probe. Operations that wait for a read fail with it in under a second. Those that wait for a write go
+   * on waiting, because they must know its result.
    */
   #outwait(attempt: Attempt): void {
-    this.#takeProbe(attempt)?.overdue();
+    this.#removeProbe(attempt)?.overdue();
     if (!attempt.request.isWrite) attempt.overtake(new UpstreamError('UPSTREAM_UNAVAILABLE'));
   }
 
-  #takeProbe(attempt: Attempt): Breaker | undefined {
+  #removeProbe(attempt: Attempt): Breaker | undefined {
     if (this.#probes.size === 0) return undefined;
     const probe = this.#probes.get(attempt);
     clearTimeout(probe?.timer);
@@ -156,14 +158,14 @@ export class BreakerRegistry implements Gate {
     return probe?.breaker;
   }
 
-  /** What a call may do now. */
+  /** Asks the upstream's breaker, and then that of the key. */
   verdictOn({ owner, request: { isWrite } }: Attempt): Verdict {
     const verdict = this.#upstream.enter(isWrite);
     if (verdict.kind !== 'pass') return verdict;
     return this.#keys.get(owner.caller.sharingKey)?.breaker.enter(isWrite) ?? verdict;
   }
 
-  /** The upstream answered, whatever it said, with a status below 500. */
+  /** Counts an answer of the upstream with a status below 500. */
   succeeded(key: string): void {
     this.#networkPoints = 0;
     this.#doubt = undefined;
@@ -173,7 +175,7 @@ export class BreakerRegistry implements Gate {
     this.#keys.delete(key);
   }
 
-  /** A call failed in a way that says something about the upstream. */
+  /** Counts a failure that says something about the upstream. */
   failed(failure: Failure, key: string, { route }: RestOperation): void {
     if (failure.kind === 'network') {
       this.#networkPoints += failure.tookMs >= slowMs ? slowPoints : 1;
@@ -189,7 +191,7 @@ export class BreakerRegistry implements Gate {
   }
 }
 
-/** What an outcome says against the upstream. */
+/** The failure of the upstream that an outcome shows, if it shows one. */
 function failureIn({ mayBeStale }: Attempt, outcome: Outcome): Failure | undefined {
   switch (outcome.kind) {
     case 'not-sent':

@@ -2,34 +2,37 @@
 export type BreakerState =
   // Every call passes.
   | 'closed'
-  // Just tripped: one call tries, those that come meanwhile wait for what becomes of it.
+  // Just tripped: one call probes, and calls that come meanwhile wait for its result.
   | 'half-open'
-  // Calls are refused at once; now and then one tries.
+  // Calls are refused at once, except for a probe now and then.
   | 'open';
 
-/** What a breaker says to a call. */
+/** The answer of a breaker to a call. */
 export type Verdict =
   | { readonly kind: 'pass' }
-  // This call tries the upstream: its sender reports to the breaker what became of it.
+  // This call probes the upstream: its sender reports the result to the breaker.
   | { readonly kind: 'probe'; readonly breaker: Breaker }
-  // Another call tries at this moment: ask again when `trial` settles, which it does within `probeWaitMs`.
+  // Another call probes at this moment: ask again when `trial` settles, which it does within `probeWaitMs`.
   | { readonly kind: 'wait'; readonly trial: Promise<void> }
   | { readonly kind: 'refuse' };
 
 const pass: Verdict = { kind: 'pass' };
 const refuse: Verdict = { kind: 'refuse' };
 
-/** How long after the first failed probe the next one may start, in milliseconds; doubled for each further one. */
+/** The pause between the first failed probe and the next one, in milliseconds. It doubles with each further failure. */
 const firstPauseMs = 50;
 const longestPauseMs = 500;
 
-/** How long a probe without an answer keeps the next one back, in milliseconds. */
+/** The time for which a probe without an answer holds back the next one, in milliseconds. */
 const probeMs = 1000;
 
-/** How long the caller of a probe, and those that wait for it, are kept waiting: less than a second. */
+/** The longest that the caller of a probe, and its waiters, wait for it: less than a second. */
 export const probeWaitMs = 750;
 
-/** A write probes only if no read has for so long, in milliseconds: one that is not answered may still have been made. */
+/**
+ * A write probes only if no read has done so for this long, in milliseconds: a write without an answer may still have been
+ * made.
+ */
 const writesLaterMs = 1000;
 
 /** Settings of a breaker. */
@@ -41,9 +44,9 @@ export interface BreakerOptions {
 }
 
 /**
- * Refuses calls to something that does not answer, and finds out when it does again, with no more than one probe at a
- * time. Its registry counts failures, and decides when they suffice to trip it. The first probe follows the trip at once:
- * if the trip was a mistake, the next call proves it and none is refused.
+ * Refuses calls to something that does not answer, and probes whether it answers again, with one probe at a time. Its
+ * registry counts failures and decides when to trip it. The first probe may follow the trip at once: if the trip was a
+ * mistake, the next call proves it and no call is refused.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
@@ -60,7 +63,7 @@ export class Breaker {
     return this.#state;
   }
 
-  /** What a call may do now. */
+  /** Decides on a call that would start now. */
   enter(isWrite: boolean): Verdict {
     if (this.#state === 'closed') return pass;
     if (this.#trial !== undefined) return { kind: 'wait', trial: this.#trial.promise };
@@ -70,7 +73,7 @@ export class Breaker {
     return { kind: 'probe', breaker: this };
   }
 
-  /** Enough failed. */
+  /** Trips the breaker: enough calls have failed. */
   trip(): void {
     if (this.#state !== 'closed') return;
     this.#state = 'half-open';
@@ -78,7 +81,7 @@ export class Breaker {
     this.#pauseMs = firstPauseMs;
   }
 
-  /** Something answered, a probe or a call that was under way since before the trip. */
+  /** Closes the breaker: a probe was answered, or a call from before the trip. */
   close(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
@@ -86,19 +89,19 @@ export class Breaker {
     this.#options.onClose?.();
   }
 
-  /** The probe failed. */
+  /** Reports a failed probe. */
   fail(): void {
     this.#probeAt = this.#options.now() + this.#pauseMs;
     this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
     this.#open();
   }
 
-  /** The probe has no answer within `probeWaitMs`; one may still come. */
+  /** Reports that the probe has no answer within `probeWaitMs`. The answer may still come. */
   overdue(): void {
     this.#open();
   }
 
-  /** The probe was given up before it said anything: another call may try. */
+  /** Reports that the probe was given up without a result: another call may probe. */
   abandon(): void {
     this.#probeAt = 0;
     this.#endTrial();

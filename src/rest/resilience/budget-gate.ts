@@ -3,20 +3,20 @@ import type { CallBudget, Permit } from '../budget/call-budget.ts';
 import { isRateLimited } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** A call has enough time, most likely, if so many times as much is left as calls take lately. */
+/** A call most likely has enough time if at least this many times the recent mean duration is left. */
 const usualFactor = 1.5;
 
-/** What the gate is made of. */
+/** Settings of the gate. */
 export interface BudgetGateOptions {
   readonly budget: CallBudget;
   readonly counts: Pick<BudgetCounts, 'waited' | 'found'>;
   /** The clock of deadlines, in milliseconds. */
   readonly now: () => number;
-  /** How long calls take lately, in milliseconds. */
+  /** The recent mean duration of calls, in milliseconds. */
   readonly usualMs: () => number;
 }
 
-/** Lets calls on for which the budget of their key has a place. */
+/** Admits calls for which the budget of their key has room. */
 export class BudgetGate implements Gate {
   readonly #options: BudgetGateOptions;
 
@@ -51,11 +51,11 @@ export class BudgetGate implements Gate {
       permit = await claim.permit;
     } catch (error) {
       if (attempt.claim === claim) attempt.claim = undefined;
-      // A client has joined it meanwhile, which may have the calls that are left for others.
+      // A client's operation has joined it meanwhile, so it may use the calls that background calls leave to others.
       if (isRateLimited(error) && isBackground && !attempt.isBackground) return this.#claim(attempt);
       throw error;
     }
-    // It has left meanwhile.
+    // The attempt has left meanwhile.
     if (attempt.claim !== claim) return permit.giveBack();
     attempt.claim = undefined;
     attempt.permit = permit;
@@ -64,8 +64,8 @@ export class BudgetGate implements Gate {
   }
 
   /**
-   * How long a call waits for its place, in milliseconds. A read waits for as long as it has the time that calls take lately,
-   * after that; a write at most half of its time: its client waits for all of it to know what became of it.
+   * The longest that a call waits for the budget, in milliseconds. A read keeps enough time back for a call of recent mean
+   * duration. A write waits for at most half of its time: it needs the rest to learn its result.
    */
   #waitMs({ endsAt, request }: Attempt): number {
     const { now, usualMs } = this.#options;

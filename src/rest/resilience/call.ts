@@ -15,7 +15,7 @@ import type { Attempt, CallOwner, CallRequest, Outcome } from './gate.ts';
 import { type Repeat, repeatOf, retryPolicy } from './retry.ts';
 import type { UpstreamResources } from './upstream-resources.ts';
 
-/** What the span of a call says that had no answer in time. */
+/** The error on the span of a call that had no answer in time. */
 const late = new UpstreamError('UPSTREAM_TIMEOUT');
 
 const notSent: Outcome = { kind: 'not-sent' };
@@ -39,25 +39,25 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
   permit: Attempt['permit'];
   isProof = false;
   readonly #upstream: UpstreamResources;
-  /** How many gates the attempt has entered; it may wait at the last of them. */
+  /** The number of gates that the attempt has entered. It may wait at the last of them. */
   #entered = 0;
-  /** For how long it was kept back before it was sent, in milliseconds. */
+  /** The time that it was held back before it was sent, in milliseconds. */
   #heldMs = 0;
   /** The attempt in flight. */
   #sent: SentRequest | undefined;
   #sentAt = 0;
-  /** Its response, until that is read; a busy process may take long to. */
+  /** Its response until that is read, which may take long in a busy process. */
   #unread: RawResponse | undefined;
   #hasArrived = false;
   #status = 0;
-  /** How long it took to come, in milliseconds. */
+  /** The time from sending the attempt to its response, in milliseconds. */
   #tookMs = 0;
-  /** Operations whose deadline passed while the upstream had it. */
+  /** The number of operations whose deadline passed while the upstream had the call. */
   #timeouts = 0;
   #sends = 0;
   #onEnd: OnEnd | undefined;
   #span: CallSpan | undefined;
-  /** Why the attempt before failed, and how it is repeated. */
+  /** The error of the previous attempt, and the way in which it is repeated. */
   #failure: unknown;
   #repeat: Repeat | undefined;
   #retriesLeft: number = retryPolicy.limit;
@@ -76,7 +76,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
     return this.#isGivenUp;
   }
 
-  /** What names the span of the attempt in flight; undefined without tracing. */
+  /** The trace context of the attempt in flight; undefined without tracing. */
   get trace(): TraceContext | undefined {
     return this.#span?.trace;
   }
@@ -85,13 +85,13 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
     return this.#hasArrived;
   }
 
-  /** Sends it, at once if nothing keeps it back, which is nearly always. */
+  /** Starts the call. It is sent at once if no gate holds it back, which is nearly always so. */
   start(): void {
     if (!this.request.isWrite) this.#upstream.retries.earn();
     this.#goOn();
   }
 
-  /** That says something about the upstream only if it has the call, and for longer than the call was kept back. */
+  /** Counts a timeout only if the upstream has the call, and has had it for at least as long as it was held back here. */
   override overdue(): void {
     if (this.#sent === undefined || this.#hasArrived) return;
     if (this.#upstream.now() - this.#sentAt >= this.#heldMs) this.#timeouts += 1;
@@ -109,8 +109,8 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
   }
 
   /**
-   * One that shows whether its key is known goes on as if its clients had stayed: else one that keeps leaving would make any
-   * number of calls with an invented key.
+   * Gives the call up, unless its answer shows whether its key is known. That one goes on to its deadline. Otherwise a
+   * client that keeps leaving could make any number of calls with an invented key.
    */
   protected override cancel(): void {
     const leftMs = this.#sent !== undefined && this.isProof ? this.endsAt - this.#upstream.now() : 0;
@@ -127,7 +127,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
     else if (!this.#hasArrived) this.#leave(notSent);
   }
 
-  /** Enters the gates that it has not entered yet, and is sent behind the last one. */
+  /** Enters the remaining gates, and sends the call behind the last one. */
   #goOn(): void {
     const { gates } = this.#upstream;
     try {
@@ -158,14 +158,14 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
     );
   }
 
-  /** A gate does not let it on. A repeat fails as the attempt before it. */
+  /** Ends a call that a gate has refused. A retry fails with the error of the previous attempt. */
   #refused(error: unknown): void {
     const isRepeat = this.#repeat !== undefined;
     this.#leave(notSent);
     this.#fail(isRepeat ? this.#failure : error);
   }
 
-  /** The attempt has ended, for every gate that it has entered. */
+  /** Tells every gate that the attempt has entered about its end. */
   #leave(outcome: Outcome): void {
     const { gates, retries } = this.#upstream;
     if (outcome.kind === 'not-sent' && this.#repeat?.kind === 'paid') retries.refund();
@@ -192,12 +192,12 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
     );
   }
 
-  /** Reading its response takes long. */
+  /** Reads a large response when the event loop has time for it. */
   later(read: () => void): void {
     this.#upstream.eventLoop.doLarge(read, this.endsAt);
   }
 
-  /** The whole response has come. */
+  /** Receives the whole response. */
   responded(response: RawResponse): void {
     this.#hasArrived = true;
     this.#unread = response;
@@ -206,7 +206,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
     decodeResponse(response, this.owner.caller.key, this.#upstream.maxBodyBytes, this);
   }
 
-  /** It has answered with a success, and its text could be decoded. */
+  /** Receives a success whose text could be decoded. */
   succeeded(response: DecodedResponse): void {
     const { status } = response;
     this.#unread = undefined;
@@ -217,7 +217,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
     if (this.waiters.length > 0) this.#settle(response);
   }
 
-  /** The attempt has failed: there was no response, or its status or its body is an error. */
+  /** Receives the failure of an attempt: there was no response, or its status or its body is an error. */
   failed(reason: unknown): void {
     const error = this.#isGivenUp && this.#hasArrived ? new TransportError('aborted') : reason;
     this.#unread = undefined;
@@ -230,7 +230,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
     else this.#sendAgain(repeat, error);
   }
 
-  /** The upstream has nothing more to do with it. */
+  /** Notes that the upstream is done with the call. */
   #release(): void {
     this.#sent = undefined;
     this.#tookMs = this.#upstream.now() - this.#sentAt;
@@ -249,8 +249,8 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
   }
 
   /**
-   * How a read that has failed is sent again; undefined if it is not. A paid repeat is taken out of the budget, of the calls
-   * that its operation may make and of those that it is worth; the upstream must be able to bear it, and it must start in time.
+   * The way in which a failed read is retried; undefined if it is not. A paid retry is taken from the retry budget and from
+   * the calls that its operation may make. The upstream must not be strained, and the retry must start before the deadline.
    */
   #mayRepeat(error: unknown): Repeat | undefined {
     if (this.request.isWrite || this.waiters.length === 0) return undefined;
@@ -277,7 +277,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
     else this.#goOn();
   }
 
-  /** Gives each operation that waits the value, if it may keep it: what is read counts against its memory. */
+  /** Gives the value to each waiter that may keep it: what is read counts against an operation's memory. */
   #settle(response: DecodedResponse): void {
     const { bodies, eventLoop } = this.#upstream;
     const body = this.request.isWrite ? bodies.keepWritten(response.text) : bodies.keep(response.text);
@@ -301,7 +301,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
   }
 
   #fail(error: unknown): void {
-    // The first call that is refused may end its operation, which leaves the others.
+    // The first refused call may end its operation, so that its other calls lose this waiter.
     if (error instanceof Refusal && this.waiters.length > 0 && !this.isBackground) this.#upstream.onRefused(error);
     this.reject(toDomainError(error));
   }

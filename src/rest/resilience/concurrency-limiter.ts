@@ -6,17 +6,17 @@ import type { Attempt, Gate, Outcome } from './gate.ts';
 export interface ConcurrencyLimiterOptions {
   /** Most calls in flight. */
   readonly most: number;
-  /** The clock that deadlines are on. */
+  /** The clock of deadlines, in milliseconds. */
   readonly now: () => number;
 }
 
-/** So many calls may wait for each that may be in flight. */
+/** The number of calls that may wait for each one that may be in flight. */
 const queueFactor = 8;
 
-/** How often the queue is searched for calls whose time has run out, in milliseconds. */
+/** The interval at which calls that can no longer start in time are removed from the queue, in milliseconds. */
 const sweepMs = 50;
 
-/** A call that has less time left than this is not worth starting, in milliseconds. */
+/** The least time that a call needs to be worth starting, in milliseconds. */
 const leastMs = 60;
 
 interface Entry extends Queued {
@@ -26,9 +26,9 @@ interface Entry extends Queued {
 }
 
 /**
- * The cap on calls in flight. Callers take turns: one may use every slot while no other waits and half of them
- * otherwise, and has at most half of the queue. The users of a tenant take turns within its own, and one of them has at
- * most half of what the tenant has. What cannot start before its deadline is shed.
+ * Limits the calls in flight. Callers take turns: one caller may use every slot while no other waits, and half of them
+ * otherwise. It has at most half of the queue. The users of a tenant take turns in the same way within the tenant's part,
+ * and one of them has at most half of that. Calls that cannot start before their deadline are shed.
  */
 export class ConcurrencyLimiter implements Gate {
   readonly #most: number;
@@ -37,7 +37,7 @@ export class ConcurrencyLimiter implements Gate {
   readonly #now: () => number;
   readonly #queue = new FairQueue<Entry>();
   readonly #entries = new Map<Attempt, Entry>();
-  /** How many attempts have a slot, and how many of them are a caller's; none without any. */
+  /** The number of attempts with a slot, of all callers and by caller. Callers without one are left out. */
   #inFlight = 0;
   readonly #inFlightOf = new Map<string, number>();
   #sheds = 0;
@@ -59,17 +59,17 @@ export class ConcurrencyLimiter implements Gate {
     return this.#queue.size;
   }
 
-  /** How long calls take lately, in milliseconds. */
+  /** The recent mean duration of calls, in milliseconds. */
   get meanMs(): number {
     return this.#meanMs;
   }
 
-  /** Calls that were shed so far. */
+  /** The number of calls shed since the start. */
   get sheds(): number {
     return this.#sheds;
   }
 
-  /** Urgent ones take a slot whether or not one is free. Throws if it would have to be shed. */
+  /** Admits an attempt or lets it wait; an urgent one starts even without a free slot. Throws if the attempt is shed. */
   enter(attempt: Attempt): Promise<void> | undefined {
     const isFree = this.#inFlight < this.#most && this.#queue.size === 0;
     if (!isFree && !attempt.isUrgent) return this.#wait(attempt);
@@ -82,7 +82,7 @@ export class ConcurrencyLimiter implements Gate {
     if (entry !== undefined) this.#remove(entry);
     else if (!this.#end(attempt)) return;
     if (outcome.kind !== 'not-sent') this.#meanMs += (outcome.tookMs - this.#meanMs) / 16;
-    // A caller that waited beside this one may be the only one left, and have every slot.
+    // A caller that shared the slots until now may be the only one left, and may have all of them.
     if (this.#queue.size > 0) this.#startWaiting();
   }
 
@@ -138,7 +138,7 @@ export class ConcurrencyLimiter implements Gate {
     return this.#queue.callers === 1 || (this.#inFlightOf.get(caller) ?? 0) < this.#half;
   }
 
-  /** How long one more call of this caller waits until it starts, if calls go on taking as long as they do. */
+  /** The time that one more call of this caller would wait, if calls go on taking as long as they do now. */
   #expectedMs(caller: string): number {
     const before = Math.min(this.#queue.size, (this.#queue.sizeOf(caller) + 1) * (this.#queue.callers + 1));
     return Math.floor(before / this.#most) * this.#meanMs;
@@ -160,7 +160,7 @@ export class ConcurrencyLimiter implements Gate {
     this.#startWaiting();
   }
 
-  /** It waits no more. Nothing sweeps while no call does. */
+  /** Removes a call from the queue, and stops the sweep when the queue is empty. */
   #remove(entry: Entry): void {
     this.#queue.delete(entry);
     this.#entries.delete(entry.attempt);

@@ -3,16 +3,19 @@ import type { Caller } from '../caller.ts';
 import { isUnauthenticated, Refusal, type UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** Most calls in flight with a key of which the upstream has not said yet that it knows it. */
+/** The most calls in flight with a key that is not proven: the upstream has not shown yet that it knows it. */
 const mostInFlight = 8;
 
-/** Most calls that wait for the proof of one key, and of all keys together. */
+/** The most calls that wait for the proof of one key, and of all keys together. */
 const mostWaiting = { key: 1000, process: 10_000 } as const;
 
-/** How long a key that the upstream did not know is refused without asking again, in milliseconds. */
+/** The time for which a key that the upstream did not know is refused without asking again, in milliseconds. */
 const rejectedMs = 5000;
 
-/** Most keys that are remembered, proven ones and rejected ones apart: invented keys drive out other invented ones only. */
+/**
+ * The most proven keys that are remembered, and the most rejected ones. The lists are separate, so that invented keys evict
+ * invented keys only.
+ */
 const mostKeys = 10_000;
 
 interface Rejection {
@@ -32,14 +35,14 @@ interface Trial {
 }
 
 /**
- * Keeps back the calls of unproven keys, so that an invented key costs the upstream a few calls. A key is on trial until
- * the upstream has answered one of its calls: meanwhile few of them are in flight, and the others wait for that answer.
- * If it says that the key is unknown, all of them fail, and so does what comes within the next seconds. Keys that the
- * gateway holds need no proof. All is known to this process alone.
+ * Holds back the calls of unproven keys, so that an invented key costs the upstream only a few calls. A key is on trial
+ * until the upstream has answered one of its calls. Until then a few of its calls are in flight, and the others wait. If the
+ * upstream does not know the key, all of them fail, and so do further calls in the next seconds. Keys that the gateway holds
+ * need no proof. Each process has its own list.
  */
 export class KeyTrials implements Gate {
   readonly #now: () => number;
-  /** Bounded by size, for an LRUCache with a `max` takes up memory for all of its places at once. */
+  /** Bounded by size: an LRUCache with a `max` allocates all of its places at once. */
   readonly #proven = new LRUCache<string, true>({ maxSize: mostKeys, sizeCalculation: () => 1 });
   readonly #rejections = new LRUCache<string, Rejection>({ maxSize: mostKeys, sizeCalculation: () => 1 });
   readonly #trials = new Map<string, Trial>();
@@ -71,7 +74,7 @@ export class KeyTrials implements Gate {
     return tenant !== undefined || this.#proven.get(sharingKey) === true;
   }
 
-  /** What the upstream said of a key that it did not know a moment ago; undefined if it did not say so. */
+  /** The upstream's error for a key that it did not know a moment ago; undefined if there was none. */
   errorOf(sharingKey: string): UpstreamError | undefined {
     if (this.#rejections.size === 0) return undefined;
     const rejection = this.#rejections.get(sharingKey);
@@ -93,7 +96,7 @@ export class KeyTrials implements Gate {
     return undefined;
   }
 
-  /** Most answers of the upstream say whether it knows the key. The place of an attempt is the next one's. */
+  /** Learns from the upstream's answer whether the key is known. The next waiting attempt gets the place of this one. */
   left(attempt: Attempt, outcome: Outcome): void {
     if (outcome.kind === 'answered') {
       if (!isUnauthenticated(outcome.error)) {
@@ -151,7 +154,7 @@ export class KeyTrials implements Gate {
     if (trial !== undefined) for (const { fail } of this.#decide(trial)) fail(error);
   }
 
-  /** The upstream has said whether it knows the key: nothing more is to be learnt from those in flight. */
+  /** Ends a trial. The attempts in flight can prove nothing more. */
   #decide(trial: Trial): readonly Entry[] {
     for (const attempt of trial.inFlight) attempt.isProof = false;
     return this.#dequeueAll(trial);

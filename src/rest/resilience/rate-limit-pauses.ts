@@ -2,13 +2,15 @@ import { LRUCache } from 'lru-cache';
 import { isRateLimited, UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** The longest pause in seconds: a caller that is refused for longer tries once after it, and is refused again. */
+/**
+ * The longest pause, in seconds. A caller that the upstream refuses for longer tries once after it, and is refused again.
+ */
 export const longestPause = 60;
 
-/** Between two reads that waited, so that they do not come back as one. */
+/** The time between two reads that have waited, in milliseconds, so that they are not all sent at once. */
 const staggerMs = 25;
 
-/** More callers than can be paused at once are not remembered. */
+/** The most pauses that are remembered: more than run at once. */
 const mostPauses = 10_000;
 
 interface Pause {
@@ -17,8 +19,8 @@ interface Pause {
 }
 
 /**
- * The pauses that the upstream asked for (429), each of one key on one of the surfaces that it limits apart. Reads wait if
- * the pause ends in time; a write is its client's to repeat.
+ * The pauses that the upstream asked for (429), by key and surface: it limits each surface separately. A read waits if the
+ * pause ends before its deadline. A write is refused, for its client to repeat.
  */
 export class RateLimitPauses implements Gate {
   readonly #now: () => number;
@@ -34,7 +36,7 @@ export class RateLimitPauses implements Gate {
     return this.#pauses.size === 0 || this.#pauseOf(attempt) === undefined ? undefined : this.#waitOut(attempt);
   }
 
-  /** A 429 may tell the caller to come back in so many seconds. */
+  /** Begins a pause if the answer is a 429 with `Retry-After`. */
   left(attempt: Attempt, outcome: Outcome): void {
     if (outcome.kind !== 'answered' || !isRateLimited(outcome.error)) return;
     const { error } = outcome;
@@ -59,7 +61,7 @@ export class RateLimitPauses implements Gate {
     }
   }
 
-  /** The pause of its caller on its surface; undefined if it may be sent now. */
+  /** The pause of the attempt's key on its surface; undefined if there is none. */
   #pauseOf(attempt: Attempt): Pause | undefined {
     const name = nameOf(attempt);
     const pause = this.#pauses.get(name);

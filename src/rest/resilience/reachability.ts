@@ -11,7 +11,7 @@ import {
 } from '../failure-reasons.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** What the last call says of the way to the upstream. */
+/** The state of the way to the upstream, as the last call found it. */
 export type ReachabilityState =
   // No call has ended yet.
   { readonly kind: 'unknown' } | { readonly kind: 'answering' } | ({ readonly kind: 'failing' } & Failing);
@@ -24,7 +24,7 @@ interface Failing {
   readonly host: string;
 }
 
-/** How often calls have failed for a reason. */
+/** The number of calls that failed for one reason at one place. */
 export interface FailureCount {
   readonly reason: FailureReason;
   readonly place: FailurePlace;
@@ -33,7 +33,7 @@ export interface FailureCount {
 
 /** Settings of the watch. */
 export interface ReachabilityOptions {
-  /** The upstream's host and port, as the log names it. */
+  /** The upstream's host and port, as the log shows them. */
   readonly host: string;
   /** The host and port of the proxy on the way there; undefined without one. */
   readonly proxyHost?: string | undefined;
@@ -48,7 +48,7 @@ export class Reachability implements Gate {
   readonly #failures: Readonly<Record<FailurePlace, Map<FailureReason, number>>>;
   readonly #logged: LogThrottle;
   #state: ReachabilityState = { kind: 'unknown' };
-  /** True if the log's last word is that calls fail. */
+  /** True if the last logged state is that calls fail. */
   #isWarned = false;
 
   constructor(options: ReachabilityOptions) {
@@ -63,7 +63,7 @@ export class Reachability implements Gate {
     return this.#state;
   }
 
-  /** How often calls failed for each reason since the start; at the proxy, if there is one. */
+  /** The failures by reason since the start. Those at the proxy are listed only if there is one. */
   get failures(): readonly FailureCount[] {
     const { upstream, proxy } = this.#failures;
     return [
@@ -72,7 +72,7 @@ export class Reachability implements Gate {
     ];
   }
 
-  /** It keeps nothing back. */
+  /** Lets every attempt pass. */
   enter(): undefined {
     return undefined;
   }
@@ -89,7 +89,7 @@ export class Reachability implements Gate {
     else this.failed(outcome.error);
   }
 
-  /** The API answered a call, whatever it said. */
+  /** Counts a call that the API answered, with any status. */
   answered(): void {
     if (this.#state.kind === 'answering') return;
     this.#state = answering;
@@ -98,16 +98,16 @@ export class Reachability implements Gate {
     this.#options.log('info', 'upstream answers again', { host: this.#options.host });
   }
 
-  /** A call failed; what the API refused itself does not count. */
+  /** Counts a failed call. Errors of the API itself count as answers. */
   failed(error: unknown): void {
     const reason = reasonOf(error);
     if (reason !== undefined) return this.failedFor(reason, error);
-    // What answers 404 to every path answers 404 to this one, too.
+    // A server that answers 404 to every path answers 404 to this one, too.
     const isWrongPath = this.#state.kind === 'failing' && this.#state.reason === 'WRONG_PATH';
     if (!isWrongPath || !isNotFound(error)) this.answered();
   }
 
-  /** A call failed for a reason. The error, if there is one, tells where. */
+  /** Counts a failed call by its reason. The error, if there is one, names the place. */
   failedFor(reason: FailureReason, error?: unknown): void {
     const { host: upstream, proxyHost = '', log } = this.#options;
     const place = placeOf(error);

@@ -1,12 +1,12 @@
-/** Retries allowed for each first attempt. */
+/** The retries earned by each first attempt. */
 const share = 0.2;
 
-/** Most retries that can be saved up, so that a long calm does not pay for a storm. */
+/** The most retries that can be saved up, so that a long calm does not pay for a storm. */
 const maximum = 10;
 
 /**
- * Keeps retries from multiplying the load of an upstream that fails: for any number of reads there are at most 20 % as
- * many retries, and ten.
+ * Keeps retries from multiplying the load of a failing upstream: for any number of reads there are at most 20 % as many
+ * retries, plus ten.
  */
 export class RetryBudget {
   #tokens = maximum;
@@ -17,7 +17,7 @@ export class RetryBudget {
     return this.#spent;
   }
 
-  /** A read is sent for the first time. */
+  /** Earns a part of a retry: a read is sent for the first time. */
   earn(): void {
     this.#tokens = Math.min(this.#tokens + share, maximum);
   }

@@ -4,29 +4,34 @@ import { longestPause } from './rate-limit-pauses.ts';
 
 /** When a read that has failed is sent again. Writes never are: they may have had an effect. */
 export const retryPolicy = {
-  /** How often one read is, at the cost of the retry budget. */
+  /** The most retries of one read at the cost of the retry budget. */
   limit: 1,
-  /** Failures with one of these statuses, and those without a response. */
+  /** The statuses that are retried. Failures without a response are, too. */
   statuses: new Set([429, 502, 503, 504]),
-  /** The longest wait that the upstream may ask for; what takes longer is the client's to repeat. */
+  /** The longest wait that the upstream may ask for. After a longer one the client has to repeat the call. */
   longestWaitMs: 5000,
-  /** Calls that failed together do not come back together: each waits so long, and up to `spreadMs` more. */
+  /**
+   * The least delay of a retry. Up to `spreadMs` more is added at random, so that calls that failed together are not
+   * repeated together.
+   */
   delayMs: 50,
   spreadMs: 100,
 } as const;
 
-/** How a failed read is repeated. */
+/** The way in which a failed read is repeated. */
 export type Repeat =
-  // A connection that was kept open closed before any byte: nothing was processed, so the repeat costs nothing.
+  // A connection that was kept open closed before the first byte: the upstream processed nothing, so the retry costs
+  // nothing.
   | { readonly kind: 'free'; readonly delayMs: 0; readonly pauseMs: 0 }
-  // Safe to repeat, after waiting, as often as the policy and the budget allow. Its key pauses for `pauseMs` beside that.
+  // Safe to repeat after a delay, within the limits of the policy and the retry budget. All calls of its key also pause for
+  // `pauseMs`.
   | { readonly kind: 'paid'; readonly delayMs: number; readonly pauseMs: number };
 
 const free: Repeat = { kind: 'free', delayMs: 0, pauseMs: 0 };
 
 /**
- * How a read that failed with `error` may be repeated; undefined if it may not. `mayBeStale`: it was sent on a connection
- * that was kept open.
+ * The way in which a read that failed with `error` may be repeated; undefined if it may not. `mayBeStale` is true if it was
+ * sent on a connection that was kept open.
  */
 export function repeatOf(error: unknown, mayBeStale: boolean, random = Math.random): Repeat | undefined {
   const delayMs = retryPolicy.delayMs + random() * retryPolicy.spreadMs;
@@ -36,7 +41,7 @@ export function repeatOf(error: unknown, mayBeStale: boolean, random = Math.rand
   }
   if (!(error instanceof UpstreamError) || !retryPolicy.statuses.has(error.upstream?.status ?? 0)) return undefined;
   const { retryAfter } = error.upstream ?? {};
-  // A rate limit that does not say when it ends would only be hit again; one that does pauses every call of its key.
+  // Without `Retry-After` a retry would only be refused again. With it, every call of the key pauses.
   if (error.code === 'RATE_LIMITED') {
     const pauseMs = Math.min(retryAfter ?? 0, longestPause) * 1000;
     return retryAfter === undefined ? undefined : { kind: 'paid', delayMs, pauseMs };

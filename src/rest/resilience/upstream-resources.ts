@@ -18,20 +18,20 @@ import { RateLimitPauses } from './rate-limit-pauses.ts';
 import { type FailureCount, Reachability, type ReachabilityState } from './reachability.ts';
 import { RetryBudget } from './retry-budget.ts';
 
-/** What all calls to the upstream share. */
+/** The resources that all calls to the upstream share. */
 export interface UpstreamResources {
   readonly transport: Transport;
-  /** Put before every path of the API. */
+  /** The prefix of every path of the API. */
   readonly prefix: string;
-  /** What attempts pass before they are sent, in this order. */
+  /** The gates that attempts pass before they are sent, in this order. */
   readonly gates: readonly Gate[];
   readonly keys: KeyTrials;
   readonly breakers: BreakerRegistry;
   readonly limiter: ConcurrencyLimiter;
   readonly retries: RetryBudget;
-  /** True if the upstream should not be asked again for what has failed. */
+  /** True if failed calls should not be retried now: the breaker is not closed, or calls wait for a slot. */
   readonly isStrained: () => boolean;
-  /** The gateway itself has refused a call that a client waits for. */
+  /** Called when the gateway itself has refused a call that a client waits for. */
   readonly onRefused: (refusal: Refusal) => void;
   readonly budgetCounts: BudgetCounts;
   readonly bodies: BodyRoom;
@@ -39,7 +39,7 @@ export interface UpstreamResources {
   readonly eventLoop: EventLoopYield;
   readonly counts: CallCounts;
   readonly reachability: Reachability;
-  /** The clock that deadlines are on, in milliseconds. */
+  /** The clock of deadlines, in milliseconds. */
   readonly now: () => number;
 }
 
@@ -55,13 +55,13 @@ export interface UpstreamOptions {
   readonly maxBodyBytes?: number | undefined;
   readonly bodyRoomLimits: BodyRoomLimits;
   readonly eventLoop: EventLoopYield;
-  /** What each key may call, if that is limited. */
+  /** The budget of calls; undefined if calls are not limited. */
   readonly callBudget?: CallBudget | undefined;
-  /** Where changes of the upstream's state are logged. */
+  /** The log for changes of the upstream's state. */
   readonly log: Log;
 }
 
-/** How the upstream and the way to it are doing. Counters count since the start. */
+/** The health of the upstream and of the way to it. Counters count since the start. */
 export interface UpstreamHealth {
   /** Of the upstream's breaker; those of single keys are not reported. */
   readonly state: BreakerState;
@@ -71,26 +71,29 @@ export interface UpstreamHealth {
   readonly retries: number;
   /** Calls refused because there was no room, or no time, for them. */
   readonly sheds: number;
-  /** Reads that were answered by another's call in flight. */
+  /** Reads that joined another operation's call in flight. */
   readonly sharedReads: number;
   readonly calls: readonly CallCount[];
-  /** How long calls took, by route. */
+  /** The durations of calls, by route. */
   readonly durations: ReadonlyMap<string, Distribution>;
-  /** How often calls failed, by reason and place. */
+  /** The failed calls, by reason and place. */
   readonly failures: readonly FailureCount[];
-  /** What the last call says of the way to the upstream. */
+  /** The state of the way to the upstream, as the last call found it. */
   readonly reachability: ReachabilityState;
-  /** What budgets of calls that were spent have led to. */
+  /** Refusals and waits because of spent budgets, and the share of the budget that was left lately. */
   readonly budgets: Pick<BudgetCounts, 'refusals' | 'waits' | 'left'>;
 }
 
 /** Largest response unless another size is set, in bytes; the reason `BODY_TOO_LARGE` names it. */
 const largestBody = 8 * 2 ** 20;
 
-/** Connections for probes, which do not wait behind calls that are never answered. */
+/** Extra connections for probes, so that they do not wait behind calls that are never answered. */
 const spareConnections = 8;
 
-/** Makes what calls share; nothing is sent yet. `renewsEpochs`: a write renews the epoch of its key before it is sent. */
+/**
+ * Makes the resources that calls share; nothing is sent yet. If `renewsEpochs` is true, a write renews the epoch of its key
+ * before it is sent.
+ */
 export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs = false } = {}): UpstreamResources {
   const { url, route, connections, maxInFlight, maxBodyBytes = largestBody, eventLoop, log } = options;
   const { origin, pathname, host } = new URL(url);
@@ -114,8 +117,9 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
   const counts = new CallCounts();
   const budgetCounts = new BudgetCounts();
   const { callBudget: budget } = options;
-  // A whole wave is reserved first; what waits for that or for its key may find a pause that has begun meanwhile. The slot is
-  // taken when nothing else keeps it. The last two only learn from the end of attempts.
+  // The order matters. The budget comes first, because a whole wave is reserved together. Rate limit pauses follow the
+  // budget and the keys, because a pause may begin while a call waits for one of these. The slot is taken after these, so
+  // that no call holds one while it waits for them. The last two gates only learn from the end of attempts.
   const gates: readonly (Gate | undefined)[] = [
     budget && new BudgetGate({ budget, counts: budgetCounts, now, usualMs: () => limiter.meanMs }),
     keys,

@@ -1,17 +1,20 @@
 import { averageBytesOnceParsed, bytesOnceParsed } from './json-weight.ts';
 
-/** Larger bodies leave the last quarter to those that are not: a few of them must not keep all others out. In bytes. */
+/**
+ * The size above which a body is large, in bytes. Large bodies leave the last quarter of the room to others, so that a few
+ * of them do not keep all others out.
+ */
 const largeBytes = 2 ** 16;
 const shareOfLarge = 0.75;
 
 /**
- * As long as no more is taken, usual bodies are not looked at, which costs a twelfth of a page of 100 rows: their weight is
- * taken for the average. The worst JSON takes five to six times that.
+ * The taken bytes and the length up to which a body is not weighed but assumed to be average. Weighing costs a twelfth of
+ * the time for a page of 100 rows. The worst JSON takes five to six times the average.
  */
 const littleTaken = 16 * 2 ** 20;
 const usualLength = 2 ** 18;
 
-/** Most bytes of memory for what the upstream answers. */
+/** The most memory for bodies of the upstream, in bytes. */
 export interface BodyRoomLimits {
   /** Of one operation. */
   readonly operation: number;
@@ -19,20 +22,23 @@ export interface BodyRoomLimits {
   readonly process: number;
 }
 
-/** What one operation may keep of what the upstream answers, for each byte that it may answer itself; and at least. */
+/**
+ * The bytes of upstream bodies that one operation may keep, for each byte that it may answer; and the least that it may
+ * keep.
+ */
 const keptPerAnswered = 4;
 const leastKept = 16 * 2 ** 20;
 
-/** Memory for bodies of the upstream, unless one operation may keep very much. */
+/** The least memory for bodies of the upstream, in bytes. It is more if one operation may keep very much. */
 const leastBytes = 128 * 2 ** 20;
 
-/** The limits if an operation may answer so many bytes. */
+/** The limits for operations that may answer so many bytes. */
 export function bodyRoomLimitsFor(maxAnswerBytes: number): BodyRoomLimits {
   const operation = Math.max(leastKept, keptPerAnswered * maxAnswerBytes);
   return { operation, process: Math.max(leastBytes, 2 * operation) };
 }
 
-/** Memory that one process has for bodies of the upstream: those that arrive, and what operations keep of them. */
+/** The memory that one process has for bodies of the upstream: those that arrive, and those that operations keep. */
 export class BodyRoom {
   readonly limits: BodyRoomLimits;
   #taken = 0;
@@ -41,12 +47,12 @@ export class BodyRoom {
     this.limits = limits;
   }
 
-  /** How much of it is taken. */
+  /** The bytes that are taken. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** Takes room for more bytes of a body that has so many with them; false if there is not enough. */
+  /** Reserves room for more bytes of a body that is so long with them; false if there is not enough. */
   reserve(more: number, bytes: number): boolean {
     const most = bytes > largeBytes ? this.limits.process * shareOfLarge : this.limits.process;
     if (this.#taken + more > most) return false;
@@ -54,7 +60,7 @@ export class BodyRoom {
     return true;
   }
 
-  /** The same if they have to be taken even if there is not enough room: they say what a write has done. */
+  /** Reserves room for bytes of a write's response, even if there is not enough: they show the effect of the write. */
   reserveWritten(more: number): void {
     this.#taken += more;
   }
@@ -64,18 +70,18 @@ export class BodyRoom {
     this.#taken -= bytes;
   }
 
-  /** Takes room for what is read from a text, before it is read; undefined if there is not enough. */
+  /** Reserves room for the value of a text before it is parsed; undefined if there is not enough. */
   keep(text: string): KeptBody | undefined {
     const bytes = this.#weigh(text);
     return this.reserve(bytes, bytes) ? new KeptBody(this, bytes) : undefined;
   }
 
-  /** The same for what has been read before and takes so many bytes. */
+  /** Reserves room for a value that was parsed before and takes so many bytes; undefined if there is not enough. */
   keepBytes(bytes: number): KeptBody | undefined {
     return this.reserve(bytes, bytes) ? new KeptBody(this, bytes) : undefined;
   }
 
-  /** The same if the text has to be read even if there is not enough room for it: it says what a write has done. */
+  /** Reserves room for the value of a write's response, even if there is not enough: it shows the effect of the write. */
   keepWritten(text: string): KeptBody {
     const bytes = this.#weigh(text);
     this.#taken += bytes;
@@ -88,7 +94,7 @@ export class BodyRoom {
   }
 }
 
-/** What was read from one body. It takes its room until each of its holders has let it go; its maker is the first. */
+/** The value of one body. It takes room until each of its holders has released it; its maker is the first. */
 export class KeptBody {
   /** Estimated memory. */
   readonly bytes: number;
@@ -100,7 +106,7 @@ export class KeptBody {
     this.bytes = bytes;
   }
 
-  /** True if one of its holders has not let it go. */
+  /** True if it has a holder. */
   get isHeld(): boolean {
     return this.#holders > 0;
   }

@@ -1,11 +1,11 @@
-/** So many chunks become one: a chunk of few bytes takes a hundred bytes of memory and more. */
+/** The number of chunks that are joined to one. A chunk of a few bytes takes a hundred bytes of memory and more. */
 const together = 256;
 
 const empty: Buffer = Buffer.alloc(0);
 
 /** Collects the chunks of a body. However small they are, they take little more memory than their bytes. */
 export class Chunks {
-  /** Most bodies come as one chunk, and need no lists. */
+  /** The first chunk. Most bodies have only one, and need no lists. */
   #first: Buffer | undefined;
   #blocks: Buffer[] | undefined;
   #loose: Buffer[] | undefined;
@@ -28,7 +28,7 @@ export class Chunks {
     this.#loose = undefined;
   }
 
-  /** All of them as one. */
+  /** Joins all chunks to one buffer. */
   join(): Buffer {
     if (this.#first === undefined) return empty;
     if (this.#blocks === undefined && this.#loose === undefined) return this.#first;

@@ -13,16 +13,16 @@ const decoders = {
   br: promisify(brotliDecompress),
 };
 
-/** What responses may come in, as `Accept-Encoding` says it. */
+/** The content codings of responses, as `Accept-Encoding` lists them. */
 export const acceptedCodings = 'gzip, deflate, br';
 
-/** So many bodies are decoded at a time, as many as libuv has threads for: one that expands is as large as may be. */
+/** The most bodies that are decoded at a time: as many as libuv has threads. Each may expand to the largest size. */
 const decodedTogether = 4;
 
 let decoded = 0;
 const waiting: (() => void)[] = [];
 
-/** Takes a place among those that are decoded; it passes to the next with `leave`. */
+/** Takes one of the places for decoding; `leave` passes it to the next. */
 function enter(): Promise<void> | undefined {
   if (decoded === decodedTogether) return new Promise((resolve) => void waiting.push(resolve));
   decoded += 1;
@@ -35,7 +35,7 @@ function leave(): void {
   else next();
 }
 
-/** More codings than servers send; each is a pass over the body. */
+/** The most content codings of a body: more than servers send. Each is a pass over the body. */
 const maximumCodings = 3;
 
 /**
@@ -47,8 +47,8 @@ export function decodeBody(body: Buffer, contentEncoding: string, limit: number)
 }
 
 /**
- * What `read` makes of a body without its content codings. Only so many bodies are held without them at a time, each until
- * it has been read. Rejects as `decodeBody` does, and with what `read` throws.
+ * The result of `read` for a body without its content codings. The number of decoded bodies in memory is limited, and each
+ * counts until `read` is done. Rejects as `decodeBody` does, and with the errors of `read`.
  */
 export async function decompress<T>(
   source: { readonly body: Buffer },
@@ -76,7 +76,7 @@ export async function decompress<T>(
   }
 }
 
-/** Looks at the bytes once, and takes half as long as `isUtf8` and then `toString` for a page of 100 rows. */
+/** Decodes and checks UTF-8 in one pass: half the time of `isUtf8` and `toString` for a page of 100 rows. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The UTF-8 text of bytes without its byte order mark. Throws for what is not UTF-8. */

@@ -3,7 +3,7 @@ import { fromTransport, toUpstreamError } from '../failures.ts';
 import { decompress, textOf } from './content-coding.ts';
 import { type RawResponse, TransportError } from './transport.ts';
 
-/** A response with a status of success, its body as text: empty if there was none. */
+/** A response with a success status, its body as text: empty if it had none. */
 export interface DecodedResponse {
   readonly status: number;
   readonly contentType: string;
@@ -12,21 +12,21 @@ export interface DecodedResponse {
   readonly text: string;
 }
 
-/** Called with what a response says: a success, or an UpstreamError. */
+/** Called with the result of a response: a success, or an UpstreamError. */
 export interface DecodedListener {
   readonly succeeded: (response: DecodedResponse) => void;
   readonly failed: (error: unknown) => void;
-  /** Is given what reads a large body, and calls it when there is time for that, once. */
+  /** Is given the function that reads a large body, and calls it once, when there is time. */
   readonly later: (read: () => void) => void;
 }
 
-/** Larger bodies take milliseconds to read. In bytes. */
+/** The size above which a body takes milliseconds to read, in bytes. */
 const largeBody = 2 ** 16;
 
 /**
- * Decodes a response and releases it. Every status but 2xx is an UpstreamError, and so is a body of more than `limit`
- * bytes. Calls back before it returns unless the body is large or has a content coding: a promise would cost every call
- * more than what happens in it. If the response is released before, its body counts as empty.
+ * Decodes a response and releases it. Every status but 2xx gives an UpstreamError, and so does a body of more than `limit`
+ * bytes. It calls back before it returns, unless the body is large or has a content coding: a promise would cost more than
+ * the rest of the call. If the response was released before, its body counts as empty.
  */
 export function decodeResponse(response: RawResponse, key: string, limit: number, listener: DecodedListener): void {
   const { headers, body } = response;
@@ -47,12 +47,15 @@ function textSoon(bytes: Buffer, listener: DecodedListener): Promise<string | un
   return new Promise((resolve) => listener.later(() => resolve(textIn(bytes))));
 }
 
-/** A failure as the domain error that resolvers may see. */
+/** Turns a failure into the domain error that resolvers may see. */
 export function toDomainError(error: unknown): unknown {
   return error instanceof TransportError ? fromTransport(error) : error;
 }
 
-/** What is thrown in reading a response is how the call failed: undici would swallow it, and the call never end. */
+/**
+ * Reports the decoded response. An error while reading it is reported as the call's failure: undici would swallow it, and
+ * the call would never end.
+ */
 function tell(response: RawResponse, text: string | undefined, key: string, listener: DecodedListener): void {
   let decoded: DecodedResponse;
   response.release();
@@ -69,7 +72,7 @@ function toDecoded({ status, headers }: RawResponse, text: string | undefined, k
   if (status < 200 || status > 299) throw toUpstreamError(status, headers, text ?? '', key);
   if (text === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   const { 'content-type': contentType = '', 'cache-control': cacheControl = '' } = headers;
-  // A page of a proxy's or another server's; the API never sends one, whatever type it gives its JSON.
+  // An HTML page of a proxy or of another server. The API never sends one, whatever the content type of its JSON.
   const isPage = contentType.startsWith('text/html') && text.trimStart().startsWith('<');
   if (isPage) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   return { status, contentType, cacheControl, text };

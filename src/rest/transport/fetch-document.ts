@@ -4,23 +4,23 @@ import { decodeBody, textOf } from './content-coding.ts';
 import type { Route } from './pools.ts';
 import { createTransport, type RawResponse, type TransportError } from './transport.ts';
 
-/** How a document is fetched. */
+/** Options of a fetch. */
 export interface FetchOptions {
   /** The way to it: a proxy, and whom to trust. */
   readonly route?: Route | undefined;
   /** The largest document, decoded. */
   readonly maxBytes: number;
-  /** How long it may take in all, in milliseconds. */
+  /** The longest that the fetch may take in all, in milliseconds. */
   readonly timeoutMs: number;
   /** Headers of the request, in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The media types that it may have, if it has any; undefined: all. */
+  /** The accepted media types. A document without one is accepted, too; undefined accepts all. */
   readonly mediaTypes?: readonly string[];
-  /** The `ETag` of what is known of it already. */
+  /** The `ETag` of the known version, if there is one. */
   readonly etag?: string | undefined;
 }
 
-/** A document, and what tells whether it has changed. */
+/** A document and its `ETag`. */
 export interface Fetched {
   readonly text: string;
   readonly etag: string | undefined;
@@ -29,19 +29,21 @@ export interface Fetched {
 /** Most characters of a content type that a message shows. */
 const mostOfType = 100;
 
-/** A document that could not be fetched. The message says why in words for an operator, and quotes nothing of it. */
+/**
+ * The error of a document that could not be fetched. The message tells an operator why, and quotes nothing of the document.
+ */
 class FetchError extends Error {
   override readonly name = 'FetchError';
 }
 
 /**
- * A small document of another server than the upstream, on a connection of its own that is closed afterwards; undefined if it
- * still has the `etag` (RFC 9110 §13.1.2). Redirects are not followed. Rejects with a FetchError.
+ * Fetches a small document from another server than the upstream, on a connection that is closed afterwards. Undefined if
+ * its `etag` is unchanged (RFC 9110 §13.1.2). Redirects are not followed. Rejects with a FetchError.
  */
 export async function fetchDocument(url: string, options: FetchOptions): Promise<Fetched | undefined> {
   const { origin, pathname, search } = new URL(url);
   const { route, maxBytes } = options;
-  // Twice the size, because a room lets a large body take three quarters of it only.
+  // Twice the size, because a large body may take only three quarters of a room.
   const room = new BodyRoom({ operation: maxBytes, process: 2 * maxBytes });
   const transport = createTransport({ origin, route, connections: 1, maxBodyBytes: maxBytes, room });
   const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
@@ -87,7 +89,7 @@ async function documentOf({ status, headers, body }: RawResponse, options: Fetch
 
 function checkMediaType(contentType = '', mediaTypes: readonly string[] | undefined): void {
   const given = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
-  // Some servers of files send none: then the content decides alone.
+  // Some file servers send none: then only the content decides.
   if (mediaTypes === undefined || given === '' || mediaTypes.includes(given)) return;
   throw new FetchError(`expected the content type ${mediaTypes.join(' or ')}, but got ${given.slice(0, mostOfType)}`);
 }

@@ -2,13 +2,13 @@ import { isIP } from 'node:net';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 
-/** How the upstream is reached, unless that is plain. */
+/** The route to the upstream. Without settings it is a direct connection. */
 export interface Route {
   /** URL of a proxy, with user and password if it needs them. */
   readonly proxy?: string | undefined;
   /** Certificates, in PEM form, of authorities that are trusted beside those that Node trusts. */
   readonly authorities?: string | undefined;
-  /** What the gateway shows an upstream that asks for a certificate; a proxy on the way never gets it. */
+  /** The certificate for an upstream that asks for one. A proxy on the way never gets it. */
   readonly client?: ClientCertificate | undefined;
 }
 
@@ -18,7 +18,7 @@ interface ClientCertificate {
   readonly key: string;
 }
 
-/** There is no connection through the proxy: it cannot be reached, or it refused the tunnel with a status. */
+/** The error of a connection through a proxy: it cannot be reached, or it refused the tunnel with a status. */
 export class ProxyFailure extends Error {
   override readonly name = 'ProxyFailure';
   readonly status: number | undefined;
@@ -29,32 +29,32 @@ export class ProxyFailure extends Error {
   }
 }
 
-/** Where connections lead, and how many there may be at most. */
+/** The origin of connections, and the most of them. */
 export interface PoolOptions {
   readonly origin: string;
   readonly connections: number;
 }
 
-/** One HTTP request to the upstream: `target` is path and query, byte for byte. */
+/** One HTTP request to the upstream: `target` is path and query, sent byte for byte. */
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** On a connection that nothing was sent on before. */
+  /** True if it needs a new connection, on which nothing was sent before. */
   readonly fresh?: boolean;
 }
 
 /**
- * The connections of one route. Certificates belong to connections, so another route needs others: the old ones are closed
- * when their last call has ended. undici's own `close` waits for calls, too, but its ProxyAgent opens no tunnel any more for
- * those that it still holds.
+ * The connections of one route. Certificates belong to connections, so a new route needs new ones. The old connections are
+ * closed when their last call has ended. undici's own `close` waits for calls, too, but its ProxyAgent then opens no more
+ * tunnels for the calls that it still holds.
  */
 export class Pools {
   readonly #options: PoolOptions;
   readonly #way: Way;
   readonly #kept: Dispatcher;
-  /** Each of its connections is closed after one request, so that all it has are new. */
+  /** Connections that are closed after one request, so that each request has a new one. */
   #fresh: Dispatcher | undefined;
   #calls = 0;
   #isRetired = false;
@@ -65,7 +65,7 @@ export class Pools {
     this.#kept = createDispatcher(options, this.#way);
   }
 
-  /** Sends a request, on a new connection if it must be `fresh`. Its sender says when it has `ended`. */
+  /** Sends a request, on a new connection if it must be `fresh`. Its sender reports its end with `ended`. */
   dispatch(call: Call, handler: Dispatcher.DispatchHandler): void {
     const { target: path, method, headers, body = null, fresh = false } = call;
     this.#calls += 1;
@@ -79,14 +79,14 @@ export class Pools {
     return this.#fresh;
   }
 
-  /** One call has ended, whatever became of it. */
+  /** Reports the end of a call, with or without an answer. */
   ended(): void {
     this.#calls -= 1;
-    // Not now: undici is still in the middle of this call.
+    // Later, because undici is still working on this call.
     if (this.#isRetired && this.#calls === 0) setImmediate(() => void this.destroy());
   }
 
-  /** No call is sent any more. */
+  /** Closes the connections once the last call has ended. No more calls are sent. */
   retire(): void {
     this.#isRetired = true;
     if (this.#calls === 0) void this.destroy();
@@ -100,7 +100,7 @@ export class Pools {
 
 const connectTimeout = 5000;
 
-/** A route as undici takes it. */
+/** A route in the form that undici takes. */
 interface Way {
   readonly proxy: string | undefined;
   /** For TLS with the upstream. */
@@ -113,7 +113,7 @@ interface Tls {
   readonly secureContext?: SecureContext;
 }
 
-/** Reads the certificates once: Node would read all of its authorities again for each connection. */
+/** Reads the certificates once. Node would read all of its authorities again for each connection. */
 function wayOf({ proxy, authorities, client }: Route): Way {
   if (authorities === undefined && client === undefined) return { proxy, tls: {}, proxyTls: {} };
   const trust = authorities === undefined ? {} : { ca: [...getCACertificates('default'), authorities] };
@@ -128,7 +128,7 @@ function createDispatcher({ origin, connections }: PoolOptions, { proxy, tls, pr
     connections,
     pipelining: 1,
     allowH2: false,
-    // The deadline of the operation is the only clock; these timers of undici's are idle timers.
+    // The operation's deadline is the only time limit: these timers of undici measure idle time.
     headersTimeout: 0,
     bodyTimeout: 0,
     connectTimeout,
@@ -141,10 +141,10 @@ function createDispatcher({ origin, connections }: PoolOptions, { proxy, tls, pr
     uri: proxy,
     requestTls: tls,
     proxyTls,
-    // Else its pools have undici's defaults, and a proxy that never answers keeps its connection for minutes.
+    // Without it, undici's pools have default settings, and a proxy that never answers keeps its connection for minutes.
     factory: (to, given) => {
       const options: Pool.Options = Object.assign({}, given, settings);
-      // What is not sent through a tunnel is sent to the proxy.
+      // Requests that need no tunnel are sent to the proxy itself.
       return new Pool(to, new URL(to).origin === proxyOrigin ? connectingToProxy(options) : options);
     },
     clientFactory: (to, given) =>
@@ -152,12 +152,12 @@ function createDispatcher({ origin, connections }: PoolOptions, { proxy, tls, pr
   });
 }
 
-/** A connector for connections to a proxy: it blames the proxy for its errors. */
+/** A connector for connections to a proxy. It marks their errors as the proxy's. */
 function toProxy(connect: Connect): Connect {
   if (typeof connect !== 'function') return connect;
   return (options, callback) => {
     const name = options.servername ?? '';
-    // undici names the host of the proxy whatever it is, and Node refuses addresses.
+    // undici always sets the proxy's host as server name, and Node refuses IP addresses there.
     const isAddress = isIP(name.replace(/^\[|\]$/g, '')) !== 0;
     connect({ ...options, servername: isAddress ? '' : name }, (...[error, socket]) => {
       if (error === null) callback(null, socket);

@@ -12,17 +12,17 @@ export interface RawResponse {
   readonly release: () => void;
 }
 
-/** Called with how a request ended: one of the two, once, and not before `send` has returned. */
+/** Called with the end of a request: one of the two, once, and only after `send` has returned. */
 export interface ResponseListener {
   readonly responded: (response: RawResponse) => void;
   readonly failed: (error: TransportError) => void;
 }
 
-/** What can go wrong between sending a request and having its whole response. */
+/** The faults between sending a request and having its whole response. */
 export type Fault =
-  // A kept-alive socket that the upstream closed before a byte of the response: nothing was answered.
+  // The upstream closed a kept-alive socket before a byte of the response.
   | 'stale-socket'
-  // Refused, unknown host, reset, closed in the middle.
+  // Refused, unknown host, reset, or closed in the middle.
   | 'network'
   // Larger than allowed, or not HTTP.
   | 'invalid'
@@ -31,7 +31,7 @@ export type Fault =
   // Given up by the gateway.
   | 'aborted';
 
-/** A request that has no response. */
+/** The error of a request without a response. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly fault: Fault;
@@ -42,16 +42,16 @@ export class TransportError extends Error {
   }
 }
 
-/** A request under way. */
+/** A request in flight. */
 export interface SentRequest {
-  /** Gives it up: it fails, unless it has ended. */
+  /** Gives the request up: it fails, unless it has ended. */
   readonly abort: () => void;
 }
 
 /** Sends requests to one upstream. */
 export interface Transport {
   send(call: Call, listener: ResponseListener): SentRequest;
-  /** From now on calls take this route, on connections of its own. Those in flight end as they began. */
+  /** Sends later calls by this route, on new connections. Calls in flight end on the old ones. */
   reroute(route: Route): void;
   close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ export function createTransport(options: TransportOptions): Transport {
 const noHeaders: IncomingHttpHeaders = {};
 const emptyBody: Buffer = Buffer.alloc(0);
 
-/** Collects one response, and stands for it once it is complete; undici calls its methods. */
+/** Collects one response, and is that response once it is complete. undici calls its methods. */
 class ResponseReader implements Dispatcher.DispatchHandler, SentRequest, RawResponse {
   status = 0;
   headers = noHeaders;
@@ -94,7 +94,7 @@ class ResponseReader implements Dispatcher.DispatchHandler, SentRequest, RawResp
   readonly #options: TransportOptions;
   readonly #pools: Pools;
   readonly #listener: ResponseListener;
-  /** What a write has done is told whatever room there is. */
+  /** True if the response is read even without room for it: it shows the effect of a write. */
   readonly #isWrite: boolean;
   readonly #chunks = new Chunks();
   #controller: Dispatcher.DispatchController | undefined;
@@ -162,7 +162,7 @@ class ResponseReader implements Dispatcher.DispatchHandler, SentRequest, RawResp
     this.release();
     this.#controller?.abort(error);
     this.#pools.ended();
-    // Next tick: the caller may not have what `send` returns yet.
+    // In the next tick: the caller may not have the result of `send` yet.
     process.nextTick(tellFailure, this.#listener, error);
   }
 }
@@ -171,10 +171,13 @@ function tellFailure(listener: ResponseListener, error: TransportError): void {
   listener.failed(error);
 }
 
-/** The headers that are read of a response. */
+/** The response headers that are read. */
 const readHeaders = ['content-type', 'content-encoding', 'retry-after'] as const;
 
-/** Of a header that was sent twice, which undici gives as a list, the first counts; codings add up. */
+/**
+ * Makes one value of headers that were sent more than once, which undici gives as lists. The first value counts; content
+ * codings add up.
+ */
 function once(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const { 'content-type': type, 'content-encoding': coding, 'retry-after': delay } = headers;
   if (![type, coding, delay].some((value) => Array.isArray(value))) return headers;
@@ -186,7 +189,10 @@ function once(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return single;
 }
 
-/** How undici's parser says, in a message only, that a connection ended or was reset within the body of its last answer. */
+/**
+ * The end of the message with which undici's parser reports that a connection ended or was reset within its last body. It
+ * has no code.
+ */
 const cutShort = '(Invalid EOF state)';
 
 function faultOf(error: Error, answering: boolean): Fault {
