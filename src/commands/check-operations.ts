@@ -5,6 +5,7 @@ import type { SettingsReader } from '../settings/reader.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
 import { costText, limitsFor } from './cost.ts';
+import { neededOfTools } from './described-tool.ts';
 import { documentFilesAt } from './documents.ts';
 import { counted } from './table.ts';
 import { tenantCalled } from './tenant-verdicts.ts';
@@ -26,23 +27,24 @@ interface Sums {
 }
 
 /**
- * `check-operations FILE… [--tenant NAME] [--json]`: if operations are valid, and within the limits with their defaults and with
- * any other variables.
+ * `check-operations FILE… [--tenant NAME] [--json] [--mcp]`: if operations are valid, and within the limits with their defaults
+ * and with any other variables.
  */
 export function checkOperations(args: string[], settings: SettingsReader): Outcome {
   const { values, positionals } = parseArgs({
     args,
-    options: { json: { type: 'boolean' }, tenant: { type: 'string' } },
+    options: { json: { type: 'boolean' }, mcp: { type: 'boolean' }, tenant: { type: 'string' } },
     allowPositionals: true,
   });
   const tenant = values.tenant === undefined ? undefined : tenantCalled(values.tenant, settings);
   const config = readPlainConfig(settings);
   if (positionals.length === 0)
     throw new ConfigError('check-operations: expected files, GraphQL documents or manifests of them');
+  const asTools = values.mcp === true;
   const schema = createReadableSchema(config.incremental);
   const files = positionals.flatMap(documentFilesAt).map(({ file, documents }) => ({
     file,
-    operations: documents.flatMap(({ name, text }) => judge(schema, name, text, config, tenant)),
+    operations: documents.flatMap(({ name, text }) => judge(schema, name, text, config, { tenant, asTools })),
   }));
   const sums = sumsOf(files.flatMap(({ operations }) => operations));
   const text = values.json === true ? JSON.stringify({ files, ...sums }, null, 2) : describe(files, sums, config);
@@ -70,11 +72,22 @@ function describe(files: readonly CheckedFile[], sums: Sums, config: PlainConfig
 /** `150 calls, 10000 rows and 50000 objects`. */
 const listFormat = new Intl.ListFormat('en-GB');
 
-function lineOf({ name, errors, deprecated, cost, overBudget, refused = [] }: Verdict, config: PlainConfig): string {
+function lineOf(verdict: Verdict, config: PlainConfig): string {
+  const { name, errors, deprecated, cost, overBudget, refused = [] } = verdict;
   if (cost === undefined) return `${name}: invalid, ${errors.join('\n    ')}`;
   const limits = listFormat.format(limitsFor(cost, config).map(({ text }) => text));
   const sums = costText(cost);
   const line = overBudget ? `${name}: over budget, ${sums} (the limits are ${limits})` : `${name}: ok, ${sums}`;
-  const further = [...deprecated.map((use) => `deprecated, ${use}`), ...refused.map((why) => `refused: ${why}`)];
+  const further = [
+    ...deprecated.map((use) => `deprecated, ${use}`),
+    ...refused.map((why) => `refused: ${why}`),
+    ...toolLines(verdict),
+  ];
   return [line, ...further.map((one) => `  ${one}`)].join('\n  ');
+}
+
+/** What makes an operation a poor tool for agents, or none; empty if nobody asked. */
+function toolLines({ mcp }: Verdict): readonly string[] {
+  if (mcp === null) return [`no tool: ${neededOfTools}`];
+  return mcp?.hints.map((hint) => `hint for the tool: ${hint}`) ?? [];
 }

@@ -48,7 +48,12 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   },
   'check-operations': {
     about: 'Says if operations are valid, what they cost at most, and if a tenant may run them.',
-    arguments: [['FILE…', files], ['[--tenant NAME]', 'a tenant in the file of UPSTREAM_KEYS'], json],
+    arguments: [
+      ['FILE…', files],
+      ['[--tenant NAME]', 'a tenant in the file of UPSTREAM_KEYS'],
+      json,
+      ['[--mcp]', 'adds hints for better tools for agents; with --json the tools, too'],
+    ],
     settings: new RegExp(`^(?:${limits}|UPSTREAM_KEYS)$`),
     load: async () => (await import('./check-operations.ts')).checkOperations,
   },

@@ -1,14 +1,6 @@
 import { parseArgs } from 'node:util';
-import {
-  type DocumentNode,
-  type GraphQLSchema,
-  getOperationAST,
-  getVariableValues,
-  Kind,
-  type OperationDefinitionNode,
-} from 'graphql';
+import { type DocumentNode, getOperationAST, getVariableValues, Kind, type OperationDefinitionNode } from 'graphql';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
-import { Tool } from '../mcp/tool.ts';
 import { conditionsOf, isUndecided, withoutDefer } from '../operation/defer.ts';
 import { type PlanInParts, planInParts } from '../plan/parts.ts';
 import { planOperation } from '../plan/plan.ts';
@@ -20,6 +12,7 @@ import type { SettingsReader } from '../settings/reader.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
 import { costText, limitsFor } from './cost.ts';
+import { describeTool, neededOfTools } from './described-tool.ts';
 import { checkDocument, cursorsOf, filesAt, lineOf, readText } from './documents.ts';
 import { range, table } from './table.ts';
 
@@ -44,7 +37,11 @@ export function explain(args: string[], settings: SettingsReader): Outcome {
   if (document === undefined || faults.length > 0)
     return { text: faults.map((fault) => `${file}:${lineOf(fault)}`).join('\n'), exitCode: 1 };
   const operation = operationOf(document, values.operation);
-  if (values.mcp === true) return toolText(schema, document, operation, config);
+  if (values.mcp === true) {
+    const described = describeTool(schema, document, operation, config);
+    if (described === undefined) return { text: `--mcp: ${neededOfTools}`, exitCode: 1 };
+    return { text: JSON.stringify(described, null, 2), exitCode: 0 };
+  }
   const variables = values.variables === undefined ? {} : readVariables(values.variables);
   const { variableValues, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
   if (variableValues === undefined) {
@@ -59,20 +56,6 @@ export function explain(args: string[], settings: SettingsReader): Outcome {
     withoutDefer(text, document) !== document && !isUndecided(conditionsOf(document, operation), variables);
   const plan = config.incremental ? planInParts(whole, request, isDeferring ? request : undefined) : whole;
   return { text: values.json === true ? JSON.stringify(plan, null, 2) : describe(plan, config), exitCode: 0 };
-}
-
-/** The tool that an operation is, as agents see it, and what makes it a poor one. */
-function toolText(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-  config: PlainConfig,
-): Outcome {
-  const { name } = operation;
-  if (name === undefined || operation.operation === 'subscription')
-    return { text: '--mcp: expected a query or a mutation with a name', exitCode: 1 };
-  const tool = new Tool(name.value, '', { document, operation }, { ...config, schema });
-  return { text: JSON.stringify({ tool: tool.definitionFor(undefined), hints: tool.hints }, null, 2), exitCode: 0 };
 }
 
 /** A plan as people read it. */

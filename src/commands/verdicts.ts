@@ -12,6 +12,7 @@ import { extremesOf } from '../plan/worst-case.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import type { PlainConfig } from '../settings/config.ts';
 import { type Cost, limitsFor } from './cost.ts';
+import { type DescribedTool, describeTool } from './described-tool.ts';
 import { checkDocument, lineOf } from './documents.ts';
 import { refusalsFor } from './tenant-verdicts.ts';
 
@@ -27,6 +28,16 @@ export interface Verdict {
   readonly overBudget: boolean;
   /** Why a tenant may not run it, one line each; undefined if none was asked about. */
   readonly refused?: readonly string[];
+  /** The tool that it is for agents; null if it is none, undefined if nobody asked. */
+  readonly mcp?: DescribedTool | null;
+}
+
+/** What else is asked about operations. */
+interface Further {
+  /** A tenant that may run them or not. */
+  readonly tenant?: Tenant | undefined;
+  /** True if they are described as tools. */
+  readonly asTools?: boolean;
 }
 
 /** Judges each operation of a document by itself. `name` is that of operations without one. */
@@ -35,7 +46,7 @@ export function judge(
   name: string,
   text: string,
   config: PlainConfig,
-  tenant?: Tenant,
+  { tenant, asTools = false }: Further = {},
 ): readonly Verdict[] {
   const { document, faults } = checkDocument(schema, text);
   if (document === undefined) return [invalid(name, faults.map(lineOf))];
@@ -47,7 +58,11 @@ export function judge(
     const errors = concerning(faults, operation, operations);
     if (errors.length > 0) return invalid(called, errors);
     const verdict = priced(schema, document, operation, called, concerning(warnings, operation, operations), config);
-    return tenant === undefined ? verdict : { ...verdict, refused: refusalsFor(tenant, schema, document, operation) };
+    return {
+      ...verdict,
+      ...(tenant !== undefined && { refused: refusalsFor(tenant, schema, document, operation) }),
+      ...(asTools && { mcp: describeTool(schema, document, operation, config) ?? null }),
+    };
   });
 }
 

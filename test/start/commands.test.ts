@@ -221,6 +221,28 @@ pairs.json
     expect(code).toBe(1);
   });
 
+  test('says which operations are poor tools for agents, and what the tools are', async () => {
+    const subscription = 'subscription Follow { eventsAdded(projectId: "1") { cursor } }';
+    const tools = readFileSync(new URL('../../examples/agents/tools.graphql', import.meta.url), 'utf8');
+    await writeFile(join(folder, 'tools.graphql'), `${tools}\n${subscription}`);
+    const [text, code] = await run('check-operations', 'tools.graphql', '--mcp');
+    expect(text.split('\n').filter((line) => /^ {2}\S*: |tool/.test(line))).toEqual([
+      'tools.graphql',
+      '  ListProjects: ok, 1 call, 1 wave, at most 10 rows and 12 objects',
+      '  ListDashboards: ok, 2 calls, 1 wave, at most 11 rows and 13 objects',
+      '  RecentEvents: ok, 1–2 calls, 1 wave, at most 21 rows and 22 objects',
+      '    hint for the tool: it has no description of its own',
+      '  PinDashboard: ok, 1 call, 1 wave, at most 1 row and 2 objects',
+      expect.stringContaining('  Follow: ok'),
+      '    no tool: expected a query or a mutation with a name',
+    ]);
+    expect(code).toBe(0);
+    const [json] = await run('check-operations', 'tools.graphql', '--mcp', '--json');
+    const [explained] = await run('explain', 'tools.graphql', '--operation', 'ListDashboards', '--mcp');
+    expect(JSON.parse(json)).toHaveProperty('files.0.operations.1.mcp', JSON.parse(explained));
+    expect(JSON.parse(json)).toHaveProperty('files.0.operations.4.mcp', null);
+  });
+
   test('takes variables without a default for what costs most', async () => {
     const judged: readonly (readonly [query: string, verdict: string])[] = [
       // The largest page, also if the number of calls does not depend on it.
