@@ -15,6 +15,8 @@ const causes: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
   EACCES: 'this process may not read the file',
   EPERM: 'this process may not read the file',
+  EFTYPE: 'it is no file',
+  EFBIG: 'the file has more than 10 MiB',
 };
 
 /** Why a file cannot be read, in words that quote nothing of its path. */

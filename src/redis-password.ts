@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { codeOf } from './error-text.ts';
 import type { Log } from './log.ts';
+import { readTextFile } from './read-text.ts';
 
 /** A password, or why a file holds none. */
 type FromFile = { readonly password: string } | { readonly fault: string };
@@ -8,7 +8,7 @@ type FromFile = { readonly password: string } | { readonly fault: string };
 /** The password in a file, without the newline at its end. */
 function readPassword(path: string): FromFile {
   try {
-    const password = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    const password = readTextFile(path).replace(/\r?\n$/, '');
     return password === '' ? { fault: 'it is empty' } : { password };
   } catch (error) {
     return { fault: codeOf(error) ?? 'it cannot be read' };

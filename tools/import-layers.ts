@@ -28,7 +28,16 @@ const layers = [
   ['rest'],
   ['redis.ts'],
   ['redis-address.ts', 'redis-password.ts'],
-  ['error-text.ts', 'event-loop-yield.ts', 'hang-up.ts', 'log.ts', 'memoize.ts', 'tally.ts', 'version.ts'],
+  [
+    'error-text.ts',
+    'event-loop-yield.ts',
+    'hang-up.ts',
+    'log.ts',
+    'memoize.ts',
+    'read-text.ts',
+    'tally.ts',
+    'version.ts',
+  ],
 ];
 
 /** The embedded upstream, a package of its own in workspace/: neither it nor the gateway knows the other, only command-line.ts starts it. */

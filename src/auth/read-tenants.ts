@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { unreadableBecause } from '../error-text.ts';
 import { isUpstreamId } from '../graphql/ids.ts';
+import { readTextFile } from '../read-text.ts';
 import type { Reach } from '../rest/reach.ts';
 import type { Tenant, Tenants } from '../rest/tenants.ts';
 import { isList, isObject, type JsonObject } from '../rest/values.ts';
@@ -162,7 +162,7 @@ function parsed(path: string, content: string): unknown {
 
 function contentOf(path: string, error: (why: string) => TenantsError): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readTextFile(path);
   } catch (cause) {
     throw error(unreadableBecause(cause));
   }

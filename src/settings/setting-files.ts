@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { unreadableBecause } from '../error-text.ts';
+import { readTextFile } from '../read-text.ts';
 import { Fault, type Kind, nothing } from './settings.ts';
 
 /** The text of a file. Throws a Fault if it cannot be read, or holds nothing. */
@@ -12,7 +12,7 @@ function contentOf(path: string): string {
 
 function tryToRead(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readTextFile(path);
   } catch (error) {
     throw new Fault(unreadableBecause(error));
   }

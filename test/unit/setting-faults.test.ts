@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { unreadableBecause } from '../../src/error-text.ts';
@@ -79,6 +80,16 @@ const states: Readonly<Record<string, (folder: Folder) => string>> = {
   'other JSON': (folder) => folder.write('other.json', '{"key": "value"}'),
   'a private key set': (folder) => folder.write('private.json', { keys: [{ ...publicKeys.keys[0], d: 'secret' }] }),
   'some text': (folder) => folder.write('text', 'hunter2'),
+  // To open it would wait for somebody who writes into it.
+  'a pipe': (folder) => {
+    execFileSync('mkfifo', [join(folder.path, 'pipe')]);
+    return join(folder.path, 'pipe');
+  },
+  'a large file': (folder) => {
+    const path = folder.write('large', '');
+    truncateSync(path, 2 ** 30);
+    return path;
+  },
 };
 
 /** What stands in a message about each state; undefined for one that the setting takes. */
@@ -89,6 +100,8 @@ const anyFile: Causes = {
   'below a file': 'there is no file at that path',
   'a folder': 'it is a folder',
   empty: 'the file is empty',
+  'a pipe': 'it is no file',
+  'a large file': 'the file has more than 10 MiB',
 };
 const certificates: Causes = {
   ...anyFile,

@@ -1,6 +1,7 @@
-import { globSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { globSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { unreadableBecause } from '../../error-text.ts';
+import { readTextFile } from '../../read-text.ts';
 import { ManifestError } from './manifest.ts';
 
 /** A file as it was read. */
@@ -33,7 +34,7 @@ function isUrl(member: string): boolean {
 export function readFiles(pattern: string): ManifestFile[] {
   return findFiles(pattern).map((file) => {
     try {
-      return { file, text: readFileSync(file, 'utf8') };
+      return { file, text: readTextFile(file) };
     } catch (error) {
       throw new ManifestError(`${file}: expected a file that can be read, but ${unreadableBecause(error)}`, {
         cause: error,

@@ -1,0 +1,26 @@
+import { readFileSync, statSync } from 'node:fs';
+
+/** The largest file that is read, in bytes: far more than settings and manifests have. */
+const maxBytes = 10 * 2 ** 20;
+
+/** A path that names something else than a file of text. Its code is one that `unreadableBecause` knows. */
+class UnreadableError extends Error {
+  override readonly name = 'UnreadableError';
+  readonly code: 'EFTYPE' | 'EFBIG';
+
+  constructor(code: UnreadableError['code']) {
+    super(code);
+    this.code = code;
+  }
+}
+
+/**
+ * The text of a file. To open a pipe would hold up the whole process until somebody writes into it, so anything but a file is
+ * refused first, and so is what is too large. Throws what the system throws, too.
+ */
+export function readTextFile(path: string): string {
+  const stats = statSync(path);
+  if (!stats.isFile() && !stats.isDirectory()) throw new UnreadableError('EFTYPE');
+  if (stats.size > maxBytes) throw new UnreadableError('EFBIG');
+  return readFileSync(path, 'utf8');
+}
