@@ -6,7 +6,7 @@ import type { Tenants } from '../rest/tenants.ts';
 import type { KeySet } from './key-set.ts';
 import { type TokenRules, type VerifiedToken, verifyToken } from './verify.ts';
 
-/** Why a request is refused before its operation is looked at. */
+/** The reason why a request is refused before its operation is looked at. */
 export type AuthRefusal =
   | { readonly kind: 'no token' }
   // Malformed, expired, or not valid for another reason; clients do not learn which.
@@ -16,7 +16,7 @@ export type AuthRefusal =
   // The provider's keys cannot be read. `retryAfter` is in seconds.
   | { readonly kind: 'unavailable'; readonly retryAfter: number };
 
-/** Who asks, or why the request is refused. */
+/** The caller, or the reason why the request is refused. */
 export type Authentication =
   | {
       readonly kind: 'accepted';
@@ -26,10 +26,10 @@ export type Authentication =
     }
   | { readonly kind: 'refused'; readonly refusal: AuthRefusal };
 
-/** How requests were authenticated, for metrics. */
+/** The result of an authentication, for metrics. */
 export type AuthResult = AuthRefusal['kind'] | 'accepted';
 
-/** What of the gateway a token is shown to. */
+/** The part of the gateway that a token is sent to. */
 export type Door = 'graphql' | 'agents';
 
 /** Settings of the authenticator. */
@@ -37,7 +37,7 @@ export interface AuthenticatorOptions {
   readonly rules: TokenRules;
   readonly keySet: KeySet;
   readonly tenants: Tenants;
-  /** Gets a line about why tokens are refused, for each reason once a minute at most. */
+  /** Receives a line for each reason why tokens are refused, at most once a minute. */
   readonly log: Log;
   /** The time of day in milliseconds, as of `Date.now`. */
   readonly now?: () => number;
@@ -46,7 +46,7 @@ export interface AuthenticatorOptions {
 /** RFC 6750 §2.1 with a token in the compact form of RFC 7515 §7.1. */
 const bearer = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 
-/** Tokens that are remembered, and characters of all of them together: a token may have 8 KiB. */
+/** The most tokens that are cached, and the most characters of all of them: a token may have 8 KiB. */
 const mostTokens = 10_000;
 const mostCharacters = 2 ** 25;
 
@@ -56,15 +56,15 @@ const longestLogged = 200;
 /** A token that was verified. */
 interface Remembered {
   readonly token: VerifiedToken;
-  /** The tenants of which `answer` was made. */
+  /** The tenants that `answer` was made from. */
   tenants: Tenants;
   answer: Authentication;
 }
 
-/** Tells who asks from the `Authorization` header. A token is verified once, and then remembered until it expires. */
+/** Authenticates callers by the `Authorization` header. A token is verified once, and cached until it expires. */
 export class Authenticator {
   readonly #options: Required<AuthenticatorOptions>;
-  /** By the whole header value, so that nothing has to be cut out of it. */
+  /** Keyed by the whole header value, so that the token need not be extracted. */
   readonly #known = new LRUCache<string, Remembered>({ max: mostTokens, maxSize: mostCharacters });
   readonly #counts = new Map<AuthResult, number>();
   readonly #throttle = new LogThrottle();
@@ -75,22 +75,25 @@ export class Authenticator {
     this.#tenants = options.tenants;
   }
 
-  /** How often requests came to each result so far. */
+  /** The number of requests with each result. */
   get counts(): ReadonlyMap<AuthResult, number> {
     return this.#counts;
   }
 
-  /** From now on requests are those of these tenants; operations under way keep the entry that they began with. */
+  /** Replaces the tenants. Operations under way keep the entry that they began with. */
   takeTenants(tenants: Tenants): void {
     this.#tenants = tenants;
   }
 
-  /** Nothing that was verified is known to be valid any more: the provider's keys have changed. */
+  /** Forgets all verified tokens, because the provider's keys have changed. */
   forget(): void {
     this.#known.clear();
   }
 
-  /** Who sends a value of `Authorization`, and how many there are. A promise only for a token that is not known yet. */
+  /**
+   * Authenticates a value of `Authorization`, given the number of such headers. Returns a promise only for a token that
+   * is not cached.
+   */
   authenticate(value: string | undefined, count = 1, door: Door = 'graphql'): Authentication | Promise<Authentication> {
     if (count > 1) return this.#counted(this.#invalid('there are several headers `Authorization`'));
     if (value === undefined || value === '') return this.#counted(noToken);
@@ -124,13 +127,13 @@ export class Authenticator {
     }
   }
 
-  /** The reason is for the operator who sets the provider up: a client that guesses tokens must not learn it. */
+  /** Refuses a token and logs the reason for the operator. A client that guesses tokens must not learn the reason. */
   #invalid(reason: string): Authentication {
     if (this.#throttle.takes(reason)) this.#options.log('info', 'a token was refused', { reason });
     return invalidToken;
   }
 
-  /** The provider has signed the name, so that no client can make up others. */
+  /** Logs an unknown tenant. The provider has signed the name, so clients cannot invent others. */
   #logUnknown(name: string): void {
     const tenant = name.slice(0, longestLogged);
     if (this.#throttle.takes(`tenant ${tenant}`))

@@ -3,25 +3,25 @@ import type { Log } from '../log.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import { readTenants, type TenantsRead, type TenantsSource } from './read-tenants.ts';
 
-/** What to follow. */
+/** Settings of the following of tenants. */
 export interface FollowTenantsOptions {
   readonly source: TenantsSource;
   readonly log: Log;
-  /** How often the files are looked at, in milliseconds. */
+  /** The interval at which the files are checked, in milliseconds. */
   readonly pollMs?: number;
 }
 
 /** Tenants that are read again when their file, or one with a key, changes. */
 export interface FollowedTenants extends Omit<FollowedFiles, 'follow'> {
-  /** As they were read last. */
+  /** The tenants as they were last read. */
   readonly current: () => Tenants;
-  /** Calls back with all tenants at once whenever they are others than before. */
+  /** Calls the listener with all tenants whenever they have changed. */
   readonly onChange: (listener: (tenants: Tenants) => void) => void;
 }
 
 /**
- * Reads the tenants and follows their files. Throws a TenantsError if the file cannot be used at the start; what is wrong
- * with it later is logged, and changes nothing.
+ * Reads the tenants and follows their files. Throws a TenantsError if the file cannot be used at the start. Later faults
+ * are logged and change nothing.
  */
 export function followTenants({ source, log, pollMs }: FollowTenantsOptions): FollowedTenants {
   const first = readWithFingerprint(source);
@@ -46,7 +46,7 @@ export function followTenants({ source, log, pollMs }: FollowTenantsOptions): Fo
   };
 }
 
-/** The fingerprint is from before the reading: a change in between is read again. */
+/** Reads the tenants. The fingerprint is taken before reading, so that a change in between is read again. */
 function readWithFingerprint(source: TenantsSource): TenantsRead & { readonly since: string } {
   const { files } = readTenants(source);
   const since = fingerprint(files);

@@ -7,17 +7,17 @@ import { isList, isObject } from '../rest/values.ts';
 /** Reads the set of keys that tokens are verified with. Rejects with an Error whose message is for an operator. */
 export type FetchKeySet = () => Promise<JSONWebKeySet>;
 
-/** Where a key set comes from. */
+/** The source of a key set. */
 export interface KeySetSource {
   /** An http or https URL, or the path of a file. */
   readonly from: string;
-  /** The way to the URL as it is now: a proxy, and whom to trust. */
+  /** The current route to the URL: a proxy, and the trusted authorities. */
   readonly route: () => Route;
-  /** How long a provider has to answer, in milliseconds: requests wait meanwhile if there is no set yet. */
+  /** The time in which the provider has to answer, in milliseconds. Requests wait for it if there is no key set yet. */
   readonly timeoutMs?: number;
 }
 
-/** Far more than any provider's keys take, in bytes. */
+/** The largest key set, in bytes: far larger than that of any provider. */
 const maxBytes = 65_536;
 
 /** RFC 7517 §8.5; most providers send plain JSON. */
@@ -40,7 +40,7 @@ export function isKeySetUrl(from: string): boolean {
   return /^https?:\/\//i.test(from);
 }
 
-/** The key set in a text. Throws an Error for any other text, whose message calls it as `what` does. */
+/** The key set in a text. Throws an Error for any other text; `what` names the text in its message. */
 export function toKeySet(text: string, what: 'the file' | 'the answer'): JSONWebKeySet {
   let value: unknown;
   try {

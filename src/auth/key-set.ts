@@ -7,23 +7,26 @@ import type { FetchKeySet } from './key-set-source.ts';
 
 /** Settings of a key set. Times in milliseconds. */
 export interface KeySetOptions {
-  /** Where the set is fetched from, for the log: a URL without its query, or the path of a file. */
+  /** The source of the set as logs show it: a URL without its query, or the path of a file. */
   readonly from: string;
   readonly fetch: FetchKeySet;
-  /** Called when the keys have changed: what was verified with them is not known to be valid any more. */
+  /** Called when the keys have changed. Tokens that were verified with the old ones may no longer be valid. */
   readonly onChange: () => void;
   readonly log: Log;
   /** A clock that never goes back. */
   readonly now?: () => number;
-  /** How often the set is fetched whether or not a token needs it. */
+  /** The interval at which the set is fetched, even if no token needs it. */
   readonly everyMs?: number;
-  /** The least time between two attempts, failed ones too: tokens that name unknown keys must not be a load on the provider. */
+  /**
+   * The least time between two attempts, failed ones included: tokens that name unknown keys must not burden the
+   * provider.
+   */
   readonly apartMs?: number;
 }
 
 /**
- * The provider's keys, which change now and then. While the provider fails the last set is kept: jose's own remote set
- * refuses every token once its set is ten minutes old, and asks a failing provider again for each token.
+ * The provider's keys, which change now and then. While the provider fails, the last set stays in use. jose's own remote
+ * set refuses every token once its set is ten minutes old, and asks a failing provider again for each token.
  */
 export class KeySet {
   /** Attempts to fetch the set, the first one included. */
@@ -56,13 +59,13 @@ export class KeySet {
     return Math.max(1, Math.ceil((this.#attemptedAt + apartMs - now()) / 1000));
   }
 
-  /** Fetches the set now and from time to time. Resolves after the first attempt, whatever becomes of it. */
+  /** Fetches the set now and at intervals. Resolves after the first attempt, successful or not. */
   follow(): Promise<void> {
     this.#timer ??= setInterval(() => void this.renew(), this.#options.everyMs).unref();
     return this.renew();
   }
 
-  /** Fetches the set, unless that was tried a moment ago; joins an attempt that is under way. Never rejects. */
+  /** Fetches the set unless the last attempt was a moment ago; joins an attempt that is under way. Never rejects. */
   renew(): Promise<void> {
     const { now, apartMs } = this.#options;
     if (this.#underWay !== undefined) return this.#underWay;
@@ -74,7 +77,7 @@ export class KeySet {
     return this.#underWay;
   }
 
-  /** Fetches nothing any more. */
+  /** Stops fetching. */
   close(): void {
     clearInterval(this.#timer);
   }

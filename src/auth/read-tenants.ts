@@ -7,24 +7,24 @@ import type { Tenant, Tenants } from '../rest/tenants.ts';
 import { isList, isObject, type JsonObject } from '../rest/values.ts';
 import { kindOf, memberPath, Place, shown, TenantsError } from './tenants-error.ts';
 
-/** Where the entries of tenants come from. */
+/** The source of the entries of tenants. */
 export interface TenantsSource {
   /** The path of the JSON file. */
   readonly path: string;
-  /** Where `keyEnv` is looked up. */
+  /** The environment in which `keyEnv` is looked up. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The names of all mutations of the schema. */
   readonly mutationNames: readonly string[];
 }
 
-/** What a file of upstream keys says now. */
+/** The contents of a file of upstream keys. */
 export interface TenantsRead {
   readonly tenants: Tenants;
-  /** The files that it was read from: itself, and those that hold keys. */
+  /** The files that were read: the file itself, and those that hold keys. */
   readonly files: readonly string[];
 }
 
-/** Reads the file, and the keys that it refers to. Throws a TenantsError with what is wrong with each entry. */
+/** Reads the file and the keys that it refers to. Throws a TenantsError with the faults of each entry. */
 export function readTenants(source: TenantsSource): TenantsRead {
   const { path } = source;
   const value = parsed(
@@ -98,13 +98,15 @@ function keyOf(entry: JsonObject, where: Place, { environment }: TenantsSource):
   return checkedKey(found, place, 'the value of the variable');
 }
 
-/** What an `Authorization` header takes as a bearer token (RFC 6750 §2.1). */
+/** The form of a bearer token in an `Authorization` header (RFC 6750 §2.1). */
 function checkedKey(key: string, place: Place, what: string): string {
   if (/^[\w\-.~+/]{1,4000}=*$/.test(key)) return key;
   throw place.error(`a personal API key (letters, digits and -._~+/ without spaces), but ${what} is something else`);
 }
 
-/** What the tenant is narrowed to; undefined if it is not. Of two lists one that is left out is empty. */
+/**
+ * The reach of a narrowed tenant; undefined if it is not narrowed. A list that is left out beside the other one is empty.
+ */
 function reachOf({ projects, organizations }: JsonObject, where: Place): Reach | undefined {
   if (projects === undefined && organizations === undefined) return undefined;
   return {
@@ -127,7 +129,7 @@ function idsOf(value: unknown, type: 'Project' | 'Organization', place: Place): 
   });
 }
 
-/** A narrowed tenant could not reach the project that it made, so it may make none. */
+/** The mutation that no narrowed tenant may use: it could not reach the project that it made. */
 const unreachable = 'createProject';
 
 function mutationsOf(

@@ -25,30 +25,30 @@ export class Place {
     return new Place(this.#file, `${this.#path}${member}`);
   }
 
-  /** What is expected in this place. */
+  /** A fault that names the expected value. */
   error(expected: string): TenantsError {
     return new TenantsError(`${this.#file}: ${this.#path}: expected ${expected}`);
   }
 
-  /** What is expected in this place, and what is there. */
+  /** A fault that names the expected value and the one that was found. */
   unexpected(expected: string, value: unknown): TenantsError {
     return this.error(`${expected}, but got ${shown(value)}`);
   }
 }
 
-/** A member as a path has it: `acme`, or `["a name"]` if it is no plain word. */
+/** A member as paths show it: `acme`, or `["a name"]` if it is not a plain word. */
 export function memberPath(name: string, separator = ''): string {
   return /^[A-Za-z_][\w-]*$/.test(name) ? `${separator}${name}` : `[${JSON.stringify(name.slice(0, 100))}]`;
 }
 
-/** What a message may show of a value: of a text that might be a key only its length. */
+/** A value as messages may show it. Of a text, which might be a key, only the length is shown. */
 export function shown(value: unknown): string {
   if (typeof value !== 'string') return kindOf(value);
   const mayBeKey = /^ph[a-z]_/.test(value) || /^[\w-]{24,}$/.test(value) || value.length > 100;
   return mayBeKey ? `a text of ${value.length} characters` : JSON.stringify(value);
 }
 
-/** What a JSON value is, in a word. */
+/** The kind of a JSON value, in a word. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';

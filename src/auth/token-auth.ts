@@ -7,12 +7,12 @@ import { KeySet } from './key-set.ts';
 import { createKeySetSource } from './key-set-source.ts';
 import type { TokenRules } from './verify.ts';
 
-/** What requests are authenticated with. */
+/** Settings of the authentication by tokens. */
 export interface TokenAuthOptions {
   readonly rules: TokenRules;
-  /** Where the provider's key set is: an https URL, or the path of a file. */
+  /** The location of the provider's key set: an https URL, or the path of a file. */
   readonly keySet: string;
-  /** The way to that URL. */
+  /** The route to that URL. */
   readonly route: Route;
   readonly tenants: Tenants;
 }
@@ -22,9 +22,9 @@ export interface TokenAuth {
   readonly authenticator: Authenticator;
   /** Attempts to read the key set. */
   readonly reloads: Readonly<Reloads>;
-  /** From now on these authorities are trusted on the way to the key set, in PEM form. */
+  /** Replaces the trusted authorities on the route to the key set, in PEM form. */
   readonly trust: (authorities: string | undefined) => void;
-  /** Reads the key set again, unless that was tried a moment ago. */
+  /** Reads the key set again, unless the last attempt was a moment ago. */
   readonly reload: () => Promise<void>;
   readonly close: () => void;
 }

@@ -1,6 +1,6 @@
 import { errors } from 'jose';
 
-/** What the claims that are compared with a setting or the clock say if they do not fit. */
+/** Messages for claims that do not match a setting or the clock. */
 const unfit: Readonly<Record<string, string>> = {
   iss: '`iss` is not JWT_ISSUER',
   aud: '`aud` does not name JWT_AUDIENCE',
@@ -8,7 +8,10 @@ const unfit: Readonly<Record<string, string>> = {
   nbf: '`nbf` is still to come',
 };
 
-/** Why a token is not valid, from what its verification threw; for the log: of the token it has names of claims only. */
+/**
+ * The reason why a token is not valid, from the error of its verification. It is for the log, and contains only the names
+ * of claims.
+ */
 export function faultOf(error: unknown): string {
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
     const { claim, reason } = error;
@@ -20,7 +23,7 @@ export function faultOf(error: unknown): string {
   return 'it is malformed, or the key that it names cannot be used';
 }
 
-/** Why a token is not valid whose claim has a value of a wrong type. */
+/** The reason for a token with a claim of the wrong type. */
 export function unusable(claim: string): string {
   return `its \`${claim}\` cannot be used: it is of a wrong type, or empty`;
 }

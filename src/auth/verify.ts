@@ -2,11 +2,11 @@ import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyOptions, 
 import type { KeySet } from './key-set.ts';
 import { faultOf, unusable } from './token-faults.ts';
 
-/** What a token has to say to be taken. */
+/** The rules that a token must meet. */
 export interface TokenRules {
   /** The `iss` of every token. */
   readonly issuer: string;
-  /** What the `aud` of every token is, or has among others. */
+  /** The value that the `aud` of every token must be or contain. */
   readonly audience: string;
   /** The audience of tokens that are for agents alone; undefined if there are none. */
   readonly agentAudience?: string | undefined;
@@ -14,18 +14,18 @@ export interface TokenRules {
   readonly tenantClaim: string;
 }
 
-/** What is known from a token that was verified. */
+/** The facts from a verified token. */
 export interface VerifiedToken {
   readonly tenant: string;
   /** The `sub`: a user of the identity provider. */
   readonly subject: string;
   /** True if it is for the endpoint of agents, and for nothing else of the gateway. */
   readonly isForAgentsOnly: boolean;
-  /** Until when it is good, tolerance included, in milliseconds of `Date.now()`. */
+  /** The time at which it expires, tolerance included, in milliseconds of `Date.now()`. */
   readonly expiresAt: number;
 }
 
-/** What verification finds. */
+/** The result of a verification. */
 export type Verdict =
   | { readonly kind: 'verified'; readonly token: VerifiedToken }
   // Malformed, of another provider, expired, or signed with a key that the provider does not have; `reason` says which.
@@ -36,14 +36,16 @@ export type Verdict =
 /** The longest token, in characters. */
 const longest = 8192;
 
-/** How far the clocks of the provider and the gateway may be apart, in seconds. */
+/** The tolerated difference between the clocks of the provider and of the gateway, in seconds. */
 const toleranceSeconds = 30;
 
-/** Those with public keys only: a holder of the key of any other could sign tokens, too. */
+/**
+ * The accepted algorithms, all with public keys: with any other, a holder of the verification key could also sign tokens.
+ */
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
 /**
- * Verifies a token (RFC 7519) with the provider's keys alone: what a token says of keys itself (`jwk`, `jku`, `x5u`) is
+ * Verifies a token (RFC 7519) with the provider's keys alone. Keys that the token itself names (`jwk`, `jku`, `x5u`) are
  * never used. Asks for a new key set if the token names a key that the set does not have.
  */
 export async function verifyToken(token: string, keySet: KeySet, rules: TokenRules): Promise<Verdict> {
@@ -58,7 +60,7 @@ export async function verifyToken(token: string, keySet: KeySet, rules: TokenRul
   return keySet.isFailing ? unverifiable(keySet) : invalid('the provider has no key with its `kid` for its `alg`');
 }
 
-/** True if the token's header can be read, and names an algorithm that is taken. */
+/** True if the token's header can be read and names an accepted algorithm. */
 function isSignedAsExpected(token: string): boolean {
   try {
     return algorithms.includes(decodeProtectedHeader(token).alg ?? '');

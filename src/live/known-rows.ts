@@ -4,19 +4,22 @@ import type { Position } from '../rest/positions.ts';
 import { idText, type Row } from '../rest/values.ts';
 import type { Walk } from './walk.ts';
 
-/** How much later than its moment a row may come and still be sent behind rows of later moments, in seconds. */
+/** The most seconds by which a row may come late and still be sent, behind rows of later moments. */
 const lateness = 60;
 
-/** More rows than come in a minute are seldom known; beyond that, those of the earliest moments are forgotten. */
+/**
+ * The most rows that are known: seldom do more come in a minute. Beyond that, the rows of the earliest moments are
+ * forgotten.
+ */
 const mostKnown = 20_000;
 
-/** How many of the latest rows a place names, so that they are not sent again: what a cursor of four kilobytes holds. */
+/** The most rows that a place names, so that they are not sent again: as many as fit into a cursor of four kilobytes. */
 const mostNamed = 250;
 
-/** Characters that stand for an id. Of 250 ids, one in 10^12 others is taken for one of them. */
+/** The length of the mark of an id, in characters. With 250 marks, one in 10^12 other ids is mistaken for a known one. */
 const markLength = 8;
 
-/** What was found in a walk. */
+/** The new rows of a walk. */
 export interface News {
   /** Rows that were not known, oldest first. */
   readonly rows: readonly Row[];
@@ -25,18 +28,18 @@ export interface News {
 }
 
 /**
- * The rows of a list that were sent, or were there before anything was sent. Rows may come late, so that a moment alone
- * does not say which these are: all rows of the last minute are known by their ids.
+ * The rows of a list that were sent, or that existed before anything was sent. Rows may come late, so a moment alone does
+ * not identify them: all rows of the last minute are known by their ids.
  */
 export class KnownRows {
-  /** Their moments by what stands for their ids; empty for rows without a moment. */
+  /** The moments of known rows by the marks of their ids; empty for rows without a moment. */
   readonly #moments = new Map<string, string>();
   /** The latest moment of a known row, but no later than it was when the row was read: clocks of apps are often wrong. */
   #newest = '';
   /** Rows of this moment and of earlier ones are not sent. */
   #floor = '';
 
-  /** What is known at a place that `place` has returned before. */
+  /** Restores the known rows at a place that `place` has returned. */
   static at({ boundary }: Position): KnownRows {
     const known = new KnownRows();
     if (boundary === undefined) return known;
@@ -47,14 +50,14 @@ export class KnownRows {
     return known;
   }
 
-  /** The earliest moment of which rows may be sent; undefined: of any. */
+  /** The earliest moment whose rows may be sent; undefined if there is none. */
   get since(): string | undefined {
     if (this.#newest === '') return this.#floor === '' ? undefined : this.#floor;
     const earliest = secondsBefore(this.#newest, lateness);
     return earliest > this.#floor ? earliest : this.#floor;
   }
 
-  /** What a walk has read that is not known. It becomes known by `add`. */
+  /** The rows of a walk that are not known. `add` makes them known. */
   newsIn({ rows, isWhole }: Walk): News {
     const since = this.since ?? '';
     const rowsOfNews = rows.filter((row) => this.#isNew(row, since)).toReversed();
@@ -63,7 +66,7 @@ export class KnownRows {
     return { rows: rowsOfNews, gap: !isCovered };
   }
 
-  /** Rows that are known from now on; `now` is the sortable moment at which they were read. */
+  /** Makes rows known. `now` is the sortable moment at which they were read. */
   add(rows: readonly Row[], now: string): void {
     for (const row of rows) {
       const mark = markOf(row);
@@ -82,7 +85,7 @@ export class KnownRows {
     if (left > this.#floor) this.#floor = left;
   }
 
-  /** Forgets rows that are not sent again because of their moment. */
+  /** Forgets rows that are too old to be sent again. */
   prune(): void {
     const since = this.since ?? '';
     for (const [mark, moment] of this.#moments) if (moment !== '' && moment < since) this.#moments.delete(mark);
@@ -94,7 +97,7 @@ export class KnownRows {
     }
   }
 
-  /** Where a tail goes on behind what is known. Rows that it does not name may be sent again. */
+  /** The place behind the known rows, from which a tail can continue. Rows that it does not name may be sent again. */
   get place(): Position {
     if (this.#newest === '') return { offset: 0 };
     const since = this.since ?? '';
@@ -116,7 +119,7 @@ export function rowsSince(since: string, { rows }: Walk): readonly Row[] {
   return rows.filter((row) => momentOf(row) > since).toReversed();
 }
 
-/** What stands for the id of a row: as long for all ids, so that places stay short. Rows without an id have none. */
+/** The mark of a row's id, of the same length for all ids, so that places stay short. A row without an id has none. */
 function markOf({ id }: Row): string | undefined {
   const text = idText(id);
   return text === undefined ? undefined : hash('sha256', text, 'base64url').slice(0, markLength);

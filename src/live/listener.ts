@@ -1,16 +1,16 @@
 import { toError } from '../rest/errors.ts';
 import { type Added, sizeOf, type WaitingRoom } from './waiting-room.ts';
 
-/** Messages that wait for one listener at most. */
+/** The most messages that wait for one listener. */
 const mostWaiting = 64;
 
-/** A listener for which more bytes of messages wait than this gets no further ones. What one poll has read may exceed it. */
+/** The most bytes that may wait for a listener before it gets no further messages. The rows of one poll may exceed it. */
 const mostWaitingBytes = 16 * 2 ** 20;
 
-/** How one listener is served. */
+/** Settings of one listener. */
 export interface ListenerOptions {
   readonly room: WaitingRoom;
-  /** Called once, when it listens no more. */
+  /** Called once, when it stops listening. */
   readonly onEnd: () => void;
 }
 
@@ -25,7 +25,7 @@ export class Listener implements AsyncIterable<Added> {
     this.#options = options;
   }
 
-  /** True if too much waits for it: it does not take its messages, or not fast enough. */
+  /** True if too much waits for it: its client reads nothing, or reads too slowly. */
   isSlow = false;
 
   /** Passes on the messages of one poll. A listener for which too much waits is ended. */
@@ -36,7 +36,7 @@ export class Listener implements AsyncIterable<Added> {
     else this.#wake?.();
   }
 
-  /** Nothing more comes, and what waits is dropped. Without an error the iteration just ends. */
+  /** Ends the listener and drops its waiting messages. Without an error, the iteration simply ends. */
   end(error?: unknown): void {
     if (this.#state !== 'open') return;
     this.#state = error === undefined ? 'done' : toError(error);
@@ -61,7 +61,7 @@ export class Listener implements AsyncIterable<Added> {
     }
   }
 
-  /** False: there is no room for the message. */
+  /** Keeps a message; false if there is no room for it. */
   #keep(added: Added): boolean {
     if (this.#waiting.length >= mostWaiting || !this.#options.room.keep(added)) return false;
     this.#waiting.push(added);

@@ -3,14 +3,14 @@ import { type BudgetSettings, shareOf } from '../rest/budget/settings.ts';
 import type { Caller } from '../rest/caller.ts';
 import { mostCalls } from './walk.ts';
 
-/** How many times as long as usual the polls with a key wait, by its sharing key, because its budget shrinks; at least 1. */
+/** The factor by which polls with a key are delayed because its budget shrinks, by the sharing key; at least 1. */
 export type BackoffOf = (sharingKey: string) => number | Promise<number>;
 
-/** How often tails are polled. */
+/** Settings of the pace of polls. */
 export interface PaceOptions {
   /** Time between two polls of a tail, in milliseconds. */
   readonly pollMs: number;
-  /** Undefined: a key has no budget for events, and is polled 60 times a minute at most. */
+  /** The backoff of each key. Undefined: keys have no budget for events, and are polled at most 60 times a minute. */
   readonly backoffOf?: BackoffOf | undefined;
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
@@ -18,25 +18,25 @@ export interface PaceOptions {
 
 const minuteMs = 60_000;
 
-/** Polls of a key in a minute, if no budget says how many it may make. */
+/** The most polls of a key in a minute if no budget limits them. */
 const mostPolls = 60;
 
-/** Time between two of them that are spread over the minute. */
+/** The interval of polls that are spread over the minute. */
 const spacingMs = minuteMs / mostPolls;
 
-/** What is known of the polls of one key. */
+/** The record of the polls of one key. */
 interface Polls {
   tails: number;
   /** Polls that have begun and are not answered yet. */
   inFlight: number;
-  /** When calls were answered in the last minute, the oldest first. */
+  /** The times at which calls were answered in the last minute, oldest first. */
   readonly answeredAt: number[];
 }
 
 /**
- * Keeps the polls of all tails within what their keys may have. Each REST call of a poll counts, for a busy list takes
- * several, and until a minute after its answer: nothing says when in between it arrived at the upstream. Tails of one key are
- * spread, so that none of them waits for the others.
+ * Limits the polls of all tails to the budgets of their keys. Each REST call of a poll counts, because a busy list takes
+ * several. It counts until a minute after its answer, because the time at which it arrived at the upstream is not known.
+ * The tails of one key are spread, so that none of them waits for the others.
  */
 export class Pace {
   readonly #options: PaceOptions;
@@ -46,7 +46,7 @@ export class Pace {
     this.#options = options;
   }
 
-  /** One more tail is polled with a key. */
+  /** Adds a tail that is polled with a key. */
   join(key: string): void {
     this.#forgetIdle();
     const polls = this.#byKey.get(key) ?? { tails: 0, inFlight: 0, answeredAt: [] };
@@ -54,13 +54,13 @@ export class Pace {
     polls.tails += 1;
   }
 
-  /** One tail less is polled with a key. */
+  /** Removes a tail that was polled with a key. */
   leave(key: string): void {
     const polls = this.#byKey.get(key);
     if (polls !== undefined) polls.tails -= 1;
   }
 
-  /** How long the next poll with a key has to wait, in milliseconds; 0: it is counted, and may begin. */
+  /** The time that the next poll with a key has to wait, in milliseconds; 0 if it has been counted and may begin. */
   take(key: string): number {
     const { now, backoffOf } = this.#options;
     const polls = this.#byKey.get(key);
@@ -76,7 +76,7 @@ export class Pace {
   }
 
   /**
-   * A poll with a key has ended, and took so many calls. Resolves to the time until the next one of the same tail, in
+   * Notes that a poll with a key has ended after so many calls. Resolves to the delay of the tail's next poll, in
    * milliseconds. Never rejects.
    */
   async next(key: string, calls: number): Promise<number> {
@@ -89,7 +89,10 @@ export class Pace {
     return Math.max(pollMs, spacingMs * polls.tails * calls);
   }
 
-  /** Keys without tails are kept for a minute: their next tail has no more polls because the last one has ended. */
+  /**
+   * Forgets keys that have had no tails for a minute. Until then a new tail gets no more polls than the last one had
+   * left.
+   */
   #forgetIdle(): void {
     const before = this.#options.now() - minuteMs;
     for (const [key, { tails, inFlight, answeredAt }] of this.#byKey)
@@ -97,7 +100,7 @@ export class Pace {
   }
 }
 
-/** 1 if the budget cannot say: the calls of the polls ask it themselves. */
+/** The backoff of a key; 1 if the budget cannot tell, because each call of a poll asks the budget itself anyway. */
 async function backoffOrOne(backoffOf: BackoffOf, key: string): Promise<number> {
   try {
     return await backoffOf(key);
@@ -111,13 +114,13 @@ function dropOlder(times: number[], before: number): void {
   times.splice(0, kept === -1 ? times.length : kept);
 }
 
-/** Polls are as often as they may be while so much of each window is left; with less of it they wait longer. */
+/** The share of each window above which polls are not delayed. */
 const plenty = 0.5;
 
 /** The largest backoff. */
 const mostBackoff = 10;
 
-/** The backoff that a budget demands; undefined if it has none for events. */
+/** The backoff for a budget; undefined if it has none for events. */
 export function backoffBy(budget: CallBudget): BackoffOf | undefined {
   if (!budget.covers('events')) return undefined;
   return async (key) => backoffIn(await budget.look({ key, subject: '' }, ['events']));
@@ -130,8 +133,8 @@ function backoffIn(outlooks: Outlooks): number {
 }
 
 /**
- * Says why polls in the name of a caller could starve: a window of their budget never has room for a whole one. Undefined if
- * each has. The most calls of a poll decide, because a list that is quiet now may need them any time.
+ * The reason why the polls of a caller could starve: a window of the budget never has room for a whole poll. Undefined if
+ * all have room. The most calls of a poll decide, because a quiet list may need them at any time.
  */
 export function starvationOf({ windows, share }: BudgetSettings, { subject = '' }: Caller): string | undefined {
   for (const { limit, ms } of windows.events ?? []) {

@@ -7,29 +7,29 @@ import type { Listener } from './listener.ts';
 import type { Added } from './waiting-room.ts';
 import type { Walk } from './walk.ts';
 
-/** What one poll has read, and how many characters that took. */
+/** The rows that one poll has read, and the number of characters that were read for them. */
 export interface Polled extends Walk {
   readonly received: number;
 }
 
-/** How a tail is polled. Times in milliseconds. */
+/** Settings and collaborators of the polling of one tail. Times in milliseconds. */
 export interface PollerOptions {
   readonly list: ListRef;
   /** The most rows of a message. */
   readonly maxRows: number;
-  /** Reads what has come since a sortable moment; the signal is aborted if nothing of it is wanted any more. */
+  /** Reads the rows since a sortable moment. The signal is aborted if they are no longer wanted. */
   readonly read: (since: string | undefined, signal: AbortSignal) => Promise<Polled>;
-  /** How long the next poll has to wait; 0: it is counted, and may begin. */
+  /** The time that the next poll has to wait; 0 if it has been counted and may begin. */
   readonly take: () => number;
-  /** How long to wait for the next poll after one that has ended, whether it failed or not. Never rejects. */
+  /** The delay until the next poll after one that has ended, successful or not. Never rejects. */
   readonly next: () => Promise<number>;
   /** The time of day as a sortable moment. */
   readonly now: () => string;
 }
 
 /**
- * Those who have joined since the last poll at one place, or without one, and what is known there. They get the same messages: if
- * the connections of many break, they come back at the place of the last message all at once.
+ * The listeners that have joined since the last poll at one place, or without a place, and the rows that are known there.
+ * They get the same messages: when many connections break, all of them come back at the place of the last message.
  */
 interface Joining {
   readonly place: string;
@@ -40,30 +40,32 @@ interface Joining {
 }
 
 /**
- * Polls one list for all who listen to it, from the first of them to the last, and sends each what is new since it joined
- * or since the place that it came with. One that comes with a place gets what is new since then from the next poll.
+ * Polls one list for all of its listeners, from the first to the last. Each listener gets the rows that are new since it
+ * joined, or since the place that it came with; the latter come from the next poll.
  */
 export class Poller {
   readonly #options: PollerOptions;
   readonly #listeners = new Set<Listener>();
   readonly #reading = new AbortController();
   #joining: readonly Joining[] = [];
-  /** What all listeners know but those that have just joined; undefined until the first poll has been answered. */
+  /**
+   * The rows known to all listeners except those that have just joined; undefined until the first poll has been answered.
+   */
   #known: KnownRows | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** True once a first poll had to wait, or has failed. */
+  /** True once a first poll was delayed or failed. */
   #isLate = false;
 
   constructor(options: PollerOptions) {
     this.#options = options;
   }
 
-  /** True while it polls: one that has no listeners does not, and takes none any more. */
+  /** True while it polls. A poller without listeners has stopped and takes no new ones. */
   get isOpen(): boolean {
     return !this.#reading.signal.aborted;
   }
 
-  /** One more listens: to what is new from now on, or from the place of a message. */
+  /** Adds a listener, to new rows from now on or from the place of a message. */
   join(listener: Listener, after: Position | undefined): void {
     const isFirst = this.#listeners.size === 0 && this.#joining.length === 0;
     if (after === undefined && this.#known !== undefined) this.#listeners.add(listener);
@@ -71,7 +73,7 @@ export class Poller {
     if (isFirst) this.#begin();
   }
 
-  /** One less listens. The last one ends the polling, and a poll under way. */
+  /** Removes a listener. The last one ends the polling, and a poll under way. */
   leave(listener: Listener): void {
     this.#listeners.delete(listener);
     for (const { listeners } of this.#joining) listeners.delete(listener);
@@ -81,7 +83,7 @@ export class Poller {
     this.#reading.abort();
   }
 
-  /** Those who join at a place, or without one, while no poll has been answered that serves them. */
+  /** The group of listeners that join at a place, or without one, until a poll that serves them is answered. */
   #joiningAt(after: Position | undefined): Joining {
     const place = after === undefined ? '' : JSON.stringify(after);
     const found = this.#joining.find((one) => one.place === place);
@@ -116,7 +118,7 @@ export class Poller {
     if (this.isOpen) this.#timer = setTimeout(() => this.#begin(), waitMs);
   }
 
-  /** The earliest moment of which a listener may get rows; undefined: a first poll finds that out. */
+  /** The earliest moment whose rows a listener may get; undefined: a first poll determines it. */
   #since(joining: readonly Joining[]): string | undefined {
     const all = [this.#known, ...joining.map(({ known }) => known)].filter((known) => known !== undefined);
     const [first, ...others] = all.map(({ since }) => since);
@@ -145,8 +147,8 @@ export class Poller {
   }
 
   /**
-   * The first poll was answered long after those who wait for it had joined: they get what is dated since, and learn that there
-   * may be more.
+   * Sends the rows of a first poll that was answered long after its listeners had joined. They get the rows dated since
+   * then, and learn that there may be more.
    */
   #sendLate(known: KnownRows, polled: Polled): void {
     for (const joining of this.#joining) {
@@ -155,7 +157,7 @@ export class Poller {
     }
   }
 
-  /** Sends rows in messages of at most `maxRows`, of which the first tells of a gap; a gap is told without rows, too. */
+  /** Sends rows in messages of at most `maxRows`. The first message reports a gap; a gap without rows is reported, too. */
   #sendRows(known: KnownRows, { rows, gap }: News, polled: Polled, listeners: readonly Listener[]): void {
     const { list, maxRows, now } = this.#options;
     const parts = rows.length === 0 && gap ? [[]] : partsOf(rows, maxRows);
@@ -167,7 +169,7 @@ export class Poller {
     for (const listener of listeners) listener.add(messages);
   }
 
-  /** What was there before anything was sent. */
+  /** The rows that existed before anything was sent. */
   #firstKnown(polled: Polled): KnownRows {
     const known = new KnownRows();
     known.add(polled.rows, this.#options.now());
@@ -181,7 +183,7 @@ export class Poller {
   }
 }
 
-/** True if further polls would fail as well. Only errors about what was asked for, or about the key, do not pass. */
+/** True if further polls would fail as well: only errors about the request or the key are permanent. */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return true;
   return finalCodes.has(error.code) || (error.cause instanceof UpstreamError && finalCodes.has(error.cause.code));
@@ -195,7 +197,7 @@ const finalCodes: ReadonlySet<string> = new Set([
   'BAD_USER_INPUT',
 ]);
 
-/** The earlier of two moments; undefined is before all. */
+/** The earlier of two moments; undefined counts as the earliest. */
 function earlier(one: string | undefined, other: string | undefined): string | undefined {
   if (one === undefined || other === undefined) return undefined;
   return one < other ? one : other;

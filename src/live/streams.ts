@@ -1,7 +1,7 @@
 import type { Caller } from '../rest/caller.ts';
 import type { Tenants } from '../rest/tenants.ts';
 
-/** How many streams a process has at most. */
+/** The most streams of a process. */
 export interface StreamLimits {
   readonly maxStreams: number;
   readonly maxStreamsPerCaller: number;
@@ -10,13 +10,13 @@ export interface StreamLimits {
 /** A stream that is open. */
 export interface OpenStream {
   readonly caller: Caller;
-  /** What its tenant may reach is not what it was when it began. */
+  /** Notifies the stream that the reach of its tenant has changed. */
   readonly onTenantChange: () => void;
-  /** Breaks its connection off. */
+  /** Aborts its connection. */
   readonly cut: () => void;
 }
 
-/** What became of a stream that was to be opened. */
+/** The result of opening a stream. */
 type Opening =
   | 'open'
   // Its caller has as many as it may.
@@ -29,7 +29,7 @@ export class Streams {
   readonly #limits: StreamLimits;
   readonly #open = new Set<OpenStream>();
   readonly #byCaller = new Map<string, number>();
-  /** Undefined until they have changed since the start. */
+  /** The current tenants; undefined until they have changed since the start. */
   #tenants: Tenants | undefined;
   #isClosed = false;
   /** Messages that were sent so far. */
@@ -39,12 +39,12 @@ export class Streams {
     this.#limits = limits;
   }
 
-  /** How many are open. */
+  /** The number of open streams. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** Opens a stream if it may be. */
+  /** Opens a stream if the limits allow it. */
   open(stream: OpenStream): Opening {
     const { maxStreams, maxStreamsPerCaller } = this.#limits;
     const name = nameOf(stream.caller);
@@ -58,7 +58,7 @@ export class Streams {
     return 'open';
   }
 
-  /** A stream has ended. */
+  /** Removes a stream that has ended. */
   close(stream: OpenStream): void {
     if (!this.#open.delete(stream)) return;
     const name = nameOf(stream.caller);
@@ -67,20 +67,20 @@ export class Streams {
     else this.#byCaller.delete(name);
   }
 
-  /** The entries of tenants are these from now on: streams that began with others are notified. */
+  /** Replaces the entries of tenants, and notifies the streams that began with others. */
   takeTenants(tenants: Tenants): void {
     this.#tenants = tenants;
     for (const stream of this.#open) if (hasChanged(stream, tenants)) stream.onTenantChange();
   }
 
-  /** Breaks all streams off, and opens none any more: their clients connect again elsewhere. */
+  /** Aborts all streams and opens no new ones: their clients reconnect elsewhere. */
   cutAll(): void {
     this.#isClosed = true;
     for (const { cut } of this.#open) cut();
   }
 }
 
-/** Who has a stream: a key, or the user of a tenant. */
+/** The owner of a stream: a key, or the user of a tenant. */
 function nameOf({ hash, tenant, subject = '' }: Caller): string {
   return tenant === undefined ? hash : `${tenant.name}\n${subject}`;
 }

@@ -11,30 +11,33 @@ import { type Polled, Poller } from './poller.ts';
 import { WaitingRoom } from './waiting-room.ts';
 import { mostCalls, walkBack } from './walk.ts';
 
-/** What tails are read with. Times in milliseconds. */
+/** Settings and collaborators of tails. Times in milliseconds. */
 export interface TailsOptions extends Omit<PaceOptions, 'now'> {
   /** The REST API in the name of a caller, for one poll. */
   readonly restFor: (caller: Caller, deadline: OperationDeadline, calls: OperationCalls) => Promise<RestApi> | RestApi;
   /** The most rows that one REST call asks for, and that a message has. */
   readonly maxPageSize: number;
-  /** How long one poll may take. */
+  /** The longest time of one poll. */
   readonly deadlineMs: number;
   /** Memory for messages that wait for listeners, in bytes; by default that of `WaitingRoom`. */
   readonly waitingBytes?: number | undefined;
 }
 
-/** All who listen to one list with one upstream key. */
+/** A list that is polled with one upstream key, and its listeners. */
 interface Tail {
   readonly poller: Poller;
-  /** Those who listen, the one first in whose name the next poll is made: each has only a share of what a key may call. */
+  /**
+   * The callers of the listeners. The next poll is made for the first of them, because each has only a share of the key's
+   * budget.
+   */
   readonly callers: Set<Caller>;
 }
 
-/** What one poll is made with. */
+/** The collaborators of one poll. */
 interface Poll {
   readonly callers: Set<Caller>;
   readonly list: ListRef;
-  /** Those that it makes. */
+  /** The REST calls that it makes. */
   readonly calls: OperationCalls;
 }
 
@@ -52,19 +55,19 @@ export class Tails {
     this.#pace = new Pace({ ...options, now: () => performance.now() });
   }
 
-  /** How many lists are polled. */
+  /** The number of lists that are polled. */
   get size(): number {
     return this.#tails.size;
   }
 
-  /** How many polls were made so far. */
+  /** The number of polls made so far. */
   get polls(): number {
     return this.#polls;
   }
 
   /**
-   * Listens to a list in the name of a caller: to what is new from now on, or from the place of a message. `onSlow` is
-   * called if the listener was ended because it did not take its messages.
+   * Listens to a list for a caller: to new rows from now on, or from the place of a message. `onSlow` is called if the
+   * listener was ended because it read too slowly.
    */
   follow(caller: Caller, list: ListRef, after: Position | undefined, onSlow: () => void): Listener {
     const name = `${caller.sharingKey} ${listText(list)}`;

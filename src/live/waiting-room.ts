@@ -7,18 +7,20 @@ export interface Added {
   readonly list: ListRef;
   /** Oldest first. */
   readonly rows: readonly Row[];
-  /** Where a tail goes on that is resumed behind this message. */
+  /** The place from which a tail continues behind this message. */
   readonly place: Position;
   /** True if rows before these were left out: more had come than one poll reads. */
   readonly gap: boolean;
-  /** How many characters were read from the upstream for it. */
+  /** The number of characters that were read from the upstream for it. */
   readonly received: number;
 }
 
 /** Memory that messages take while they wait for listeners, for each character that was read for them, in bytes. */
 const bytesPerCharacter = 3;
 
-/** Memory of one process for messages that wait for listeners. One that waits for many of them counts once. */
+/**
+ * The memory of one process for messages that wait for listeners. A message that waits for several listeners counts once.
+ */
 export class WaitingRoom {
   readonly #limit: number;
   readonly #waiting = new Map<Added, number>();
@@ -29,12 +31,12 @@ export class WaitingRoom {
     this.#limit = limit;
   }
 
-  /** How much of it is taken, in bytes. */
+  /** The bytes that are taken. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** Keeps a message for one listener more. False: there is no room for it. */
+  /** Keeps a message for one more listener; false if there is no room for it. */
   keep(added: Added): boolean {
     const listeners = this.#waiting.get(added) ?? 0;
     const bytes = sizeOf(added);
@@ -44,7 +46,7 @@ export class WaitingRoom {
     return true;
   }
 
-  /** A message that was kept waits for one listener less. */
+  /** Notes that a message waits for one listener less. */
   letGo(added: Added): void {
     const listeners = this.#waiting.get(added) ?? 0;
     if (listeners > 1) {

@@ -14,15 +14,15 @@ export interface Walk {
   readonly isWhole: boolean;
 }
 
-/** How many REST calls one poll makes at most: the first, and ten further ones. */
+/** The most REST calls of one poll: the first, and ten further ones. */
 export const mostCalls = 11;
 
-/** How far back the first poll of a tail reads, in seconds: rows of that time may still come. */
+/** The seconds that the first poll of a tail reads back: rows of that time may still come. */
 const firstSeconds = 60;
 
 /**
- * How far ahead of the time of day rows may be dated, in seconds: clocks of machines differ a little. What is dated later is
- * read once its time has come; anyone who may send events could fill all pages of a poll with it.
+ * The seconds by which rows may be dated ahead of the time of day: clocks of machines differ a little. Rows with later
+ * dates are read once their time has come; otherwise any sender of events could fill all pages of a poll with them.
  */
 const aheadSeconds = 2;
 
@@ -49,7 +49,7 @@ export async function walkBack(reader: Reader, since: string | undefined, now: s
   }
 }
 
-/** A page; undefined if it would be too much beside those that were read. */
+/** Reads a page; undefined if it would take too much memory beside those already read. */
 function fetchFurther(reader: Reader, at: Position, hasPages: boolean): Promise<ListPage | undefined> {
   return fetchFilledPage(reader, at, reader.maximum, 0).catch((error: unknown) => {
     if (hasPages && isCostLimit(error)) return undefined;
@@ -58,8 +58,8 @@ function fetchFurther(reader: Reader, at: Position, hasPages: boolean): Promise<
 }
 
 /**
- * The list from the second before a moment on, and up to a little after the time of day: it does not matter whether an
- * upstream counts the moments themselves in.
+ * The list from the second before a moment until shortly after the time of day. It thus does not matter whether the
+ * upstream includes the bounds.
  */
 function narrowed(list: ListRef, since: string | undefined, now: string): ListRef {
   const before = wholeSecond(secondsBefore(now, -aheadSeconds));

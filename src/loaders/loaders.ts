@@ -9,7 +9,7 @@ import { RowStore } from './row-store.ts';
 import { SavedCalls } from './saved-calls.ts';
 import { WindowLoader } from './window-loader.ts';
 
-/** What one operation reads through, so that nothing is read twice. Never share it: loaders cache. */
+/** The loaders of one operation, which read nothing twice. Never share them: loaders cache. */
 export class Loaders {
   readonly store = new RowStore();
   readonly #api: RestApi;
@@ -47,8 +47,8 @@ export class Loaders {
   }
 
   /**
-   * What `@current` stands for: the project that the key's user has open, or that project's organization. Costs one read
-   * of the project an operation. NOT_FOUND if there is none.
+   * Resolves `@current`: the project that the key's user has open, or that project's organization. Costs one read of the
+   * project per operation. NOT_FOUND if there is none.
    */
   async fetchCurrentId(type: 'Project' | 'Organization'): Promise<string> {
     const known = await this.rows.load({ noun: 'Project', scope: '', id: current }, 'list');
@@ -58,7 +58,7 @@ export class Loaders {
     return type === 'Project' ? id : id.toLowerCase();
   }
 
-  /** After a write: rows and pages read before it answer nothing any more. */
+  /** Called after a write: rows and pages that were read before it are no longer used. */
   forget(): void {
     this.store.clear();
     this.#windows?.clear();

@@ -4,7 +4,7 @@ export interface MergedPage {
   readonly limit: number;
 }
 
-/** A wanted range; one that only wants the count is content with any page, others may be with what one call gives. */
+/** A wanted range. A range that only wants the count can use any page; some ranges can use the rows of a single call. */
 interface Wanted {
   readonly at: { readonly offset: number };
   readonly limit: number;
@@ -33,7 +33,7 @@ export function mergedPagesOf(windows: readonly Wanted[], maximum: number): Merg
   return pages;
 }
 
-/** How many rows of a merged page its windows want in full, one call or many. */
+/** The number of rows of a merged page that its windows require, in as many calls as that takes. */
 export function requiredRowsOf({ offset, limit }: MergedPage, windows: readonly Wanted[]): number {
   let required = 0;
   for (const { at, limit: rows, countOnly, onePage } of windows) {

@@ -6,10 +6,10 @@ import { isBefore, overlapOf, type Position } from '../rest/positions.ts';
 import { idText, type Row } from '../rest/values.ts';
 import { joinPages, type ListPage, positionAfter, type Segment, slicePage } from './page.ts';
 
-/** How many further calls a page may cost that the upstream answers in pieces. */
+/** The most further calls for a page that the upstream answers in pieces. */
 const maximumFurtherCalls = 10;
 
-/** What pages are read with: `maximum` is the most rows that one call asks for. */
+/** Reads pages. `maximum` is the most rows that one call asks for. */
 export interface Reader {
   readonly api: RestApi;
   readonly list: ListRef;
@@ -95,7 +95,7 @@ class WholePage implements ListPage {
   readonly segments: readonly Segment[];
   readonly at: Position;
   readonly #restPage: RestPage;
-  /** How many rows were asked for. */
+  /** The number of rows that were asked for. */
   readonly #limit: number;
 
   constructor(restPage: RestPage, at: Position, limit: number) {

@@ -12,19 +12,19 @@ export interface ListPage {
   readonly rows: readonly Row[];
   /** At least one, also for an empty page: it says where the page stands. */
   readonly segments: readonly Segment[];
-  /** Where the list goes on behind the last row; undefined at its end. */
+  /** The position behind the last row; undefined at the end of the list. */
   readonly next: Position | undefined;
   /** Rows of the whole list, if the upstream counts them. */
   readonly count: number | undefined;
 }
 
-/** Where row `index` stands in its list. */
+/** The position of row `index` in its list. */
 export function positionOf(page: ListPage, index: number): Position {
   const segment = page.segments.findLast(({ from }) => from <= index) ?? { from: 0, at: { offset: 0 } };
   return { ...segment.at, offset: segment.at.offset + index - segment.from };
 }
 
-/** Where the list goes on behind row `index`: by time, if it is walked so. */
+/** The position behind row `index`, by time if the list is read by time. */
 export function positionAfter(page: ListPage, index: number): Position {
   const { rows, next } = page;
   if (index === rows.length - 1 && next !== undefined) return next;
@@ -73,7 +73,7 @@ export function joinPages(first: ListPage, second: ListPage): ListPage {
   return { rows, segments, next: second.next, count: second.count ?? first.count };
 }
 
-/** Where the list goes on at row `end`, which the page has. */
+/** The position at row `end`, which the page has. */
 function nextBehind(page: ListPage, end: number): Position {
   return (isWalkedByTime(page) && end > 0 ? positionInTime(page, end - 1) : undefined) ?? positionOf(page, end);
 }
@@ -83,7 +83,7 @@ function isWalkedByTime({ next, count }: ListPage): boolean {
   return next === undefined ? count === undefined : next.boundary !== undefined;
 }
 
-/** Where the list goes on behind row `index` by time; undefined if its rows do not say when they were. */
+/** The position behind row `index` by time; undefined if its rows have no time. */
 function positionInTime(page: ListPage, index: number): Position | undefined {
   const { rows } = page;
   const counted = countedBehind(page, index);

@@ -15,7 +15,7 @@ export interface Reports
     | 'fetchPluginSource'
     | 'fetchPluginsReport'
   > {
-  /** Nothing read so far answers later reads. */
+  /** Forgets everything read so far. */
   readonly clear: () => void;
 }
 

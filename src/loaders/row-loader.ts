@@ -17,12 +17,12 @@ interface PageCharge {
   isDue: boolean;
 }
 
-/** From how many rows of one list on, wanted at once in the list view, a page of the list is read before them. */
+/** The fewest rows of one list, wanted together in the list view, for which a page of the list is read first. */
 export const pageFirstThreshold = 3;
 
 /**
- * The rows that one operation wants by their keys; never share it: it caches. `plan/row-plans.ts` says beforehand which
- * calls these are: change both.
+ * Loads the rows of one operation by their keys. Never share it: it caches. `plan/row-plans.ts` predicts these calls:
+ * change both together.
  */
 export class RowLoader {
   readonly #api: RestApi;
@@ -34,7 +34,7 @@ export class RowLoader {
   readonly #byId = new Map<string, Found>();
   /** Rows that a page of their list may answer, by key. */
   readonly #looked = new Map<string, Found>();
-  /** What was loaded since `settlePending` was called for its collection. */
+  /** The loads since `settlePending` was called for its collection. */
   #loading: { readonly collection: Collection; readonly found: Found }[] = [];
   #inLists: DataLoader<Key, Found> | undefined;
 
@@ -71,7 +71,7 @@ export class RowLoader {
     return true;
   }
 
-  /** Nothing read so far answers later loads. */
+  /** Forgets everything read so far. */
   clear(): void {
     this.#byId.clear();
     this.#looked.clear();

@@ -3,7 +3,7 @@ import { mapNouns, type Noun } from '../rest/nouns.ts';
 import { type Collection, type Key, keyText } from '../rest/paths.ts';
 import { idText, type Row } from '../rest/values.ts';
 
-/** Which columns a row has: those of a list, or all. */
+/** The view of a row: the columns of a list, or all columns. */
 export type View = 'list' | 'detail';
 
 /** A row that was read, with the view it was read in. */
@@ -61,7 +61,7 @@ export class RowStore {
     return undefined;
   }
 
-  /** Nothing read so far is true any more. */
+  /** Forgets all rows. */
   clear(): void {
     this.#rows.clear();
     this.#learned = [];

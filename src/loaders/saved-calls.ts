@@ -5,7 +5,7 @@ export interface ChargedPage {
   isCharged: boolean;
 }
 
-/** REST calls that loaders did not make, by what made them needless. Never more than would have been made without it. */
+/** Counters of the REST calls that loaders saved, by the reason. They never count more calls than would have been made. */
 export class SavedCalls {
   /** Windows of a list that were answered from a page that another window was read with. */
   windows = 0;

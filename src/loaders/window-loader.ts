@@ -18,28 +18,28 @@ interface PendingWindow {
   readonly page: Promise<ListPage>;
   readonly resolve: (page: ListPage | Promise<ListPage>) => void;
   readonly reject: (error: unknown) => void;
-  /** How many fields of the answer wait for it. */
+  /** The number of fields of the answer that wait for it. */
   waiting: number;
 }
 
 /** A page that was read or is being read. */
 interface Reading extends MergedPage, ChargedPage {
-  /** How many of its rows are asked for in further calls if the upstream answers fewer. */
+  /** The number of its rows that are asked for in further calls if the upstream answers fewer. */
   readonly required: number;
-  /** How many rows it can answer: all that were asked for, until it turns out that the upstream caps its pages. */
+  /** The number of rows that it can answer: all that were asked for, or fewer if the upstream caps its pages. */
   available: number;
   readonly collection: Collection;
   readonly page: Promise<ListPage>;
   settled: boolean;
 }
 
-/** How many pages a tail may cost beyond the first two if the list turns out to be longer than its count. */
+/** The most pages that a tail may cost beyond the first two if the list is longer than its count. */
 const maximumTailPages = 10;
 
 /**
- * The windows of lists that one operation wants; never share it: it caches. Windows of one list that are wanted in one
- * turn are read as the fewest merged pages that hold them all, and a window within a page that was read costs nothing.
- * `plan/list-plans.ts` says beforehand which pages these are: change both.
+ * Loads the windows of lists for one operation. Never share it: it caches. Windows of one list that are wanted in one
+ * turn of the event loop are read with the fewest merged pages; a window inside a page that was read costs nothing.
+ * `plan/list-plans.ts` predicts these pages: change both together.
  */
 export class WindowLoader {
   readonly #api: RestApi;
@@ -113,12 +113,12 @@ export class WindowLoader {
     return pages.length === 0 ? undefined : Promise.allSettled(pages.map(({ page }) => page));
   }
 
-  /** Nothing read so far answers later windows. */
+  /** Forgets everything read so far. */
   clear(): void {
     this.#readings.clear();
   }
 
-  /** Reads what is wanted by now. */
+  /** Reads the windows that are pending. */
   #dispatch(): void {
     const pending = this.#pending;
     this.#pending = [];
@@ -133,7 +133,7 @@ export class WindowLoader {
     for (const one of pending) this.#answer(one);
   }
 
-  /** Reads what windows of one list need that is not being read. */
+  /** Reads the missing pages of the windows of one list. */
   #readMissing(base: string, together: readonly PendingWindow[]): void {
     const missing = together.filter((one) => this.#readingFor(one) === undefined).map(({ window }) => window);
     const [first] = missing;
@@ -150,7 +150,7 @@ export class WindowLoader {
     reading.page.then((page) => resolve(this.#cut(page, one, reading)), reject);
   }
 
-  /** What a window has of the page of a reading. */
+  /** The part of a reading's page that belongs to a window. */
   #cut(page: ListPage, { window, waiting }: PendingWindow, reading: Reading): ListPage | Promise<ListPage> {
     if (window.countOnly === true) {
       this.#saved.share('totals', waiting, reading);

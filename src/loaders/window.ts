@@ -1,7 +1,7 @@
 import { type ListRef, listText } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
 
-/** What is wanted of a list: `limit` rows from a position, or only the count of the whole list. */
+/** A wanted range of a list: `limit` rows from a position, or only the count of the whole list. */
 export interface Window {
   readonly list: ListRef;
   readonly at: Position;

@@ -12,7 +12,7 @@ import { jsonIn, secretFile } from './setting-files.ts';
 import { Fault, type Kind, oneOf, text } from './settings.ts';
 import { safeUrlIn, shownUrl } from './urls.ts';
 
-/** How requests are authenticated. */
+/** Settings of the authentication of requests. */
 export const authSettings = {
   auth: required(
     'AUTH',
@@ -37,13 +37,13 @@ export const authSettings = {
   ),
 };
 
-/** How requests are authenticated, and where the keys of tenants come from. */
+/** The authentication of requests, and the source of the tenants' keys. */
 export interface AuthConfig extends TokenAuthOptions {
   /** The path of the file with the keys of tenants. */
   readonly tenantsPath: string;
 }
 
-/** Reads how requests are authenticated; undefined if callers bring their own key, or if anything is wrong. */
+/** Reads the settings of authentication; undefined if callers send their own key, or if a setting is wrong. */
 export function readAuth(reader: SettingsReader): AuthConfig | undefined {
   const { auth, tenants: tenantsSetting, ...token } = authSettings;
   if (reader.read(auth) === 'forward') {
@@ -63,7 +63,7 @@ export function readAuth(reader: SettingsReader): AuthConfig | undefined {
   return Object.freeze({ rules: { issuer, audience, tenantClaim }, keySet: from, route, tenants, tenantsPath });
 }
 
-/** The tenants in the file that UPSTREAM_KEYS names; undefined if it is not set, or if anything is wrong with them. */
+/** The tenants in the file that UPSTREAM_KEYS names; undefined if it is not set, or if the file cannot be used. */
 export function readTenantsSetting(reader: SettingsReader): Tenants | undefined {
   const { name } = authSettings.tenants;
   const path = reader.read(authSettings.tenants);
@@ -77,13 +77,13 @@ export function readTenantsSetting(reader: SettingsReader): Tenants | undefined 
   }
 }
 
-/** Where a key set is; a file is looked into at once. */
+/** The location of a key set. A file is read at once to check it. */
 function keySet(meaning: string): Kind<string> {
   return {
     fallback: undefined,
     meaning,
     expected: 'an https URL (http on loopback only), or the path of a JSON Web Key Set with public keys',
-    // What is no URL may be a secret that tokens are signed with.
+    // A value that is not a URL may be a secret that tokens are signed with.
     shown: (source) => (isUrl(source) ? shownUrl(source) : undefined),
     read: (source) => (isUrl(source) ? safeUrlIn(source)?.href : keySetFile(source)),
   };

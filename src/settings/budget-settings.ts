@@ -4,7 +4,7 @@ import { authSettings } from './auth-settings.ts';
 import { optional, required, type SettingsReader } from './reader.ts';
 import { Fault, type Kind, oneOf, whole } from './settings.ts';
 
-/** What each upstream key may call. */
+/** Settings of the budget of each upstream key. */
 export const budgetSettings = {
   windows: optional(
     'UPSTREAM_BUDGET',
@@ -33,7 +33,7 @@ export const budgetSettings = {
   ),
 };
 
-/** Reads what each key may call; undefined if there is no limit. */
+/** Reads the budget of each key; undefined if calls are not limited. */
 export function readBudget(reader: SettingsReader): BudgetSettings | undefined {
   const { windows: all, ...others } = budgetSettings;
   const { scope, share, agentShare, replicas } = reader.all(others);
@@ -48,7 +48,7 @@ export function readBudget(reader: SettingsReader): BudgetSettings | undefined {
   return Object.freeze({ windows: budget, scope, share, agentShare, replicas: replicas ?? 1 });
 }
 
-/** Most calls and seconds of a window. */
+/** The most calls, and the most seconds, of a window. */
 const mostCalls = 1_000_000;
 const mostSeconds = 86_400;
 

@@ -2,18 +2,18 @@ import { cacheNouns } from '../rest/cache/cache-nouns.ts';
 import { optional, required, type SettingsReader } from './reader.ts';
 import { Fault, type Kind, whole } from './settings.ts';
 
-/** What is kept of REST answers. */
+/** The configuration of the cache of REST answers. */
 export interface CacheConfig {
-  /** How long answers are fresh, in seconds by noun. */
+  /** The time for which answers are fresh, in seconds by noun. */
   readonly ttls: Readonly<Record<string, number>>;
   readonly staleSeconds: number;
   readonly maxBytes: number;
 }
 
-/** Longest time that an answer is fresh, in seconds: a day. */
+/** The longest time that an answer may be fresh, in seconds: a day. */
 const longest = 86_400;
 
-/** What is kept of REST answers, and how long. */
+/** Settings of the cache of REST answers. */
 export const cacheSettings = {
   ttls: optional(
     'CACHE_TTL',
@@ -26,7 +26,7 @@ export const cacheSettings = {
   mebibytes: required('CACHE_MAX_MB', whole('Most memory for kept answers, in MiB, for each process', '64', 1, 65_536)),
 };
 
-/** Reads what is kept; undefined if nothing is. */
+/** Reads the settings of the cache; undefined if nothing is cached. */
 export function readCache(reader: SettingsReader): CacheConfig | undefined {
   const { ttls: all, ...others } = cacheSettings;
   const ttls = reader.read(all);

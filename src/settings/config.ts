@@ -16,26 +16,26 @@ import type { TlsFiles } from './tls-settings.ts';
 import { readTraces } from './trace-settings.ts';
 import { embedded } from './urls.ts';
 
-/** The settings that need no other: all that a command needs that does not serve. */
+/** The values of the settings that depend on no other setting: all that commands need, except those that serve. */
 export type PlainConfig = ReturnType<typeof readPlainSettings>;
 
-/** Everything that can be set from outside, checked and frozen: each setting, and what follows from several. */
+/** The whole configuration, checked and frozen: each setting, and the values that follow from several. */
 export interface Config extends Readonly<Omit<PlainConfig, 'live'>> {
-  /** Subscriptions; undefined: there are none. */
+  /** The settings of subscriptions; undefined if there are none. */
   readonly live: PlainConfig['live'] | undefined;
-  /** What looks like a mistake, but need not be one. */
+  /** Messages about settings that look like mistakes but may be intended. */
   readonly warnings: readonly string[];
   readonly upstreamRoute: Route;
-  /** Where the certificates and the key of that route come from. */
+  /** The files of the certificates and of the key of that route. */
   readonly upstreamTlsFiles: TlsFiles;
-  /** How requests are authenticated if the gateway holds the keys; undefined: callers bring their own. */
+  /** The authentication of requests if the gateway holds the keys; undefined if callers send their own. */
   readonly auth: AuthConfig | undefined;
-  /** What each upstream key may call; undefined: as much as it likes. */
+  /** The budget of each upstream key; undefined if calls are not limited. */
   readonly budget: BudgetSettings | undefined;
   readonly persisted: PersistedConfig;
-  /** What is kept of REST answers; undefined: nothing. */
+  /** The configuration of the cache of REST answers; undefined if nothing is cached. */
   readonly cache: CacheConfig | undefined;
-  /** What agents are served; undefined: nothing. */
+  /** The configuration of the endpoint for agents; undefined if there is none. */
   readonly mcp: McpConfig | undefined;
   readonly explain: boolean;
   readonly introspection: boolean;
@@ -48,14 +48,14 @@ export interface Config extends Readonly<Omit<PlainConfig, 'live'>> {
 
 /** Makes a reader of the settings in an environment, and in a file of the same form. */
 export function createReader(environment: Environment, file?: EnvironmentFile): SettingsReader {
-  // For a service called `metrics` Kubernetes gives containers a variable of the same name as a setting.
+  // Kubernetes sets a variable with this setting's name for a service called `metrics`.
   const isLink = environment['METRICS_PORT']?.startsWith('tcp://') === true;
   const reader = new SettingsReader(isLink ? { ...environment, METRICS_PORT: undefined } : environment, file);
   findMisspelt(reader, settings);
   return reader;
 }
 
-/** Reads what a command needs. Throws a ConfigError that tells all that is wrong. */
+/** Reads the settings that a command needs. Throws a ConfigError with all faults. */
 export function readPlainConfig(reader: SettingsReader): PlainConfig {
   const config = readPlainSettings(reader);
   reader.finish();
@@ -68,7 +68,7 @@ function readPlainSettings(reader: SettingsReader) {
   return { ...values, upstreamUrl: url === embedded ? undefined : url };
 }
 
-/** Reads everything that serving needs. Throws a ConfigError that tells all that is wrong. */
+/** Reads all settings that serving needs. Throws a ConfigError with all faults. */
 export function readConfig(environment: Environment, file?: EnvironmentFile): Config {
   const reader = createReader(environment, file);
   const plain = readPlainSettings(reader);
@@ -109,12 +109,12 @@ export function readConfig(environment: Environment, file?: EnvironmentFile): Co
   return config;
 }
 
-/** True if the gateway serves others: many programs are told so by this variable. */
+/** True in production. Many programs read this variable for that. */
 export function isProduction({ NODE_ENV: kind }: Environment): boolean {
   return kind === 'production';
 }
 
-/** Notes if example data would be served in production without a word that asks for it. */
+/** Reports a fault if example data would be served in production without being asked for. */
 function requireUpstream(reader: SettingsReader): void {
   if (!isProduction(reader.environment) || reader.isSet('UPSTREAM_URL')) return;
   const expected = `the URL of the REST API, or ${embedded} to serve example data`;

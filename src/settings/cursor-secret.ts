@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 import { optional } from './reader.ts';
 import { Fault, nothing } from './settings.ts';
 
-/** Shorter secrets can be tried out. A client that can sign cursors can ask for positions that no page gave. */
+/**
+ * The fewest characters of a secret: shorter ones can be found by trying. A client that can sign cursors can ask for
+ * positions that no page returned.
+ */
 const shortest = 16;
 
-/** Signs cursors. */
+/** The setting of the secret that signs cursors. */
 export const cursorSecret = optional('CURSOR_SECRET', {
   fallback: undefined,
   meaning: 'Secret that signs cursors; unset: derived from UPSTREAM_URL, so that replicas agree',
@@ -17,7 +20,7 @@ export const cursorSecret = optional('CURSOR_SECRET', {
   },
 });
 
-/** The secret that cursors are signed with: replicas of the same upstream have the same. */
+/** The secret that signs cursors. Replicas with the same upstream have the same secret. */
 export function cursorSecretOf(secret: string | undefined, upstreamUrl: string): string {
   return secret ?? createHash('sha256').update(`cursors of ${upstreamUrl}`).digest('base64url');
 }

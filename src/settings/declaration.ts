@@ -10,7 +10,7 @@ import { adminTokenIn, secretFile } from './setting-files.ts';
 import { fraction, headerNames, oneOf, onOff, seconds, text, whole, workerCount } from './settings.ts';
 import { baseUrl, origins } from './urls.ts';
 
-/** Where it listens, how many processes serve, and what they call. */
+/** Settings of the process: its ports, its workers and its upstream. */
 const processSettings = {
   port: required('PORT', whole('Port of the gateway; 0 takes a free one', '4000', 0, 65_535)),
   metricsPort: optional('METRICS_PORT', whole('Port of `/metrics`; unset: that of the gateway', undefined, 1, 65_535)),
@@ -35,10 +35,10 @@ const processSettings = {
   ),
 };
 
-/** `silent` writes nothing. */
+/** The levels of the log; `silent` writes nothing. */
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/** What is reported of operations. */
+/** Settings of the reporting about operations. */
 const operationSettings = {
   explain: optional(
     'EXPLAIN',
@@ -56,7 +56,7 @@ const operationSettings = {
   ),
 };
 
-/** How subscriptions are polled, and how many there may be. */
+/** Settings of subscriptions. */
 const liveSettings = {
   isOn: required('LIVE', onOff('Whether clients may follow new events by subscriptions', 'off')),
   pollMs: required(
@@ -70,7 +70,7 @@ const liveSettings = {
   ),
 };
 
-/** What an operation may cost, and how much may be under way to the upstream. */
+/** Limits of the cost of an operation, and of the work that is under way to the upstream. */
 const costSettings = {
   operationDeadlineMs: required(
     'OPERATION_DEADLINE_MS',
@@ -106,7 +106,7 @@ const costSettings = {
   ),
 };
 
-/** What the edge serves beside operations, and to whom. */
+/** Settings of the edge: what it serves beside operations, and to which clients. */
 const edgeSettings = {
   graphiql: optional(
     'GRAPHIQL',
@@ -166,7 +166,7 @@ const documentLimits = {
   operations: required('MAX_OPERATIONS', whole('Most operations in a document', '10', 1, 10_000)),
 };
 
-/** The embedded workspace, and the faults that it can play for tests and demonstrations. */
+/** Settings of the embedded workspace, and of the faults that it can simulate for tests and demonstrations. */
 const workspaceSettings = {
   port: required(
     'WORKSPACE_PORT',
@@ -221,7 +221,7 @@ const bodyLimits = {
   jsonDepth: required('MAX_JSON_DEPTH', whole('Deepest nesting of a JSON body', '100', 5, 500)),
 };
 
-/** What only the command drift reads. */
+/** Settings that only the command `drift` reads. */
 export const driftSettings = {
   driftKeyFile: optional(
     'DRIFT_KEY_FILE',
@@ -229,7 +229,10 @@ export const driftSettings = {
   ),
 };
 
-/** The settings that stand for themselves, by the names of the configuration. Times are in milliseconds, sizes in rows or bytes. */
+/**
+ * The settings that depend on no other setting, by their names in the configuration. Times are in milliseconds, sizes in
+ * rows or bytes.
+ */
 export const plainSettings = {
   ...processSettings,
   ...costSettings,

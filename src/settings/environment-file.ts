@@ -4,18 +4,21 @@ import { unreadableBecause } from '../error-text.ts';
 import { nearestOf } from './misspelt.ts';
 import type { EnvironmentFile } from './reader.ts';
 
-/** Names in such a file that are no settings, but are read: OpenTelemetry's, and proxies in lower case. */
+/**
+ * Names in such a file that are no settings of the gateway but are read: those of OpenTelemetry, and proxies in lower
+ * case.
+ */
 const foreignNames = /^OTEL_|^NODE_ENV$|^(https?|all|no)_proxy$/;
 
 /**
- * What a file such as `.env` sets; nothing if it does not exist. Its faults are that it cannot be read, names that are not
- * among `known`, and a line that sets nothing.
+ * Reads the variables of a file such as `.env`; none if it does not exist. A fault is reported if the file cannot be
+ * read, for a name that is not among `known`, and for a line that sets nothing.
  */
 export function readEnvironmentFile(path: string, known: readonly string[]): EnvironmentFile {
   if (!existsSync(path)) return { values: {}, faults: [] };
   let text: string;
   try {
-    // Some editors begin a file with a byte order mark, which would be part of its first name.
+    // Some editors write a byte order mark, which would become part of the first name.
     text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     return { values: {}, faults: [`${path}: expected a file that can be read, but ${unreadableBecause(error)}`] };
@@ -25,12 +28,12 @@ export function readEnvironmentFile(path: string, known: readonly string[]): Env
   const faults = unknown.map((name) => {
     const meant = nearestOf(name, known);
     if (meant !== undefined) return `${name}: there is no such setting (in ${path}); expected ${meant}`;
-    // What is no plain name may be a piece of a key that was pasted.
+    // Any other name may be a piece of a pasted key, and is not quoted.
     if (!/^[A-Z][A-Z_]*$/.test(name))
       return `${path}: expected a setting in line ${lineOf(name, text)}, but it has another name`;
     return `${name}: there is no such setting (in ${path}); see --help`;
   });
-  // Lines of a value that has several cannot be told from those that set nothing.
+  // The lines of a multi-line value look like lines that set nothing.
   const line = Object.values(values).some((value) => value?.includes('\n')) ? -1 : firstWithoutValue(text);
   if (line !== -1) faults.push(`${path}: expected NAME=value in line ${line + 1}, but it has no =`);
   return { values, faults };

@@ -11,9 +11,9 @@ const name = 'certificates for the upstream';
 /** The certificates and keys to follow. */
 export interface FollowTlsOptions {
   readonly files: TlsFiles;
-  /** The route with what the files held when they were first read. */
+  /** The route with the contents of the files when they were first read. */
   readonly route: Route;
-  /** Takes the route with what the files hold now. */
+  /** Takes the route with the current contents of the files. */
   readonly reroute: (route: Route) => void;
   readonly log: Log;
 }
@@ -22,13 +22,13 @@ export interface FollowTlsOptions {
 export interface FollowedTls extends Followed {
   /** Undefined without files. */
   readonly reloads: Readonly<Reloads> | undefined;
-  /** When the first certificate of each setting expires, in seconds since 1970. */
+  /** The time at which the first certificate of each setting expires, in seconds since 1970. */
   readonly expiries: () => ReadonlyMap<string, number>;
 }
 
 /**
- * Follows the files of certificates and keys. They are read here once more, for a worker may start long after the settings
- * were read. Files that cannot be used, or do not fit each other, are logged and change nothing.
+ * Follows the files of certificates and keys. The files are read again at once, because a worker may start long after the
+ * settings were read. Files that cannot be used or do not fit each other are logged and change nothing.
  */
 export function followTls({ files, route, reroute, log }: FollowTlsOptions): FollowedTls {
   const patterns = Object.values(files);

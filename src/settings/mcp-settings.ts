@@ -17,11 +17,11 @@ export const mcpSettings = {
 /** What agents are served. */
 export interface McpConfig {
   readonly tools: ToolNames;
-  /** Under which URL clients reach the gateway; undefined: from this machine. */
+  /** The URL under which clients reach the gateway; undefined if they are on this machine. */
   readonly publicUrl: string | undefined;
 }
 
-/** Reads what agents are served; undefined: nothing. */
+/** Reads the settings of the endpoint for agents; undefined if there is none. */
 export function readMcp(reader: SettingsReader): McpConfig | undefined {
   const { tools: setting, ...others } = mcpSettings;
   const tools = reader.read(setting);

@@ -1,14 +1,15 @@
 import type { Setting, SettingsReader } from './reader.ts';
 
-/** Names that other programs and hosts use for what has nearly the same name here. */
+/** Names that other programs and hosts use and that nearly equal a setting's. */
 const namesOfOthers: ReadonlySet<string> = new Set(['REDIS_URI', 'LOGLEVEL', 'CORS_ORIGIN', 'GRAPHQL']);
 
-/** A shorter name is near to too many others. */
+/** The fewest characters of a name that is compared: shorter ones are near too many others. */
 const shortest = 8;
 
 /**
- * Finds names that are nearly a setting's and would be ignored silently. One that can hardly be anything but a mistake is
- * noted; one that may be another program's, or stands beside the right one, is a warning.
+ * Finds variables whose names nearly equal that of a setting and would be ignored silently. A name that is almost
+ * certainly a mistake is a fault. One that may belong to another program, or that is set beside the right one, is a
+ * warning.
  */
 export function findMisspelt(reader: SettingsReader, settings: Readonly<Record<string, Setting<unknown>>>): void {
   const own = Object.keys(settings).filter((known) => known.length >= shortest && settings[known]?.shared !== true);
@@ -25,14 +26,20 @@ export function findMisspelt(reader: SettingsReader, settings: Readonly<Record<s
   }
 }
 
-/** The one of `known`, all in capitals, of which at most every fourth letter is misspelt; undefined if none is that near. */
+/**
+ * The name in `known` that is nearest to `name`, ignoring case; undefined if more than every fourth letter differs from
+ * each.
+ */
 export function nearestOf(name: string, known: readonly string[]): string | undefined {
   const capitals = name.toUpperCase();
   const near = known.map((other) => [distance(capitals, other), other] as const);
   return near.filter(([far]) => far * 4 <= name.length).toSorted(([one], [other]) => one - other)[0]?.[1];
 }
 
-/** True if a name is known to be others', or has another word in place of one of ours: `WORKSPACE_ID`, `WORKSPACE_ROOT`. */
+/**
+ * True if a name is known to belong to other programs, or differs from ours in a whole word, such as `WORKSPACE_ID` and
+ * `WORKSPACE_ROOT`.
+ */
 function mayBeOthers(name: string, meant: string): boolean {
   if (namesOfOthers.has(name)) return true;
   const words = meant.split('_');
@@ -44,12 +51,12 @@ function mayBeOthers(name: string, meant: string): boolean {
   });
 }
 
-/** The same for words whose letters have changed places. */
+/** The sorted letters of a word: equal for words with transposed letters. */
 function lettersOf(word: string): string {
   return word.split('').toSorted().join('');
 }
 
-/** How many letters have to be inserted, deleted or replaced to make one text of another. */
+/** The edit distance of two texts: the number of letters to insert, delete or replace. */
 function distance(one: string, other: string): number {
   let distances = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [row, letter] of one.split('').entries()) {

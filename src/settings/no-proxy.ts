@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * True if an upstream is reached without a proxy, as `NO_PROXY` lists hosts for curl: names, which stand for their
- * subdomains too, IP addresses, blocks of these in CIDR notation (`10.0.0.0/8`, `fd00::/8`), or `*` for all; separated by
- * commas or spaces. An entry may end in a port, and then counts for that port alone.
+ * True if an upstream is reached without a proxy. `NO_PROXY` lists hosts as for curl, separated by commas or spaces:
+ * names, which include their subdomains, IP addresses, blocks of these in CIDR notation (`10.0.0.0/8`, `fd00::/8`), or
+ * `*` for all. An entry with a port applies to that port alone.
  */
 export function isWithoutProxy(upstreamUrl: string, noProxy: string): boolean {
   const { hostname, port, protocol } = new URL(upstreamUrl);
@@ -19,7 +19,7 @@ export function isWithoutProxy(upstreamUrl: string, noProxy: string): boolean {
 function matches(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true;
   if (entry.includes('/')) return isInBlock(entry, host);
-  // An IPv6 address without brackets has colons of its own.
+  // The colons of an IPv6 address without brackets do not separate a port.
   if (isIP(entry) !== 0) return isSameAddress(entry, host);
   const [, name = '', onPort] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
   if (onPort !== undefined && onPort !== port) return false;
@@ -43,7 +43,7 @@ function isInBlock(entry: string, host: string): boolean {
   return block.check(host, family);
 }
 
-/** One IPv6 address can be written in several ways. */
+/** True if two addresses are equal: an IPv6 address can be written in several ways. */
 function isSameAddress(a: string, b: string): boolean {
   const family = familyOf(a);
   if (family === undefined || familyOf(b) !== family) return false;

@@ -10,7 +10,7 @@ import { secretFile } from './setting-files.ts';
 import { type Kind, oneOf, onOff, whole } from './settings.ts';
 import { hasCredentials, safeUrlIn, shownUrls } from './urls.ts';
 
-/** Persisted documents, and where those are kept that clients register. */
+/** Settings of persisted documents and of the store for those that clients register. */
 export const persistedSettings = {
   files: optional('PERSISTED_DOCUMENTS', manifests('Manifests of persisted documents')),
   tokenFile: optional(
@@ -46,19 +46,19 @@ export const persistedSettings = {
   ...redisSettings,
 };
 
-/** Which documents are run, and how those are reached that a server lists. */
+/** The configuration of persisted documents, and the routes to those on servers. */
 export interface PersistedConfig extends Values<typeof persistedSettings> {
-  /** By URL. */
+  /** The routes by URL. */
   readonly routes: Readonly<Record<string, Route>>;
 }
 
-/** Reads which documents are run. Notes if their manifests are missing or cannot be read. */
+/** Reads the settings of persisted documents. Reports a fault if their manifests are missing or cannot be read. */
 export function readPersisted(reader: SettingsReader): PersistedConfig {
   const { mode: modeSetting, files } = persistedSettings;
   const values = reader.all(persistedSettings);
   const isJwt = reader.read(authSettings.auth) === 'jwt';
   const isGiven = reader.isSet(modeSetting.name);
-  // A token says who asks; which documents may be asked, only their list does.
+  // A token identifies the caller, but only a list of documents restricts the operations.
   const mode: DocumentMode = isJwt && !isGiven ? 'only' : values.mode;
   if (isJwt && mode !== 'only')
     reader.warnings.push(
@@ -82,7 +82,7 @@ function checkManifests(files: string, reader: SettingsReader): void {
   }
 }
 
-/** Where manifests are; a URL is shown without what may be a key. */
+/** The locations of manifests. Messages show a URL without the parts that may hold a key. */
 function manifests(meaning: string): Kind<string> {
   return {
     fallback: undefined,

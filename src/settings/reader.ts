@@ -39,20 +39,20 @@ function isSetting(one: Setting<unknown> | Settings): one is Setting<unknown> {
   return typeof one.name === 'string';
 }
 
-/** What a file such as `.env` sets, and what is wrong with it. */
+/** The variables that a file such as `.env` sets, and its faults. */
 export interface EnvironmentFile {
   readonly values: Environment;
   readonly faults: readonly string[];
 }
 
-/** Reads settings and collects all that is wrong with them, so that it can be told at once. */
+/** Reads settings and collects all of their faults, so that they can be reported together. */
 export class SettingsReader {
-  /** What looks like a mistake, but need not be one. */
+  /** Messages about settings that look like mistakes but may be intended. */
   readonly warnings: string[] = [];
   /** The variables of the environment, and those that only the file sets. */
   readonly environment: Environment;
   readonly #own: Environment;
-  /** Each once: some settings are read for several purposes. */
+  /** A set, because some settings are read for several purposes. */
   readonly #faults: Set<string>;
 
   constructor(environment: Environment, { values, faults }: EnvironmentFile = { values: {}, faults: [] }) {
@@ -61,17 +61,17 @@ export class SettingsReader {
     this.#faults = new Set(faults);
   }
 
-  /** True if a variable has a value: an empty one is none. */
+  /** True if a variable has a value. An empty value counts as not set. */
   isSet(name: string): boolean {
     return (this.environment[name] ?? '') !== '';
   }
 
-  /** Where a variable is set. */
+  /** The place where a variable is set, for messages. */
   placeOf(name: string): string {
     return this.#own[name] === undefined ? '.env' : 'the environment';
   }
 
-  /** The value of a setting. A wrong one is noted, and read as if the variable were not set. */
+  /** The value of a setting. A wrong value is reported as a fault and read as if the variable were not set. */
   read<T>(setting: Setting<T>): T {
     const source = this.environment[setting.name] ?? '';
     if (source === '') return setting.absent();
@@ -86,7 +86,7 @@ export class SettingsReader {
     return setting.absent();
   }
 
-  /** The value of a setting that others make necessary: that it is not set is noted with the reason. */
+  /** The value of a setting that other settings require. If it is not set, a fault gives the reason. */
   need<T>(setting: Setting<T>, because: string): T {
     const { name, expected } = setting;
     if (!this.isSet(name)) this.fault(name, `expected ${expected}, because ${because}, but it is not set`);
@@ -102,18 +102,18 @@ export class SettingsReader {
     );
   }
 
-  /** Notes what is wrong with a setting. */
+  /** Reports a fault of a setting. */
   fault(name: string, what: string): void {
     this.#faults.add(`${name}: ${what}`);
   }
 
-  /** Warns of those settings that are set, although others make them meaningless. */
+  /** Warns of settings that are set but have no effect because of others. */
   warnOfIgnored(settings: readonly Setting<unknown>[], because: string): void {
     for (const { name } of settings)
       if (this.isSet(name)) this.warnings.push(`${name}: it is ignored, because ${because}`);
   }
 
-  /** Throws a ConfigError with all that is wrong, if anything is. */
+  /** Throws a ConfigError with all faults, if there are any. */
   finish(): void {
     if (this.#faults.size > 0) throw new ConfigError(...this.#faults);
   }

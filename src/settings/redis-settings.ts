@@ -27,7 +27,10 @@ export const redisSettings = {
   }),
 };
 
-/** Notes a second password of Redis, and warns of what means nothing without a Redis, TLS to it, or Sentinels. */
+/**
+ * Reports a fault if Redis has two passwords, and warns of settings that have no effect without Redis, without TLS to it,
+ * or without Sentinels.
+ */
 export function checkRedis(reader: SettingsReader): void {
   const { redisUrl: address, redisAuthorities, redisPasswordFile, redisSentinelPassword } = redisSettings;
   if (!reader.isSet(address.name)) {

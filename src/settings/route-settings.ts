@@ -22,23 +22,23 @@ const proxies = {
   }),
 };
 
-/** How the upstream is reached. The proxies are those that other programs read, too. */
+/** Settings of the route to the upstream. The variables of proxies are those that other programs also read. */
 export const routeSettings = { ...tlsSettings, ...proxies };
 
-/** The route, and where its certificates and its key come from. */
+/** The route, and the files of its certificates and of its key. */
 interface WayUpstream {
   readonly upstreamRoute: Route;
   readonly upstreamTlsFiles: TlsFiles;
 }
 
-/** The way to the upstream. */
+/** Reads the route to the upstream. */
 export function readRoute(reader: SettingsReader, upstreamUrl: string | undefined): WayUpstream {
   const proxy = readProxy(reader, upstreamUrl);
   const upstreamRoute = Object.freeze({ ...readTls(reader), ...(proxy !== undefined && { proxy }) });
   return { upstreamRoute, upstreamTlsFiles: tlsFilesOf(reader) };
 }
 
-/** The way to another server than the upstream: a client certificate is for the upstream alone. */
+/** The route to a server other than the upstream. It has no client certificate, which is for the upstream alone. */
 export function routeTo(url: string, reader: SettingsReader): Route {
   const proxy = readProxy(reader, url);
   const authorities = reader.read(tlsSettings.authorities);
@@ -46,15 +46,15 @@ export function routeTo(url: string, reader: SettingsReader): Route {
 }
 
 /**
- * The proxy to a URL; undefined if there is none. As with curl that of the URL's own scheme comes before `ALL_PROXY`, and
- * the name in lower case before the one in upper case.
+ * The proxy for a URL; undefined if there is none. As with curl, the proxy of the URL's own scheme comes before
+ * `ALL_PROXY`, and the lower-case name before the upper-case one.
  */
 function readProxy(reader: SettingsReader, url: string | undefined): string | undefined {
   const own = { http: readInEitherCase(reader, proxies.http), https: readInEitherCase(reader, proxies.https) };
   const except = readInEitherCase(reader, proxies.none) ?? '';
   // The embedded workspace is on this machine.
   if (url === undefined || isWithoutProxy(url, except)) return undefined;
-  // ALL_PROXY is often set for other programs, to what no HTTP client takes: read only if it is used.
+  // ALL_PROXY is read only if it is used, because other programs accept values in it that HTTP clients do not.
   return own[url.startsWith('https:') ? 'https' : 'http'] ?? readInEitherCase(reader, proxies.all);
 }
 

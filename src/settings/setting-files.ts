@@ -107,7 +107,7 @@ function keyIn(pem: string): string {
 const privateKey = 'a private key';
 const json = 'JSON';
 
-/** What begins the texts that are known, and what they are; the first that fits counts. */
+/** The forms of text that are recognised, by patterns; the first match counts. */
 const forms: readonly (readonly [pattern: RegExp, form: string])[] = [
   [/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m, 'a private key with a passphrase'],
   [/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/, privateKey],
@@ -119,12 +119,12 @@ const forms: readonly (readonly [pattern: RegExp, form: string])[] = [
   [/^0[\x80-\x84\uFFFD]/, 'something in DER form'],
 ];
 
-/** What the text of a file is, in words: what stands in place of what was expected. */
+/** The form of the text of a file, in words, for messages about an unexpected one. */
 function formOf(text: string): string {
   return forms.find(([pattern]) => pattern.test(text))?.[1] ?? 'something else';
 }
 
-/** A path as a message may show it. What is no path is not quoted: it may be a key. */
+/** A path as messages may show it. A value that is no path is not quoted, because it may be a key. */
 function shownPath(source: string): string {
   return /-----|[\n{]/.test(source) ? 'the content of a file' : JSON.stringify(source);
 }

@@ -12,22 +12,22 @@ export class ConfigError extends Error {
   }
 }
 
-/** What is wrong with the text of a setting, beyond what is expected. The message quotes nothing that may be secret. */
+/** A detailed fault in the text of a setting. The message quotes nothing that may be secret. */
 export class Fault extends Error {
   override readonly name = 'Fault';
 }
 
-/** Where settings come from: the environment, or a file of the same form. */
+/** The source of settings: the environment, or a file of the same form. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the text of a setting says, and what it may be. */
+/** The parser of the text of a setting, with its description. */
 export interface Kind<T> {
   readonly fallback: string | undefined;
   readonly meaning: string;
   readonly expected: string;
-  /** What a message may show of a wrong value that is a secret, or may be one by mistake; without it, all of it. */
+  /** The part of a wrong value that messages may show, if the value may be secret; without it, messages show all. */
   readonly shown?: (source: string) => string | undefined;
-  /** True if other programs read it as well: then a name that is nearly the same may be one of theirs. */
+  /** True if other programs also read the variable: a similar name may then belong to one of them. */
   readonly shared?: boolean;
   /** The value; undefined if the text is not one. Throws a Fault to say more about what is wrong with it. */
   readonly read: (text: string) => T | undefined;
@@ -61,7 +61,7 @@ export function seconds(meaning: string, fallback: string, minimum: number, maxi
   return { ...number, read };
 }
 
-/** How many processes; `auto` is one for each core that this process may use. */
+/** A number of processes. `auto` is one for each core that this process may use. */
 export function workerCount(meaning: string, fallback: string): Kind<number> {
   const number = whole(meaning, fallback, 1, 256);
   const read = (source: string): number | undefined =>
@@ -79,7 +79,7 @@ export function fraction(meaning: string, fallback: string): Kind<number> {
   };
 }
 
-/** A text that is not looked at here. */
+/** A text that is not checked here. */
 export function text(meaning: string, fallback: string | undefined, expected: string): Kind<string> {
   return { fallback, meaning, expected, read: (source) => source };
 }

@@ -5,7 +5,7 @@ import type { Route } from '../rest/transport/pools.ts';
 import { optional, type SettingsReader } from './reader.ts';
 import { certificatesIn, keyFile, pemFile } from './setting-files.ts';
 
-/** Whom the upstream's certificate may come from, and which one the gateway shows the upstream. */
+/** Settings of TLS to the upstream: the trusted authorities, and the gateway's client certificate. */
 export const tlsSettings = {
   authorities: optional(
     'UPSTREAM_CA',
@@ -28,7 +28,10 @@ export function tlsFilesOf({ environment }: SettingsReader): TlsFiles {
   return Object.freeze(Object.fromEntries(files.filter(([, path]) => path !== '')));
 }
 
-/** What the files hold now. One that cannot be used is noted, and so is a key of another certificate. */
+/**
+ * Reads the current contents of the files. A file that cannot be used is reported as a fault, and so is a key of another
+ * certificate.
+ */
 export function readTls(reader: SettingsReader): Pick<Route, 'authorities' | 'client'> {
   const { authorities, certificate, key } = tlsSettings;
   const hasCertificate = reader.isSet(certificate.name);
@@ -59,7 +62,7 @@ function isPair(certificate: string, key: string, reader: SettingsReader): boole
   }
 }
 
-/** When the first of these certificates, in PEM form, expires, in seconds since 1970. */
+/** The time at which the first of these PEM certificates expires, in seconds since 1970. */
 export function firstExpiryOf(pem: string): number {
   return Math.min(...certificatesIn(pem).map(({ validToDate }) => validToDate.getTime() / 1000));
 }

@@ -2,9 +2,9 @@ import { isLoopback } from '../http/loopback.ts';
 import { redisAddressOf } from '../redis-address.ts';
 import { Fault, type Kind } from './settings.ts';
 
-/** What a URL may be. Everything else is refused: a fragment always. */
+/** The rules for a URL. Everything else is refused; a fragment always is. */
 interface UrlRules {
-  /** Each with its colon. */
+  /** The schemes, each with its colon. */
   readonly schemes: readonly string[];
   /** True if it may have a user and a password. */
   readonly credentials?: boolean;
@@ -12,7 +12,10 @@ interface UrlRules {
   readonly query?: boolean;
 }
 
-/** The URL in a text; undefined if it is none, or none that the rules allow. Throws a Fault that says more, if it can. */
+/**
+ * The URL in a text; undefined if the text is not a URL or breaks the rules. Throws a Fault if a more specific message is
+ * possible.
+ */
 function urlIn(source: string, { schemes, credentials = false, query = false }: UrlRules): URL | undefined {
   const url = URL.parse(source);
   if (url === null || !schemes.includes(url.protocol)) return undefined;
@@ -35,10 +38,10 @@ function isEncoded(text: string): boolean {
   }
 }
 
-/** Stands for the URL of the embedded workspace, which is not known before it listens. */
+/** The value for the URL of the embedded workspace, which is not known before that listens. */
 export const embedded = 'embedded';
 
-/** A base URL, in one form however it is spelt, as what gateways share is kept apart by it; or the embedded workspace. */
+/** A base URL, or the embedded workspace. The URL is normalised, because it separates what gateways share. */
 export function baseUrl(meaning: string): Kind<string> {
   return {
     fallback: undefined,
@@ -78,7 +81,7 @@ export function origins(meaning: string): Kind<readonly string[]> {
   };
 }
 
-/** What may stand behind the hosts of a Redis. */
+/** The paths that the URL of a Redis may have. */
 const redisPaths = {
   server: { pattern: /^\/?\d{0,5}$/, fault: 'the number of a database' },
   sentinel: { pattern: /^\/[\w.%-]+(?:\/\d{0,5})?$/, fault: 'the name of the primary, perhaps with / and a database' },
@@ -130,7 +133,7 @@ export function collectorUrl(meaning: string): Kind<string> {
   };
 }
 
-/** The URL of a document that only its owner may change on the way: https, or http on this machine. */
+/** A URL whose document cannot be changed in transit: https, or http on this machine. */
 export function safeUrlIn(source: string): URL | undefined {
   const url = urlIn(source, { schemes: ['http:', 'https:'], query: true });
   if (url?.protocol !== 'http:' || isLoopback(url)) return url;
@@ -139,7 +142,10 @@ export function safeUrlIn(source: string): URL | undefined {
 
 const shownSchemes = /^(?:https?|rediss?|ftps?|wss?|socks[45]?|file|unix):$/;
 
-/** What of a URL may be shown: its host and which parts it has, but no user, password or query, which may hold a key. */
+/**
+ * The parts of a URL that may be shown: its host, and the names of its other parts. User, password and query may hold a
+ * key.
+ */
 export function shownUrl(source: string): string {
   const parsed = URL.parse(source);
   if (parsed === null || !shownSchemes.test(parsed.protocol) || isCutPassword(parsed))

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import { packageVersion } from '../version.ts';
 
-/** Which gateway this is, as labels of a metric that is always 1. */
+/** Measures the build of the gateway: labels of a metric that is always 1. */
 export function measureBuild(registers: Registry[]): void {
   const metric = new Gauge({
     name: 'gateway_build_info',

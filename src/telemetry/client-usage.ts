@@ -17,7 +17,7 @@ export interface UsageRow {
   lastAt: string;
 }
 
-/** Uses of a field or an argument that is deprecated, by one client. */
+/** The uses of a deprecated field or argument by one client. */
 export interface DeprecatedUse {
   readonly client: string;
   readonly version: string;
@@ -28,15 +28,18 @@ export interface DeprecatedUse {
   lastAt: string;
 }
 
-/** Who has used what since the start. */
+/** The usage by client since the start. */
 export interface Usage {
   readonly operations: readonly UsageRow[];
   readonly deprecated: readonly DeprecatedUse[];
-  /** REST calls of no operation: polls of streams, refreshes of what is cached, and those still under way. */
+  /**
+   * REST calls outside finished operations: polls of streams, refreshes of the cache, and calls of operations still under
+   * way.
+   */
   readonly otherRestCalls: number;
 }
 
-/** Nothing yet. */
+/** The usage before the first operation. */
 export const noUsage: Usage = { operations: [], deprecated: [], otherRestCalls: 0 };
 
 /** Most names with their versions that are counted apart. */
@@ -54,8 +57,8 @@ interface Client {
 }
 
 /**
- * Counts operations by the client that sent them. A client's name is a text that anyone may send, so a row is only begun by
- * an operation without errors that has made REST calls: its key is good.
+ * Counts operations by client. Any caller may send any client name, so a new row is added only for an operation without
+ * errors that has made REST calls: its key is valid.
  */
 export class ClientUsage {
   readonly #sentCalls: () => number;
@@ -139,7 +142,7 @@ export class ClientUsage {
   }
 }
 
-/** What several processes have counted, as one would have. */
+/** Sums the usage that several processes have counted. */
 export function addUp(counted: readonly Usage[]): Usage {
   const sum = new ClientUsage(() => 0);
   for (const usage of counted) sum.merge(usage);

@@ -11,24 +11,26 @@ const batchLength = 65_536;
 const indivisibleBytes = 4096;
 
 /**
- * So many lines are made at a time. Made one by one, each takes ten times as long, since what makes it is out of the caches
- * of the processor by then: a twentieth of a small operation.
+ * The number of lines that are formatted together. A single line takes ten times as long, because the formatting code has
+ * left the processor's caches by then: a twentieth of a small operation.
  */
 const madeTogether = 64;
 
-/** How long a line may wait for others, in milliseconds. */
+/** The longest time that a line waits for others, in milliseconds. */
 const longestWaitMs = 200;
 
 /**
- * A file descriptor, because to touch `process.stdout` makes the pipe behind it non-blocking: when it is full the log would
- * be written ten times a second only, and lose at the exit what waits.
+ * The file descriptor of standard output. Touching `process.stdout` would make the pipe behind it non-blocking: when the
+ * pipe is full, the log would be written only ten times a second, and waiting lines would be lost at the exit.
  */
 const standardOutput = 1;
 
-/** Bytes that wait at most for a reader that does not read; beyond them batches are dropped, and memory is not filled. */
+/**
+ * The most bytes that wait for a reader that does not read. Further batches are dropped, so that memory does not fill up.
+ */
 const longestBacklog = 64 * 2 ** 20;
 
-/** How long the last lines may wait for their reader, in milliseconds. */
+/** The longest time that the last lines wait for their reader, in milliseconds. */
 const endTimeoutMs = 1000;
 
 /** A log, and its end. */

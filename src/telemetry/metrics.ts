@@ -21,7 +21,7 @@ import { measureRestCalls } from './rest-call-metrics.ts';
 import { measureCache, measureSavedCalls } from './saved-metrics.ts';
 import { measureTools } from './tool-metrics.ts';
 
-/** Where counters that others keep are read from. */
+/** The sources of counters that other parts keep. */
 export interface MetricsSources {
   readonly upstream: () => UpstreamHealth;
   readonly documents: DocumentUses;
@@ -47,19 +47,19 @@ export interface Metrics extends OperationMetrics {
   readonly refused: CountRefused;
   readonly contentType: string;
   readonly render: () => Promise<string>;
-  /** Counts how requests were authenticated, and what went wrong with the keys that the gateway holds. */
+  /** Adds counters of the results of authentication, and of failures of the keys that the gateway holds. */
   readonly measureAuth: (results: ReadonlyMap<AuthResult, number>, held: HeldKeysMeasured) => void;
-  /** Counts what became of attempts to read something again; undefined if it is never read. */
+  /** Counts the results of attempts to read something again; undefined if it is never read again. */
   readonly measureReloads: (what: Reloadable, reloads: Readonly<Reloads> | undefined) => void;
-  /** Tells when certificates expire, in seconds since 1970, by the settings that name them. */
+  /** Reports when certificates expire, in seconds since 1970, by the settings that name them. */
   readonly measureCertificates: (expiries: () => ReadonlyMap<string, number>) => void;
-  /** Counts what became of uses of tools by agents, with the function that it returns. */
+  /** Adds a counter of the uses of tools by agents. The function that it returns counts one use. */
   readonly measureTools: () => (tool: string, result: string) => void;
   /** Counts the streams of subscriptions. */
   readonly measureStreams: (live: StreamsMeasured) => void;
-  /** The same as data, which can be added to that of other processes. */
+  /** The metrics as data, which can be added to those of other processes. */
   readonly snapshot: () => Promise<Snapshot>;
-  /** Who has used what since the start. */
+  /** The usage by client since the start. */
   readonly usage: () => Promise<Usage>;
 }
 
@@ -71,7 +71,7 @@ export interface Measured {
   readonly name: string;
   readonly help: string;
   readonly type: unknown;
-  /** How values of several processes become one. */
+  /** The way in which values of several processes are combined. */
   readonly aggregator: Aggregator;
   readonly values: readonly { readonly value: number; readonly labels: Readonly<Record<string, unknown>> }[];
 }
@@ -127,7 +127,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   };
 }
 
-/** What is measured of subscriptions. */
+/** The measures of subscriptions. */
 interface StreamsMeasured {
   readonly streams: { readonly size: number; readonly messages: number };
   readonly tails: { readonly polls: number };
@@ -159,7 +159,7 @@ function measureCertificates(registers: Registry[], expiries: () => ReadonlyMap<
   );
 }
 
-/** What is measured of the keys that the gateway holds. */
+/** The measures of the keys that the gateway holds. */
 interface HeldKeysMeasured {
   readonly heldKeyFaults: HeldKeyFaults;
   readonly callsByTenant: ReadonlyMap<string, number>;

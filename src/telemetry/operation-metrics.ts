@@ -6,17 +6,17 @@ import { counter, gauge, histogram } from './instruments.ts';
 
 /** Counts operations. */
 export interface OperationMetrics {
-  /** An operation began. */
+  /** Counts an operation that has begun. */
   readonly begin: () => void;
-  /** It was answered. */
+  /** Counts an operation that has been answered. */
   readonly end: OnOperation;
-  /** It was answered with a stream, which goes on; so many milliseconds after its request. */
+  /** Counts an operation whose stream has begun, with the milliseconds since its request. */
   readonly open: (durationMs: number) => void;
-  /** Its stream has ended. */
+  /** Counts a stream that has ended. */
   readonly close: OnOperation;
-  /** A client got a plan, or why there is none. */
+  /** Counts a plan, or the reason why there is none, that was sent to a client. */
   readonly plan: () => void;
-  /** There was a fault of the gateway. */
+  /** Counts a fault of the gateway. */
   readonly unexpected: () => void;
 }
 
@@ -97,7 +97,7 @@ function measureDurations(registers: Registry[], durations: Tally): void {
   );
 }
 
-/** What is counted of operations beside how they end. */
+/** The state of the counters of operations, apart from their ends. */
 interface State {
   readonly running: number;
   readonly plans: number;
@@ -135,14 +135,14 @@ function measureOutcomes(
   );
 }
 
-/** How often an operation of a listed document ended in one way. */
+/** A counter of operations of one listed document with one result. */
 interface ListedOutcome {
   readonly operation: string;
   readonly code: string;
   count: number;
 }
 
-/** More names and codes than manifests have, even if they are read anew again and again. */
+/** The most series of listed documents: more than manifests have, even if they are read again many times. */
 const mostListedOutcomes = 10_000;
 
 function countListed(outcomes: Map<string, ListedOutcome>, operation: string, code: string): void {

@@ -2,14 +2,17 @@ import type { Registry } from 'prom-client';
 import type { RefusalKind } from '../operation/error-codes.ts';
 import { counter } from './instruments.ts';
 
-/** Why a request, or its connection, is refused before it is an operation: ways of a refusal, and those that have no answer of ours. */
+/**
+ * The reason why a request or its connection is refused before it is an operation: a refusal, or an end of the connection
+ * without an answer of the gateway.
+ */
 export type RequestRefusal = RefusalKind | (typeof ofConnections)[number];
 
-/** What ends connections, or is answered without looking at a request. */
+/** Reasons that end a connection, or that are answered without reading a request. */
 const ofConnections = [
   // The process has as many connections as it may.
   'connections',
-  // What came is not HTTP.
+  // The input is not HTTP.
   'malformed',
   // The head of a request is too large for Node's parser.
   'largeHead',
@@ -19,11 +22,11 @@ const ofConnections = [
   'pipelined',
   // A client takes its answer too slowly.
   'slowReader',
-  // No media type that the client takes can be had.
+  // The client accepts none of the media types that the gateway can answer with.
   'notAcceptable',
 ] as const;
 
-/** The ways in which a request is refused that has not become an operation; others are counted as operations, by their code. */
+/** The refusals of requests before there is an operation. Other refusals are counted as operations, by their code. */
 const beforeOperations: readonly RefusalKind[] = [
   ...(['manyHeaders', 'badHead', 'wrongMethod', 'notJson', 'encodedBody'] as const),
   ...(['largeBody', 'noRoomForBody', 'deepJson', 'badParameter'] as const),

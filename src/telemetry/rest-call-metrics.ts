@@ -3,7 +3,7 @@ import { durationBounds } from '../rest/call-counts.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
 import { counter, gauge, gauges, histogram } from './instruments.ts';
 
-/** Counts REST calls, what became of them, and what kept them waiting. */
+/** Counts REST calls, their results, and the reasons for which they waited. */
 export function measureRestCalls(registers: Registry[], upstream: () => UpstreamHealth): void {
   counter(
     registers,
@@ -32,7 +32,7 @@ export function measureRestCalls(registers: Registry[], upstream: () => Upstream
   measureBudgets(registers, upstream);
 }
 
-/** What budgets of calls that were spent have led to. */
+/** Counts the effects of spent budgets of calls. */
 function measureBudgets(registers: Registry[], upstream: () => UpstreamHealth): void {
   counter(
     registers,
@@ -58,7 +58,7 @@ function measureBudgets(registers: Registry[], upstream: () => UpstreamHealth): 
   );
 }
 
-/** How the way to the upstream is doing. */
+/** Measures the state of the connection to the upstream. */
 function measureWay(registers: Registry[], upstream: () => UpstreamHealth): void {
   counter(registers, 'gateway_rest_retries_total', 'Reads sent a second time.', [], () => [[{}, upstream().retries]]);
   counter(registers, 'gateway_rest_sheds_total', 'REST calls refused for want of room or time.', [], () => [

@@ -5,7 +5,7 @@ import type { RestCache } from '../rest/cache/rest-cache.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
 import { counter, gauge, histogram } from './instruments.ts';
 
-/** What keeps REST calls from being made, and counts them. */
+/** The parts that save REST calls and count the saved ones. */
 export interface Savers {
   readonly upstream: () => Pick<UpstreamHealth, 'sharedReads'>;
   readonly shared: { readonly savedCalls: number };
@@ -33,7 +33,7 @@ export function measureSavedCalls(registers: Registry[], { upstream, shared, sav
   );
 }
 
-/** Counts what the cache of REST answers does, and what it takes. */
+/** Measures the use and the memory of the cache of REST answers. */
 export function measureCache(registers: Registry[], { counts, answers, texts }: RestCache): void {
   counter(
     registers,

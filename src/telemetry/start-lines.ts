@@ -6,21 +6,21 @@ import { type Log, LogThrottle } from '../log.ts';
 /** The words of a severity in a line for people. */
 const words = { warn: 'warning', fatal: 'error' } as const;
 
-/** Writes a line to standard error that belongs to no log yet, or to none any more: as a line of the log if it is to be JSON. */
+/** Writes a line to standard error when there is no log yet, or no log any more. It has the form of the log if `inJson`. */
 export function complain(severity: keyof typeof words, message: string, inJson: boolean): void {
   if (inJson) logTo(2)[severity](message);
   else process.stderr.write(`${words[severity]}: ${message}\n`);
 }
 
-/** Writes what serves, and where: as text for people, or as one line of the log whatever its level is. */
+/** Announces the server and its address: as text for people, or as one line of the log at any level. */
 export function greet(text: string, fields: Readonly<Record<string, unknown>>, inJson: boolean): void {
   if (inJson) logTo(1).info(fields, 'serving');
   else writeSync(1, `${text}\n`);
 }
 
 /**
- * Has what Node and libraries print by themselves, such as warnings, written as lines of a log: to standard error, until there
- * is one that `log` writes to. The same text is written once a minute at most.
+ * Turns the output of Node and of libraries, such as warnings, into lines of the log. They go to standard error until
+ * there is a log. The same text is written at most once a minute.
  */
 export function takeForeignLines(log: Log = (level, message, fields) => logTo(2)[level](fields, message)): void {
   const written = new LogThrottle();

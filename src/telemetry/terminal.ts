@@ -1,11 +1,11 @@
 import { PinoPretty } from 'pino-pretty';
 
-/** What stands in the words of a line, or is left out of it: a person at a terminal knows which process that is. */
+/** Fields that are left out of a line: they are in its words already, or do not matter at a terminal. */
 const left = 'pid,hostname,requestId,document,operationName,durationMs,calls,plannedCalls,codes';
 
 /**
- * Turns the JSON lines of the log into lines for people, one an operation: `Overview 38.1 ms, 5 calls`, with the codes of
- * its errors behind. Writes them to standard output, unless another destination is given.
+ * Formats the JSON lines of the log for people, one line for each operation: `Overview 38.1 ms, 5 calls`, followed by the
+ * codes of its errors. Writes to standard output unless another destination is given.
  */
 export function createTerminal(destination: 1 | NodeJS.WritableStream = 1): ReturnType<typeof PinoPretty> {
   return PinoPretty({

@@ -7,18 +7,18 @@ import type { CallSpans, TraceContext } from '../../rest/call-spans.ts';
 
 /** A tracing system. */
 export interface Tracing {
-  /** An operation begins; `trace` is the context that came with it. */
+  /** Begins the span of an operation; `trace` is the context of its request. */
   readonly begin: (request: Pick<RequestContext, 'trace' | 'method' | 'requestId' | 'tool'>) => OperationSpan;
 }
 
 /** One operation as a tracing system sees it; its REST calls are its children. */
 export interface OperationSpan extends CallSpans {
-  /** What stands for the operation in calls that it makes. */
+  /** The trace context for the calls of the operation. */
   readonly trace: TraceContext;
   readonly end: (outcome: TracedOutcome) => void;
 }
 
-/** What a span says of an operation at its end. Undefined if its document was refused. */
+/** The facts that a span records at the end of an operation. Undefined if its document was refused. */
 interface TracedOutcome {
   readonly type: string | undefined;
   readonly name: string | undefined;
@@ -28,7 +28,7 @@ interface TracedOutcome {
   readonly code: string | undefined;
 }
 
-/** Follows every operation with a span; requests for a plan have none. */
+/** Records a span for every operation. Requests for a plan have none. */
 export function traceOperations(run: RunOperation, tracing: Tracing): RunOperation {
   return async (params, request) => {
     if (asksForPlan(params)) return run(params, request);

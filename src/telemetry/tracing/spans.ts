@@ -76,7 +76,7 @@ function beginCall(
   };
 }
 
-/** Why a call failed: the reason that log and metrics name, or the status with which the API refused it. */
+/** The reason why a call failed, as log and metrics name it, or the status with which the API refused it. */
 function errorTypeOf(error: unknown, status = 0): string {
   if (error instanceof TransportError && error.fault === 'aborted') return error.fault;
   return reasonOf(error) ?? String(status);

@@ -5,20 +5,20 @@ import { isObject } from '../../rest/values.ts';
 import type { Tracing } from './operations.ts';
 import { createTracing } from './spans.ts';
 
-/** What OpenTelemetry's own SDK has to say: that spans cannot be sent, for example. */
+/** Receives the messages of OpenTelemetry's SDK, for example that spans cannot be sent. */
 type Complain = (level: 'warn' | 'error', message: string, details?: readonly unknown[]) => void;
 
-/** That of the process: the SDK reads it there. */
+/** The environment of the process, where the SDK reads it. */
 type Environment = Record<string, string | undefined>;
 
 /** Tracing under way. */
 export interface RunningTracing {
   readonly tracing: Tracing;
-  /** Sends the spans that are not sent yet. */
+  /** Sends the remaining spans. */
   readonly stop: () => Promise<void>;
 }
 
-/** The longest time that the last spans may take, in milliseconds: a collector must not hold an exit. */
+/** The longest time for sending the last spans, in milliseconds: a collector must not delay the exit. */
 const stopMs = 3000;
 
 /**
@@ -32,8 +32,8 @@ const sendVariable = 'OTEL_EXPORTER_OTLP_TIMEOUT';
 const serviceName = 'workspace-graphql-gateway';
 
 /**
- * Starts OpenTelemetry's SDK as its standard `OTEL_*` variables say, which it reads itself. By default it would export
- * metrics and logs, too: those are exported only if their variables ask for it.
+ * Starts OpenTelemetry's SDK, which reads its standard `OTEL_*` variables itself. By default it would also export metrics
+ * and logs; here these are exported only if their variables ask for it.
  */
 export function startTracing(environment: Environment, upstreamUrl: string, complain: Complain): RunningTracing {
   if (!isSet(environment[sendVariable])) environment[sendVariable] = String(sendMs);
