@@ -29,7 +29,7 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 
 /** Runs what the arguments ask for. If it fails the process ends with lines that say why. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
-  // What serves writes as its log does; what a command says is for people.
+  // A server reports errors as its log does; other commands report them for people.
   let isServing = true;
   try {
     if (words[0] === 'worker') return await (await import('./serving.ts')).serveAsWorker(process.env);
@@ -145,7 +145,8 @@ function greeting({ url, upstream }: Started, config: Config, workspace: Workspa
   const gateway = `Gateway    ${endpoint}${config.graphiql ? '   (GraphiQL in a browser)' : ''}`;
   if (workspace === undefined) return `${gateway}\nUpstream   ${config.upstreamUrl}   (${upstream})`;
   const lines = [gateway, `Workspace  ${workspace.url}`];
-  // What is printed works: a key opens nothing if tokens do, and a text does not run if listed documents alone do.
+  // Only print what works: a key is of no use if the gateway takes tokens, and a text does not run if only listed documents
+  // do.
   if (config.auth === undefined) lines.push(`Demo key   ${workspace.demoKey}`);
   if (config.auth !== undefined || config.persisted.mode === 'only') return lines.join('\n');
   const body = JSON.stringify({

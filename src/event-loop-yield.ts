@@ -1,4 +1,4 @@
-/** How long operations may begin, and large work be done, in one turn of the event loop, in milliseconds. */
+/** The time in one turn of the event loop in which operations may begin and large work may be done, in milliseconds. */
 const turnMs = 20;
 
 /** Of the operations that wait so many begin in each further turn at most. */

@@ -64,7 +64,7 @@ export function fail(error: unknown, inJson = false): never {
   process.exit(exitCode);
 }
 
-/** What is wrong as one line; exit code 2 if the caller can mend it, 1 otherwise. */
+/** Describes an error in one line, with the exit code: 2 if the caller can mend it, otherwise 1. */
 export function failureOf(error: unknown): { readonly message: string; readonly exitCode: number } {
   const isForeignHost = foreignHost.has(codeOf(error));
   const usageError =
@@ -98,5 +98,5 @@ export async function listening<T>(
   }
 }
 
-/** What the system says of an address that is none of its own. */
+/** The codes of errors of the operating system for an address that this machine does not have. */
 const foreignHost: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN']);

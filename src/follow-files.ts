@@ -3,15 +3,18 @@ import { glob, stat } from 'node:fs/promises';
 import { messageOf } from './error-text.ts';
 import type { Log } from './log.ts';
 
-/** What to follow. */
+/** Settings of followed files. */
 export interface FollowOptions {
-  /** What the log calls the files. */
+  /** The name of the files in the log. */
   readonly name: string;
   /** Paths or globs. */
   readonly patterns: readonly string[];
   /** The fingerprint of the files from before they were first read. */
   readonly since: string;
-  /** How often the files are looked at, in milliseconds, by default 500. A change is read when it has stood that long. */
+  /**
+   * The interval at which the files are checked, in milliseconds, by default 500. A change is read once it has been
+   * stable for that long.
+   */
   readonly pollMs?: number | undefined;
   /** Reads the files again. Throws, or rejects, if they cannot be used: that is logged and counted. */
   readonly read: () => void | Promise<void>;
@@ -25,7 +28,7 @@ export interface Reloads {
   failed: number;
 }
 
-/** What is read again when its files change. */
+/** Files that are read again when they change. */
 export interface Followed {
   /** Reads the files now, whether they have changed or not. Resolves when they have been read. */
   readonly reload: () => Promise<void>;

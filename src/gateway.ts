@@ -77,16 +77,16 @@ type FurtherSettings = Partial<
   >
 >;
 
-/** What a gateway is made of. Times in milliseconds, sizes in rows or bytes. */
+/** Settings and collaborators of a gateway. Times in milliseconds, sizes in rows or bytes. */
 export interface GatewayOptions extends NeededSettings, FurtherSettings, SharingOptions {
   /** Base URL of the REST API. */
   readonly upstreamUrl: string;
   readonly cursorSecret: string;
   /** Largest response of the upstream, decoded; by default that of `UpstreamOptions`. */
   readonly maxResponseBytes?: number;
-  /** How requests are authenticated, if the gateway holds the keys; by default each brings its own. */
+  /** The authentication of requests, if the gateway holds the keys; by default callers send their own. */
   readonly auth?: TokenAuthOptions | undefined;
-  /** What is kept of REST answers; by default nothing is. */
+  /** The configuration of the cache of REST answers; by default nothing is cached. */
   readonly cache?: Omit<CacheOptions, 'refreshMs'> | undefined;
   /** If nothing is cached: epochs that other processes renew, too, so that what is under way is shared with none after a write. */
   readonly sharedBy?: Epochs | undefined;
@@ -94,7 +94,7 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
   readonly answerRoomBytes?: number | undefined;
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
-  /** What agents are served; by default nothing is. */
+  /** The configuration of the endpoint for agents; by default there is none. */
   readonly mcp?: McpConfig | undefined;
   /** Subscriptions; by default there are none. */
   readonly live?: LiveSettings | undefined;
@@ -113,7 +113,7 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
 /** A gateway without a socket of its own. */
 export interface Gateway {
   readonly handle: Handle;
-  /** What answers requests for other paths than that of GraphQL. */
+  /** The handlers of paths other than that of GraphQL. */
   readonly others: ReadonlyMap<string, Handle>;
   /** Reads manifests of persisted documents and certificates again; what is wrong is logged, and changes nothing. */
   readonly reload: () => Promise<void>;
@@ -124,7 +124,7 @@ export interface Gateway {
   readonly metrics: Metrics;
   /** Forgets what is cached. */
   readonly purge: Purge;
-  /** How the upstream is doing, for metrics and readiness. */
+  /** The state of the upstream, for metrics and readiness. */
   readonly upstreamHealth: () => UpstreamHealth;
   /** Asks the upstream once, without a key. Resolves to a phrase that says what came; never rejects. */
   readonly checkUpstream: () => Promise<string>;
@@ -216,7 +216,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   };
 }
 
-/** What tokens for agents are for; undefined if there are none. */
+/** The protected resource that tokens for agents are issued for; undefined if there is none. */
 function resourceOf({ auth, mcp }: Options): ProtectedResource | undefined {
   const url = mcp?.publicUrl;
   return auth && url !== undefined ? protectedResourceOf(url, auth.rules.issuer) : undefined;
@@ -250,7 +250,7 @@ function closeAll(followed: readonly ({ close: () => void } | undefined)[], upst
   return upstream.close();
 }
 
-/** What operations are made of, beside the settings. */
+/** Collaborators of operations, beside the settings. */
 interface OperationParts extends Pick<OperationsOptions, 'shared' | 'eventLoop'> {
   readonly schema: GraphQLSchema;
   readonly upstream: Upstream;
@@ -313,7 +313,7 @@ function openCacheOf({ cache, refusalOf }: Upstream): RestCache['open'] | undefi
   return (caller, use) => (refusalOf(caller) === undefined ? cache.open(caller, use) : cache.openUnshared(caller));
 }
 
-/** What is kept of REST answers, if anything is. A refresh may take as long as an operation. */
+/** The options of the cache of REST answers; undefined if there is none. A refresh may take as long as an operation. */
 function cacheOptionsOf(options: Options, redis: SharedRedis | undefined): CacheOptions | undefined {
   const { cache, sharedBy: epochs, operationDeadlineMs: refreshMs } = options;
   if (cache === undefined) return epochs && { ttls: {}, staleSeconds: 0, maxBytes: 1024, epochs, refreshMs };

@@ -4,7 +4,7 @@ export interface RedisAddress {
   readonly kind: 'server' | 'sentinel' | 'cluster';
   /** A URL for each server, Sentinel or node, with the user and the password of all. */
   readonly members: readonly string[];
-  /** What stands behind the hosts: a database, or the name of the primary and a database. */
+  /** The path behind the hosts: a database, or the name of the primary and a database. */
   readonly path: string;
   readonly isSecure: boolean;
 }

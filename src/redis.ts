@@ -19,7 +19,7 @@ interface RedisOptions {
   readonly log: Log;
 }
 
-/** How settings name a Redis; see `declare` for what each of them is. */
+/** The settings of a Redis; see `declare` for the meaning of each. */
 interface RedisSettings {
   readonly redisUrl?: string | undefined;
   readonly redisAuthorities?: string | undefined;
@@ -38,7 +38,7 @@ export function connectRedis(settings: RedisSettings = {}, log: Log = () => unde
 /** A script that Redis runs as one step. In a Cluster all of its keys have to have one hash tag. */
 export interface Script {
   readonly text: string;
-  /** What Redis knows it by once it has run. */
+  /** The hash by which Redis knows the script once it has run. */
   readonly sha1: string;
 }
 
@@ -47,7 +47,7 @@ export function createScript(text: string): Script {
   return { text, sha1: hash('sha1', text) };
 }
 
-/** How a command is sent. */
+/** Options of a command. */
 interface CommandOptions {
   /** True if it is sent even while Redis is not up, as long as there is a connection. */
   readonly mustSend?: boolean;
@@ -57,13 +57,13 @@ interface CommandOptions {
 
 type Argument = string | number | Buffer;
 
-/** How long an answer is waited for, in milliseconds: operations go on without it. */
+/** The longest time that an answer is waited for, in milliseconds. Operations then continue without it. */
 const answerMs = 150;
 
 /** Most commands that wait for an answer at a time. */
 const mostWaiting = 1000;
 
-/** How often a Redis that did not answer in time is tried again, in milliseconds. */
+/** The interval after which a Redis that did not answer in time is tried again, in milliseconds. */
 const restMs = 1000;
 
 /** Names that Redis looks at for one command of a scan: it serves others in between. */
@@ -131,7 +131,7 @@ export class SharedRedis {
     this.#listeners.push(listener);
   }
 
-  /** What a command answers; undefined if it fails or is too late. */
+  /** Runs a command. Resolves to its answer; undefined if it fails or is too late. */
   ask(name: (typeof commands)[number], args: readonly Argument[], options: CommandOptions = {}): Promise<unknown> {
     const { isBinary = false } = options;
     return this.#ask(name, options, (client) =>
@@ -139,7 +139,7 @@ export class SharedRedis {
     );
   }
 
-  /** What a script answers; undefined if it fails or is too late. */
+  /** Runs a script. Resolves to its answer; undefined if it fails or is too late. */
   run(
     script: Script,
     keys: readonly string[],

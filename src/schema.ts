@@ -70,7 +70,7 @@ function buildSchema(): GraphQLSchema {
   return withoutInternalDirectives(schema);
 }
 
-/** What operations run on. The schemas that only some of them need are made when the first of these runs. */
+/** The schemas that operations run on. Those that only some operations need are made when the first of these runs. */
 interface SchemasOfOperations {
   readonly schema: GraphQLSchema;
   readonly compilerSchema: GraphQLSchema;

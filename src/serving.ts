@@ -31,17 +31,17 @@ import type { Metrics } from './telemetry/metrics.ts';
 import { complain, takeForeignLines } from './telemetry/start-lines.ts';
 import type { RunningTracing } from './telemetry/tracing/start.ts';
 
-/** How long a start waits for what the upstream answers, in milliseconds; it serves meanwhile. */
+/** The longest time that a start waits for the upstream's answer, in milliseconds. Requests are served meanwhile. */
 const checkWaitMs = 1000;
 
 /** After so long a stop is over, whatever hangs, in milliseconds; a long STOP_DELAY_MS still leaves time for answers. */
 const longestStopMs = 15_000;
 const leastDrainMs = 5000;
 
-/** What a worker may take to end once nothing is in flight, in milliseconds. */
+/** The time in which a worker has to end once nothing is in flight, in milliseconds. */
 const endMs = 2000;
 
-/** What to serve. */
+/** The task of a process that serves. */
 export interface Task extends Orders {
   /** Where OpenTelemetry's SDK looks for its settings. */
   readonly environment: NodeJS.ProcessEnv;
@@ -147,13 +147,13 @@ function openLog(config: Config, isShared: boolean, environment: NodeJS.ProcessE
 
 /** A gateway that listens. */
 interface Serving extends Pick<Started, 'url'> {
-  /** What the upstream answers, or that it has not answered within a second. */
+  /** The answer of the upstream, or that it has not answered within a second. */
   readonly checked: Promise<string | undefined>;
   readonly gateway: Gateway;
   readonly stop: () => Promise<void>;
 }
 
-/** What a process serves with. */
+/** Collaborators of a process that serves. */
 interface ServingParts extends Pick<Journal, 'log' | 'plainLog'> {
   readonly remote: RemoteManifests | undefined;
 }
@@ -210,7 +210,7 @@ function metricsOver(metrics: Metrics, link: PrimaryLink): Metrics {
   };
 }
 
-/** What a process has with the other workers, if there are any. */
+/** The collaborators that a worker shares with the other workers; none without a primary. */
 function sharedOver(
   link: PrimaryLink | undefined,
   { persisted, cache, budget }: Config,

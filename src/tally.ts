@@ -1,4 +1,4 @@
-/** How values spread over the buckets of a histogram. */
+/** The distribution of values over the buckets of a histogram. */
 export interface Distribution {
   /** Values by the first bound that they do not exceed; the last number is of those that exceed all. */
   readonly counts: readonly number[];

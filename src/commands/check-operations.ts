@@ -17,7 +17,7 @@ interface CheckedFile {
   readonly operations: readonly Verdict[];
 }
 
-/** How many operations were checked, and how many of them failed. */
+/** The number of operations that were checked, and of those that failed. */
 interface Sums {
   readonly operations: number;
   readonly invalid: number;

@@ -9,9 +9,9 @@ import { type Config, readConfig } from '../settings/config.ts';
 import type { EnvironmentFile } from '../settings/reader.ts';
 import { ConfigError, type Environment } from '../settings/settings.ts';
 
-/** What a start would say of its settings. */
+/** The messages of a start about its settings. */
 interface CheckedSettings {
-  /** What would stop it. */
+  /** The faults that would stop it. */
   readonly faults: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -33,7 +33,7 @@ function named(message: string): string {
   return /^[A-Z_]+: /.test(message) ? message : `PERSISTED_DOCUMENTS: ${message}`;
 }
 
-/** What is wrong with the documents that files list. Throws a ManifestError for what would stop a start. */
+/** The warnings about listed documents. Throws a ManifestError for a fault that would stop a start. */
 function documentWarnings(config: Config): readonly string[] {
   const { persisted, introspection, incremental, live, mcp } = config;
   const { files, mode, strict } = persisted;

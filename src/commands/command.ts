@@ -1,6 +1,6 @@
 import type { SettingsReader } from '../settings/reader.ts';
 
-/** What a command says, and the exit code of the process. */
+/** The output of a command, and the exit code of the process. */
 export interface Outcome {
   readonly text: string;
   readonly exitCode: number;

@@ -85,7 +85,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
 /** The names of all commands. */
 export const commandNames: readonly string[] = Object.keys(commands);
 
-/** What the words of a command line ask for. */
+/** The request in the words of a command line. */
 interface Asked {
   /** One of the names of commands. */
   readonly name: string;
@@ -111,13 +111,13 @@ export function loadCommand(name: string): Promise<Command> | undefined {
   return commands[name]?.load?.();
 }
 
-/** What `--help` says without a command: all commands and all settings. */
+/** The text of `--help` without a command: all commands and all settings. */
 export function overview(): string {
   const rows = Object.entries(commands).map(([name, { about }]): Argument => [bare(callOf(name)), about]);
   return `Commands, each of which tells more with --help:\n${table(rows)}\n\n${helpOf('serve')}`;
 }
 
-/** What `--help` says of a command. */
+/** The text of `--help` for a command. */
 export function helpOf(name: string): string {
   const entry = commands[name];
   if (entry === undefined) return overview();

@@ -2,7 +2,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { PlainConfig } from '../settings/config.ts';
 import { counted, range } from './table.ts';
 
-/** What an operation costs, by its plan or by the worst of its plans. */
+/** The cost of an operation, by its plan or by the worst of its plans. */
 export type Cost = Pick<Plan, 'lower' | 'upper' | 'rows' | 'waves' | 'objects'>;
 
 /** A cost as `1–3 calls, 2 waves, at most 30 rows and 22 objects`. */

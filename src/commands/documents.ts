@@ -24,7 +24,7 @@ export function readText(file: string): string {
 interface NamedDocument {
   /** The id that the file gives it; `document` in a file that is one document. */
   readonly name: string;
-  /** What clients send in its place. */
+  /** The id that clients send in place of the text. */
   readonly id: string;
   readonly text: string;
 }

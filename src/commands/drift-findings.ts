@@ -6,9 +6,9 @@ import { ConfigError } from '../settings/settings.ts';
 import { patchOf } from './drift-patch.ts';
 import type { Read, Unread } from './drift-reads.ts';
 
-/** How the upstream differs from the OpenAPI document. */
+/** The differences between the upstream and the OpenAPI document. */
 export interface Findings {
-  /** How many GET operations were read. */
+  /** The number of GET operations that were read. */
   readonly calls: number;
   readonly differences: readonly Found[];
   readonly unread: readonly { readonly operation: string; readonly reason: string }[];
@@ -23,7 +23,7 @@ export interface Found {
   readonly column: string;
 }
 
-/** What was read and differs, and the patch of the document. Throws a ConfigError if not one operation could be read. */
+/** The differences in what was read, and the patch of the document. Throws a ConfigError if no operation could be read. */
 export function findingsOf(results: readonly (Read | Unread)[], openapi: string): Findings {
   const read = results.filter((result) => 'body' in result);
   const unread = results.filter((result) => 'reason' in result);

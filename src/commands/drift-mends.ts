@@ -9,14 +9,14 @@ export interface Mend extends Pick<Difference, 'kind' | 'view' | 'column' | 'isI
   readonly values: ReadonlySet<unknown>;
 }
 
-/** What a part of a text becomes. */
+/** The replacement of a part of a text. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** What a column that is new to the document is said to be. */
+/** The description of a column that is new to the document. */
 const newColumn = 'Seen in answers, and not documented.';
 
 /** The edit of an OpenAPI document that allows a difference; undefined if the document does not name what differs. */

@@ -4,7 +4,7 @@ import { operations } from '../rest/generated/views.ts';
 import type { RestOperation } from '../rest/operation-ids.ts';
 import { idText, isObject } from '../rest/values.ts';
 
-/** What a GET operation was answered with. */
+/** The answer to a GET operation. */
 export interface Read {
   readonly operation: RestOperation;
   /** Path and query. */
@@ -16,17 +16,20 @@ export interface Read {
 export interface Unread {
   readonly operation: RestOperation;
   readonly reason: string;
-  /** What the call failed with; undefined if none was made. */
+  /** The error of the call; undefined if no call was made. */
   readonly error?: UpstreamError;
 }
 
 /** All GET operations. The document has each list before what it lists. */
 const gets: readonly RestOperation[] = Object.values(operations).filter(({ method }) => method === 'GET');
 
-/** How many GET operations there are. */
+/** The number of GET operations. */
 export const getOperations = gets.length;
 
-/** What operations need beside their path. The known deployment lists the values of a property that is named only. */
+/**
+ * The queries that operations need beside their path. The known deployment lists the values only of a property that is
+ * named.
+ */
 const queries: Readonly<Record<string, string>> = { listEventValues: '?key=%24browser' };
 
 /** The collection that is no list of its own: organizations are known by the projects that they have. */

@@ -3,13 +3,13 @@ import { ConfigError } from '../settings/settings.ts';
 import type { DeprecatedUse, UsageRow } from '../telemetry/client-usage.ts';
 import { readText } from './documents.ts';
 
-/** What `GET /admin/usage` of a gateway has answered, as far as it says who uses what. */
+/** The usage by client, from an answer to `GET /admin/usage`. */
 export interface RecordedUsage {
   readonly operations: readonly UsageRow[];
   readonly deprecated: readonly DeprecatedUse[];
 }
 
-/** How much a client has used what a change breaks. */
+/** The use by one client of the parts that a change breaks. */
 export interface HitClient {
   /** Empty if the client does not name itself. */
   readonly client: string;

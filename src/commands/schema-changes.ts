@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { omission, overlap, placement, repetition } from './schema-uses.ts';
 
-/** How bad a change is: requests may fail, clients may be surprised, or neither. */
+/** The severity of a change: requests may fail, clients may be surprised, or neither. */
 export type Severity = 'breaking' | 'dangerous' | 'safe';
 
 /** A difference between two schemas. */
@@ -23,7 +23,7 @@ export interface Change {
   readonly broken: readonly string[];
 }
 
-/** What has changed from one schema to another, as graphql finds it. */
+/** The changes from one schema to another, as graphql finds them. */
 export function changesBetween(before: GraphQLSchema, after: GraphQLSchema): readonly Change[] {
   return findSchemaChanges(before, after).map(({ type, description }) => {
     const subjects = subjectsOf(type, description);
@@ -46,7 +46,7 @@ function usesOf(before: GraphQLSchema, type: SchemaChange['type'], subjects: rea
   return brokenUses[type]?.(first, second, before) ?? [first];
 }
 
-/** What changes break if it is not the use of the one thing that they are about. */
+/** The uses that a change breaks, if these are not uses of the one thing that it is about. */
 const brokenUses: Readonly<
   Partial<Record<SchemaChange['type'], (first: string, second: string, before: GraphQLSchema) => readonly string[]>>
 > = {
@@ -62,7 +62,10 @@ const brokenUses: Readonly<
   DIRECTIVE_LOCATION_REMOVED: (location, directive) => [placement(directive, location)],
 };
 
-/** What is selected of an interface is selected of everything that implements it. */
+/**
+ * The coordinates of a field on a type and on all types that implement it: a selection on an interface applies to all of
+ * them.
+ */
 function fieldsOf(schema: GraphQLSchema, name: string): readonly string[] {
   const type = schema.getType(name);
   return isInterfaceType(type) ? Object.values(type.getFields()).map(String) : [];
@@ -85,7 +88,10 @@ function isRequired(schema: GraphQLSchema, coordinate: string): boolean {
   return found?.kind === 'InputField' && isRequiredInputField(found.inputField);
 }
 
-/** How graphql describes changes that break or may break something; each group is a name or a coordinate. */
+/**
+ * The patterns of graphql's descriptions of changes that break or may break something. Each group is a name or a
+ * coordinate.
+ */
 const descriptions: Readonly<Partial<Record<SchemaChange['type'], RegExp>>> = {
   TYPE_REMOVED: /^(?:Standard scalar )?(\S+) was removed/,
   TYPE_CHANGED_KIND: /^(\S+) changed from /,
@@ -107,7 +113,10 @@ const descriptions: Readonly<Partial<Record<SchemaChange['type'], RegExp>>> = {
   INPUT_FIELD_DEFAULT_VALUE_CHANGE: /^(\S+) (?:defaultValue was removed|has changed defaultValue )/,
 };
 
-/** What a change is about, read out of its description: graphql says it in no other way. Throws if the wording is new. */
+/**
+ * The subjects of a change, read from its description, because graphql gives them in no other form. Throws if the wording
+ * is unknown.
+ */
 function subjectsOf(type: SchemaChange['type'], description: string): readonly string[] {
   const pattern = descriptions[type];
   if (pattern === undefined) return [];

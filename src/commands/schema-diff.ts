@@ -38,7 +38,7 @@ interface Arguments {
   readonly json: boolean;
 }
 
-/** What follows `--documents` are documents; what stands before it is the old schema. */
+/** Parses the command line. Arguments behind `--documents` are documents; one before it is the old schema. */
 function argumentsOf(args: string[]): Arguments {
   const options = {
     json: { type: 'boolean' },

@@ -8,18 +8,18 @@ import { type Uses, usesOf } from './schema-uses.ts';
 /** A document of a client that is to live with the new schema. */
 export interface Client {
   readonly file: string;
-  /** What the file calls it, for documents whose operations have no names. */
+  /** The name in the file, for documents whose operations have no names. */
   readonly name: string;
   readonly id: string;
   readonly text: string;
 }
 
-/** What has changed between two schemas, and what it means for documents. */
+/** The changes between two schemas, and their effects on documents. */
 export interface Findings {
   readonly changes: readonly Judged[];
   /** Documents that no longer fit the schema although no change says so; one line an error. */
   readonly invalid: readonly { readonly document: string; readonly errors: readonly string[] }[];
-  /** How many documents were given; undefined if none was asked for. */
+  /** The number of documents that were given; undefined if none was asked for. */
   readonly documents: number | undefined;
 }
 
@@ -57,14 +57,14 @@ export function isBroken({ changes, invalid, documents }: Findings): boolean {
   return invalid.length > 0 || breaking.some(({ usedBy }) => documents === undefined || usedBy.length > 0);
 }
 
-/** What a document says about changes of the schema. */
+/** The evidence of one document about changes of the schema. */
 interface Evidence {
   readonly document: string;
   readonly id: string;
   /** The names of its operations. */
   readonly operations: readonly string[];
   readonly uses: Uses;
-  /** What is wrong with it in the new schema only. */
+  /** Its errors in the new schema only. */
   readonly errors: readonly string[];
 }
 
@@ -72,7 +72,7 @@ function evidenceOf({ file, name, id, text }: Client, before: GraphQLSchema, aft
   const document = parseOf(file, text);
   const operations = document.definitions.filter((one) => one.kind === 'OperationDefinition');
   const names = operations.flatMap((one) => one.name?.value ?? []);
-  // What was wrong before is no fault of the change: its fragments may lie in another file.
+  // Errors in the old schema are not caused by the change: fragments of the document may be in another file.
   const wasValid = validate(before, document).length === 0;
   return {
     document: `${file}: ${names.length === 0 ? name : names.join(', ')}`,

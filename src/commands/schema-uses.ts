@@ -20,8 +20,8 @@ import {
 } from 'graphql';
 
 /**
- * What a document uses of a schema: types by their names, what has a schema coordinate by that, and the rest in the words
- * of the functions below. https://spec.graphql.org/September2025/#sec-Schema-Coordinates
+ * The parts of a schema that a document uses: types by their names, members by their schema coordinates, and the rest in
+ * the words of the functions below. https://spec.graphql.org/September2025/#sec-Schema-Coordinates
  */
 export type Uses = ReadonlySet<string>;
 
@@ -46,8 +46,8 @@ export function omission(coordinate: string): string {
 }
 
 /**
- * What a document uses, in all of its operations and fragments. A client may send any value of a variable, so a variable
- * uses all that its type can hold. What the schema does not have is left out.
+ * The parts of a schema that a document uses in all of its operations and fragments. A variable uses everything that its
+ * type can hold, because a client may send any value. Names that the schema does not have are left out.
  */
 export function usesOf(schema: GraphQLSchema, document: DocumentNode): Uses {
   const uses = new Set<string>();
@@ -95,7 +95,7 @@ function omittedFields(type: GraphQLInputType | null | undefined, node: ObjectVa
   return isInputObjectType(named) ? omitted(Object.values(named.getFields()), node.fields) : [];
 }
 
-/** What could have been given and was not. */
+/** The arguments or input fields that could have been given and were not. */
 function omitted(
   possible: readonly (GraphQLArgument | GraphQLInputField)[] = [],
   given: readonly (ArgumentNode | ObjectFieldNode)[] = [],
@@ -153,7 +153,7 @@ function directiveUses(
   ];
 }
 
-/** What stands above a node: another, or a list of nodes. */
+/** The parent of a node: another node, or a list of nodes. */
 type Parent = ASTNode | readonly ASTNode[] | undefined;
 
 function isList(parent: Parent): parent is readonly ASTNode[] {

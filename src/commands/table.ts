@@ -1,4 +1,4 @@
-/** How a column of a table stands. */
+/** One column of a table. */
 export interface Column<Row> {
   readonly title: string;
   readonly align?: 'right';

@@ -16,10 +16,10 @@ import { type DescribedTool, describeTool } from './described-tool.ts';
 import { checkDocument, lineOf } from './documents.ts';
 import { refusalsFor } from './tenant-verdicts.ts';
 
-/** What is said of one operation, or of a document that cannot be read. */
+/** The verdict on one operation, or on a document that cannot be read. */
 export interface Verdict {
   readonly name: string;
-  /** What is wrong with it, one line each; valid if there is nothing. */
+  /** Its errors, one line each; empty if it is valid. */
   readonly errors: readonly string[];
   /** Uses of what is deprecated, one line each. */
   readonly deprecated: readonly string[];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/** What a demonstration of tenants is made of. */
+/** The parts of a demonstration of tenants. */
 export interface DemoTenants {
   /** The settings of a gateway that takes the tokens. */
   readonly settings: Readonly<Record<string, string>>;

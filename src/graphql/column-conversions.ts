@@ -2,16 +2,17 @@ import { UpstreamError } from '../rest/errors.ts';
 import { exactDigits, idText, isObject, type Row } from '../rest/values.ts';
 import { UserRecord } from './records.ts';
 
-/** What a column is read from: a row, and why columns that it lacks could not be read. */
+/** The source of a column: a row, and the reason why columns that it lacks could not be read. */
 export interface WithRow {
   readonly row: Row;
   readonly failure: Error | undefined;
 }
 
-// What GraphQL's own leaf types accept in results (specification §3.5), made cheap. Each takes the value of a column, null
-// excepted; an Error stands for a value that the type cannot hold, and executors take it as the failure of that field.
+// Fast versions of the conversions of GraphQL's own leaf types in results (specification §3.5). Each takes the value of a
+// column that is not null. It returns an Error for a value that the type cannot hold; executors treat that as the failure
+// of the field.
 
-/** What a field answers whose column is null or not there. */
+/** The value of a field whose column is null or missing. */
 export function absent({ failure }: WithRow, value: null | undefined): Error | null {
   return value === undefined ? (failure ?? null) : null;
 }

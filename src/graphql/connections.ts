@@ -38,7 +38,7 @@ export type ListRange =
 /** Rows per page if neither `first` nor `last` is given. */
 const defaultPageSize = 50;
 
-/** How many rows `first` or `last` asks for. Refuses what is below the minimum or beyond the maximum. */
+/** The number of rows that `first` or `last` asks for. Refuses a number below the minimum or above the maximum. */
 export function pageSizeOf(
   argument: 'first' | 'last',
   value: number | null | undefined,
@@ -68,7 +68,7 @@ export function rangeOf(
   return { kind: 'window', offset, limit: clamp(limit, end - offset) };
 }
 
-/** What a selection wants of a connection. */
+/** The part of a connection that a selection wants. */
 export type Wanted =
   // Nothing of the page.
   | 'count'
@@ -76,12 +76,12 @@ export type Wanted =
   | 'rows'
   | 'page';
 
-/** What has to be read for a range: any page if no row of it is wanted, else a window of one row at least. */
+/** The range to read for a wanted one: any page if no row is wanted, otherwise a window of at least one row. */
 export function readingOf(range: ListRange, wanted: Wanted): ListRange | { readonly kind: 'any' } {
   if (wanted === 'count' || (range.limit === 0 && wanted === 'rows')) return { kind: 'any' };
   if (range.kind === 'tail' && range.limit > 0) return range;
   const offset = range.kind === 'window' ? range.offset : range.from;
-  // Whether the list goes on behind an empty range is part of the answer.
+  // An empty range is read as well: the answer says whether the list continues behind it.
   return { kind: 'window', offset, limit: Math.max(range.limit, 1) };
 }
 

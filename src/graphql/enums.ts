@@ -19,7 +19,7 @@ function namesOf(values: RestValues): (value: unknown) => string {
   return (value) => names.get(value) ?? 'UNKNOWN';
 }
 
-/** What REST calls an enum's value; undefined for `UNKNOWN`. */
+/** The REST value of an enum value; undefined for `UNKNOWN`. */
 export function enumRestValue(type: string, name: string): string | number | undefined {
   return restValuesOf(type)[name];
 }

@@ -18,7 +18,7 @@ export function extraEntries(extra: unknown, info: MutationInfo): [string, unkno
   const { files } = inputFieldsOf(info);
   for (const [name] of entries) {
     if (known.has(snakeCase(name))) throw refusalOf(name, info);
-    // What the body of a change of source code has beside columns are files.
+    // In the body of a change of source code, all entries beside columns are files.
     if (files !== undefined) throw ownRefusal(name, files);
   }
   return entries;

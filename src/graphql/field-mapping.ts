@@ -6,7 +6,7 @@ import { isRestOperationId, type RestOperationId } from '../rest/operation-ids.t
 /** The types whose scalar fields are columns of a REST row. */
 export type RowType = keyof typeof views;
 
-/** What a field of the schema is to the REST API. Said in the SDL by `@column` and `@rest`, and nowhere else. */
+/** The mapping of a field of the schema to the REST API. `@column` and `@rest` in the SDL are its only source. */
 export interface FieldMapping {
   /** The column that answers the field, or holds the key of the object it refers to. */
   readonly column: string | undefined;

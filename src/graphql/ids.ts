@@ -2,7 +2,7 @@ import { type IdForm, isNoun, type NodeType, type Noun, nouns, ownerTypeOf } fro
 import { type Collection, current, isTextId, type Key } from '../rest/paths.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
-/** What a global id names: `scope` is the id of the owning project or organization, empty if there is none. */
+/** The object that a global id names. `scope` is the id of the owning project or organization, empty if there is none. */
 export interface NodeId {
   readonly type: NodeType;
   readonly scope: string;
@@ -12,7 +12,7 @@ export interface NodeId {
 const integer = /^(?:0|-?[1-9]\d{0,19})$/;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** What each form of upstream ids takes, and how messages call it. */
+/** The test for each form of upstream ids, and its name in messages. */
 const forms: Readonly<Record<IdForm, { readonly accepts: (text: string) => boolean; readonly words: string }>> = {
   integer: { accepts: (text) => integer.test(text), words: 'an integer' },
   uuid: { accepts: (text) => uuid.test(text), words: 'a UUID' },
@@ -138,7 +138,7 @@ const globalStart = /^[Q-W]/;
 /** More than the base64 of any id that goes into a path, three bytes a character. */
 const maximumLength = 2200;
 
-/** What a global id names; undefined for other texts, upstream ids among them. Refuses one with `@current` in it. */
+/** Decodes a global id; undefined for other texts, such as upstream ids. Refuses an id with `@current` in it. */
 function decode(text: string): NodeId | undefined {
   if (!globalStart.test(text) || text.length > maximumLength || !/^[\w-]+$/.test(text)) return undefined;
   const decoded = Buffer.from(text, 'base64url').toString('utf8');

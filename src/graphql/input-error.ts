@@ -4,7 +4,7 @@ export class UserInputError extends Error {
   readonly code = 'BAD_USER_INPUT';
 }
 
-/** What was got, short enough for a message. */
+/** A value as messages quote it, shortened if it is long. */
 export function quoted(value: unknown): string {
   const text = JSON.stringify(value ?? null);
   return text.length <= 60 ? text : `${text.slice(0, 60)}… (${text.length} characters)`;

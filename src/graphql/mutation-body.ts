@@ -20,8 +20,8 @@ export interface CheckedWrite {
   readonly key: Key;
   readonly body: JsonObject;
   /**
-   * What has to be read before the write is sent, each once; empty if the tenant is not narrowed. Global ids are not signed,
-   * so only the upstream can show that an object is in the project that its id names.
+   * The objects that have to be read before the write is sent, each once; empty if the tenant is not narrowed. Global ids
+   * are not signed, so only the upstream can show that an object is in the project that its id names.
    */
   readonly toShow: readonly Key[];
 }
@@ -60,11 +60,11 @@ function projectIdOf({ noun, scope, id }: Key): string | undefined {
   return ownerTypeOf(noun) === 'Project' ? scope : undefined;
 }
 
-/** What ids in a body may name. */
+/** The scope of the ids in a body. */
 interface BodyScope {
   /** The project whose dashboards the input may refer to, if it is known. */
   readonly projectId?: string | undefined;
-  /** What the tenant is narrowed to, if it is. */
+  /** The reach of the tenant, if it is narrowed. */
   readonly reach: Reach | undefined;
   /** Takes every key that a tenant's body names. */
   readonly named: Key[];

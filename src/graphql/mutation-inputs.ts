@@ -25,7 +25,7 @@ export function textIn(input: object, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** What an input changes, or makes: a new object has an empty id. */
+/** The object that an input changes or makes; a new object has an empty id. */
 export interface WriteTarget {
   readonly noun: Noun;
   readonly isNew: boolean;

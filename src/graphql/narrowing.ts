@@ -3,7 +3,10 @@ import { type Reach, type Reachable, reaches } from '../rest/reach.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import { UserInputError } from './input-error.ts';
 
-/** What a tenant may not do, found before any call went out (`FORBIDDEN`). The message says what, and not what exists. */
+/**
+ * The error of an action that a tenant may not perform (`FORBIDDEN`), found before any REST call. The message names the
+ * action, and does not disclose what exists.
+ */
 export class ForbiddenError extends Error {
   override readonly name = 'ForbiddenError';
   readonly code = 'FORBIDDEN';

@@ -9,7 +9,7 @@ import { idText, type Row } from '../rest/values.ts';
 /** Relations that are under way already, by response key. */
 export type Started = ReadonlyMap<string, Promise<unknown>>;
 
-/** What a record can be made of beside its collection. */
+/** The parts of a record beside its collection. */
 export interface RecordParts {
   /** The upstream id, if it is known without the row. */
   readonly id?: string | undefined;
@@ -22,8 +22,8 @@ export interface RecordParts {
 }
 
 /**
- * What a resolver of a REST object gets as its parent: the object's key and the row that has every column its selection
- * needs. The fields that are columns are getters of the classes below, put there by `attachColumns`.
+ * The parent of resolvers of a REST object: the object's key, and the row with every column that its selection needs. The
+ * fields that are columns are getters of the classes below, added by `attachColumns`.
  */
 export class RowRecord {
   readonly noun: Noun;
@@ -108,7 +108,7 @@ export type CsvPageSource = TableSource<string>;
 /** A page of rows as `select` gives them. */
 export type RowsPageSource = TableSource<readonly unknown[]>;
 
-/** What an action on a plugin answered: the plugin, or anything else. */
+/** The answer to an action on a plugin: the plugin, or a report. */
 export interface PluginActionSource extends ReportSource {
   readonly key: Key;
   readonly plugin: RowRecord | null;

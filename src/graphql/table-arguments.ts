@@ -9,7 +9,7 @@ export interface TableArguments {
   readonly after?: string | null | undefined;
 }
 
-/** What of a table is read. */
+/** The part of a table that is read. */
 export interface TableWindow {
   readonly at: Position;
   /** From 1: upstreams take a limit of 0 for their default. */
@@ -27,7 +27,7 @@ export function tableWindowOf(
   return { at, limit };
 }
 
-/** How many rows `first` asks for. */
+/** The number of rows that `first` asks for. */
 export function tableSizeOf(first: number | null | undefined, maxPageSize: number): number {
   return pageSizeOf('first', first, maxPageSize, 1);
 }

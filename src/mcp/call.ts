@@ -12,7 +12,7 @@ import { sentencesOf } from './sentences.ts';
 import { mostCharacters, type Tool } from './tool.ts';
 import { fittingSize, type OperationLimits } from './tool-cost.ts';
 
-/** What became of the use of a tool, for metrics. */
+/** The possible results of the use of a tool, for metrics. */
 export const callResults = [
   'ok',
   // The arguments do not fit its schema: nothing was run.
@@ -25,7 +25,7 @@ export const callResults = [
   'too_large',
 ] as const;
 
-/** What became of one use of a tool. */
+/** The result of one use of a tool. */
 export type CallResult = (typeof callResults)[number];
 
 /** Collaborators and limits of the use of tools. */

@@ -73,7 +73,7 @@ function checkMirrors({ method, params }: Message, headers: IncomingHttpHeaders)
   if (typeof header !== 'string' || decoded(header) !== name) throw mismatch('Mcp-Name', header, '`params.name`', name);
 }
 
-/** What a header says; undefined if it is not encoded as it should be. */
+/** The decoded value of a header; undefined if it is not encoded correctly. */
 function decoded(header: string): string | undefined {
   const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(header) ?? [];
   if (encoded === undefined) return header;

@@ -26,7 +26,7 @@ export interface McpHandlerOptions extends OriginOptions {
   readonly send: Send;
   /** Tells who sends a request from its token; undefined: its key does. */
   readonly identify: Identify | undefined;
-  /** What tokens are for; undefined if there are none. */
+  /** The protected resource that tokens are issued for; undefined if there is none. */
   readonly resource: ProtectedResource | undefined;
   readonly bodyLimits: BodyLimits;
   readonly bodyBudget: BodyBudget;
@@ -119,7 +119,7 @@ function refusedWith(status: number, message: string, headers?: Readonly<Record<
   return new McpError(errorCodes.invalidRequest, message, { status, headers });
 }
 
-/** What an error is in the protocol's terms. */
+/** Converts an error to one of the protocol. */
 function toMcpError(error: unknown, report: (error: unknown) => void): McpError {
   if (error instanceof McpError) return error;
   const { message, extensions, http } = toPublicError(error, report);

@@ -88,7 +88,7 @@ function defaultOf(schema: GraphQLSchema, definition: VariableDefinitionNode): P
   return value === undefined || value === null ? {} : { default: value };
 }
 
-/** What ids in all of its places name; `any` if they differ. */
+/** The type that the ids in all places of a variable name; `any` if they differ. */
 function idOf(uses: readonly VariableUse[]): ReturnType<typeof namedBy> {
   const all = new Set(uses.map(namedBy));
   const [only = 'any'] = all.size === 1 ? all : [];
@@ -145,7 +145,7 @@ const dateTime =
 
 const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 
-/** What each scalar is in JSON. Half a surrogate pair aside, whatever these allow is taken. */
+/** The JSON schema of each scalar. The gateway accepts every value that these allow, except half a surrogate pair. */
 const scalars: Readonly<Record<string, JsonSchema>> = {
   Boolean: { type: 'boolean' },
   DateTime: { type: 'string', format: 'date-time', pattern: dateTime, description: 'such as 2024-05-01T10:00:00Z' },
@@ -165,7 +165,7 @@ const scalars: Readonly<Record<string, JsonSchema>> = {
 const forms = {
   integer: '(?:0|-?[1-9]\\d{0,18})',
   uuid,
-  // What a path can hold as one segment, and no global id begins with.
+  // A text that can be one segment of a path and that no global id begins with.
   text: '[a-zA-PX-Z0-9][\\w-]{0,198}',
 } as const;
 
@@ -190,7 +190,7 @@ function idSchema(named: NodeType | 'any' | 'tile', isGlobal: boolean): JsonSche
   return { type: 'string', pattern: `^(?:${texts.join('|')})$`, description };
 }
 
-/** How all global ids of a type begin: base64url writes three bytes as four characters. */
+/** The prefix of all global ids of a type: base64url writes three bytes as four characters. */
 function globalPrefix(type: NodeType): string {
   const text = `${type}:`;
   return Buffer.from(text.slice(0, text.length - (text.length % 3))).toString('base64url');

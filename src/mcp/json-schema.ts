@@ -43,7 +43,7 @@ export function allowsNull(schema: JsonSchema): boolean {
   return types.length === 0 || types.includes('null');
 }
 
-/** What is wrong with a value, one sentence for each place, of which there are at most ten; `path` is where it stands. */
+/** The faults of a value, one sentence for each place and at most ten; `path` is the place of the value. */
 export function faultsIn(value: unknown, schema: JsonSchema, path: string): readonly string[] {
   const faults: string[] = [];
   check(value, schema, path, faults);
@@ -83,7 +83,7 @@ function pathTo(path: string, name: string): string {
   return path === '' ? `\`${name}\`` : `\`${path.replaceAll('`', '')}.${name}\``;
 }
 
-/** What a value should have been; undefined if the schema allows it, what is inside of it aside. */
+/** The expectation that a value does not meet; undefined if the schema allows the value, its members apart. */
 function expectedOf(value: unknown, schema: JsonSchema): string | undefined {
   const types = typesOf(schema);
   if (types.length > 0 && !types.some((type) => isOfType(value, type))) return expectedBy(schema);
@@ -139,7 +139,7 @@ const typeWords: Readonly<Record<JsonType, string>> = {
   string: 'a string',
 };
 
-/** What a schema allows, in words. */
+/** The values that a schema allows, in words. */
 function expectedBy(schema: JsonSchema): string {
   const { enum: values, minimum, maximum, maxItems, description } = schema;
   if (values !== undefined) return `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`;

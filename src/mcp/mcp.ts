@@ -22,7 +22,7 @@ export interface McpOptions extends CallOptions, OriginOptions {
   readonly tools: () => Tools;
   /** Tells who asks from tokens; undefined: keys do. */
   readonly authenticator: Authenticator | undefined;
-  /** What tokens are for; undefined if there are none. */
+  /** The protected resource that tokens are issued for; undefined if there is none. */
   readonly resource: ProtectedResource | undefined;
   readonly corsHeaders: readonly string[];
   readonly compression: boolean;
@@ -37,7 +37,7 @@ export interface McpOptions extends CallOptions, OriginOptions {
 /** Headers that the protocol wants requests to have. */
 const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id', 'last-event-id'];
 
-/** What serves agents, by path. */
+/** Makes the handlers for agents, by path. */
 export function createMcp(options: McpOptions): ReadonlyMap<string, McpHandler> {
   const { authenticator, resource, compression, corsOrigins: origins, corsHeaders, log } = options;
   const vary = `Authorization, Origin${compression ? ', Accept-Encoding' : ''}`;

@@ -12,7 +12,7 @@ export const errorCodes = {
   unsupportedVersion: -32_022,
 } as const;
 
-/** What an error says beside its message. */
+/** Details of an error beside its message. */
 interface McpErrorOptions {
   /** The HTTP status of its answer. */
   readonly status: number;

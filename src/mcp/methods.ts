@@ -68,7 +68,7 @@ function discovered({ isPrivate }: MethodOptions): string {
 
 const complete = { resultType: 'complete' } as const;
 
-/** How long a client may keep a list, in milliseconds. */
+/** The time for which a client may keep a list, in milliseconds. */
 const listTtlMs = 60_000;
 
 function cacheable(isPrivate: boolean): JsonObject {

@@ -1,7 +1,7 @@
 import type { PublicError } from '../operation/errors.ts';
 import { isObject } from '../rest/values.ts';
 
-/** What an agent may do about an error, by its code; the codes that are not here say it in their messages. */
+/** Advice for agents about errors, by code. Errors with other codes have the advice in their messages. */
 const advice: Readonly<Record<string, string>> = {
   UPSTREAM_TIMEOUT: 'Ask again, or for less.',
   UPSTREAM_UNAVAILABLE: 'Try again later.',
@@ -14,7 +14,7 @@ const advice: Readonly<Record<string, string>> = {
 /** Most errors that an agent is told. */
 const mostErrors = 5;
 
-/** What errors mean for an agent: a sentence or two for each, with what to do about it. */
+/** Describes errors for an agent: a sentence or two for each, with advice. */
 export function sentencesOf(errors: readonly PublicError[], suggestion: string | undefined): string {
   const told = errors.slice(0, mostErrors).map((error) => sentenceOf(error, suggestion));
   const further = errors.length - told.length;
@@ -31,7 +31,7 @@ function sentenceOf({ message, path, extensions, http }: PublicError, suggestion
   return next === undefined ? told : `${told} ${next}`;
 }
 
-/** What the API found wrong with the fields of an input. */
+/** The reasons why the API rejected fields of an input. */
 function rejections(extensions: PublicError['extensions']): string {
   const { errors } = upstreamOf(extensions);
   if (!Array.isArray(errors)) return '';

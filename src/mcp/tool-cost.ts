@@ -5,20 +5,20 @@ import type { Tenant } from '../rest/tenants.ts';
 import { isList, isObject } from '../rest/values.ts';
 import type { ToolOperation } from './input-schema.ts';
 
-/** What a tool costs, over all arguments that its schema allows. */
+/** The cost of a tool over all arguments that its schema allows. */
 export interface ToolCost {
   /** REST calls of one use of the tool: at least, without what is cached, and at most. */
   readonly lower: number;
   readonly upper: number;
-  /** How many calls wait for one another at most, one after the other. */
+  /** The longest chain of calls that wait for one another. */
   readonly waves: number;
-  /** How many JSON objects its largest answer has; infinite if that is not known. */
+  /** The number of JSON objects in its largest answer; infinite if that is not known. */
   readonly objects: number;
   /** The same as a sentence. */
   readonly line: string;
 }
 
-/** What costs are worked out with. */
+/** The limits that costs are determined with. */
 export interface CostLimits {
   /** Most REST calls that an operation may make. */
   readonly maxUpstreamCalls: number;

@@ -11,7 +11,7 @@ import { type CostLimits, costOf, type ToolCost } from './tool-cost.ts';
 /** The most characters of an answer: agents pay for each of them. */
 export const mostCharacters = 100_000;
 
-/** What tools are made with. */
+/** Collaborators and limits of tools. */
 export interface ToolOptions extends CostLimits {
   readonly schema: GraphQLSchema;
   readonly maxPageSize: number;
@@ -72,7 +72,7 @@ export class Tool {
     this.#annotations = annotationsOf(operation, fields);
   }
 
-  /** What it costs callers of a tenant. */
+  /** The cost of the tool for callers of a tenant. */
   costFor(tenant: Tenant | undefined): ToolCost {
     const key = tenant?.reach === undefined ? this : tenant;
     const known = this.#costs.get(key) ?? costOf(this.#operation, tenant);
@@ -99,7 +99,7 @@ export class Tool {
     return [...this.rootFields].every((field) => tenant.mutations.has(field));
   }
 
-  /** What makes it a poor tool, for people who write documents. */
+  /** Hints for authors of documents about what makes it a poor tool. */
   get hints(): readonly string[] {
     const { upper, objects } = this.costFor(undefined);
     const largest = objects * usualCharacters;
@@ -114,7 +114,7 @@ export class Tool {
     ];
   }
 
-  /** What it is made of. */
+  /** The operation of the tool. */
   get operation(): ToolOperation {
     return this.#operation;
   }
@@ -142,7 +142,7 @@ function rootFieldsOf({ schema, document, operation }: ToolOperation): readonly 
   });
 }
 
-/** What its author says of it, else what the schema says of its fields. */
+/** The author's description of the tool; otherwise, the schema's descriptions of its fields. */
 function descriptionOf({ description }: OperationDefinitionNode, fields: readonly RootField[]): string {
   return oneLine(description?.value ?? [...new Set(fields.map((field) => field.description))].join(' '));
 }
@@ -151,7 +151,7 @@ function annotationsOf({ operation }: OperationDefinitionNode, fields: readonly 
   const isQuery = operation === 'query';
   return {
     readOnlyHint: isQuery,
-    // What only adds takes nothing away.
+    // An operation that only adds is not destructive.
     destructiveHint: !isQuery && !fields.every(({ name }) => name.startsWith('create')),
     // RFC 9110 §9.2.2; the API's PATCH sets members to values.
     idempotentHint: isQuery || fields.every(({ method }) => method !== undefined && method !== 'POST'),

@@ -28,7 +28,7 @@ export interface VariableUse {
   readonly parent: string;
   /** The field that has the argument; undefined for a field of an input object. */
   readonly field: string | undefined;
-  /** What the field answers, if that is an object. */
+  /** The type that the field answers, if that is an object. */
   readonly answer: string | undefined;
   /** True if the variable is one of the items of a list. */
   readonly isItem: boolean;
@@ -121,7 +121,10 @@ export function isPageSize({ argument, field }: Pick<VariableUse, 'argument' | '
   return field !== undefined && pageSizes.has(argument.name);
 }
 
-/** What an id in a place names: a type of objects, any of them, or the tile of a dashboard. Undefined if it is no id. */
+/**
+ * The type that an id in a place names: a type of objects, any of them, or the tile of a dashboard. Undefined if the
+ * place holds no id.
+ */
 export function namedBy({
   argument,
   parent,

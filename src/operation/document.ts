@@ -110,7 +110,7 @@ function prepareOperation(
   return preparedOf(options, parsed, document, operation, { compile: 'when repeated', listed: false, onCompile });
 }
 
-/** How an operation is prepared: when it is compiled, and whether its document is listed. */
+/** Settings of one preparation: when the operation is compiled, and whether its document is listed. */
 interface Preparation {
   readonly compile: 'when repeated' | 'at once';
   readonly listed: boolean;

@@ -22,7 +22,7 @@ interface Sampling {
   /** A large number. */
   readonly many: number;
   readonly number: number;
-  /** What the caller's tenant may reach, if it is narrowed: what lies beyond costs nothing. */
+  /** The reach of the caller's tenant, if it is narrowed: objects beyond it cost nothing. */
   readonly reach: Reach | undefined;
 }
 

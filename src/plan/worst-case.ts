@@ -100,7 +100,7 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
 /** A plan, and the variables that it is of. */
 type Found = CheckedPlan & { readonly variables: Variables };
 
-/** What one variable changes may depend on those that are looked at after it. */
+/** The most rounds over all variables: the effect of one variable may depend on those that are examined after it. */
 const mostRounds = 3;
 
 /** True if the values are of another sort than the operation takes: nothing would be called. */

@@ -2,7 +2,7 @@ import type { DashboardResolvers } from '../graphql/generated/resolvers.ts';
 import { fetchRecord } from './by-id.ts';
 import { fetchReferred } from './references.ts';
 
-/** What a dashboard refers to; its own fields are columns. */
+/** The objects that a dashboard refers to. Its own fields are columns. */
 export const Dashboard: DashboardResolvers = {
   project: ({ scope }, _args, context, info) =>
     fetchRecord({ noun: 'Project', scope: '', id: scope }, 'assumed', context, info),

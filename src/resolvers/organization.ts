@@ -35,7 +35,7 @@ export const Organization: OrganizationResolvers = {
   unusedPlugins: ({ id }, _args, context, info) => fetchUnused(plugins(id), context, info),
 };
 
-/** What follows from the real id of an organization; what `@current` stands for is read. */
+/** Applies a function to the real id of an organization. The id behind `@current` is read. */
 function toReal(
   { id }: OrganizationRecord,
   { loaders }: GatewayContext,

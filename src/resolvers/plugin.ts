@@ -2,7 +2,7 @@ import type { PluginResolvers } from '../graphql/generated/resolvers.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import { namedOrganization, organizationRecord } from './references.ts';
 
-/** What a plugin refers to, and what is read below it; its own fields are columns. */
+/** The objects that a plugin refers to, and those below it. Its own fields are columns. */
 export const Plugin: PluginResolvers = {
   // A global plugin may be owned by another organization than the one that lists it.
   organization: (plugin, _args, context) => {

@@ -14,7 +14,7 @@ import {
 import { eventConnection, listConnection } from './lists.ts';
 import { fetchReferred, organizationIn } from './references.ts';
 
-/** What a project refers to, and what is read below it; its own fields are columns. */
+/** The objects that a project refers to, and those below it. Its own fields are columns. */
 export const Project: ProjectResolvers = {
   organization: (project, _args, context) => organizationIn(project, 'organization', context),
   primaryDashboard: (project, _args, context, info) =>

@@ -19,7 +19,7 @@ const mutations: Resolvers['Mutation'] & object = { ...projectMutations, ...dash
 /** The names of all mutations. */
 export const mutationNames: readonly string[] = Object.keys(mutations);
 
-/** What the fields do that are not columns of a row. */
+/** The resolvers of all fields that are not columns of a row. */
 export const resolvers: Resolvers = {
   DateTime,
   JSON: JSONValue,

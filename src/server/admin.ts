@@ -88,7 +88,7 @@ const maxBytes = 4096;
 /** The target that a request asks to purge; undefined if the request is malformed. */
 async function targetIn(request: IncomingMessage): Promise<PurgeTarget | undefined> {
   let text = '';
-  // What is too much is read, too, and dropped: the next request on the connection comes after it.
+  // Input beyond the limit is read and dropped, because the next request on the connection comes after it.
   for await (const chunk of request.setEncoding('utf8')) if (text.length <= maxBytes) text += String(chunk);
   if (text.length > maxBytes) return undefined;
   const value = parsed(text);

@@ -5,7 +5,7 @@ import { optional, type SettingsReader } from './reader.ts';
 import { Fault, type Kind } from './settings.ts';
 import { publicUrl } from './urls.ts';
 
-/** What agents are served. */
+/** The settings of the endpoint for agents. */
 export const mcpSettings = {
   tools: optional('MCP_TOOLS', toolNames('Listed operations that agents may use as tools at `/mcp`; unset: none')),
   publicUrl: optional(
@@ -14,7 +14,7 @@ export const mcpSettings = {
   ),
 };
 
-/** What agents are served. */
+/** The settings of the endpoint for agents. */
 export interface McpConfig {
   readonly tools: ToolNames;
   /** The URL under which clients reach the gateway; undefined if they are on this machine. */

@@ -22,8 +22,8 @@ function protocolOf(endpoint: string, environment: Environment): string {
 }
 
 /**
- * True if OpenTelemetry's own variables ask for traces. Its SDK sends them by default; here it has to be set where to, or
- * to be given a file that says so.
+ * True if OpenTelemetry's own variables ask for traces. Its SDK sends them by default; the gateway requires that the
+ * destination is set, or a configuration file that names it.
  */
 function asksForTraces(environment: Environment): boolean {
   const value = (name: string): string => environment[name]?.trim().toLowerCase() ?? '';

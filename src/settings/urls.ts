@@ -160,7 +160,7 @@ export function shownUrl(source: string): string {
   return `${protocol}//${host}${parts.length === 0 ? '' : ` with ${parts.join(', ')}`}`;
 }
 
-/** What of several URLs, separated by commas, may be shown. */
+/** The parts of several URLs, separated by commas, that may be shown. */
 export function shownUrls(source: string): string {
   // A password may hold a comma, too.
   return hasCredentials(source) ? 'a URL with a user or a password' : source.split(',').map(shownUrl).join(', ');
