@@ -62,10 +62,7 @@ const brokenUses: Readonly<
   DIRECTIVE_LOCATION_REMOVED: (location, directive) => [placement(directive, location)],
 };
 
-/**
- * The coordinates of a field on a type and on all types that implement it: a selection on an interface applies to all of
- * them.
- */
+/** The fields of an interface; none for other types. A selection on an interface applies to all types that implement it. */
 function fieldsOf(schema: GraphQLSchema, name: string): readonly string[] {
   const type = schema.getType(name);
   return isInterfaceType(type) ? Object.values(type.getFields()).map(String) : [];

@@ -27,8 +27,8 @@ export function findMisspelt(reader: SettingsReader, settings: Readonly<Record<s
 }
 
 /**
- * The name in `known` that is nearest to `name`, ignoring case; undefined if more than every fourth letter differs from
- * each.
+ * The name in `known`, all in capitals, that is nearest to `name`; undefined if none is near. At most every fourth letter
+ * may differ.
  */
 export function nearestOf(name: string, known: readonly string[]): string | undefined {
   const capitals = name.toUpperCase();
