@@ -10,10 +10,10 @@ import type { Position } from './positions.ts';
 import { type TablePage, toCsvPage, toRowsPage } from './table-pages.ts';
 import { isObject, type JsonObject, type Row } from './values.ts';
 
-/** What can be read below all plugins of an organization. */
+/** The reports on all plugins of an organization. */
 export type PluginsReport = 'activity' | 'exports_unsubscribe_configs' | 'repository' | 'unused';
 
-/** What can be done to one plugin. */
+/** The actions on one plugin. */
 export type PluginAction = keyof typeof pluginActions;
 
 /** The check is a GET, although it notes what it finds: it is sent as a write, once and not shared. */
@@ -30,7 +30,7 @@ const pluginsReports: Readonly<Record<PluginsReport, RestOperation>> = {
   unused: operations.listUnusedPlugins,
 };
 
-/** What the API does with rows of each noun; undefined if it does not. */
+/** The operations on rows of each noun; undefined if the API has none. */
 const rowOperations = mapNouns((noun) => ({
   get: operations[`get${noun}` as const],
   list: operations[`list${noun}s` as const],
@@ -44,13 +44,13 @@ export function listOperationOf(noun: Noun): RestOperation {
   return rowOperations[noun].list;
 }
 
-/** Which values of events to list: of the property `key`, in events of the name `event_name`. */
+/** The values of events to list: those of the property `key`, in events of the name `event_name`. */
 export interface ValuesQuery {
   readonly key: string | undefined;
   readonly event_name: string | undefined;
 }
 
-/** The operations of the REST API, by what they do. Everything above speaks of keys, lists and rows only. */
+/** The operations of the REST API, by purpose. All code above this layer deals in keys, lists and rows only. */
 export interface RestApi {
   /** `GET …/{id}/`, the detail view. */
   readonly fetchRow: (key: Key) => Promise<Row>;
@@ -68,15 +68,15 @@ export interface RestApi {
   readonly fetchEventValuesCsv: (projectId: string, values: ValuesQuery) => Promise<string>;
   /** `GET …/plugins/{id}/source/`. */
   readonly fetchPluginSource: (key: Key) => Promise<unknown>;
-  /** `GET …/plugins/<report>/`, from its start, or as a page of it said that it goes on. */
+  /** `GET …/plugins/<report>/`, from its start, or with the query of a page's `next`. */
   readonly fetchPluginsReport: (organizationId: string, report: PluginsReport, query?: string) => Promise<unknown>;
   /** `POST` to a collection. */
   readonly createRow: (collection: Collection, body: JsonObject, action?: 'create_from_template_json') => Promise<Row>;
-  /** `PATCH` of a row, or of what hangs below it. */
+  /** `PATCH` of a row, or of an action below it. */
   readonly changeRow: (key: Key, body: JsonObject, action?: 'move_tile') => Promise<Row>;
-  /** Any of these actions, below `…/plugins/{id}/`: any shape, null without a body. A GET sends no body. */
+  /** An action below `…/plugins/{id}/`. Answers any shape, or null without a body. A GET sends no body. */
   readonly actOnPlugin: (key: Key, action: PluginAction, body: JsonObject) => Promise<unknown>;
-  /** `DELETE` of a row: what it answered, if anything. */
+  /** `DELETE` of a row. Answers the body, if there is one. */
   readonly deleteRow: (key: Key) => Promise<unknown>;
 }
 
@@ -91,7 +91,7 @@ export class ClientApi implements RestApi {
   fetchRow(key: Key): Promise<Row> {
     return this.#client.getJson(rowOperations[key.noun].get, rowPath(key)).then((body) => {
       const row = toRow(body);
-      // Another server answers with an object of its own: without a column of the noun it is no row.
+      // Another server may answer with an object of its own: an object without any column of the noun is no row.
       if (views[key.noun].detail.some((column) => Object.hasOwn(row, column))) return row;
       throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
     });
@@ -162,7 +162,7 @@ function operationNamed(id: string): RestOperation | undefined {
   return isRestOperationId(id) ? operations[id] : undefined;
 }
 
-/** The operation that writes rows of a noun. Throws for a noun of which rows are read only. */
+/** The operation that writes rows of a noun. Throws for a noun whose rows are read-only. */
 function writing(noun: Noun, verb: 'create' | 'update' | 'delete'): RestOperation {
   const operation = rowOperations[noun][verb];
   if (operation === undefined) throw new TypeError(`expected a noun with an operation to ${verb}, but got ${noun}`);

@@ -15,7 +15,7 @@ export interface CachingOperation extends CallingOperation {
   readonly cache: OperationCache;
 }
 
-/** What a client with a cache is made of. */
+/** Options of a client with a cache. */
 export interface CachedClientOptions {
   readonly cache: RestCache;
   readonly upstream: Pick<UpstreamResources, 'bodies' | 'eventLoop'>;
@@ -25,13 +25,13 @@ export interface CachedClientOptions {
   readonly createClient: (operation: CachingOperation) => CallerClient;
 }
 
-/** Reads an answer anew, from a target that holds all that the old one did for those who ask. */
+/** Reads an answer anew, from a target that holds at least the rows of the old one. */
 type Refreshing = (client: CallerClient, target: string) => Promise<unknown>;
 
-/** A refresh is one call, and one more if it fails in a way that is worth another. */
+/** The most calls of a refresh: one, and one retry. */
 const callsOfRefresh = 2;
 
-/** While another gateway reads an answer anew, Redis is asked for that after so long again, in milliseconds. */
+/** The interval at which Redis is asked for the answer that another gateway reads anew, in milliseconds. */
 const untilReadMs = 100;
 
 /** One operation's calls through the cache: its reads may be answered without one, its writes renew the key's epoch. */
@@ -61,8 +61,8 @@ export class CachedClient implements RestClient {
   }
 
   /**
-   * Keeps answers from before a write, and from while it is under way, from being given after it: the key gets a new epoch
-   * before the write is sent, and another when it has ended.
+   * Sends a write. The key gets a new epoch before the write is sent, and another when it has ended. So no answer from
+   * before the write, or from while it was in flight, is given after it.
    */
   async write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
@@ -76,7 +76,7 @@ export class CachedClient implements RestClient {
     try {
       return await this.#watched(this.#client.write(operation, target, body, { beforeSend }));
     } catch (error) {
-      // What has no answer may still arrive, at the latest when the upstream gives it up. A 5xx may be that of a proxy.
+      // A write without an answer may still arrive, at the latest when the upstream gives it up. A 5xx may be a proxy's.
       if (sending.hasBegun && (statusOf(error) ?? 500) >= 500) setTimeout(() => void renew(), cache.lateMs).unref();
       throw error;
     } finally {
@@ -84,7 +84,7 @@ export class CachedClient implements RestClient {
     }
   }
 
-  /** Nothing is found for an operation that has ended: its client refuses the read. */
+  /** Looks an answer up. An operation that has ended finds none, and its client refuses the read. */
   #find(operation: RestOperation, kind: AnswerKind, target: string): ReturnType<OperationCache['find']> {
     const { deadline, cache } = this.#options.operation;
     return deadline.ended === undefined ? cache.find(operation, kind, target) : undefined;
@@ -107,7 +107,9 @@ export class CachedClient implements RestClient {
     return this.#watched(call(this.#client), target);
   }
 
-  /** An answer of the cache; its memory counts for the operation as if it had been read for it. Read anew if it is stale. */
+  /**
+   * Gives a cached answer. Its memory counts for the operation as if the operation had read it. A stale answer is refreshed.
+   */
   #give<T>(answer: CachedAnswer, value: T, read: CachedRead, call: Refreshing): Promise<T> {
     const { upstream, operation } = this.#options;
     const { deadline, calls, cache } = operation;
@@ -137,8 +139,8 @@ export class CachedClient implements RestClient {
   }
 
   /**
-   * Reads an answer anew, unless that is under way, here or elsewhere, or another gateway has. The operation does not wait
-   * for it, and may end before.
+   * Refreshes an answer, unless a refresh is in flight in this or another gateway, or another gateway has just done it. The
+   * operation does not wait for it, and may end before it.
    */
   #refresh(answer: CachedAnswer, read: CachedRead, call: Refreshing): void {
     const { cache, operation, createClient } = this.#options;
@@ -156,18 +158,21 @@ export class CachedClient implements RestClient {
     const readAnew = async (): Promise<void> => {
       const asked = own.refreshOf({ ...read, target });
       const where = asked instanceof Promise ? await asked : asked;
-      // If it is gone, it is gone in a page of any size: both targets are forgotten.
+      // A list that is gone is gone in pages of any size: both targets are forgotten.
       if (where === 'here') await this.#watched(call(client, target), target, read.target);
       else if (where === 'elsewhere') await delay(untilReadMs, undefined, { ref: false });
     };
-    // If it fails, the answer stays for as long as it may.
+    // If the refresh fails, the answer stays for as long as it may be used.
     readAnew().then(end, () => {
       answer.refreshFrom = cache.now() + Math.min(answer.version.freshMs, cache.refreshMs);
       end();
     });
   }
 
-  /** An answer of the upstream, once no operation that begins later is given what it shows to be no longer true. */
+  /**
+   * Passes the answer of the upstream on. It waits until later operations are not given cached answers that this one has
+   * shown to be untrue.
+   */
   async #watched<T>(answer: Promise<T>, ...targets: readonly string[]): Promise<T> {
     const { cache } = this.#options.operation;
     try {

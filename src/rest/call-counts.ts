@@ -3,12 +3,12 @@ import type { RestOperation } from './operation-ids.ts';
 import type { Attempt, Gate, Outcome } from './resilience/gate.ts';
 import type { Fault } from './transport/transport.ts';
 
-/** How often the calls of one operation ended one way. */
+/** The number of calls of one operation with one outcome. */
 export interface CallCount {
   readonly method: string;
   /** Such as `/api/projects/:id/events/`. */
   readonly route: string;
-  /** The HTTP status, or why there was none. */
+  /** The HTTP status, or the fault if there was none. */
   readonly outcome: number | Fault;
   readonly count: number;
 }
@@ -16,13 +16,13 @@ export interface CallCount {
 /** Upper bounds of the buckets of durations, in seconds. */
 export const durationBounds: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Most outcomes that are counted apart: an upstream could answer each operation with each status that there is. */
+/** The most pairs of operation and outcome that are counted. The upstream could answer each operation with any status. */
 const maximumCounts = 1000;
 
-/** Most tenants that are counted apart. */
+/** The most tenants that are counted by name. */
 export const mostTenants = 100;
 
-/** All tenants beyond those. */
+/** The name under which all further tenants are counted. */
 export const otherTenants = 'other';
 
 /** Counts the calls that were sent, by operation and outcome and by tenant, and how long they took, by route. */
@@ -32,7 +32,7 @@ export class CallCounts implements Gate {
   readonly #durations = new Map<string, Tally>();
   readonly #byTenant = new Map<string, number>();
 
-  /** It keeps nothing back. */
+  /** Lets every attempt pass. */
   enter(): undefined {
     return undefined;
   }

@@ -5,15 +5,15 @@ export type TraceContext = Readonly<Record<string, string>>;
 
 /** Follows the REST calls of one operation, for a tracing system. */
 export interface CallSpans {
-  /** A call of this REST operation goes out; `resends` says how often it has been sent already. */
+  /** Begins the span of a call that is sent; `resends` is the number of earlier attempts. */
   readonly begin: (operation: RestOperation, resends: number) => CallSpan;
-  /** The operation is answered by what another one's span stands for; `trace` names that span. */
+  /** Links the operation to another operation's call that it joined; `trace` names the span of that call. */
   readonly share: (trace: TraceContext) => void;
 }
 
 /** One REST call as a tracing system sees it. */
 export interface CallSpan {
-  /** What goes upstream in place of the operation's own trace context. */
+  /** The trace context that is sent upstream in place of the operation's own. */
   readonly trace: TraceContext;
   readonly answered: (status: number) => void;
   readonly failed: (error: unknown) => void;

@@ -4,14 +4,14 @@ import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import { acceptedCodings, decodeBody, textOf } from './transport/content-coding.ts';
 import type { RawResponse } from './transport/transport.ts';
 
-/** How long the upstream has to answer, in milliseconds. */
+/** The longest that the upstream may take to answer, in milliseconds. */
 const checkMs = 5000;
 
 const path = '/api/projects/';
 
 /**
- * Asks the upstream for its projects once, without a key, and notes what came. Any answer of the API
- * will do, a refusal too. Resolves to a phrase for people; never rejects.
+ * Asks the upstream for its projects once, without a key, and notes the result. Any answer of the API counts, also a
+ * refusal. Resolves to a phrase for people; never rejects.
  */
 export async function checkUpstream(upstream: UpstreamResources): Promise<string> {
   const failure = await askOnce(upstream);
@@ -27,7 +27,7 @@ export async function checkUpstream(upstream: UpstreamResources): Promise<string
 /** Why the API did not answer. */
 interface Failure {
   readonly reason: FailureReason;
-  /** Undefined if something answered. */
+  /** Undefined if a server answered. */
   readonly error?: unknown;
 }
 
@@ -61,7 +61,7 @@ async function reasonIn(response: RawResponse, maxBodyBytes: number): Promise<Fa
   try {
     const coding = headers['content-encoding'];
     const text = coding === undefined ? textOf(body) : await decodeBody(body, coding, maxBodyBytes);
-    // There is no key that the error could hold.
+    // No key was sent, so the error cannot hold one.
     if (status < 200 || status > 299) return reasonOf(toUpstreamError(status, headers, text, ''));
     JSON.parse(text);
     return undefined;

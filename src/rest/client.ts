@@ -14,16 +14,16 @@ import type { SingleFlight } from './single-flight.ts';
 import { acceptedCodings } from './transport/content-coding.ts';
 import type { DecodedResponse } from './transport/decode-response.ts';
 
-/** What REST calls have to know of the operation that makes them. */
+/** The part of an operation that its REST calls need. */
 export interface CallingOperation {
   readonly deadline: OperationDeadline;
   readonly calls: OperationCalls;
   readonly trace?: TraceContext;
-  /** Follows its calls; undefined without tracing. */
+  /** The spans of its calls; undefined without tracing. */
   readonly spans?: CallSpans | undefined;
   /** True if no client waits for its calls. */
   readonly isBackground?: boolean;
-  /** What it has of the cache; undefined if nothing is cached. */
+  /** Its view of the cache; undefined if nothing is cached. */
   readonly cache?: OperationCache | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface RestClient {
   readonly write: (operation: RestOperation, target: string, body?: unknown) => Promise<unknown>;
 }
 
-/** How reads of one media type are asked for and understood, and those of them that are in flight. */
+/** The request headers and the decoder of reads of one media type, and its reads in flight. */
 interface ReadFormat<T> {
   readonly kind: AnswerKind;
   readonly accept: string;
@@ -45,7 +45,7 @@ interface ReadFormat<T> {
   readonly inFlight: SingleFlight<UpstreamCall<T>>;
 }
 
-/** What the clients of all operations share. */
+/** The resources that the clients of all operations share. */
 export interface Shared {
   readonly upstream: UpstreamResources;
   readonly json: ReadFormat<unknown>;
@@ -99,7 +99,7 @@ export class CallerClient implements RestClient, CallOwner {
     const headers = this.#headers(json.accept);
     if (body !== undefined) headers['content-type'] = 'application/json';
     const decode = operation.method === 'DELETE' ? deletedJson : writtenJson;
-    // Reads that began before a write, or during it, are shared with none that comes after it.
+    // Reads that begin after a write never join those from before or during it.
     const invalidate = (): void => {
       json.inFlight.invalidate(this.caller.sharingKey);
       csv.inFlight.invalidate(this.caller.sharingKey);
@@ -148,7 +148,7 @@ export class CallerClient implements RestClient, CallOwner {
     return answer;
   }
 
-  /** Why the operation may make no more calls; undefined: it may, and one is counted. */
+  /** Reserves a call. Returns the error if the operation may make no more. */
   #refusal(): UpstreamError | undefined {
     const { deadline, calls } = this.#operation;
     if (deadline.ended !== undefined) return deadline.ended;

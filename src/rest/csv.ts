@@ -1,4 +1,7 @@
-/** What is read of a CSV text (RFC 4180): how many records follow the line of names, and cells of the first of them. */
+/**
+ * The parts of a CSV text (RFC 4180) that are read: the number of records behind the line of names, and cells of the first
+ * one.
+ */
 export interface CsvTable {
   /** Records without the line of names and without empty lines. */
   readonly rows: number;
@@ -28,7 +31,7 @@ const quoteOrLineEnd = /"|\r\n|\r|\n/g;
 /** The records that are not empty, the line of names among them. */
 function* recordsOf(text: string): Generator<string> {
   let start = 0;
-  // An escaped quote is two, and so changes nothing.
+  // An escaped quote is two quotes, and so changes nothing.
   let isQuoted = false;
   for (const { index, 0: found } of text.matchAll(quoteOrLineEnd)) {
     if (found === '"') isQuoted = !isQuoted;

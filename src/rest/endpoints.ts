@@ -2,7 +2,7 @@ import { operations } from './generated/views.ts';
 import { type Noun, nounNames, nouns } from './nouns.ts';
 import { isRestOperationId, type RestOperationId } from './operation-ids.ts';
 
-/** What a REST operation is about, as the template of its path says. */
+/** The subject of a REST operation, read from the template of its path. */
 export interface Endpoint {
   readonly operation: RestOperationId;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -10,11 +10,11 @@ export interface Endpoint {
   readonly noun: Noun;
   /** True if the path names one row. */
   readonly isRow: boolean;
-  /** What follows the collection or the row; empty for these themselves. */
+  /** The part of the path behind the collection or the row; empty for these themselves. */
   readonly report: string;
 }
 
-/** Templates have the one form of all paths (see `paths.ts`), with a parameter in the place of each id. */
+/** The one form of all templates (see `paths.ts`), with a parameter in the place of each id. */
 const template = /^\/api\/(?:\w+\/\{(?!id\})\w+\}\/)?(?<collection>\w+)\/(?<row>\{id\}\/)?(?<report>.*)$/;
 
 const endpoints = new Map(

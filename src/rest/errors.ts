@@ -1,7 +1,7 @@
 import type { Surface } from './operation-ids.ts';
 import type { Rejection } from './rejections.ts';
 
-/** What went wrong with a REST call, in the words of the public contract (`extensions.code`). */
+/** The codes of failed REST calls, as the public contract names them (`extensions.code`). */
 export type UpstreamErrorCode =
   | 'UNAUTHENTICATED'
   | 'FORBIDDEN'
@@ -18,14 +18,14 @@ export type UpstreamErrorCode =
   // Refused by the gateway itself: the operation has made as many calls, or answered as much, as it may.
   | 'COST_LIMIT_EXCEEDED';
 
-/** What of an upstream's error may reach a client (`extensions.upstream`). `retryAfter` is in seconds. */
+/** The parts of an upstream's error that may reach a client (`extensions.upstream`). `retryAfter` is in seconds. */
 export interface UpstreamErrorDetails {
   readonly status?: number;
   readonly code?: string;
   readonly attr?: string;
   readonly detail?: string;
   readonly retryAfter?: number;
-  /** What was wrong with the fields of a request body. */
+  /** The complaints about fields of the request body. */
   readonly errors?: readonly Rejection[];
 }
 
@@ -69,8 +69,8 @@ export interface BudgetShortage {
 }
 
 /**
- * The gateway itself refuses a call: the budget of its key is spent, or too many calls wait already. An operation that has
- * sent none ends with that.
+ * The error of a call that the gateway itself refuses: the budget of its key is spent, or too many calls wait. It ends an
+ * operation that has sent no call.
  */
 export class Refusal extends UpstreamError {
   readonly shortage: BudgetShortage | undefined;
@@ -87,35 +87,38 @@ export class CertificateWanted extends Error {
   override readonly name = 'CertificateWanted';
 }
 
-/** The process has no room for more of what the upstream answers. It ends the operation that would have kept it. */
+/** The error if the process has no room for more upstream bodies. It ends the operation that would have kept them. */
 export const noRoomForBodies = new UpstreamError('OVERLOADED', undefined, 'no room for bodies');
 
-/** The upstream does not know the key: no call with it can succeed. A key that only lacks a right is FORBIDDEN. */
+/**
+ * True if the upstream does not know the key, so that no call with it can succeed. A key that only lacks a right is
+ * FORBIDDEN.
+ */
 export function isUnauthenticated(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.code === 'UNAUTHENTICATED';
 }
 
-/** The operation has made as many calls as it may. */
+/** True if the operation has reached its limit of calls or of its answer. */
 export function isCostLimit(error: unknown): boolean {
   return error instanceof UpstreamError && error.code === 'COST_LIMIT_EXCEEDED';
 }
 
-/** The key has used up its calls, as the upstream or the gateway counts them. */
+/** True if the key has used up its calls, as the upstream or the gateway counts them. */
 export function isRateLimited(error: unknown): boolean {
   return error instanceof UpstreamError && error.code === 'RATE_LIMITED';
 }
 
-/** The key may not read, or do, what was asked for. */
+/** True if the key lacks the right to what was asked for. */
 export function isForbidden(error: unknown): boolean {
   return error instanceof UpstreamError && error.code === 'FORBIDDEN';
 }
 
-/** The upstream says that the object does not exist. */
+/** True if the upstream says that the object does not exist. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof UpstreamError && error.code === 'NOT_FOUND';
 }
 
-/** What was thrown, as an Error. */
+/** Makes an Error of a thrown value. */
 export function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error('not an Error was thrown', { cause: error });
 }

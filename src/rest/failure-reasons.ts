@@ -8,10 +8,13 @@ import { TransportError } from './transport/transport.ts';
  */
 export type FailureReason = keyof typeof meanings;
 
-/** What a call failed at: the proxy, which has then not asked the upstream, or the upstream and the rest of the way to it. */
+/**
+ * The place where a call failed: at the proxy, before the upstream was asked, or at the upstream or elsewhere on the way to
+ * it.
+ */
 export type FailurePlace = 'upstream' | 'proxy';
 
-/** What each reason means, as the log says it. */
+/** The meaning of each reason, for the log. */
 const meanings = {
   ECONNREFUSED: 'nothing listens at this address and port',
   ECONNRESET: 'the connection was reset',
@@ -52,26 +55,26 @@ const meanings = {
   OTHER: 'an error that the gateway does not know',
 } as const;
 
-/** Every reason that there is. */
+/** All reasons. */
 export const failureReasons: readonly FailureReason[] = Object.keys(meanings).filter(isReason);
 
-/** What some reasons mean of a proxy. */
+/** The meaning of some reasons if the proxy is the place. */
 const proxyMeanings: Readonly<Partial<Record<FailureReason, string>>> = {
   CLIENT_CERTIFICATE_REFUSED: 'the proxy wants a client certificate, and the gateway never shows one to a proxy',
   NOT_TLS: 'this port does not speak TLS: the URL of the proxy should begin with http://',
 };
 
-/** What a reason means, for people. */
+/** The meaning of a reason, for people. */
 export function meaningOf(reason: FailureReason, place: FailurePlace): string {
   return (place === 'proxy' ? proxyMeanings[reason] : undefined) ?? meanings[reason];
 }
 
-/** A reason and what it means, as one phrase. */
+/** A reason and its meaning, as one phrase. */
 export function explained(reason: FailureReason, place: FailurePlace): string {
   return `${reason}${place === 'proxy' ? ' of the proxy' : ''}: ${meaningOf(reason, place)}`;
 }
 
-/** Where the reason of a failed call lies. */
+/** The place where a call failed. */
 export function placeOf(error: unknown): FailurePlace {
   return proxyFailureIn(error) === undefined ? 'upstream' : 'proxy';
 }
@@ -107,7 +110,7 @@ function reasonOfTransport({ fault, cause }: TransportError): FailureReason {
   return reasonOfCause(cause);
 }
 
-/** The innermost error that has a known code decides: undici wraps what Node says. */
+/** The reason of an error's cause. The innermost error with a known code decides, because undici wraps Node's errors. */
 function reasonOfCause(cause: unknown): FailureReason {
   if (cause instanceof AggregateError) return reasonOfCause(cause.errors.at(-1));
   if (!(cause instanceof Error)) return 'OTHER';
@@ -138,7 +141,7 @@ const byCode: Readonly<Record<string, FailureReason>> = {
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'CLIENT_CERTIFICATE_REFUSED',
 };
 
-/** undici says in its messages only that a proxy wants a password, or that a body was cut short. */
+/** The reason that only undici's message shows: a proxy wants a password, or a body was cut short. */
 function reasonInMessage({ message }: Error): FailureReason | undefined {
   if (message.endsWith('(Invalid EOF state)')) return 'CONNECTION_CLOSED';
   return message.includes('(407)') ? 'PROXY_AUTHENTICATION_REQUIRED' : undefined;

@@ -58,8 +58,8 @@ export function fromTransport(error: TransportError): UpstreamError {
 }
 
 /**
- * Statuses that say something of the key, of its limits, or of what exists. They count only with an error in the API's own
- * JSON: a proxy, or another server at the API's address, answers with the same statuses, and often without a body.
+ * Statuses that make a statement about the key, its limits, or the existence of an object. They count only with an error in
+ * the API's own JSON. A proxy, or another server at the API's address, answers with the same statuses, often without a body.
  */
 const statementStatuses: ReadonlySet<number> = new Set([401, 402, 403, 404, 410, 429, 451]);
 
@@ -77,7 +77,7 @@ function isApiError({ type, code, detail }: JsonObject): boolean {
 /** Codes of the API that say that it does not know the key; seen with 403 as well as 401. */
 const ofTheKey: ReadonlySet<string> = new Set(['not_authenticated', 'authentication_failed']);
 
-/** Only the API itself blames the client: a page of a proxy's says nothing of the input. */
+/** The code of a status. Only the API itself can blame the client: a page of a proxy says nothing about the input. */
 function codeOf(status: number, isApi: boolean): UpstreamErrorCode {
   if (status >= 500) return 'UPSTREAM_UNAVAILABLE';
   if (status < 400) return 'UPSTREAM_INVALID_RESPONSE';
@@ -101,7 +101,10 @@ const clientCodes: Readonly<Record<number, UpstreamErrorCode>> = {
   451: 'FORBIDDEN',
 };
 
-/** An error of the API's is a few hundred characters; what is much longer is not one, and may take much memory once parsed. */
+/**
+ * The longest text that is read as an error of the API, in characters. The API's errors have a few hundred; much longer
+ * texts are no errors of the API, and may take much memory once parsed.
+ */
 const longestError = 2 ** 16;
 
 function jsonIn(text: string): unknown {
@@ -117,13 +120,13 @@ function rejectionsIn(body: unknown, key: string): readonly Rejection[] {
   return rejectionsOf(body, (text) => safe(text, key) !== undefined && !secretive.some((shape) => shape.test(text)));
 }
 
-/** Texts that may hold a secret of no known shape: a long word of letters and digits, or what stands behind its name. */
+/** Texts that may hold a secret of no known shape: a long word of letters and digits, or a word behind a secret's name. */
 const likeSecrets: readonly RegExp[] = [
   /(?<![\w-])(?![\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\w-]))(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{24,}/i,
   /\b(?:sk|pk|key|token|secret|password|passwd)[_=:]\s*\S/i,
 ];
 
-/** What may be a secret, a host, or no text for people. */
+/** Texts that may hold a secret or a host, or that are not for people. */
 const secretive: readonly RegExp[] = [
   ...likeSecrets,
   /\b(?:[a-z][\w-]*\.){2,}[a-z]{2,}\b/i,

@@ -1,11 +1,11 @@
-/** Something that waits for its turn. */
+/** An item that waits for its turn. */
 export interface Queued {
   readonly caller: string;
-  /** The user of a tenant that it waits for; empty if callers bring their own key. */
+  /** The user of a tenant for whom it waits; empty if callers bring their own key. */
   readonly user: string;
 }
 
-/** Waits in a fair order: callers take turns, so do the users of each, and what one user waits for goes in its order. */
+/** A queue in fair order. Callers take turns, and so do the users of each caller. The items of one user keep their order. */
 export class FairQueue<Item extends Queued> {
   /** Callers, and the users of each, in the order of their turns. */
   readonly #callers = new Map<string, Map<string, Set<Item>>>();
@@ -15,12 +15,12 @@ export class FairQueue<Item extends Queued> {
     return this.#size;
   }
 
-  /** How many callers wait. */
+  /** The number of callers with waiting items. */
   get callers(): number {
     return this.#callers.size;
   }
 
-  /** How much waits for a caller, or for one user of it. */
+  /** The number of items that wait for a caller, or for one of its users. */
   sizeOf(caller: string, user?: string): number {
     const users = this.#callers.get(caller);
     if (user !== undefined) return users?.get(user)?.size ?? 0;
@@ -30,8 +30,8 @@ export class FairQueue<Item extends Queued> {
   }
 
   /**
-   * True if no more may wait for a user of a caller, of `most` places in all: one caller has half of them, and one user of a
-   * tenant a quarter. `taken` are the places that are taken in all queues that share them.
+   * True if no more items may wait for a user of a caller. Of `most` places in all, one caller has half, and one user of a
+   * tenant a quarter. `taken` is the number of taken places in all queues that share them.
    */
   isFull(most: number, { caller, user }: Queued, taken = this.#size): boolean {
     if (taken < most / 4) return false;
@@ -52,7 +52,7 @@ export class FairQueue<Item extends Queued> {
     return this.#callers.get(item.caller)?.get(item.user)?.has(item) === true;
   }
 
-  /** It waits no more; false if it did not. */
+  /** Removes an item; false if it did not wait. */
   delete(item: Item): boolean {
     const users = this.#callers.get(item.caller);
     const items = users?.get(item.user);
@@ -63,7 +63,7 @@ export class FairQueue<Item extends Queued> {
     return true;
   }
 
-  /** What is next, of the callers that may go. */
+  /** The next item of the callers that may go. */
   next(mayGo: (caller: string) => boolean): Item | undefined {
     for (const [caller, users] of this.#callers) {
       if (!mayGo(caller)) continue;
@@ -72,7 +72,7 @@ export class FairQueue<Item extends Queued> {
     return undefined;
   }
 
-  /** It has had its turn: the next one is another caller's, and of its caller another user's. */
+  /** Removes an item that had its turn. The next turn is another caller's, and within its caller another user's. */
   served(item: Item): void {
     this.delete(item);
     const users = this.#callers.get(item.caller);
@@ -81,7 +81,7 @@ export class FairQueue<Item extends Queued> {
     moveBehind(this.#callers, item.caller);
   }
 
-  /** All that waits, in the order of the turns. */
+  /** All waiting items, in the order of their turns. */
   inOrder(): readonly Item[] {
     return alternate(
       [...this.#callers.values()].map((users) => alternate([...users.values()].map((items) => [...items]))),
@@ -94,7 +94,7 @@ function moveBehind<T>(map: Map<string, T>, name: string): void {
   if (value !== undefined && map.delete(name)) map.set(name, value);
 }
 
-/** One of each list in turn, until none is left. */
+/** Takes one item of each list in turn, until none is left. */
 function alternate<T>(lists: readonly (readonly T[])[]): readonly T[] {
   const [only] = lists;
   if (only !== undefined && lists.length === 1) return only;

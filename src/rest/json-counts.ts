@@ -1,16 +1,18 @@
-/** How often the characters stand in a JSON text that make it large once it is parsed; those inside strings count too. */
+/**
+ * The numbers of those characters of a JSON text that make it large once it is parsed. Characters inside strings count, too.
+ */
 export interface JsonCounts {
   /** Characters that begin an object, a list or the value of a member. */
   readonly parts: number;
   readonly commas: number;
 }
 
-/** For each byte what it adds to the sum of a block: parts in the upper half of 32 bits, commas in the lower. */
+/** The addend of each byte to the sum of a block: parts in the upper half of 32 bits, commas in the lower. */
 const addends = new Uint32Array(256);
 for (const character of ':[{') addends[character.charCodeAt(0)] = 2 ** 16;
 addends[','.charCodeAt(0)] = 1;
 
-/** So many characters are counted at a time; no sum of so many overflows its half. */
+/** The buffer for the characters that are counted together. Its length keeps a sum from overflowing its half. */
 const block = Buffer.allocUnsafeSlow(2 ** 14);
 
 /**
@@ -28,7 +30,7 @@ export function countJson(text: string): JsonCounts {
   return { parts, commas };
 }
 
-/** What the first bytes add up to. Four at a time, for a turn of a loop costs as much as a byte. */
+/** The sum of the addends of the first bytes. It goes four at a time, because a turn of a loop costs as much as a byte. */
 function sumOf(bytes: Uint8Array, length: number): number {
   let sum = 0;
   let at = 0;

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { countJson } from './json-counts.ts';
 
-/** Deepest nesting in which long integers are looked for: what recurses over a deeper value would overflow. */
+/** The deepest nesting in which long integers are looked for: recursion over a deeper value would overflow the stack. */
 const maximumDepth = 500;
 
 /** Sixteen digits in a row: without them no double loses one. Spelt out, V8 skips through the text in long steps. */
 const manyDigits = new RegExp('[0-9]'.repeat(16), 'g');
 
-/** What an integer's text is marked with until it has been parsed. Never shown to a client, so that no text has it. */
+/** The mark of an integer's text until it has been parsed. It is never shown to a client, so no text can hold it. */
 const mark = randomUUID();
 
 /**
@@ -76,7 +76,7 @@ class Strings {
   }
 }
 
-/** From where to where digits and a sign before them reach. */
+/** The bounds of an integer: its digits, and a sign before them. */
 function integerAt(text: string, index: number): { start: number; end: number } {
   let end = index + 16;
   while (isDigit(text.charCodeAt(end))) end += 1;

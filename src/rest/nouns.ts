@@ -1,4 +1,4 @@
-/** How the ids of a type look: an integer, a UUID, or any text that stays one segment of a path. */
+/** The forms of ids: an integer, a UUID, or any text that stays one segment of a path. */
 export type IdForm = 'integer' | 'uuid' | 'text';
 
 /** The types whose objects own collections, by the name that paths and the inputs of mutations give them. */
@@ -10,9 +10,9 @@ export const owners = {
 /** A type whose objects own collections. */
 export type OwnerType = keyof typeof owners;
 
-/** What one noun is to the REST API. */
+/** The description of one noun for the REST API. */
 interface NounEntry {
-  /** What owns its collections; undefined if there is one collection for each key. */
+  /** The type that owns its collections; undefined if there is one collection for each key. */
   readonly owner: OwnerType | undefined;
   /** The collection's segment of a path. */
   readonly path: string;
@@ -20,8 +20,8 @@ interface NounEntry {
 }
 
 /**
- * The nouns that the REST API has rows of: one entry each. Their columns and operations are in the OpenAPI document,
- * their fields in `schema/`. An organization has no row: it is only its id.
+ * The nouns that the REST API has rows of, with one entry each. Their columns and operations are in the OpenAPI document,
+ * and their fields in `schema/`. An organization has no row, only an id.
  */
 export const nouns = {
   Project: { owner: undefined, path: 'projects', ids: 'integer' },
@@ -44,12 +44,12 @@ export function isNoun(text: string): text is Noun {
   return Object.hasOwn(nouns, text);
 }
 
-/** What owns the objects of a type; undefined for projects and organizations. */
+/** The type that owns the objects of a type; undefined for projects and organizations. */
 export function ownerTypeOf(type: NodeType): OwnerType | undefined {
   return type === 'Organization' ? undefined : nouns[type].owner;
 }
 
-/** Something for each noun. */
+/** Makes a value for each noun. */
 export function mapNouns<T>(valueOf: (noun: Noun) => T): Readonly<Record<Noun, T>> {
   const values: Partial<Record<Noun, T>> = {};
   for (const noun of nounNames) values[noun] = valueOf(noun);

@@ -2,7 +2,7 @@ import { UpstreamError } from './errors.ts';
 import { reasonOf } from './failure-reasons.ts';
 import type { Surface } from './operation-ids.ts';
 
-/** A call that an operation made, or shared with one that was under way. */
+/** A call that an operation made, or joined. */
 export interface MadeCall {
   readonly method: string;
   /** Path and query. */
@@ -10,13 +10,16 @@ export interface MadeCall {
   /** Undefined if there was no answer. */
   readonly status: number | undefined;
   readonly milliseconds: number;
-  /** From 1; a call of a wave began after one of the wave before it had ended. One that is sent again stays in its wave. */
+  /**
+   * The wave of the call, from 1. A call of a wave began after one of the previous wave had ended. A retry stays in its
+   * wave.
+   */
   readonly wave: number;
-  /** Of a call that is sent again: why it had failed, as its HTTP status or a reason such as `ECONNRESET`. */
+  /** The reason of the previous failure if this is a retry: its HTTP status or a code such as `ECONNRESET`. */
   readonly retryOf?: string | undefined;
-  /** True if it was under way already for another operation. */
+  /** True if another operation had it in flight already. */
   readonly shared: boolean;
-  /** Of a read that was no call: whether the cache answered it in time, or with what is too old by a little. */
+  /** Set for a read that the cache answered, with a fresh (`hit`) or a stale answer. */
   readonly cache?: 'hit' | 'stale';
 }
 
@@ -25,7 +28,7 @@ const none: ReadonlySet<Surface> = new Set();
 /** Called with how a call ended. */
 export type OnEnd = (status: number | undefined) => void;
 
-/** The REST calls of one operation: how many it may make, how many it made, and which, if it is traced. */
+/** The REST calls of one operation: their limit, their number, and the calls themselves if the operation is traced. */
 export class OperationCalls {
   readonly #maximum: number;
   readonly #isTraced: boolean;
@@ -35,7 +38,7 @@ export class OperationCalls {
   #made = 0;
   #cached = 0;
   #stale = 0;
-  /** The latest wave of which a call has ended. */
+  /** The latest wave with a call that has ended. */
   #ended = 0;
   #isAnswered = false;
 
@@ -44,22 +47,22 @@ export class OperationCalls {
     this.#isTraced = isTraced;
   }
 
-  /** Calls with the same limit, traced if these are, of which none is made yet. */
+  /** A new, empty object with the same limit and tracing. */
   again(): OperationCalls {
     return new OperationCalls(this.#maximum, this.#isTraced);
   }
 
-  /** How many calls went out, repeated ones included. */
+  /** The number of calls that were sent, retries included. */
   get made(): number {
     return this.#made;
   }
 
-  /** True as long as the gateway may refuse the operation as a whole: none of its calls was sent, and nothing of its answer. */
+  /** True as long as the gateway may refuse the whole operation: no call and no part of the answer was sent. */
   get mayBeRefused(): boolean {
     return this.#made === 0 && !this.#isAnswered;
   }
 
-  /** A part of the answer goes out. */
+  /** Notes that a part of the answer is sent. */
   answer(): void {
     this.#isAnswered = true;
   }
@@ -84,31 +87,31 @@ export class OperationCalls {
     return this.#calls.filter((call) => call !== unfinished).toSorted((a, b) => a.wave - b.wave);
   }
 
-  /** The operation wants to make a call of a surface. */
+  /** Notes the surface of a call that the operation wants to make. */
   touch(surface: Surface): void {
     this.#surfaces ??= new Set();
     this.#surfaces.add(surface);
   }
 
-  /** True if the operation may make one more call, which is then counted as granted. */
+  /** Reserves one more call; false if the operation may make no more. */
   reserve(): boolean {
     if (this.#reserved >= this.#maximum) return false;
     this.#reserved += 1;
     return true;
   }
 
-  /** A call goes out; `failure` is how it failed before, if it did. */
+  /** Notes a call that is sent; `failure` is the error of the previous attempt, if there was one. */
   begin(method: string, path: string, failure?: unknown): OnEnd {
     this.#made += 1;
     return this.#isTraced ? this.#trace(method, path, false, failure) : ignored;
   }
 
-  /** A call is under way already, and answers this operation too. */
+  /** Notes a call in flight that the operation joins. */
   share(path: string): OnEnd {
     return this.#isTraced ? this.#trace('GET', path, true) : ignored;
   }
 
-  /** The cache answers a read. */
+  /** Notes a read that the cache answers. */
   reuse(path: string, cache: 'hit' | 'stale'): void {
     this.#cached += 1;
     if (cache === 'stale') this.#stale += 1;

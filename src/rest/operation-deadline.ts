@@ -7,41 +7,46 @@ export type EndReason =
   | 'deadline'
   // Its client closed the connection.
   | 'left'
-  // Its answer has, or it keeps of what the upstream answered, as much as it may.
+  // Its answer, or the upstream bodies that it keeps, reached the limit.
   | 'limit';
 
-/** What the bodies that an operation keeps would have taken, and what they may take, in bytes of memory. */
+/** The memory that an operation's upstream bodies would have taken, and its limit, in bytes. */
 export interface BodyExcess {
   readonly count: number;
   readonly limit: number;
 }
 
-/** Wants to know when an operation ends before it has what it waits for. */
+/** A listener for the end of an operation that comes before the result that it waits for. */
 export interface EndListener {
-  /** True if it has that: then it is not told. */
+  /** True if it has its result: then it is not called. */
   readonly settled: boolean;
   readonly ended: (error: UpstreamError) => void;
 }
 
 /**
- * How long one operation may go on: until its total deadline, retries and waiting included, or until its client leaves.
- * Calls listen to it and stop when it ends. Call `finish` when the answer is ready, or its timer lives on.
+ * The deadline of one operation: its total time, retries and waiting included, or the moment when its client leaves. Calls
+ * listen to it and stop when it ends. Call `finish` when the answer is ready, or its timer lives on.
  */
 export class OperationDeadline {
   /** On the clock of `performance.now()`, in milliseconds. */
   readonly endsAt: number;
-  /** How many operations end with it, for equal ones may be executed as one. Each counts as a timeout if its deadline passes. */
+  /**
+   * The number of operations that end with it, because equal ones may be executed as one. Each counts as a timeout if the
+   * deadline passes.
+   */
   operations = 1;
-  /** True if much is made of what its calls answer: each of them is told of it in a turn of the event loop of its own. */
+  /**
+   * True if the answers of its calls cause much work: each of its waiters is told in a turn of the event loop of its own.
+   */
   isLarge = false;
-  /** How many characters of decoded bodies its calls have answered. */
+  /** The number of characters of decoded bodies that its calls have answered. */
   received = 0;
-  /** Why the operation ended if it would have kept too much of what the upstream answered. */
+  /** The excess that ended the operation, if it would have kept too much of the upstream's answers. */
   bodyExcess: BodyExcess | undefined;
   readonly #bodies: KeptBody[] = [];
   #keptBytes = 0;
   readonly #milliseconds: number;
-  /** Runs from the first listener on: without one there is nothing to end. */
+  /** Runs from the first listener on. Without one there is nothing to end. */
   #timer: NodeJS.Timeout | undefined;
   readonly #listeners: EndListener[] = [];
   #ended: UpstreamError | undefined;
@@ -51,7 +56,7 @@ export class OperationDeadline {
     this.#milliseconds = milliseconds;
   }
 
-  /** The error that calls of this operation fail with since it ended; undefined while it goes on. */
+  /** The error of its calls since the operation ended; undefined while it goes on. */
   get ended(): UpstreamError | undefined {
     return this.#ended;
   }
@@ -79,8 +84,8 @@ export class OperationDeadline {
   }
 
   /**
-   * Keeps what a body says until the operation is finished. One beyond the limit ends the operation: false. Of a body that is
-   * kept by others anyway, only the share that the operation wants counts for it.
+   * Keeps the value of a body until the operation is finished. Returns false, and ends the operation, if it exceeds the
+   * limit. Of a body that is also kept elsewhere, only the share that the operation wants counts.
    */
   keep(body: KeptBody, limit: number, share = 1): boolean {
     const count = this.#keptBytes + Math.ceil(body.bytes * share);
@@ -95,7 +100,7 @@ export class OperationDeadline {
     return true;
   }
 
-  /** The answer is complete: what is still under way for it ends, and later calls fail at once. */
+  /** Ends the operation because its answer is complete. Calls in flight for it end, and later calls fail at once. */
   finish(): void {
     this.end('left');
     for (const body of this.#bodies) body.release();
@@ -103,7 +108,7 @@ export class OperationDeadline {
   }
 }
 
-/** One for all: it is made for every operation, and says the same each time. */
+/** One error for all operations, because it is used by each and never differs. */
 const hasLeft = new UpstreamError('UPSTREAM_TIMEOUT', undefined, 'left' satisfies EndReason);
 
 function errorOf(reason: EndReason): UpstreamError {
@@ -111,7 +116,10 @@ function errorOf(reason: EndReason): UpstreamError {
   return new UpstreamError(reason === 'limit' ? 'COST_LIMIT_EXCEEDED' : 'UPSTREAM_TIMEOUT', undefined, reason);
 }
 
-/** Once what has arrived by now has been read: timers run before that, and a busy process may be late for both. */
+/**
+ * Ends the operation after the responses that have arrived by now were read. Timers run before that, and a busy process may
+ * be late for both.
+ */
 function endByDeadline(deadline: OperationDeadline): void {
   setImmediate(endOverdue, deadline);
 }
@@ -120,7 +128,7 @@ function endOverdue(deadline: OperationDeadline): void {
   deadline.end('deadline');
 }
 
-/** True if an error of a deadline's end says that its deadline passed, rather than that its client left. */
+/** True if the error of an operation's end says that its deadline passed, and not that its client left. */
 export function isOverdue({ cause }: UpstreamError): boolean {
   return cause === ('deadline' satisfies EndReason);
 }

@@ -3,10 +3,10 @@ import { operations } from './generated/views.ts';
 /** The `operationId` of a REST operation, as the OpenAPI document names it. */
 export type RestOperationId = keyof typeof operations;
 
-/** What the service limits apart from each other, per key: events, the values of their properties, and everything else. */
+/** The surfaces that the service limits separately, per key: events, the values of their properties, and everything else. */
 export type Surface = 'events' | 'values' | 'rest';
 
-/** One operation of the REST API. Calls are counted, limited and traced by it; there are as many as the API has. */
+/** One operation of the REST API. Calls are counted, limited and traced by operation; their number is fixed by the API. */
 export interface RestOperation {
   readonly id: RestOperationId;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';

@@ -4,7 +4,7 @@ import { type Noun, nouns, owners } from './nouns.ts';
 // All paths have one form: /api/[<owner>/<owner's id>/]<collection>/[<id>/][<report or action>/]. They are made here; the
 // templates of the OpenAPI document, which `endpoints.ts` reads, have the same form.
 
-/** What one row is addressed by: the project or organization that owns it (empty for projects) and its own id. */
+/** The address of one row: the project or organization that owns it (empty for projects) and its own id. */
 export interface Key {
   readonly noun: Noun;
   readonly scope: string;
@@ -51,7 +51,7 @@ export function target(path: string, query: readonly (readonly [name: string, va
   return path + text;
 }
 
-/** What a path segment holds as it is (RFC 3986 §3.3). */
+/** The texts that a path segment holds unencoded (RFC 3986 §3.3). */
 const plainSegment = /^[\w.~:@-]{1,200}$/;
 
 /**

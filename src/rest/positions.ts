@@ -11,7 +11,7 @@ export interface Position {
   readonly after?: string | undefined;
   /** In a list that is walked by time, up to where its rows were answered. */
   readonly boundary?: Boundary | undefined;
-  /** The upstream's `next` led nowhere, and no count says where the list ends: nothing can be read from here. */
+  /** True if the upstream's `next` led nowhere and no count tells the end of the list: no page can be read from here. */
   readonly isStuck?: boolean | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface Boundary {
   readonly ids: readonly string[];
 }
 
-/** What the ids of a boundary may take in a cursor: so many, and so many bytes of JSON. */
+/** The most ids of a boundary that a cursor holds, and their most bytes as JSON. */
 const maximumIds = 50;
 const maximumBytes = 2000;
 
@@ -74,7 +74,7 @@ function lastIds(ids: readonly (string | undefined)[]): readonly string[] {
   return found.toReversed();
 }
 
-/** How many rows that were answered a page from a position reads again beside `limit` others. */
+/** The number of rows that a page reads again, beside `limit` new ones. */
 export function overlapOf({ offset, boundary }: Position, limit: number, maximum: number): number {
   const answered = offset === 0 ? (boundary?.ids.length ?? 0) : 0;
   return Math.max(Math.min(answered, maximum - limit), 0);

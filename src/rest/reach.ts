@@ -1,6 +1,8 @@
 import { type NodeType, ownerTypeOf } from './nouns.ts';
 
-/** What a tenant may reach of what its key sees: upstream ids. What lies below one of them is reached with it. */
+/**
+ * The objects that a tenant may reach, as upstream ids. Everything below a project or an organization is reached with it.
+ */
 export interface Reach {
   /** In the order in which `projects` lists them. */
   readonly projects: ReadonlySet<string>;
@@ -15,7 +17,7 @@ export interface Reachable {
   readonly id: string;
 }
 
-/** True if an object is within reach; with no reach given, everything is. What `@current` stands for never is. */
+/** True if an object is within reach; without a reach, everything is. `@current` never is within a reach. */
 export function reaches(reach: Reach | undefined, { noun, scope, id }: Reachable): boolean {
   if (reach === undefined) return true;
   const owner = ownerTypeOf(noun);
@@ -31,8 +33,8 @@ const owner = /^\/api\/(?<word>projects|organizations)\/(?<id>[^/?]+)/;
 const nameless = /^\/api\/projects\/(?:$|\?)/;
 
 /**
- * True if a REST call stays within reach. `target` is path and query. What is not known to be within is outside, so that
- * a path of a new form is refused until it is given a place here.
+ * True if a REST call stays within reach. `target` is path and query. Unknown paths are outside, so that a path of a new
+ * form is refused until it is listed here.
  */
 export function reachesTarget(reach: Reach | undefined, method: string, target: string): boolean {
   if (reach === undefined) return true;

@@ -1,13 +1,13 @@
 import { requestColumns } from './generated/views.ts';
 import { isObject } from './values.ts';
 
-/** What the upstream found wrong with a field of a request body, by its REST name; null if it says of no field. */
+/** The upstream's complaint about a field of a request body, by its REST name; null if it names no field. */
 export interface Rejection {
   readonly field: string | null;
   readonly message: string;
 }
 
-/** Most of them that are passed on, and their longest texts. */
+/** The most rejections that are passed on, and the limits of their messages and paths. */
 const maximumRejections = 20;
 const maximumMessage = 200;
 const maximumDepth = 6;
@@ -17,7 +17,7 @@ const maximumNesting = 20;
 /** Words that stand for the object around them in the errors of Django REST framework. */
 const ownWords: ReadonlySet<string> = new Set(['non_field_errors', 'detail', 'errors', '__all__']);
 
-/** Of these alone a text in place of a list is a message: other members of an error may be anything. */
+/** The fields of which a text in place of a list is a message. Other members of an error may hold anything. */
 const requestColumnNames: ReadonlySet<string> = new Set([
   ...Object.values(requestColumns).flat(),
   'tile',
@@ -29,8 +29,8 @@ const requestColumnNames: ReadonlySet<string> = new Set([
 const errorWords: ReadonlySet<string> = new Set(['type', 'code', 'attr', 'status']);
 
 /**
- * The validation errors in a JSON body: `{"name": ["…"]}`, nested and in lists, and `{"detail": "…", "attr": "a__b"}`.
- * What does not look like one of them is left out, and so is a text for which `isSafe` does not hold.
+ * The validation errors in a JSON body: `{"name": ["…"]}`, nested and in lists, and `{"detail": "…", "attr": "a__b"}`. Other
+ * forms are left out, and so are texts that are not `isSafe`.
  */
 export function rejectionsOf(body: unknown, isSafe: (text: string) => boolean): readonly Rejection[] {
   const found: Rejection[] = [];
@@ -65,12 +65,12 @@ export function rejectionsOf(body: unknown, isSafe: (text: string) => boolean): 
   return found;
 }
 
-/** A message with its code, as the framework gives full details. */
+/** True for a message with its code, the form in which the framework gives full details. */
 function isMessage(value: unknown): value is { readonly message: string } {
   return isObject(value) && typeof value['message'] === 'string' && typeof value['code'] === 'string';
 }
 
-/** A member's name or an index: nothing else of a path is passed on. */
+/** True for a member's name or an index: nothing else of a path is passed on. */
 function isName(text: string): boolean {
   return /^(?:[a-z$][\w$]{0,63}|\d{1,4})$/i.test(text);
 }

@@ -27,14 +27,14 @@ function isMarkup({ contentType, text }: DecodedResponse): boolean {
   return /html|xml/i.test(contentType) || text.trimStart().startsWith('<');
 }
 
-/** What a write answered, undefined if it answered nothing. */
+/** The JSON that a write answered; undefined if it answered nothing. */
 export function writtenJson(response: DecodedResponse): unknown {
   return response.status === 204 || response.text === '' ? undefined : jsonOf(response);
 }
 
 /**
- * The same of a delete. Its answer says nothing but its status; known deployments send it with and without a body. Only a
- * proxy's page with status 200 says nothing of a delete.
+ * The JSON that a delete answered, if it is JSON. Only its status matters; known deployments answer with and without a body.
+ * A proxy's page with status 200 is no answer to a delete, and throws.
  */
 export function deletedJson(response: DecodedResponse): unknown {
   try {

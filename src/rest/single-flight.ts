@@ -1,20 +1,20 @@
-/** When work may be shared. */
+/** Settings of a single flight. */
 export interface SingleFlightOptions {
-  /** How long after its start work may be joined, in milliseconds. */
+  /** The time after its start in which work may be joined, in milliseconds. */
   readonly joinWindowMs: number;
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
 }
 
-/** Sharing keys whose maps are kept although they have no work at the moment: they will have some again. */
+/** The most sharing keys without work whose maps are kept, because they will have work again. */
 const mostIdle = 1000;
 
 /**
- * Single flight: equal work under way is done once for all who wait for it. Work is equal if it has the same sharing key,
- * which stands for the caller (how it is made is up to the user of this class), and the same name.
+ * A single flight: equal work in flight is done once for all of its waiters. Work is equal if it has the same sharing key
+ * and the same name. The sharing key stands for the caller; the user of this class makes it.
  *
- * Work may be joined from its start until it ends, but only within the join window and not after `invalidate`: what
- * joins later might wait for an answer that never comes, or read what has been overwritten since.
+ * Work may be joined from its start until it ends, but only within the join window and not after `invalidate`. A later
+ * waiter might wait for an answer that never comes, or read data that was overwritten since.
  */
 export class SingleFlight<Work extends SharedWork<object>> {
   readonly #options: SingleFlightOptions;
@@ -26,12 +26,12 @@ export class SingleFlight<Work extends SharedWork<object>> {
     this.#options = options;
   }
 
-  /** How often work was joined so far. */
+  /** The number of times that work was joined since the start. */
   get joined(): number {
     return this.#joined;
   }
 
-  /** The work under way that one more may join, and is counted to have joined; undefined if there is none. */
+  /** The work in flight that one more waiter may join, which counts it as joined; undefined if there is none. */
   find(sharingKey: string, name: string): Work | undefined {
     const work = this.#byKey.get(sharingKey)?.get(name)?.work;
     if (work === undefined || this.#options.now() - work.startedAt >= this.#options.joinWindowMs) return undefined;
@@ -39,7 +39,7 @@ export class SingleFlight<Work extends SharedWork<object>> {
     return work;
   }
 
-  /** Work that begins now can be found from now on, in the place of older work of the same name. */
+  /** Makes work that begins now available to later waiters. It replaces older work of the same name. */
   add(sharingKey: string, name: string, work: Work): void {
     const works = this.#worksOf(sharingKey);
     const place = { name, works, work };
@@ -47,7 +47,10 @@ export class SingleFlight<Work extends SharedWork<object>> {
     work.begin(place, this.#options.now());
   }
 
-  /** Work of this key that began before now is joined no more: its caller reads its own writes. Its waiters stay. */
+  /**
+   * Keeps later waiters from joining work of this key that began before now, so that its caller reads its own writes.
+   * Earlier waiters stay.
+   */
   invalidate(sharingKey: string): void {
     this.#byKey.get(sharingKey)?.clear();
   }
@@ -69,8 +72,8 @@ export class SingleFlight<Work extends SharedWork<object>> {
 }
 
 /**
- * Where work is found while it is under way; empty once it has ended. V8 keeps the old tables of a map that grows, with
- * what was in them, until a full garbage collection: works themselves would be kept with all that they hold.
+ * The place of work in flight; empty once it has ended. V8 keeps the old tables of a map that grows until a full garbage
+ * collection. If the maps held the works themselves, these would be kept with all that they refer to.
  */
 interface Place<Work> {
   readonly name: string;
@@ -78,34 +81,34 @@ interface Place<Work> {
   work: Work | undefined;
 }
 
-/** Work under way and those who wait for it. Subclasses know how it is done and what waiters get. */
+/** Work in flight and its waiters. Subclasses know how it is done and what waiters get. */
 export abstract class SharedWork<Waiter extends object> {
   #startedAt = 0;
   #place: Place<SharedWork<object>> | undefined;
   #waiters: Waiter[] = [];
 
-  /** When it began, on the clock of its single flight. */
+  /** The time of its start, on the clock of its single flight. */
   get startedAt(): number {
     return this.#startedAt;
   }
 
-  /** Those who wait for it; none once it has ended. */
+  /** Its waiters; none once it has ended. */
   get waiters(): readonly Waiter[] {
     return this.#waiters;
   }
 
-  /** Its single flight has begun to share it. */
+  /** Called when its single flight begins to share it. */
   begin(place: Place<SharedWork<object>>, startedAt: number): void {
     this.#place = place;
     this.#startedAt = startedAt;
   }
 
-  /** One more waits for it. */
+  /** Adds a waiter. */
   add(waiter: Waiter): void {
     this.#waiters.push(waiter);
   }
 
-  /** One of those who wait gives up. The last one to leave cancels the work; one that leaves early harms no other. */
+  /** Removes a waiter. The last one to leave cancels the work; an earlier one changes nothing for the others. */
   leave(waiter: Waiter): void {
     const index = this.#waiters.indexOf(waiter);
     if (index === -1) return;
@@ -115,7 +118,7 @@ export abstract class SharedWork<Waiter extends object> {
     this.cancel();
   }
 
-  /** It is done, or given up: it can be joined no more. Returns those who wait for it. */
+  /** Ends the work, so that it can be joined no more. Returns its waiters. */
   end(): readonly Waiter[] {
     const waiters = this.#waiters;
     this.#waiters = [];
@@ -127,6 +130,6 @@ export abstract class SharedWork<Waiter extends object> {
     return waiters;
   }
 
-  /** Stops the work: all who waited for it have left. */
+  /** Stops the work: all waiters have left. */
   protected abstract cancel(): void;
 }

@@ -3,10 +3,12 @@ import type { OperationCache } from './cache/operation-cache.ts';
 import { type ListRef, pageTarget } from './pages.ts';
 import type { Position } from './positions.ts';
 
-/** With how many rows a page is asked for: as many as are wanted, or as many as a page has that the cache knows. */
+/**
+ * Chooses the number of rows that a page is asked for: the rows that are wanted, or the size of a larger page in the cache.
+ */
 export type SizePage = (list: ListRef, at: Position, limit: number) => number;
 
-/** Asks for pages in the sizes that the cache has; undefined without one. */
+/** Makes the choice of page sizes by the cache; undefined without a cache. */
 export function sizePageWith(cache: OperationCache | undefined): SizePage | undefined {
   if (cache === undefined) return undefined;
   return (list, at, limit) =>

@@ -5,7 +5,7 @@ import type { RestOperation } from './operation-ids.ts';
 import { reachesTarget } from './reach.ts';
 import type { Tenant } from './tenants.ts';
 
-/** What went wrong with keys that the gateway holds, and with the narrowing of their tenants; counted since the start. */
+/** The faults of keys that the gateway holds and of the narrowing of their tenants, counted since the start. */
 export interface HeldKeyFaults {
   /** REST calls for which the upstream did not take such a key. */
   refusedKeys: number;
@@ -18,7 +18,7 @@ export class ReachError extends Error {
   override readonly name = 'ReachError';
 }
 
-/** What the clients of a tenant see if the upstream does not take its key: that is the operator's to mend. */
+/** The error that a tenant's clients get if the upstream rejects its key: only the operator can change that. */
 export function keyUnavailable(cause: unknown): UpstreamError {
   return new UpstreamError('UPSTREAM_UNAVAILABLE', undefined, cause);
 }
@@ -33,7 +33,7 @@ export class HeldKeys {
     this.#log = log;
   }
 
-  /** The upstream does not take the key of a tenant. */
+  /** Counts and logs a tenant's key that the upstream has rejected. Returns the error for its clients. */
   refused({ name, keyHash }: Tenant, cause: unknown): UpstreamError {
     this.faults.refusedKeys += 1;
     if (this.#refusedKeys.takes(keyHash)) {
@@ -42,7 +42,7 @@ export class HeldKeys {
     return keyUnavailable(cause);
   }
 
-  /** A call was about to leave the reach of its tenant. */
+  /** Counts and logs a call that would have left the reach of its tenant. Returns its error. */
   stopped({ name }: Tenant, { method, path }: RestOperation): ReachError {
     this.faults.stoppedCalls += 1;
     const operation = `${method} ${path}`;

@@ -1,6 +1,9 @@
 import type { Reach } from './reach.ts';
 
-/** Who shares the keys that the gateway holds: one entry of `UPSTREAM_KEYS`. It never changes: a reload makes another. */
+/**
+ * A tenant: one entry of `UPSTREAM_KEYS`, whose users share a key that the gateway holds. It never changes: a reload makes a
+ * new one.
+ */
 export interface Tenant {
   readonly name: string;
   /** The personal API key that its calls are made with. */
@@ -9,7 +12,7 @@ export interface Tenant {
   readonly keyHash: string;
   /** SHA-256 of the whole entry: whole operations are shared by it. */
   readonly entryHash: string;
-  /** What it may reach; undefined: all that the key sees. */
+  /** The objects that it may reach; undefined for all that the key sees. */
   readonly reach: Reach | undefined;
   /** The names of the mutations that it may run. */
   readonly mutations: ReadonlySet<string>;

@@ -19,27 +19,27 @@ import type { Route } from './transport/pools.ts';
 /** The REST API, shared by all operations. */
 export interface Upstream {
   readonly clientFor: (caller: Caller | undefined, operation: CallingOperation) => RestClient;
-  /** Why no call of this caller can succeed, as far as that is known before one is made: there is no usable key. */
+  /** The error of a caller without a usable key, if that is known before a call is made: no call could succeed. */
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** True if the upstream has shown that it knows the key of this caller, or the gateway holds the key. */
   readonly isAccepted: (caller: Caller) => boolean;
-  /** What each key may call; undefined: as much as it likes. */
+  /** The budget of calls; undefined if calls are not limited. */
   readonly budget: CallBudget | undefined;
   readonly health: () => UpstreamHealth;
-  /** What went wrong with the keys that the gateway holds. */
+  /** The faults of the keys that the gateway holds. */
   readonly heldKeyFaults: HeldKeyFaults;
   /** REST calls that were sent, by tenant. */
   readonly callsByTenant: ReadonlyMap<string, number>;
   /** Asks the upstream once, without a key. Resolves to a phrase that says what came; never rejects. */
   readonly check: () => Promise<string>;
-  /** From now on calls take this route; those in flight end as they began. */
+  /** Sends later calls by this route; those in flight end as they began. */
   readonly reroute: (route: Route) => void;
   readonly close: () => Promise<void>;
-  /** Answers that are kept; undefined if none are. */
+  /** The cache of answers; undefined if nothing is cached. */
   readonly cache: RestCache | undefined;
 }
 
-/** How long after its start a read may be joined, in milliseconds: an older one may be one that is never answered. */
+/** The time after its start in which a read may be joined, in milliseconds. An older read may never be answered. */
 const joinWindowMs = 1000;
 
 /** Connects to the REST API at `url`; nothing is sent yet. */
@@ -90,7 +90,7 @@ function clientsWith(
   };
 }
 
-/** Without a well-formed key nothing is sent. */
+/** The client without a well-formed key: it sends nothing. */
 const anonymousClient: RestClient = {
   getJson: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
   getCsv: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),

@@ -1,7 +1,7 @@
 import { exactDigits, isObject, type JsonObject } from '../values.ts';
 import type { Answers, JsonType, Shape, View } from './description.ts';
 
-/** How an answer can differ from the OpenAPI document. */
+/** The ways in which an answer can differ from the OpenAPI document. */
 export type DriftKind =
   // A row has a column that the document does not have.
   | 'unknown_column'
@@ -54,7 +54,7 @@ export class Comparison {
     this.#value(body, shape, { view: '', column: '*', prefix: '', isItem: false }, true);
   }
 
-  /** `isDetail`: whether rows below it, itself included, are in the detail view. */
+  /** `isDetail` is true if the rows below it, itself included, are in the detail view. */
   #value(value: unknown, shape: Shape, at: Place, isDetail: boolean): void {
     const fitting = shape.either === undefined ? shape : shape.either.find((one) => this.#fits(value, one));
     const type = typeOf(value);
@@ -104,7 +104,7 @@ export class Comparison {
 
 type Place = Pick<Difference, 'view' | 'column' | 'prefix' | 'isItem'>;
 
-/** What a value of JSON is. */
+/** The JSON type of a value. */
 export function typeOf(value: unknown): JsonType {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';

@@ -1,12 +1,12 @@
-/** The kinds of JSON values, integers apart from other numbers. */
+/** The types of JSON values; integers are a type of their own. */
 export type JsonType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'null';
 
-/** What the OpenAPI document says of a value; nothing at all if any JSON will do. */
+/** The OpenAPI document's description of a value; empty if any JSON will do. */
 export interface Shape {
   readonly types?: readonly JsonType[];
   /** The values that the document names, by `enum` or `x-known-values`. */
   readonly known?: readonly (string | number | null)[];
-  /** What an array holds. */
+  /** The items of an array. */
   readonly items?: Shape;
   /** The view that describes an object's members. */
   readonly view?: string;
@@ -24,7 +24,7 @@ export interface View {
   readonly columns: Readonly<Record<string, Shape>>;
 }
 
-/** What the GET operations of the REST API answer. */
+/** The answers of the REST API's GET operations. */
 export interface Answers {
   /** By the route of the operation. */
   readonly operations: Readonly<Record<string, { readonly id: string; readonly body: Shape }>>;

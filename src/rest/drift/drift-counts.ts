@@ -8,18 +8,18 @@ export interface DriftSeries {
   readonly kind: DriftKind | 'other';
 }
 
-/** How many answers have a difference. */
+/** The number of answers with a difference. */
 export interface DriftCount extends DriftSeries {
   readonly count: number;
 }
 
-/** Called with a difference when it is first seen; with `other` once there are more than are counted apart. */
+/** Called with a difference when it is first seen, and with `other` once more differences are seen than have a series. */
 export type OnFirstSight = (series: DriftSeries) => void;
 
-/** Most series that are counted apart. */
+/** The most series that are counted by name. */
 export const mostDriftSeries = 50;
 
-/** All differences beyond those. */
+/** The series of all further differences. */
 export const otherDrift = { route: 'other', column: 'other', kind: 'other' } as const;
 
 /** Counts differences, bounded however many there are. */
@@ -31,7 +31,7 @@ export class DriftCounts {
     this.#onFirstSight = onFirstSight;
   }
 
-  /** Counts an answer with this difference; undefined: one that must not be shown. */
+  /** Counts an answer with this difference; undefined stands for one that must not be shown. */
   add(series: DriftSeries | undefined): void {
     const { route, column, kind } = series ?? otherDrift;
     const key = `${route} ${column} ${kind}`;

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../values.ts';
 import { Comparison, type Difference, type IsForeign } from './compare.ts';
 import { type DriftCount, DriftCounts, type DriftSeries, type OnFirstSight } from './drift-counts.ts';
 
-/** Watches whether the upstream keeps to the OpenAPI document, in a sample of operations. */
+/** Watches if the upstream keeps to the OpenAPI document, in a sample of operations. */
 export interface DriftWatch {
   /** The client through which an operation calls: it answers the same, and is watched if the operation is in the sample. */
   readonly watch: (client: RestClient) => RestClient;
@@ -47,7 +47,7 @@ class WatchedClient implements RestClient {
     return operation.method === 'GET' ? this.#seen(operation, target, answer) : answer;
   }
 
-  /** On a branch of its own: whatever it does, the answer and the time when it comes are the same. */
+  /** Compares an answer on a promise chain of its own: the caller gets the same answer at the same time. */
   #seen(operation: RestOperation, target: string, answer: Promise<unknown>): Promise<unknown> {
     if (this.#isSampled) answer.then((body) => this.#observer.answered(operation, target, body), ignored);
     return answer;
