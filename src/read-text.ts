@@ -6,9 +6,9 @@ const maxBytes = 10 * 2 ** 20;
 /** A path that names something else than a file of text. Its code is one that `unreadableBecause` knows. */
 class UnreadableError extends Error {
   override readonly name = 'UnreadableError';
-  readonly code: 'EFTYPE' | 'EFBIG';
+  readonly code: string;
 
-  constructor(code: UnreadableError['code']) {
+  constructor(code: 'EFTYPE' | 'EFBIG') {
     super(code);
     this.code = code;
   }
