@@ -8,7 +8,7 @@ class UnreadableError extends Error {
   override readonly name = 'UnreadableError';
   readonly code: string;
 
-  constructor(code: 'EFTYPE' | 'EFBIG') {
+  constructor(code: string) {
     super(code);
     this.code = code;
   }

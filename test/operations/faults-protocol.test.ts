@@ -101,9 +101,9 @@ describe('an answer of the upstream that is', () => {
     expect(codesOf(answer)).toEqual([told]);
   });
 
-  test('of members in its prototype only has none of them', async () => {
+  test('of members in its prototype only is no object of the API', async () => {
     const answer = await meet(send(response('200 OK', `{"__proto__":${row}}`)));
-    expect([answer.errors, answer.data]).toEqual([undefined, { ...whole, project: { name: null } }]);
+    expect(codesOf(answer)).toEqual(['project UPSTREAM_INVALID_RESPONSE']);
   });
 
   test('announced for ever, and a chunk that never ends, end with the deadline', async () => {

@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { createGate, type GateOptions } from './gate.ts';
 import { listen } from './listen.ts';
+import { apiError } from './replies.ts';
 import { type Handler, type Routes, route, toReply, toRequest } from './routes.ts';
 import { type OpenRequest, type RecordedRequest, Traffic } from './traffic.ts';
 
@@ -30,6 +31,9 @@ export interface UpstreamOptions extends GateOptions {
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
+/** What the API says to those who show no key. */
+const noKey = JSON.stringify(apiError('not_authenticated', 'No.', 'authentication_error'));
+
 /**
  * Starts an upstream. Without options, requests are answered once no further one has come for 5 ms, so that those sent
  * together overlap; with `hold: n`, once n of them wait, or on `release()`. Disposing of it closes every connection and
@@ -42,7 +46,7 @@ export async function startUpstream(routes: Routes | Handler, options: UpstreamO
   const failures: unknown[] = [];
   const { tls } = options;
   const listener: RequestListener = (incoming, response) => {
-    if (isStartCheck(incoming)) return void response.writeHead(401, { 'content-type': 'application/json' }).end('{}');
+    if (isStartCheck(incoming)) return void response.writeHead(401, { 'content-type': 'application/json' }).end(noKey);
     const record = traffic.start(incoming.method ?? '', incoming.url ?? '', incoming.headers);
     response.on('close', () => traffic.end(record, !response.writableEnded));
     answer(incoming, response, record).catch((error: unknown) => {
