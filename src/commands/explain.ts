@@ -29,7 +29,11 @@ export function explain(args: string[], settings: SettingsReader): Outcome {
     allowPositionals: true,
   });
   const [found, ...others] = positionals.flatMap(filesAt);
-  if (found === undefined || others.length > 0) throw new ConfigError('explain: expected one file, a GraphQL document');
+  if (found === undefined) throw new ConfigError('explain: expected one file, a GraphQL document');
+  if (others.length > 0)
+    throw new ConfigError(
+      `explain: expected one file, a GraphQL document, but got ${others.length + 1}; check-operations takes several`,
+    );
   const { file, text } = found;
   const config = readPlainConfig(settings);
   const schema = createReadableSchema(config.incremental);

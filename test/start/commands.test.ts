@@ -118,6 +118,11 @@ hint: put \`@defer\` on what projects.nodes.dashboards.nodes needs in wave 3, an
     const wrong = [
       [['explain'], 'error: explain: expected one file, a GraphQL document\n', 2],
       [
+        ['explain', 'examples/operations'],
+        'error: explain: expected one file, a GraphQL document, but got 3; check-operations takes several\n',
+        2,
+      ],
+      [
         ['explain', 'none.graphql'],
         'error: none.graphql: expected a file, a folder or a glob, but there is no such file, and as a glob it matches none\n',
         2,
