@@ -86,7 +86,7 @@ function lineOf(verdict: Verdict, config: PlainConfig): string {
   return [line, ...further.map((one) => `  ${one}`)].join('\n  ');
 }
 
-/** What makes an operation a poor tool for agents, or none; empty if nobody asked. */
+/** Hints about what makes an operation a poor tool for agents; empty if there are none, or if they were not asked for. */
 function toolLines({ mcp }: Verdict): readonly string[] {
   if (mcp === null) return [`no tool: ${neededOfTools}`];
   return mcp?.hints.map((hint) => `hint for the tool: ${hint}`) ?? [];

@@ -32,7 +32,7 @@ export interface Verdict {
   readonly mcp?: DescribedTool | null;
 }
 
-/** What else is asked about operations. */
+/** Further questions about operations. */
 interface Further {
   /** A tenant that may run them or not. */
   readonly tenant?: Tenant | undefined;
