@@ -1,6 +1,8 @@
+import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { startCaching } from '../support/cache.ts';
 import { startGateway } from '../support/gateway.ts';
+import { listen } from '../support/listen.ts';
 import { listOf } from '../support/lists.ts';
 import { hasNginx, startNginx } from '../support/nginx.ts';
 import { codesOf } from '../support/outcomes.ts';
@@ -89,9 +91,15 @@ describe.each([401, 402, 403, 404, 410, 429, 451])('A status %i', (status) => {
 test.each([401, 403, 429])(
   'at its start the gateway takes a JSON %i that is not of the API for what it is',
   async (status) => {
-    await using upstream = await startUpstream(() => reply({ status, body: { error: 'No.' } }));
-    await using gateway = await startGateway(upstream);
+    // The scripted API answers the check of a start by itself.
+    const server = createServer((_, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end('{"error": "No."}');
+    });
+    const url = `http://127.0.0.1:${await listen(server)}`;
+    await using gateway = await startGateway({ url });
     expect(await gateway.gateway.checkUpstream()).toMatch(/^NOT_THE_API: /);
+    server.close();
+    server.closeAllConnections();
   },
 );
 
