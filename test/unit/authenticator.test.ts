@@ -30,7 +30,8 @@ const acme: Tenant = {
   keyHash: 'hash of the key',
   entryHash: 'hash of the entry',
   reach: undefined,
-  mutations: new Set(),
+  mutations: new Map(),
+  roles: undefined,
 };
 const tenants = new Map([['acme', acme]]);
 const invalid = { kind: 'refused', refusal: { kind: 'invalid token' } };

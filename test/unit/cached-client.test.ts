@@ -68,8 +68,8 @@ test.each([
   for (const _ of [1, 2]) expect(await readAll()).toEqual(['Project 1', 'Project 1']);
   expect(api.requests).toHaveLength(2);
   isGone = true;
-  const reloading = await workers[0]?.cache?.open(caller, 'reload');
-  const operation = { deadline: new OperationDeadline(5000), calls: new OperationCalls(10), cache: reloading };
+  const epoch = await workers[0]?.epochOf?.(caller, 'reload');
+  const operation = { deadline: new OperationDeadline(5000), calls: new OperationCalls(10), epoch };
   await workers[0]?.clientFor(caller, operation).getJson(operations.getProject, one).catch(codeOf);
   expect(api.requests).toHaveLength(3);
   await readAll();
@@ -113,7 +113,7 @@ test('ten thousand invented keys drive out nothing of what a key has read', asyn
   await using api = await startUpstream({ [`GET ${one}`]: project(1) });
   const upstream = connectCached(api.url);
   await read(upstream, one);
-  for (let index = 0; index < 10_001; index += 1) await upstream.cache?.open(callerWith(`invented ${index}`), 'normal');
+  for (let index = 0; index < 10_001; index += 1) await upstream.epochOf?.(callerWith(`invented ${index}`), 'normal');
   expect(await read(upstream, one)).toBe('Project 1');
   expect(api.requests).toEqual([`GET ${one}`]);
   await upstream.close();

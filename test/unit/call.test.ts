@@ -10,12 +10,21 @@ import { createUpstreamResources, type UpstreamResources } from '../../src/rest/
 import { TransportError } from '../../src/rest/transport/transport.ts';
 import { attemptOf, prove, successAfter } from '../support/attempts.ts';
 import { budgetOf } from '../support/budgets.ts';
+import { until } from '../support/until.ts';
 
 const operation = operations.listProjects;
 const caller = { key: 'phx_test', hash: 'hash', sharingKey: 'hash', queueKey: 'hash' };
 
-/** The way to an upstream that knows the caller and never answers again, with so many slots. */
-function createSilentUpstream(slots = 1, callBudget?: CallBudget): UpstreamResources {
+/** The options of an upstream that never answers. */
+interface SilentOptions {
+  readonly slots?: number;
+  readonly callBudget?: CallBudget | undefined;
+  /** True if there is never a connection to it. */
+  readonly isUnconnected?: boolean;
+}
+
+/** The way to an upstream that knows the caller and never answers again. */
+function createSilentUpstream({ slots = 1, callBudget, isUnconnected = false }: SilentOptions = {}): UpstreamResources {
   const upstream = createUpstreamResources({
     url: 'http://upstream.test',
     connections: slots,
@@ -31,6 +40,7 @@ function createSilentUpstream(slots = 1, callBudget?: CallBudget): UpstreamResou
     ...upstream,
     transport: {
       send: (_call, listener) => ({
+        isWaiting: isUnconnected,
         abort: () => process.nextTick(() => listener.failed(new TransportError('aborted'))),
       }),
       reroute: () => undefined,
@@ -42,6 +52,7 @@ function createSilentUpstream(slots = 1, callBudget?: CallBudget): UpstreamResou
 /** A read that an operation waits for. */
 interface Read {
   readonly ended: Promise<unknown>;
+  readonly calls: OperationCalls;
   /** Ends the operation. */
   readonly leave: () => void;
   /** Ends it by its deadline. */
@@ -55,7 +66,7 @@ function startRead(upstream: UpstreamResources): Read {
   const call = new UpstreamCall(upstream, owner, request);
   const ended = call.join({ deadline, calls: owner.calls }).catch((error: unknown) => error);
   call.start();
-  return { ended, leave: () => deadline.end('left'), expire: () => deadline.end('deadline') };
+  return { ended, calls: owner.calls, leave: () => deadline.end('left'), expire: () => deadline.end('deadline') };
 }
 
 async function microtasks(count: number): Promise<void> {
@@ -94,7 +105,7 @@ test.each([0, 1, 2, 3, 4])(
 );
 
 test('what has arrived and waits to be read says nothing against the upstream when its deadline passes', async () => {
-  const silent = createSilentUpstream(100);
+  const silent = createSilentUpstream({ slots: 100 });
   let released = 0;
   const response = {
     status: 200,
@@ -110,7 +121,7 @@ test('what has arrived and waits to be read says nothing against the upstream wh
       ...silent.transport,
       send: (_call, listener) => {
         process.nextTick(() => listener.responded(response));
-        return { abort: () => undefined };
+        return { isWaiting: false, abort: () => undefined };
       },
     },
   };
@@ -133,7 +144,8 @@ test('without a budget a call is sent in the very turn in which it starts, with 
   const budgets = [undefined, budgetOf({ events: '1/60' }), budgetOf({ rest: '10/60' })];
   const sentAtOnce = budgets.map((settings) => {
     const limits = { operationDeadlineMs: 5000, maxInFlight: 10, upstreamUrl: 'http://upstream.test' };
-    const silent = createSilentUpstream(10, settings && createCallBudget({ ...limits, settings }));
+    const callBudget = settings && createCallBudget({ ...limits, settings });
+    const silent = createSilentUpstream({ slots: 10, callBudget });
     let sent = 0;
     const upstream: UpstreamResources = {
       ...silent,
@@ -153,4 +165,22 @@ test('without a budget a call is sent in the very turn in which it starts, with 
   for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
   expect(sentAtOnce.map(({ later }) => later())).toEqual([1, 1, 1]);
   for (const { read } of sentAtOnce) read.leave();
+});
+
+test('a call that is given up while it waits for a connection is taken back, unless its deadline has passed', async () => {
+  const limits = { operationDeadlineMs: 5000, maxInFlight: 10, upstreamUrl: 'http://upstream.test' };
+  const callBudget = createCallBudget({ ...limits, settings: budgetOf({ rest: '10/60' }) });
+  const upstream = createSilentUpstream({ slots: 10, callBudget, isUnconnected: true });
+  const reads = [startRead(upstream), startRead(upstream)];
+  await until(() => reads.every(({ calls }) => calls.made === 1));
+  reads[0]?.leave();
+  reads[1]?.expire();
+  await Promise.all(reads.map(({ ended }) => ended));
+  await new Promise(setImmediate);
+  expect(reads.map(({ calls }) => calls.made)).toEqual([0, 1]);
+  const looked = await callBudget.look({ key: caller.sharingKey, subject: '' }, ['rest']);
+  expect(looked.get('rest')).toMatchObject([{ remaining: 9 }]);
+  expect(upstream.counts.all()).toMatchObject([{ outcome: 'aborted', count: 1 }]);
+  expect(upstream.reachability.failures.find(({ reason }) => reason === 'TIMEOUT')?.count).toBe(1);
+  expect(upstream.limiter.inFlight).toBe(0);
 });

@@ -39,3 +39,36 @@ test('check-operations says which listed operations a tenant may run', () => {
     'UPSTREAM_KEYS: expected the path of a JSON file, because the option --tenant is given, but it is not set',
   );
 });
+
+test('check-operations says which listed operations the roles of a tenant may run', () => {
+  using folder = createFolder();
+  const roles = { viewer: {}, editor: { projects: ['1'], mutations: true }, agent: { documents: ['Read'] } };
+  const settings = createReader({
+    UPSTREAM_KEYS: folder.write('keys.json', {
+      acme: { key: 'k', mutations: ['updateProject'], roles },
+      globex: { key: 'k' },
+    }),
+  });
+  const write = 'mutation Write { updateProject(input: { id: "@current" }) { project { name } } }';
+  const manifest = folder.write('manifest.json', { read: 'query Read { project(id: 1) { name } }', write });
+  const refusedTo = (...options: readonly string[]): readonly string[] => {
+    const { text } = checkOperations([manifest, '--tenant', 'acme', ...options], settings);
+    return [...text.matchAll(/^ +refused: (.*)$/gm)].map(([, why = '']) => why);
+  };
+  expect(refusedTo('--role', 'viewer')).toEqual(['acme may not run `updateProject`']);
+  expect(refusedTo('--role', 'editor')).toEqual(['acme may not name @current']);
+  expect(refusedTo('--role', 'viewer', '--role', 'editor')).toEqual(['acme may not name @current']);
+  expect(refusedTo('--role', 'agent')).toEqual(['no role of acme that is asked about may run it']);
+  expect(() => refusedTo()).toThrow(
+    '--role: expected one of the roles of acme (viewer, editor, agent), because its entry has roles, but got none',
+  );
+  expect(() => refusedTo('--role', 'viewer', '--role', 'Editor')).toThrow(
+    '--role: expected one of the roles of acme (viewer, editor, agent), but got Editor',
+  );
+  expect(() => checkOperations([manifest, '--tenant', 'globex', '--role', 'viewer'], settings)).toThrow(
+    '--role: expected none, because the entry of globex has no roles, but got viewer',
+  );
+  expect(() => checkOperations([manifest, '--role', 'viewer'], settings)).toThrow(
+    '--role: expected --tenant beside it',
+  );
+});

@@ -18,6 +18,7 @@ const report: OperationReport = {
   codes: [],
   caller: undefined,
   tenant: undefined,
+  roles: undefined,
   subject: undefined,
   client: 'web',
   clientVersion: '1',

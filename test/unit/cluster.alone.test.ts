@@ -112,6 +112,7 @@ function answered(...codes: readonly string[]): OperationReport {
     codes,
     caller: undefined,
     tenant: undefined,
+    roles: undefined,
     subject: undefined,
     client: undefined,
     clientVersion: undefined,

@@ -4,7 +4,9 @@ import { readConfig } from '../../src/settings/config.ts';
 import { cursorSecretOf } from '../../src/settings/cursor-secret.ts';
 import { settings } from '../../src/settings/declaration.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
-import { authority, authorityPath } from '../support/tls.ts';
+import { currentRoute } from '../../src/settings/tls-settings.ts';
+import { createFolder } from '../support/persisted.ts';
+import { authority, authorityPath, expiredTls } from '../support/tls.ts';
 
 test('without an environment every setting has its documented default', () => {
   const config = readConfig({});
@@ -55,10 +57,10 @@ test.each([
   ['projects=1.5', 'projects has "1.5", which is not seconds from 1 to 86400'],
   ['projects=60,events=5', 'projects has "60,events=5", which is not seconds from 1 to 86400'],
   ['events=86401', 'events has "86401", which is not seconds from 1 to 86400'],
-  ['project=60 events=5', 'there is no noun "project"'],
+  ['project=60 events=5', 'there is no kind "project"'],
   ['projects = 60', 'projects needs = and seconds behind it'],
   ['projects=1 projects=2', 'projects is there twice'],
-  [' ', 'there is no noun ""'],
+  [' ', 'there is no kind ""'],
 ])('the lifetimes %j are refused with a message that says what is wrong', (value, fault) => {
   const { expected } = settings['CACHE_TTL'] ?? {};
   expect(() => readConfig({ CACHE_TTL: value })).toThrow(
@@ -209,6 +211,13 @@ test.each([
   [{ ALL_PROXY: 'http://proxy.example:3128' }, 'http://proxy.example:3128/'],
   [{ all_proxy: 'http://all.example', HTTPS_PROXY: 'http://own.example' }, 'http://own.example/'],
   [{ all_proxy: 'socks5://all.example', HTTPS_PROXY: 'http://own.example' }, 'http://own.example/'],
+  [{ ALL_PROXY: 'http://all.example', https_proxy: '' }, 'http://all.example/'],
+  [{ HTTPS_PROXY: '', https_proxy: '', ALL_PROXY: '', all_proxy: '' }, undefined],
+  [{ HTTPS_PROXY: 'http://proxy.example', NO_PROXY: 'api.example.com', no_proxy: '' }, undefined],
+  [
+    { HTTPS_PROXY: 'http://proxy.example', NO_PROXY: 'api.example.com', no_proxy: 'other.example' },
+    'http://proxy.example/',
+  ],
   [{}, undefined],
 ])('with %j the proxy to an https upstream is %s', (environment, url) => {
   const { upstreamRoute } = readConfig({ UPSTREAM_URL: 'https://api.example.com', ...environment });
@@ -299,6 +308,18 @@ test('UPSTREAM_CA holds the certificates of its file, and is refused if there ar
     const read = (): unknown => readConfig({ UPSTREAM_CA: path });
     expect(read).toThrow(`UPSTREAM_CA: expected the path of a PEM file with certificates, but got "${path}"`);
   }
+});
+
+test('the route to another server has the authorities that the file holds now, or the last that could be used', () => {
+  using folder = createFolder();
+  const UPSTREAM_CA = folder.write('ca.pem', authority);
+  const route = currentRoute({ proxy: 'http://proxy.test' }, { UPSTREAM_CA });
+  expect(route()).toEqual({ proxy: 'http://proxy.test', authorities: authority });
+  folder.write('ca.pem', expiredTls.cert);
+  expect(route().authorities).toBe(expiredTls.cert);
+  folder.write('ca.pem', 'nonsense');
+  expect(route().authorities).toBe(expiredTls.cert);
+  expect(currentRoute({}, {})()).toEqual({});
 });
 
 test('WORKERS is a number of processes, or one for each core', () => {

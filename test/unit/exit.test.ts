@@ -12,7 +12,8 @@ test.each([
     const reason = `listen ${code}: ${what} 127.0.0.1:80`;
     const failed = listening('PORT', Promise.reject(Object.assign(new Error(reason), { code })));
     const error: unknown = await failed.catch((thrown: unknown) => thrown);
-    const message = expected === undefined ? reason : `${expected}, but got: ${reason}`;
+    const advice = code === 'EADDRINUSE' ? '; PORT=0 takes a free one' : '';
+    const message = expected === undefined ? reason : `${expected}, but got: ${reason}${advice}`;
     expect(failureOf(error)).toEqual({ message, exitCode });
   },
 );

@@ -56,7 +56,10 @@ function createHeldUpstream(): HeldUpstream {
     transport: {
       send: (_call, listener) => {
         sent += 1;
-        return { abort: () => process.nextTick(() => listener.failed(new TransportError('aborted'))) };
+        return {
+          isWaiting: false,
+          abort: () => process.nextTick(() => listener.failed(new TransportError('aborted'))),
+        };
       },
       reroute: () => undefined,
       close: () => Promise.resolve(),

@@ -13,8 +13,8 @@ test('a provider that sends no content type is understood; the log has the addre
   provider.answerWith((response) => void response.writeHead(200, { 'content-type': 'Text/HTML; x=y' }).end('<p>'));
   const facts: unknown[] = [];
   const rules = { issuer, audience, tenantClaim: 'tenant' };
-  const options = { rules, keySet: `${provider.url}?secret=hunter2`, route: {}, tenants: new Map() };
-  const auth = createTokenAuth(options, (_level, _message, fields) => facts.push(fields));
+  const options = { rules, keySet: `${provider.url}?secret=hunter2`, tenants: new Map() };
+  const auth = createTokenAuth(options, { route: () => ({}), log: (_level, _message, fields) => facts.push(fields) });
   await until(() => facts.length === 1);
   auth.close();
   expect(facts).toEqual([

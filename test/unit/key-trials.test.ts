@@ -17,7 +17,8 @@ const tenant = {
   keyHash: 'held',
   entryHash: 'e',
   reach: undefined,
-  mutations: new Set<string>(),
+  mutations: new Map(),
+  roles: undefined,
 };
 
 /** Lets so many attempts with the key in, of which all have a place. */

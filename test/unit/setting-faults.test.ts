@@ -215,6 +215,7 @@ test('whatever is wrong with a setting, the message names it and where it is set
     'JWT_ISSUER',
     'JWT_AUDIENCE',
     'JWT_TENANT_CLAIM',
+    'JWT_ROLES_CLAIM',
     'WORKSPACE_DB',
     'REDIS_SENTINEL_PASSWORD',
   ];
@@ -280,6 +281,17 @@ test('what is wrong with each tenant is told', () => {
     `UPSTREAM_KEYS: ${path}: acme.key: expected a text, but got an empty one`,
     expect.stringContaining(`UPSTREAM_KEYS: ${path}: globex.project: expected one of the members`),
   ]);
+});
+
+test('roles need a claim that names them', () => {
+  using folder = createFolder();
+  const entries = { acme: { key: 'k', roles: { viewer: {} } }, globex: { key: 'k' } };
+  const UPSTREAM_KEYS = folder.write('roles.json', entries);
+  const expected = 'expected JWT_ROLES_CLAIM to be set, because tokens name roles in that claim';
+  expect(faultsOf({ ...everythingIn(folder), UPSTREAM_KEYS, JWT_ROLES_CLAIM: undefined })).toEqual([
+    `UPSTREAM_KEYS: ${UPSTREAM_KEYS}: acme.roles: ${expected}`,
+  ]);
+  expect(faultsOf({ ...everythingIn(folder), UPSTREAM_KEYS, JWT_ROLES_CLAIM: 'realm_access.roles' })).toEqual([]);
 });
 
 test('commands read no settings of tokens, Redis or listed documents', () => {

@@ -10,7 +10,7 @@ const environment = { ACME_KEY: 'phx_of_environment', EMPTY: '' };
 const organization = '0188f3c5-7a31-7c11-9d2b-0e5a4c1f6b77';
 
 function read(folder: Folder, content: unknown): Tenants {
-  return readTenants({ path: folder.write('keys.json', content), environment, mutationNames }).tenants;
+  return readTenants({ path: folder.write('keys.json', content), environment, mutationNames, hasRoles: true }).tenants;
 }
 
 test('an entry says a key, what it reaches and which mutations it runs', () => {
@@ -22,14 +22,15 @@ test('an entry says a key, what it reaches and which mutations it runs', () => {
     initech: { keyEnv: 'ACME_KEY', mutations: true },
   });
   const acme = tenants.get('acme');
-  expect(acme).toMatchObject({ key: 'phx_acme', mutations: new Set(['createDashboard']) });
+  expect(acme).toMatchObject({ key: 'phx_acme', roles: undefined });
+  expect([...(acme?.mutations ?? [])]).toEqual([['createDashboard', acme?.reach]]);
   expect([...(acme?.reach?.projects ?? [])]).toEqual(['2', '1']);
   expect(acme?.reach?.organizations).toEqual(new Set());
   const globex = tenants.get('globex');
   expect(globex).toMatchObject({ key: 'phx_of_file', reach: { organizations: new Set([organization]) } });
-  expect(globex?.mutations).toEqual(new Set(['createDashboard', 'updateDashboard']));
+  expect([...(globex?.mutations.keys() ?? [])]).toEqual(['createDashboard', 'updateDashboard']);
   expect(tenants.get('initech')).toMatchObject({ key: 'phx_of_environment', reach: undefined });
-  expect(tenants.get('initech')?.mutations).toEqual(new Set(mutationNames));
+  expect([...(tenants.get('initech')?.mutations.keys() ?? [])]).toEqual(mutationNames);
   expect(tenants.get('__proto__')).toBe(undefined);
 });
 
@@ -92,13 +93,67 @@ describe('A file that cannot be used is an error that names the place', () => {
     ],
     [
       { acme: { key: 'k', projects: [], mutations: ['createProject'] } },
-      'acme.mutations[0]: expected a mutation other than createProject, because the tenant has projects or organizations, but got "createProject"',
+      'acme.mutations[0]: expected a mutation other than createProject, because there are projects or organizations, but got "createProject"',
     ],
     [
       { acme: { key: 'k', project: [] } },
-      'acme.project: expected one of the members key, keyFile, keyEnv, projects, organizations, mutations, but there is no such member',
+      'acme.project: expected one of the members key, keyFile, keyEnv, projects, organizations, mutations, roles, but there is no such member',
     ],
     [{ acme: { key: 'k', ['__proto__']: 1, toString: 1 } }, 'acme.__proto__: expected one of the members'],
+    [
+      { acme: { key: 'k', roles: ['viewer'] } },
+      'acme.roles: expected an object with a member for each role, but got a list',
+    ],
+    [{ acme: { key: 'k', roles: null } }, 'acme.roles: expected an object with a member for each role, but got null'],
+    [{ acme: { key: 'k', roles: {} } }, 'acme.roles: expected a role at least, but there is none'],
+    [
+      { acme: { key: 'k', roles: { '': {} } } },
+      'acme.roles[""]: expected a name of 1 to 100 characters without control',
+    ],
+    [
+      { acme: { key: 'k', roles: { 'a\u0007': {} } } },
+      'acme.roles["a\\u0007"]: expected a name of 1 to 100 characters',
+    ],
+    [
+      { acme: { key: 'k', roles: { viewer: true } } },
+      'acme.roles.viewer: expected an object with what the role may do, but got a boolean',
+    ],
+    [
+      { acme: { key: 'k', roles: { ['__proto__']: { key: 'phx_secret' } } } },
+      'acme.roles.__proto__.key: expected one of the members mutations, projects, organizations, documents, but there is no such member',
+    ],
+    [
+      { acme: { key: 'k', projects: ['1', '2'], roles: { viewer: { projects: ['2', '3'] } } } },
+      'acme.roles.viewer.projects[1]: expected the id of a project (an integer as text) that the entry reaches, but got "3"',
+    ],
+    [
+      { acme: { key: 'k', projects: ['1'], roles: { viewer: { organizations: [organization] } } } },
+      'acme.roles.viewer.organizations[0]: expected the id of an organization (a UUID) that the entry reaches, but got a text of 36 characters',
+    ],
+    [
+      { acme: { key: 'k', roles: { viewer: { projects: [1] } } } },
+      'acme.roles.viewer.projects[0]: expected the id of a project (an integer as text), but got a number',
+    ],
+    [
+      { acme: { key: 'k', mutations: ['createDashboard'], roles: { editor: { mutations: ['updateDashboard'] } } } },
+      'acme.roles.editor.mutations[0]: expected the name of a mutation that the entry allows (createDashboard), but got "updateDashboard"',
+    ],
+    [
+      { acme: { key: 'k', roles: { editor: { mutations: ['updateDashboard'] } } } },
+      'acme.roles.editor.mutations[0]: expected the name of a mutation that the entry allows (none), but got "updateDashboard"',
+    ],
+    [
+      { acme: { key: 'k', mutations: true, roles: { editor: { projects: ['1'], mutations: ['createProject'] } } } },
+      'acme.roles.editor.mutations[0]: expected a mutation other than createProject, because there are projects or',
+    ],
+    [
+      { acme: { key: 'k', roles: { agent: { documents: 'Overview' } } } },
+      'acme.roles.agent.documents: expected a list of names of listed operations, but got "Overview"',
+    ],
+    [
+      { acme: { key: 'k', roles: { agent: { documents: ['a b'] } } } },
+      'acme.roles.agent.documents[0]: expected the name of a listed operation, but got "a b"',
+    ],
   ])('%j', (content, message) => {
     using folder = createFolder();
     const reading = (): unknown => read(folder, content);
@@ -106,8 +161,17 @@ describe('A file that cannot be used is an error that names the place', () => {
     expect(reading).not.toThrow('phx_');
   });
 
+  test('roles without a claim that names them', () => {
+    using folder = createFolder();
+    const path = folder.write('keys.json', { acme: { key: 'k', roles: { viewer: {} } }, globex: { key: 'k' } });
+    const source = { path, environment, mutationNames, hasRoles: false };
+    expect(() => readTenants(source)).toThrow(
+      'keys.json: acme.roles: expected JWT_ROLES_CLAIM to be set, because tokens name roles in that claim',
+    );
+  });
+
   test('a file that is missing', () => {
-    const source = { path: '/nowhere.json', environment, mutationNames };
+    const source = { path: '/nowhere.json', environment, mutationNames, hasRoles: false };
     expect(() => readTenants(source)).toThrow('/nowhere.json: expected JSON, but there is no file at that path');
   });
 });
@@ -119,7 +183,7 @@ test('changes of the file, and of a file with a key, are taken; what is wrong is
   const taken: (string | undefined)[] = [];
   const logged: string[] = [];
   const followed = followTenants({
-    source: { path, environment, mutationNames },
+    source: { path, environment, mutationNames, hasRoles: false },
     log: (_level, message) => logged.push(message),
     pollMs: 5,
   });

@@ -1,6 +1,13 @@
+import { endpointOf } from '../endpoints.ts';
 import { operations } from '../generated/views.ts';
+import { nounNames, nouns } from '../nouns.ts';
 import type { RestOperation } from '../operation-ids.ts';
-import { cacheNounOf } from './cache-nouns.ts';
+
+/** The noun of event values. They have no rows, and they change more slowly than events. */
+const values = 'values';
+
+/** The nouns of `CACHE_TTL` and of metrics: those of the API's paths, and the values of events. */
+export const cacheNouns: readonly string[] = [...nounNames.map((name) => nouns[name].path), values];
 
 /** The times for which the answers of one REST operation are used, in milliseconds. */
 export interface Freshness {
@@ -16,9 +23,14 @@ export function freshnessByOperation(
 ): ReadonlyMap<RestOperation, Freshness> {
   const freshness = new Map<RestOperation, Freshness>();
   for (const operation of Object.values<RestOperation>(operations)) {
-    const noun = cacheNounOf(operation);
+    const noun = nounOf(operation);
     const seconds = Object.hasOwn(ttls, noun) ? ttls[noun] : undefined;
     if (seconds !== undefined) freshness.set(operation, { noun, freshMs: seconds * 1000, staleMs });
   }
   return freshness;
+}
+
+/** The noun of an operation's answers. A path below a row or a collection counts as the noun of that row or collection. */
+function nounOf({ id, surface }: RestOperation): string {
+  return surface === values ? values : nouns[endpointOf(id).noun].path;
 }

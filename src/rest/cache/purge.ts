@@ -1,5 +1,5 @@
+import type { Epochs } from '../epochs.ts';
 import type { Tenants } from '../tenants.ts';
-import type { Epochs } from './epochs.ts';
 
 /** Whose cached answers are forgotten: those of a tenant, of a key by its SHA-256 in hexadecimal digits, or of all keys. */
 export type PurgeTarget = { readonly tenant: string } | { readonly keySha256: string } | { readonly all: true };

@@ -1,29 +1,33 @@
-import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto';
+import { RecentMap } from '../../recent-map.ts';
 import type { SharedRedis } from '../../redis.ts';
-import type { Epoch } from './epochs.ts';
-import { open, seal, sealingKeyOf } from './sealed-text.ts';
+import type { Epoch } from '../epochs.ts';
 
-/** The place of a shared answer, and the key that encrypts it. Names in Redis are made of hashes of it. */
-export interface SharedPlace {
+/** The place of an answer, and the key that encrypts it in Redis. Names in Redis are made of hashes of it. */
+export interface AnswerPlace {
   readonly upstreamKey: string;
   readonly sharingKey: string;
   readonly epoch: Epoch;
-  /** The name of the answer: its epoch, its format, and the path and query. */
+  /** The name of the answer: its epoch, its format, and the path and query without the rows that are asked for. */
   readonly name: string;
 }
 
-/** A text from Redis, and its age in milliseconds. */
-export interface RemoteText {
+/** A text from Redis. */
+interface RemoteText {
   readonly text: string;
+  /** The rows that were asked for; undefined if it is no page. */
+  readonly limit: number | undefined;
   readonly ageMs: number;
 }
 
 /** The longest text that is shared, in characters. Longer ones stay in the process that has read them. */
 const longestText = 2 ** 20;
 
-/** The sealed text: the milliseconds for which it is kept, which may differ between gateways, and then the answer. */
-const keptPattern = /^(\d+) (.*)$/s;
+/**
+ * The sealed text: the milliseconds for which it is kept, which may differ between gateways, the rows that were asked for if it
+ * is a page, and then the answer.
+ */
+const keptPattern = /^(\d+) (\d*) (.*)$/s;
 
 /** The most keys that are remembered: more than are used within a short time. */
 const mostKeys = 1000;
@@ -32,7 +36,7 @@ const mostKeys = 1000;
 export class RedisAnswers {
   readonly #redis: SharedRedis;
   readonly #upstream: string;
-  readonly #keys = new LRUCache<string, Buffer>({ max: mostKeys });
+  readonly #keys = new RecentMap<string, Buffer>({ entries: mostKeys });
 
   /** `upstream` is part of every name, because several upstreams may share one Redis. */
   constructor(redis: SharedRedis, upstream: string) {
@@ -40,23 +44,23 @@ export class RedisAnswers {
     this.#upstream = upstream;
   }
 
-  async find(place: SharedPlace): Promise<RemoteText | undefined> {
+  async find(place: AnswerPlace): Promise<RemoteText | undefined> {
     const name = this.#nameOf(place);
     const asked = [this.#redis.ask('get', [name], { isBinary: true }), this.#redis.ask('pttl', [name])];
     const [sealed, leftMs] = await Promise.all(asked);
     if (!Buffer.isBuffer(sealed) || typeof leftMs !== 'number' || leftMs <= 0) return undefined;
     const kept = open(sealed, this.#keyOf(place), sealedAs(name, place)) ?? '';
-    const [, forMs = '', text = ''] = keptPattern.exec(kept) ?? [];
+    const [, forMs = '', limit = '', text = ''] = keptPattern.exec(kept) ?? [];
     // The expiry in Redis may have been changed.
     const ageMs = Number(forMs) - leftMs;
-    return text === '' || ageMs < 0 ? undefined : { text, ageMs };
+    return text === '' || ageMs < 0 ? undefined : { text, limit: limit === '' ? undefined : Number(limit), ageMs };
   }
 
-  /** Keeps a text for so many milliseconds. The caller does not wait for Redis. */
-  keep(place: SharedPlace, text: string, forMs: number): void {
+  /** Keeps the text of an answer for so many milliseconds; `limit` is as in what is found. The caller does not wait for Redis. */
+  keep(place: AnswerPlace, { text, limit }: Omit<RemoteText, 'ageMs'>, forMs: number): void {
     if (text.length > longestText) return;
     const name = this.#nameOf(place);
-    const sealed = seal(`${forMs} ${text}`, this.#keyOf(place), sealedAs(name, place));
+    const sealed = seal(`${forMs} ${limit ?? ''} ${text}`, this.#keyOf(place), sealedAs(name, place));
     void this.#redis.ask('set', [name, sealed, 'PX', forMs]);
   }
 
@@ -64,22 +68,22 @@ export class RedisAnswers {
    * True if this gateway is to refresh the answer: it is the first to ask for it within so many milliseconds. Also true if
    * Redis does not answer.
    */
-  async claim(place: SharedPlace, forMs: number): Promise<boolean> {
+  async claim(place: AnswerPlace, forMs: number): Promise<boolean> {
     const name = this.#nameOf(place).replace('answer', 'refresh');
     return (await this.#redis.ask('set', [name, '', 'PX', forMs, 'NX'])) !== null;
   }
 
   /** True if an answer is kept at a place. */
-  async has(place: SharedPlace): Promise<boolean> {
+  async has(place: AnswerPlace): Promise<boolean> {
     const name = this.#nameOf(place);
     return (await this.#redis.ask('exists', [name])) === 1;
   }
 
-  #nameOf({ sharingKey, epoch, name }: SharedPlace): string {
+  #nameOf({ sharingKey, epoch, name }: AnswerPlace): string {
     return `cache:answer:${hash('sha256', `${this.#upstream} ${sharingKey} ${epoch} ${name}`, 'base64url')}`;
   }
 
-  #keyOf({ upstreamKey, sharingKey }: SharedPlace): Buffer {
+  #keyOf({ upstreamKey, sharingKey }: AnswerPlace): Buffer {
     const known = this.#keys.get(sharingKey);
     if (known !== undefined) return known;
     const key = sealingKeyOf(upstreamKey);
@@ -88,6 +92,36 @@ export class RedisAnswers {
   }
 }
 
-function sealedAs(name: string, { epoch }: SharedPlace): string {
+function sealedAs(name: string, { epoch }: AnswerPlace): string {
   return `${name} ${epoch}`;
+}
+
+const algorithm = 'aes-256-gcm';
+const ivBytes = 12;
+const tagBytes = 16;
+
+/** The key that answers to an upstream key are encrypted with: only a holder of the upstream key can read them. */
+function sealingKeyOf(upstreamKey: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', upstreamKey, '', 'cached REST answers', 32));
+}
+
+/** A text, encrypted so that it can only be opened with the key and with what it is bound to. */
+function seal(text: string, key: Buffer, bound: string): Buffer {
+  const iv = randomBytes(ivBytes);
+  const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes }).setAAD(Buffer.from(bound));
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
+}
+
+/** The text that was sealed; undefined if it was sealed with another key or bound to something else, or has been changed. */
+function open(sealed: Buffer, key: Buffer, bound: string): string | undefined {
+  const start = ivBytes + tagBytes;
+  if (sealed.length < start) return undefined;
+  const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), { authTagLength: tagBytes });
+  decipher.setAAD(Buffer.from(bound)).setAuthTag(sealed.subarray(ivBytes, start));
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(start)), decipher.final()]).toString('utf8');
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { RecentMap } from '../../recent-map.ts';
 import { createScript, type SharedRedis } from '../../redis.ts';
-import type { Epoch, Epochs } from './epochs.ts';
+import type { Epoch, Epochs } from '../epochs.ts';
 
 /** The lifetime of an epoch in Redis, in seconds: a week. After that the key gets a new one. */
 const keptSeconds = 7 * 24 * 3600;
@@ -54,9 +54,9 @@ interface Told {
 export class RedisEpochs implements Epochs {
   readonly #redis: SharedRedis;
   readonly #upstream: string;
-  readonly #proven = new LRUCache<string, true>({ max: mostRemembered });
+  readonly #proven = new RecentMap<string, true>({ entries: mostRemembered });
   /** Keys whose epoch has ended without Redis knowing, each with a mark of the latest end. */
-  readonly #unsent = new LRUCache<string, symbol>({ max: mostRemembered });
+  readonly #unsent = new RecentMap<string, symbol>({ entries: mostRemembered });
   /** True while a retry is scheduled or running. */
   #isTelling = false;
 

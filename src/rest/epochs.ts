@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { RecentMap } from '../recent-map.ts';
 
 /**
  * The name under which the answers of an upstream key are kept. A write gives the key a new one, so that answers from before
@@ -34,8 +34,8 @@ const mostKeys = 10_000;
 
 /** Epochs of one process. */
 export class LocalEpochs implements Epochs {
-  readonly #proven = new LRUCache<string, Epoch>({ max: mostKeys });
-  readonly #unproven = new LRUCache<string, Epoch>({ max: mostKeys });
+  readonly #proven = new RecentMap<string, Epoch>({ entries: mostKeys });
+  readonly #unproven = new RecentMap<string, Epoch>({ entries: mostKeys });
 
   current(sharingKey: string): Epoch {
     return this.#proven.get(sharingKey) ?? this.#unproven.get(sharingKey) ?? this.renew(sharingKey);
@@ -73,4 +73,79 @@ export class LocalEpochs implements Epochs {
     const epochs = this.#proven.has(sharingKey) ? this.#proven : this.#unproven;
     epochs.set(sharingKey, epoch);
   }
+}
+
+/** The use that an operation makes of answers that were read before it. */
+export type Reuse =
+  // They may be given to it.
+  | 'normal'
+  // Everything is read anew, and kept.
+  | 'reload'
+  // Everything is read anew, and nothing is kept.
+  | 'none'
+  // As `none`, and not counted either: reads that the gateway makes itself for its streams, and all reads if nothing is
+  // kept.
+  | 'uncounted';
+
+let unshared = 0;
+
+/**
+ * The epoch of its caller's key that an operation began under: only operations under the same one share what they read.
+ * So no operation gets an answer that is older than a write that was answered before it began.
+ */
+export class OperationEpoch {
+  /** The answers of the key that were kept when the operation began: another number once one of them has been replaced. */
+  readonly generation: number;
+  #name: Epoch;
+  #isShared: boolean;
+  #reuse: Reuse;
+
+  /** Without an epoch the operation uses, keeps and shares nothing. */
+  constructor(epoch: Epoch | undefined, reuse: Reuse, generation = 0) {
+    this.generation = generation;
+    this.#isShared = epoch !== undefined;
+    this.#name = epoch ?? nameOfNone();
+    this.#reuse = epoch === undefined ? 'none' : reuse;
+  }
+
+  /** Its name; one that no other operation has if the epoch is not known. */
+  get name(): Epoch {
+    return this.#name;
+  }
+
+  /** False if no other operation has the epoch. */
+  get isShared(): boolean {
+    return this.#isShared;
+  }
+
+  get reuse(): Reuse {
+    return this.#reuse;
+  }
+
+  /** True if the request must not be given answers that were read before it. */
+  get isBypassed(): boolean {
+    return this.#reuse === 'reload' || this.#reuse === 'none';
+  }
+
+  /** True if answers that the operation reads are kept. */
+  get keeps(): boolean {
+    return this.#reuse === 'normal' || this.#reuse === 'reload';
+  }
+
+  /** Moves to the epoch after a write of the operation: its later reads use that one. Without it, it uses nothing more. */
+  moveTo(epoch: Epoch | undefined): void {
+    this.#isShared = epoch !== undefined;
+    this.#name = epoch ?? nameOfNone();
+    if (epoch === undefined) this.#reuse = 'none';
+  }
+
+  /** The epoch as a refresh uses it: everything is read anew, and kept. */
+  forRefresh(): OperationEpoch {
+    return new OperationEpoch(this.#isShared ? this.#name : undefined, 'reload');
+  }
+}
+
+function nameOfNone(): Epoch {
+  unshared += 1;
+  return `unshared ${unshared}`;
 }

@@ -3,9 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { createContext, runInContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { CacheCounts } from '../../src/rest/cache/cache-counts.ts';
-import { CachedAnswer, CachedAnswers, weightOf } from '../../src/rest/cache/cached-answers.ts';
-import { GivenAnswers } from '../../src/rest/cache/given-answers.ts';
-import { ReusableTexts } from '../../src/rest/cache/reusable-texts.ts';
+import { KeptAnswer, KeptAnswers } from '../../src/rest/cache/kept-answers.ts';
+import { WholeAnswers } from '../../src/rest/cache/whole-answers.ts';
 import { parseJson } from '../../src/rest/json.ts';
 import { inForm, measured } from '../support/form.ts';
 
@@ -17,10 +16,10 @@ function collect(): void {
   for (let round = 0; round < 4; round += 1) runInContext('gc()', createContext());
 }
 
-function answerOf(name: string, text: string): CachedAnswer {
-  const bytes = weightOf(name, text);
-  const version = { name, noun: 'dashboards', freshMs: 0, freshUntil: 0 };
-  return new CachedAnswer({ value: parseJson(text), size: text.length, bytes, version });
+function answerOf(name: string, text: string): KeptAnswer {
+  const source = { noun: 'dashboards', readAt: 0.5, freshUntil: 1.5 };
+  const value = parseJson(text);
+  return new KeptAnswer({ name, sharingKey: 'key', value, text, source, limit: 100, limitAskedAt: 0.5 });
 }
 
 /** Pages of about 20 kB, each of its own. */
@@ -41,7 +40,7 @@ function rowsOf(index: number, rowOf: (row: number) => unknown): unknown {
 test.each(pages)('answers with %s take no more memory than they may', async (what, page) => {
   collect();
   const before = process.memoryUsage().heapUsed;
-  const answers = new CachedAnswers(maxBytes);
+  const answers = new KeptAnswers(maxBytes, () => 0);
   const count = inForm(400, 100_000);
   for (let index = 0; index < count; index += 1) {
     const name = `epoch json /api/projects/1/dashboards/?limit=100&offset=${index}`;
@@ -60,33 +59,30 @@ test.each([
   ['Latin-1', 'x', 2000],
   ['other letters', 'ж', 2000],
   ['few letters', 'x', 20],
-])('texts that were made of answers take no more memory than they may: %s', async (what, letter, length) => {
+])('whole answers take no more memory than they may: %s', async (what, letter, length) => {
   collect();
   const before = process.memoryUsage().heapUsed;
-  const options = { answers: { find: () => undefined }, counts: new CacheCounts(), now: () => 0 };
-  const texts = new ReusableTexts({ ...options, maxBytes });
+  const answers = new WholeAnswers({ counts: new CacheCounts(), now: () => 0, maxBytes });
   const count = inForm(16_000, 200_000);
   for (let index = 0; index < count; index += 1) {
-    const given = new GivenAnswers();
-    for (let read = 0; read < 5; read += 1) {
-      // As it is once the answer itself is gone: nothing else holds the name.
-      const name = Buffer.from(`epoch json /api/projects/${index}/dashboards/?limit=${read}`).toString();
-      given.add({ name, noun: 'dashboards', freshMs: 1000.5, freshUntil: index + 0.5 });
-    }
+    // As it is once the kept answers themselves are gone.
+    const sources = Array.from({ length: 5 }, () => ({
+      ...{ noun: 'dashboards', readAt: index + 0.5, freshUntil: index + 1.5 },
+    }));
     const text = Buffer.from(`${index} ${letter.repeat(length)}`).toString();
-    texts.keep(Buffer.from(`caller epoch document ${index}`).toString(), text, given);
+    answers.keep(Buffer.from(`caller epoch document ${index}`).toString(), text, sources);
     if (index % 1000 === 0) await nextTurn();
   }
   collect();
   const grown = process.memoryUsage().heapUsed - before;
-  measured(`texts of ${what}`, { grownMiB: grown / 2 ** 20, countedMiB: texts.bytes / 2 ** 20 });
-  expect(texts.bytes).toBeGreaterThan(maxBytes / 2);
-  expect(texts.bytes).toBeLessThanOrEqual(maxBytes);
+  measured(`whole answers of ${what}`, { grownMiB: grown / 2 ** 20, countedMiB: answers.bytes / 2 ** 20 });
+  expect(answers.bytes).toBeGreaterThan(maxBytes / 2);
+  expect(answers.bytes).toBeLessThanOrEqual(maxBytes);
   expect(grown).toBeLessThan(1.2 * maxBytes);
 });
 
 test('an answer that would drive out most others is not kept, the one asked for the longest ago makes room', () => {
-  const answers = new CachedAnswers(40_000);
+  const answers = new KeptAnswers(40_000, () => 0);
   const text = JSON.stringify('x'.repeat(1000));
   answers.keep(answerOf('large', JSON.stringify('x'.repeat(8000))));
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']) {

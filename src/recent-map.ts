@@ -1,0 +1,25 @@
+import { LRUCache } from 'lru-cache';
+
+/** The limits of a map; one of them is needed. */
+interface Limits<Key, Value> {
+  /** The most entries. */
+  readonly entries?: number;
+  /** The most that their sizes may come to. */
+  readonly size?: number;
+  /** The size of an entry, unless `set` says it. */
+  readonly sizeOf?: (value: Value, key: Key) => number;
+  /** The time after which an entry is forgotten, in milliseconds. */
+  readonly forMs?: number;
+}
+
+/** A map with limits: the entry that was used the longest ago makes room for a new one. */
+export class RecentMap<Key extends string, Value extends object | string | number | symbol | boolean> extends LRUCache<
+  Key,
+  Value
+> {
+  constructor({ entries = 0, size, sizeOf, forMs: ttl = 0 }: Limits<Key, Value>) {
+    // A `max` alone would allocate all places at once.
+    if (size === undefined) super({ maxSize: entries, sizeCalculation: () => 1, ttl });
+    else super({ max: entries, maxSize: size, ttl, ...(sizeOf && { sizeCalculation: sizeOf }) });
+  }
+}

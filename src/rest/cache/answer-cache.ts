@@ -1,0 +1,291 @@
+import { RecentMap } from '../../recent-map.ts';
+import type { SharedRedis } from '../../redis.ts';
+import type { Caller } from '../caller.ts';
+import { type Epoch, type Epochs, LocalEpochs, OperationEpoch, type Reuse } from '../epochs.ts';
+import type { RestOperation } from '../operation-ids.ts';
+import { namesCurrent } from '../paths.ts';
+import { csvOf, jsonOf } from '../response-content.ts';
+import { CacheCounts } from './cache-counts.ts';
+import { type Freshness, freshnessByOperation } from './freshness.ts';
+import { KeptAnswer, KeptAnswers } from './kept-answers.ts';
+import { type AnswerPlace, RedisAnswers } from './redis-answers.ts';
+import { RedisEpochs } from './redis-epochs.ts';
+import { WholeAnswers } from './whole-answers.ts';
+
+/** Settings of the cache. */
+export interface CacheOptions {
+  /** The time for which answers are fresh, in seconds by noun. Answers of other nouns are not kept. */
+  readonly ttls: Readonly<Record<string, number>>;
+  /** The time for which stale answers are still used while newer ones are read, in seconds. */
+  readonly staleSeconds: number;
+  /** The most memory that one process may use for answers, in bytes. */
+  readonly maxBytes: number;
+  /** The longest that a refresh may take, in milliseconds. */
+  readonly refreshMs: number;
+  /** The store of the epochs of keys. By default it is this process, which then has to be the only one. */
+  readonly epochs?: Epochs | undefined;
+  /** The store of the answers that gateways share; by default there is none. */
+  readonly remote?: RedisAnswers | undefined;
+  /** A clock in milliseconds that never goes back; by default `performance.now()`. */
+  readonly now?: () => number;
+}
+
+/** Makes the parts of the cache that gateways share in one Redis. Several upstreams may share it, too. */
+export function sharedIn(redis: SharedRedis, upstreamUrl: string): Pick<CacheOptions, 'epochs' | 'remote'> {
+  return { epochs: new RedisEpochs(redis, upstreamUrl), remote: new RedisAnswers(redis, upstreamUrl) };
+}
+
+/** The format that an answer is read in. One target may be asked for in both. */
+export type AnswerKind = 'json' | 'csv';
+
+/** A read whose answer is kept, and where. */
+export interface KeptRead extends AnswerPlace, Freshness {
+  readonly kind: AnswerKind;
+  /** The rows that are asked for; undefined if no page is. */
+  readonly limit: number | undefined;
+  /** The time at which an operation has last asked for so many rows. */
+  readonly limitAskedAt: number;
+}
+
+/** The part of the memory for whole answers of queries. */
+const partOfWhole = 1 / 8;
+
+/** The place where a stale answer is refreshed: this gateway, another one, or none because another one has done so. */
+type Refresh = 'here' | 'elsewhere' | 'done';
+
+/**
+ * The cache of REST answers that all operations of a process share. A list has one entry, which answers all pages that begin
+ * where it begins and have no more rows.
+ */
+export class AnswerCache {
+  readonly counts = new CacheCounts();
+  readonly epochs: Epochs;
+  readonly whole: WholeAnswers;
+  /** A clock in milliseconds that never goes back. */
+  readonly now: () => number;
+  /** The longest that a refresh may take, in milliseconds. */
+  readonly refreshMs: number;
+  /** The time after which a write that was given up has either arrived or never will, in milliseconds. */
+  readonly #lateMs: number;
+  readonly #kept: KeptAnswers;
+  readonly #freshness: ReadonlyMap<RestOperation, Freshness>;
+  readonly #remote: RedisAnswers | undefined;
+  /** Look-ups in Redis that are in flight, by name: a single flight for each answer. */
+  readonly #asked = new Map<string, Promise<KeptAnswer | undefined>>();
+  /** Epochs that an answer of the upstream has ended. Each is ended once, although every waiter of a call reports it. */
+  readonly #ended = new RecentMap<Epoch, Promise<void>>({ entries: mostEnded });
+
+  constructor(options: CacheOptions) {
+    const { ttls, staleSeconds, maxBytes, refreshMs, remote } = options;
+    const { epochs = new LocalEpochs(), now = () => performance.now() } = options;
+    this.#kept = new KeptAnswers(maxBytes * (1 - partOfWhole), now);
+    this.whole = new WholeAnswers({ counts: this.counts, now, maxBytes: maxBytes * partOfWhole });
+    this.epochs = epochs;
+    this.now = now;
+    this.refreshMs = refreshMs;
+    this.#lateMs = 2 * refreshMs;
+    this.#remote = remote;
+    this.#freshness = freshnessByOperation(ttls, staleSeconds * 1000);
+  }
+
+  /** True if answers are kept at all. If not, the cache only separates reads in flight from those before a write. */
+  get keepsAny(): boolean {
+    return this.#freshness.size > 0;
+  }
+
+  /** The memory of everything that is kept, in bytes. */
+  get bytes(): number {
+    return this.#kept.bytes + this.whole.bytes;
+  }
+
+  /** The epoch that an operation of a caller begins under. If it cannot be known, the operation uses nothing of the cache. */
+  open(caller: Caller, reuse: Reuse): OperationEpoch | Promise<OperationEpoch> {
+    const { sharingKey, tenant } = caller;
+    // A key that the gateway holds is not one that a caller has invented.
+    if (tenant !== undefined) this.epochs.prove(sharingKey);
+    const begin = (epoch: Epoch | undefined): OperationEpoch =>
+      this.keepsAny
+        ? new OperationEpoch(epoch, reuse, this.#kept.generationOf(sharingKey))
+        : new OperationEpoch(epoch, 'uncounted');
+    const epoch = this.epochs.current(sharingKey);
+    return epoch instanceof Promise ? epoch.then(begin) : begin(epoch);
+  }
+
+  /**
+   * A read of an operation; undefined if its answer is not kept. A path with `@current` is never kept: its meaning changes
+   * without a write, so two answers below it may be about different projects.
+   */
+  readOf(
+    caller: Caller,
+    epoch: Epoch,
+    operation: RestOperation,
+    kind: AnswerKind,
+    target: string,
+  ): KeptRead | undefined {
+    const freshness = this.#freshness.get(operation);
+    if (freshness === undefined || namesCurrent(target)) return undefined;
+    return {
+      ...placeOf(caller, epoch, kind, target),
+      ...freshness,
+      kind,
+      limit: limitIn(kind, target),
+      limitAskedAt: this.now(),
+    };
+  }
+
+  /** The answer that may be given without a call, if there is one. Counts the read. */
+  find(read: KeptRead, reuse: Reuse): KeptAnswer | undefined | Promise<KeptAnswer | undefined> {
+    if (reuse !== 'normal') {
+      if (reuse !== 'uncounted') this.counts.add(read.noun, 'bypass');
+      return undefined;
+    }
+    const here = this.#findHere(read);
+    if (here !== undefined || this.#remote === undefined) return this.#counted(here, read);
+    const { name } = read;
+    let asked = this.#asked.get(name);
+    if (asked === undefined) {
+      asked = this.#findRemote(this.#remote, read, read.freshMs + read.staleMs).finally(() => this.#asked.delete(name));
+      this.#asked.set(name, asked);
+    }
+    // Another read of the list may have asked for fewer rows.
+    return asked.then((found) => this.#counted(found && holds(found, read.limit) ? found : undefined, read));
+  }
+
+  /** True if an answer is given only because a newer one is about to be read. */
+  isStale({ source }: KeptAnswer): boolean {
+    return this.now() >= source.freshUntil;
+  }
+
+  /** Keeps the answer to a read, with the text that it was read from. */
+  keep(read: KeptRead, value: unknown, text: string): void {
+    this.#keepHere(read, value, text, this.now());
+    this.#remote?.keep(read, { text, limit: read.limit }, read.freshMs + read.staleMs);
+  }
+
+  /**
+   * The read that refreshes a stale answer. It asks for as many rows as that has, as long as an operation has asked for so many
+   * while answers are used (fresh and stale time together). So one call refreshes pages of all sizes.
+   */
+  refreshOf(answer: KeptAnswer, read: KeptRead): KeptRead {
+    const { limit, limitAskedAt } = answer;
+    const isAskedFor = this.now() - limitAskedAt <= read.freshMs + read.staleMs;
+    return isAskedFor ? { ...read, limit, limitAskedAt } : read;
+  }
+
+  /** Decides which gateway refreshes a stale answer. A fresh answer of another gateway is adopted. */
+  async refreshAt(read: KeptRead): Promise<Refresh> {
+    const remote = this.#remote;
+    if (remote === undefined) return 'here';
+    if ((await this.#findRemote(remote, read, read.freshMs)) !== undefined) return 'done';
+    return (await remote.claim(read, Math.min(read.freshMs, this.refreshMs))) ? 'here' : 'elsewhere';
+  }
+
+  /**
+   * Renews the epoch of a key for a write, which is done before it is sent and after it has ended. So no answer from before the
+   * write, or from while it was in flight, is given after it.
+   */
+  async renew({ sharingKey }: Caller, epoch: OperationEpoch): Promise<void> {
+    epoch.moveTo(await this.epochs.renew(sharingKey));
+  }
+
+  /** Renews the epoch of a key once more, after the time in which a write that was given up may still arrive. */
+  renewLater({ sharingKey }: Caller): void {
+    setTimeout(() => void this.epochs.renew(sharingKey), this.#lateMs).unref();
+  }
+
+  /**
+   * Ends the use of all kept answers of a key, once for an epoch: the upstream has shown that answers under it are not
+   * true any more. With a target it does so only if an answer to that is kept: callers can ask for any id.
+   */
+  async drop(caller: Caller, { name: epoch, isShared }: OperationEpoch, target?: string): Promise<void> {
+    if (!isShared || (target !== undefined && !(await this.#hasAny(caller, epoch, target)))) return;
+    const known = this.#ended.get(epoch);
+    if (known !== undefined) return known;
+    const ended = Promise.resolve(this.epochs.renew(caller.sharingKey)).then(() => undefined);
+    this.#ended.set(epoch, ended);
+    return ended;
+  }
+
+  /** True if an answer to a target is kept, fresh or stale, in this process or in the shared store. */
+  async #hasAny(caller: Caller, epoch: Epoch, target: string): Promise<boolean> {
+    const places = kinds.map((kind) => placeOf(caller, epoch, kind, target));
+    if (places.some(({ name }) => this.#kept.find(name) !== undefined)) return true;
+    const remote = this.#remote;
+    return remote !== undefined && (await Promise.all(places.map((place) => remote.has(place)))).includes(true);
+  }
+
+  /** The answer to a read that may still be used, if this process has it. */
+  #findHere({ name, limit, limitAskedAt, staleMs }: KeptRead): KeptAnswer | undefined {
+    const answer = this.#kept.find(name);
+    if (answer === undefined || this.now() - answer.source.freshUntil >= staleMs) return undefined;
+    if (answer.limit === limit) answer.limitAskedAt = limitAskedAt;
+    return holds(answer, limit) ? answer : undefined;
+  }
+
+  #counted(answer: KeptAnswer | undefined, { noun }: KeptRead): KeptAnswer | undefined {
+    if (answer === undefined) this.counts.add(noun, 'miss');
+    else {
+      this.counts.add(noun, this.isStale(answer) ? 'stale' : 'hit');
+      this.counts.addAge(this.now() - answer.source.readAt);
+    }
+    return answer;
+  }
+
+  /** Adopts the answer of another gateway to a read, if it has one that is younger than so many milliseconds. */
+  async #findRemote(remote: RedisAnswers, read: KeptRead, youngerMs: number): Promise<KeptAnswer | undefined> {
+    const found = await remote.find(read);
+    if (found === undefined || found.ageMs >= youngerMs || !holds(found, read.limit)) return undefined;
+    const { text, limit, ageMs } = found;
+    try {
+      return this.#keepHere({ ...read, limit }, valueIn(text, read.kind), text, this.now() - ageMs);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #keepHere(read: KeptRead, value: unknown, text: string, readAt: number): KeptAnswer {
+    const { name, sharingKey, noun, freshMs, limit, limitAskedAt } = read;
+    const source = { noun, readAt, freshUntil: readAt + freshMs };
+    const answer = new KeptAnswer({ name, sharingKey, value, text, source, limit, limitAskedAt });
+    this.#kept.keep(answer);
+    return answer;
+  }
+}
+
+const kinds: readonly AnswerKind[] = ['json', 'csv'];
+
+const limitPattern = /\?limit=(\d+)/;
+
+/** The target that asks for so many rows of the list of another target. */
+export function withLimit(target: string, limit: number | undefined): string {
+  return limit === undefined ? target : target.replace(limitPattern, `?limit=${limit}`);
+}
+
+/** The rows that a target asks for; undefined if no page is asked for, or a table, of which no smaller one is cut. */
+function limitIn(kind: AnswerKind, target: string): number | undefined {
+  if (kind === 'csv' || target.includes('select=')) return undefined;
+  const digits = limitPattern.exec(target)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** The place of the answer to a target. All pages that begin at one row of a list have the same one. */
+function placeOf({ key, sharingKey }: Caller, epoch: Epoch, kind: AnswerKind, target: string): AnswerPlace {
+  const list = limitIn(kind, target) === undefined ? target : target.replace(limitPattern, '?');
+  return { upstreamKey: key, sharingKey, epoch, name: `${epoch} ${kind} ${list}` };
+}
+
+/** True if an answer has all rows that are asked for. */
+function holds({ limit: has }: { readonly limit: number | undefined }, limit: number | undefined): boolean {
+  return has === limit || (has !== undefined && limit !== undefined && has > limit);
+}
+
+/** The value of a kept text. Only texts that could be read are kept. */
+function valueIn(text: string, kind: AnswerKind): unknown {
+  const read = { status: 200, cacheControl: '', text };
+  return kind === 'csv'
+    ? csvOf({ ...read, contentType: 'text/csv' })
+    : jsonOf({ ...read, contentType: 'application/json' });
+}
+
+/** The most ended epochs that are remembered: more than end within a short time. */
+const mostEnded = 1000;

@@ -1,0 +1,205 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Caller } from '../caller.ts';
+import type { CallerClient, CallingOperation, OnResponse, RestClient } from '../client.ts';
+import type { OperationEpoch } from '../epochs.ts';
+import { isForbidden, isNotFound, isUnauthenticated } from '../errors.ts';
+import { OperationCalls, statusOf } from '../operation-calls.ts';
+import { OperationDeadline } from '../operation-deadline.ts';
+import type { RestOperation } from '../operation-ids.ts';
+import type { UpstreamResources } from '../resilience/upstream-resources.ts';
+import { type AnswerCache, type AnswerKind, type KeptRead, withLimit } from './answer-cache.ts';
+import { forbidsKeeping } from './cache-control.ts';
+import type { KeptAnswer } from './kept-answers.ts';
+
+/** An operation that knows the epoch that it began under. */
+interface CachingOperation extends CallingOperation {
+  readonly epoch: OperationEpoch;
+}
+
+/** Options of a client with a cache. */
+interface CachedClientOptions {
+  readonly cache: AnswerCache;
+  readonly upstream: Pick<UpstreamResources, 'bodies' | 'eventLoop'>;
+  readonly caller: Caller;
+  readonly operation: CachingOperation;
+  /** Makes the client that calls in the name of the same caller. */
+  readonly createClient: (operation: CallingOperation) => CallerClient;
+}
+
+/** One way to read a target. */
+interface Format<T> {
+  readonly kind: AnswerKind;
+  /** The value of a kept answer. */
+  readonly valueOf: (kept: KeptAnswer) => T;
+  readonly call: (
+    client: CallerClient,
+    operation: RestOperation,
+    target: string,
+    onResponse?: OnResponse,
+  ) => Promise<T>;
+}
+
+const json: Format<unknown> = {
+  kind: 'json',
+  valueOf: ({ value }) => value,
+  call: (client, operation, target, onResponse) => client.getJson(operation, target, onResponse),
+};
+
+const csv: Format<string> = {
+  kind: 'csv',
+  valueOf: ({ value }) => String(value),
+  call: (client, operation, target, onResponse) => client.getCsv(operation, target, onResponse),
+};
+
+/** One read of an operation. */
+interface Read<T> {
+  readonly format: Format<T>;
+  readonly operation: RestOperation;
+  readonly target: string;
+  /** Undefined if its answer is not kept. */
+  readonly kept: KeptRead | undefined;
+}
+
+/** The most calls of a refresh: one, and one retry. */
+const callsOfRefresh = 2;
+
+/** The interval at which Redis is asked for the answer that another gateway reads anew, in milliseconds. */
+const untilReadMs = 100;
+
+/** One operation's calls through the cache: its reads may be answered without one, its writes renew the key's epoch. */
+export class CachedClient implements RestClient {
+  readonly #options: CachedClientOptions;
+  readonly #client: CallerClient;
+
+  constructor(options: CachedClientOptions) {
+    this.#options = options;
+    this.#client = options.createClient(options.operation);
+  }
+
+  getJson(operation: RestOperation, target: string): Promise<unknown> {
+    return this.#read(json, operation, target);
+  }
+
+  getCsv(operation: RestOperation, target: string): Promise<string> {
+    return this.#read(csv, operation, target);
+  }
+
+  /** Sends a write. The epoch of the key is renewed before it is sent, and when it has ended. */
+  async write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
+    const { cache, caller, operation: own } = this.#options;
+    const sending = { hasBegun: false };
+    const beforeSend = (): Promise<void> => {
+      sending.hasBegun = true;
+      return cache.renew(caller, own.epoch);
+    };
+    try {
+      return await this.#watched(this.#client.write(operation, target, body, { beforeSend }), target);
+    } catch (error) {
+      // A write without an answer may still arrive, at the latest when the upstream gives it up. A 5xx may be a proxy's.
+      if (sending.hasBegun && (statusOf(error) ?? 500) >= 500) cache.renewLater(caller);
+      throw error;
+    } finally {
+      if (sending.hasBegun) await cache.renew(caller, own.epoch);
+    }
+  }
+
+  #read<T>(format: Format<T>, operation: RestOperation, target: string): Promise<T> {
+    const { cache, caller, operation: own } = this.#options;
+    if (!cache.keepsAny) return format.call(this.#client, operation, target);
+    const kept = cache.readOf(caller, own.epoch.name, operation, format.kind, target);
+    const read: Read<T> = { format, operation, target, kept };
+    // The client refuses the reads of an operation that has ended.
+    if (kept === undefined || own.deadline.ended !== undefined) return this.#call(read);
+    const found = cache.find(kept, own.epoch.reuse);
+    return found instanceof Promise
+      ? found.then((answer) => this.#answer(read, kept, answer))
+      : this.#answer(read, kept, found);
+  }
+
+  #answer<T>(read: Read<T>, kept: KeptRead, answer: KeptAnswer | undefined): Promise<T> {
+    return answer === undefined ? this.#call(read) : this.#give(answer, read, kept);
+  }
+
+  /** Reads a target of the upstream, and keeps its answer under the epoch from before the read. */
+  #call<T>({ format, operation, target, kept }: Read<T>): Promise<T> {
+    const { cache, caller, operation: own } = this.#options;
+    if (kept === undefined) return this.#watched(format.call(this.#client, operation, target), target);
+    own.calls.limitFreshness(cache.now() + kept.freshMs);
+    let dropping: Promise<void> | undefined;
+    const onResponse: OnResponse = (value, { cacheControl, text }) => {
+      if (forbidsKeeping(cacheControl)) dropping = cache.drop(caller, own.epoch, target);
+      else if (own.epoch.keeps) cache.keep(kept, value, text);
+    };
+    const answer = this.#watched(format.call(this.#client, operation, target, onResponse), target);
+    return answer.then((value) => (dropping === undefined ? value : dropping.then(() => value)));
+  }
+
+  /**
+   * Gives a kept answer. Its memory counts for the operation as if the operation had read it. A stale answer is refreshed.
+   */
+  #give<T>(answer: KeptAnswer, read: Read<T>, kept: KeptRead): Promise<T> {
+    const { cache, upstream, operation } = this.#options;
+    const { deadline, calls } = operation;
+    if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
+    const isStale = cache.isStale(answer);
+    if (isStale) this.#refresh(answer, read, kept);
+    // Of a page with more rows than are asked for, these count.
+    const share = kept.limit === undefined || answer.limit === undefined ? 1 : kept.limit / answer.limit;
+    const refusal = deadline.count(Math.ceil(answer.bytes * share), upstream.bodies.limits.operation);
+    if (refusal !== undefined) return Promise.reject(refusal);
+    deadline.received += answer.length;
+    calls.reuse(read.target, answer.source, isStale ? 'stale' : 'hit');
+    const value = read.format.valueOf(answer);
+    if (!deadline.isLarge) return Promise.resolve(value);
+    return new Promise((resolve) => upstream.eventLoop.doLater(() => resolve(value), deadline.endsAt));
+  }
+
+  /**
+   * Refreshes an answer, unless a refresh is in flight in this or another gateway, or another gateway has just done it. The
+   * operation does not wait for it, and may end before it.
+   */
+  #refresh<T>(answer: KeptAnswer, read: Read<T>, asked: KeptRead): void {
+    const { cache, operation } = this.#options;
+    if (answer.isRefreshing || cache.now() < answer.refreshFrom) return;
+    answer.isRefreshing = true;
+    const deadline = new OperationDeadline(cache.refreshMs);
+    const calls = new OperationCalls(callsOfRefresh);
+    const epoch = operation.epoch.forRefresh();
+    const refreshing = new CachedClient({
+      ...this.#options,
+      operation: { deadline, calls, epoch, isBackground: true },
+    });
+    const kept = cache.refreshOf(answer, asked);
+    const readAnew = async (): Promise<void> => {
+      const where = await cache.refreshAt(kept);
+      if (where === 'here') await refreshing.#call({ ...read, target: withLimit(read.target, kept.limit), kept });
+      else if (where === 'elsewhere') await delay(untilReadMs, undefined, { ref: false });
+    };
+    // If the refresh fails, the answer stays for as long as it may be used.
+    readAnew()
+      .catch(() => {
+        answer.refreshFrom = cache.now() + Math.min(asked.freshMs, cache.refreshMs);
+      })
+      .finally(() => {
+        deadline.finish();
+        answer.isRefreshing = false;
+      });
+  }
+
+  /**
+   * Passes the answer of the upstream on. It waits until later operations are not given kept answers that this one has shown to
+   * be untrue.
+   */
+  async #watched<T>(answer: Promise<T>, target: string): Promise<T> {
+    const { cache, caller, operation } = this.#options;
+    try {
+      const value = await answer;
+      cache.epochs.prove(caller.sharingKey);
+      return value;
+    } catch (error) {
+      if (isUnauthenticated(error)) await cache.drop(caller, operation.epoch);
+      else if (isNotFound(error) || isForbidden(error)) await cache.drop(caller, operation.epoch, target);
+      throw error;
+    }
+  }
+}

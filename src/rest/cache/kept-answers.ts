@@ -1,0 +1,105 @@
+import { LRUCache } from 'lru-cache';
+import { RecentMap } from '../../recent-map.ts';
+import type { AnswerSource } from '../operation-calls.ts';
+import { bytesOnceParsed } from '../transport/json-weight.ts';
+
+/** An answer of the upstream as it was read. */
+interface ReadAnswer {
+  readonly name: string;
+  readonly sharingKey: string;
+  readonly value: unknown;
+  readonly text: string;
+  readonly source: AnswerSource;
+  /** The rows that were asked for; undefined if it is no page. */
+  readonly limit: number | undefined;
+  /** The time at which an operation has last asked for so many rows. */
+  readonly limitAskedAt: number;
+}
+
+/** The overhead of one answer beside its value and its name, in bytes: the entry and its places in maps and lists. */
+const bytesOfEntry = 600;
+
+/**
+ * An answer of the upstream that is kept. All operations that are given it share the value, and none may change it. Times in
+ * milliseconds, on the clock of its cache.
+ */
+export class KeptAnswer {
+  readonly name: string;
+  /** The sharing key of the caller that has read it. */
+  readonly sharingKey: string;
+  readonly value: unknown;
+  /** Characters of its text. */
+  readonly length: number;
+  /** The memory that it takes, a generous estimate: texts count twice, as if they were all beyond Latin-1. */
+  readonly bytes: number;
+  readonly source: AnswerSource;
+  /** The rows that were asked for; undefined if it is no page. */
+  readonly limit: number | undefined;
+  /** The time at which an operation has last asked for so many rows. */
+  limitAskedAt: number;
+  /** True while a refresh is in flight. */
+  isRefreshing = false;
+  /** The earliest time of the next refresh. It is moved on after a refresh has failed. */
+  refreshFrom = Number.NEGATIVE_INFINITY;
+
+  constructor({ name, sharingKey, value, text, source, limit, limitAskedAt }: ReadAnswer) {
+    this.name = name;
+    this.sharingKey = sharingKey;
+    this.value = value;
+    this.length = text.length;
+    this.bytes = bytesOfEntry + 2 * name.length + text.length + bytesOnceParsed(text);
+    this.source = source;
+    this.limit = limit;
+    this.limitAskedAt = limitAskedAt;
+  }
+}
+
+/** No answer may take more than this part of the memory: it would drive out all others. */
+const largestPart = 1 / 4;
+
+/** The most keys whose generation is remembered. */
+const mostKeys = 10_000;
+
+/** The answers that one process keeps, by name. The one that was asked for the longest ago makes room for others. */
+export class KeptAnswers {
+  readonly #answers: LRUCache<string, KeptAnswer>;
+  readonly #generations = new RecentMap<string, number>({ entries: mostKeys });
+  #generation = 0;
+
+  constructor(maxBytes: number, now: () => number) {
+    this.#answers = new LRUCache({
+      maxSize: maxBytes,
+      maxEntrySize: maxBytes * largestPart,
+      // An answer that was made of a kept one is not used once the kept one is stale.
+      dispose: ({ sharingKey, source }) => {
+        if (source.freshUntil > now()) this.#generations.delete(sharingKey);
+      },
+    });
+  }
+
+  /** The memory that they take, in bytes. */
+  get bytes(): number {
+    return this.#answers.calculatedSize;
+  }
+
+  find(name: string): KeptAnswer | undefined {
+    return this.#answers.get(name);
+  }
+
+  /** Keeps an answer in place of the one of the same name. */
+  keep(answer: KeptAnswer): void {
+    this.#answers.set(answer.name, answer, { size: answer.bytes });
+  }
+
+  /**
+   * The generation of a key's answers: a number that is never used again once an answer that is still fresh has been replaced
+   * or has made room. Equal operations of one generation are given the same answers.
+   */
+  generationOf(sharingKey: string): number {
+    const known = this.#generations.get(sharingKey);
+    if (known !== undefined) return known;
+    this.#generation += 1;
+    this.#generations.set(sharingKey, this.#generation);
+    return this.#generation;
+  }
+}

@@ -1,0 +1,84 @@
+import { LRUCache } from 'lru-cache';
+import type { AnswerSource } from '../operation-calls.ts';
+import type { CacheCounts } from './cache-counts.ts';
+
+/** Settings of the whole answers. */
+interface WholeAnswersOptions {
+  readonly counts: Pick<CacheCounts, 'add' | 'addAge'>;
+  /** The clock of the answers that they are made of, in milliseconds. */
+  readonly now: () => number;
+  /** The most memory that they may take, in bytes. */
+  readonly maxBytes: number;
+}
+
+/** The answer to a whole query that was made of kept answers alone. */
+interface WholeAnswer {
+  readonly text: string;
+  /** The bytes of the text in UTF-8. */
+  readonly mostBytes: number;
+  /** A hash of the text, once a client has needed it. */
+  tag?: string | undefined;
+  /** The time until which everything that it was made of is fresh. */
+  readonly freshUntil: number;
+  readonly sources: readonly AnswerSource[];
+}
+
+/** The overhead of one answer beside itself and its name, in bytes: the entry and its places in maps and lists. */
+const bytesOfEntry = 500;
+
+/** The memory of the facts about one of its sources, which it may outlive, in bytes. */
+const bytesOfSource = 100;
+
+/** No answer may take more than this part of their memory: it would drive out all others. */
+const largestPart = 1 / 8;
+
+/**
+ * The whole answers of queries in one process, by the name of the caller, epoch, generation, operation and variables. One is
+ * given until the first of the kept answers that it was made of is stale.
+ */
+export class WholeAnswers {
+  readonly #options: WholeAnswersOptions;
+  readonly #answers: LRUCache<string, WholeAnswer>;
+  #reused = 0;
+
+  constructor(options: WholeAnswersOptions) {
+    const { maxBytes } = options;
+    this.#options = options;
+    this.#answers = new LRUCache({ maxSize: maxBytes, maxEntrySize: maxBytes * largestPart });
+  }
+
+  /** The memory that they take, in bytes. */
+  get bytes(): number {
+    return this.#answers.calculatedSize;
+  }
+
+  /** The number of times that one was given so far. */
+  get reused(): number {
+    return this.#reused;
+  }
+
+  /** The answer of this name, if it may be given. Its sources count as read. */
+  find(name: string): WholeAnswer | undefined {
+    const known = this.#answers.get(name);
+    if (known === undefined) return undefined;
+    const now = this.#options.now();
+    if (now >= known.freshUntil) {
+      this.#answers.delete(name);
+      return undefined;
+    }
+    this.#reused += 1;
+    const { counts } = this.#options;
+    for (const { noun, readAt } of known.sources) {
+      counts.add(noun, 'hit');
+      counts.addAge(now - readAt);
+    }
+    return known;
+  }
+
+  /** Keeps an answer that was made of these sources alone, unless it is too large. */
+  keep(name: string, text: string, sources: readonly AnswerSource[]): void {
+    const freshUntil = Math.min(...sources.map((source) => source.freshUntil));
+    const size = bytesOfEntry + 2 * (name.length + text.length) + bytesOfSource * sources.length;
+    this.#answers.set(name, { text, mostBytes: Buffer.byteLength(text), freshUntil, sources }, { size });
+  }
+}
