@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { type Log, LogThrottle } from '../log.ts';
+import { RecentMap } from '../recent-map.ts';
 import type { Caller } from '../rest/caller.ts';
+import { withRoles } from '../rest/roles.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { KeySet } from './key-set.ts';
 import { type TokenRules, type VerifiedToken, verifyToken } from './verify.ts';
@@ -13,6 +14,8 @@ export type AuthRefusal =
   | { readonly kind: 'invalid token' }
   // The token is valid, and names a tenant that `UPSTREAM_KEYS` does not have.
   | { readonly kind: 'unknown tenant' }
+  // The token is valid, and names none of the roles that the entry of its tenant has.
+  | { readonly kind: 'no role' }
   // The provider's keys cannot be read. `retryAfter` is in seconds.
   | { readonly kind: 'unavailable'; readonly retryAfter: number };
 
@@ -46,11 +49,14 @@ export interface AuthenticatorOptions {
 /** RFC 6750 §2.1 with a token in the compact form of RFC 7515 §7.1. */
 const bearer = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 
-/** The most tokens that are cached, and the most characters of all of them: a token may have 8 KiB. */
+/** The most tokens that are remembered, and the most bytes of all of them: a token may have 8 KiB. */
 const mostTokens = 10_000;
-const mostCharacters = 2 ** 25;
+const mostBytes = 2 ** 25;
 
-/** Longest name of a tenant in the log, in characters. */
+/** The memory of the name of a role beside its characters, in bytes. */
+const bytesOfRole = 32;
+
+/** Longest name of a tenant, and longest list of roles, in the log, in characters. */
 const longestLogged = 200;
 
 /** A token that was verified. */
@@ -61,11 +67,11 @@ interface Remembered {
   answer: Authentication;
 }
 
-/** Authenticates callers by the `Authorization` header. A token is verified once, and cached until it expires. */
+/** Authenticates callers by the `Authorization` header. A token is verified once, and remembered until it expires. */
 export class Authenticator {
   readonly #options: Required<AuthenticatorOptions>;
   /** Keyed by the whole header value, so that the token need not be extracted. */
-  readonly #known = new LRUCache<string, Remembered>({ max: mostTokens, maxSize: mostCharacters });
+  readonly #known = new RecentMap<string, Remembered>({ entries: mostTokens, size: mostBytes });
   readonly #counts = new Map<AuthResult, number>();
   readonly #throttle = new LogThrottle();
   #tenants: Tenants;
@@ -92,7 +98,7 @@ export class Authenticator {
 
   /**
    * Authenticates a value of `Authorization`, given the number of such headers. Returns a promise only for a token that
-   * is not cached.
+   * is not known.
    */
   authenticate(value: string | undefined, count = 1, door: Door = 'graphql'): Authentication | Promise<Authentication> {
     if (count > 1) return this.#counted(this.#invalid('there are several headers `Authorization`'));
@@ -119,9 +125,10 @@ export class Authenticator {
       case 'verified': {
         const tenants = this.#tenants;
         const known = { token: verdict.token, tenants, answer: answerFor(verdict.token, tenants) };
-        if (known.answer === unknownTenant) this.#logUnknown(verdict.token.tenant);
+        this.#logUnentered(known);
         // Keys that have come meanwhile may have left out the one of this token.
-        if (keySet.keys === keys) this.#known.set(value, known, { size: value.length });
+        if (keySet.keys === keys)
+          this.#known.set(value, known, { size: value.length + bytesOfRole * verdict.token.roles.length });
         return this.#answerAt(door, known);
       }
     }
@@ -133,11 +140,15 @@ export class Authenticator {
     return invalidToken;
   }
 
-  /** Logs an unknown tenant. The provider has signed the name, so clients cannot invent others. */
-  #logUnknown(name: string): void {
-    const tenant = name.slice(0, longestLogged);
-    if (this.#throttle.takes(`tenant ${tenant}`))
+  /** Logs a tenant or roles that have no entry. The provider has signed the names, so clients cannot invent others. */
+  #logUnentered({ answer, token }: Remembered): void {
+    const tenant = token.tenant.slice(0, longestLogged);
+    if (answer === unknownTenant && this.#throttle.takes(`tenant ${tenant}`))
       this.#options.log('info', 'a token names a tenant that UPSTREAM_KEYS does not have', { tenant });
+    if (answer === noRole && this.#throttle.takes(`roles ${tenant}`)) {
+      const roles = token.roles.join(' ').slice(0, longestLogged);
+      this.#options.log('info', 'a token names no role that the entry of its tenant has', { tenant, roles });
+    }
   }
 
   #answerAt(door: Door, known: Remembered): Authentication {
@@ -166,10 +177,13 @@ function refused(refusal: AuthRefusal): Authentication {
 const noToken = refused({ kind: 'no token' });
 const invalidToken = refused({ kind: 'invalid token' });
 const unknownTenant = refused({ kind: 'unknown tenant' });
+const noRole = refused({ kind: 'no role' });
 
-function answerFor({ tenant: name, subject, expiresAt }: VerifiedToken, tenants: Tenants): Authentication {
-  const tenant = tenants.get(name);
-  if (tenant === undefined) return unknownTenant;
+function answerFor({ tenant: name, roles, subject, expiresAt }: VerifiedToken, tenants: Tenants): Authentication {
+  const entry = tenants.get(name);
+  if (entry === undefined) return unknownTenant;
+  const tenant = withRoles(entry, roles);
+  if (tenant === undefined) return noRole;
   const { key, keyHash } = tenant;
   return {
     kind: 'accepted',

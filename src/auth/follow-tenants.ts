@@ -6,6 +6,8 @@ import { readTenants, type TenantsRead, type TenantsSource } from './read-tenant
 /** Settings of the following of tenants. */
 export interface FollowTenantsOptions {
   readonly source: TenantsSource;
+  /** Throws an Error if tenants that were read again do not fit what they name elsewhere. */
+  readonly check?: (tenants: Tenants) => void;
   readonly log: Log;
   /** The interval at which the files are checked, in milliseconds. */
   readonly pollMs?: number;
@@ -23,12 +25,13 @@ export interface FollowedTenants extends Omit<FollowedFiles, 'follow'> {
  * Reads the tenants and follows their files. Throws a TenantsError if the file cannot be used at the start. Later faults
  * are logged and change nothing.
  */
-export function followTenants({ source, log, pollMs }: FollowTenantsOptions): FollowedTenants {
+export function followTenants({ source, check, log, pollMs }: FollowTenantsOptions): FollowedTenants {
   const first = readWithFingerprint(source);
   let { tenants } = first;
   let take: (tenants: Tenants) => void = () => undefined;
   const read = (): void => {
     const next = readTenants(source);
+    check?.(next.tenants);
     const changed = contentsOf(next.tenants) !== contentsOf(tenants);
     ({ tenants } = next);
     follow(next.files);

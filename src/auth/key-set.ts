@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from 'jose';
+import type { JSONWebKeySet, LocalJWKSet } from 'jose';
 import { messageOf } from '../error-text.ts';
 import type { Reloads } from '../follow-files.ts';
+import { latePackage } from '../late-packages.ts';
 import type { Log } from '../log.ts';
 import type { FetchKeySet } from './key-set-source.ts';
 
@@ -100,7 +101,7 @@ export class KeySet {
 
   #take(set: JSONWebKeySet): void {
     const { onChange, log } = this.#options;
-    this.#keys = createLocalJWKSet(set);
+    this.#keys = latePackage('jose').createLocalJWKSet(set);
     this.#set = set;
     onChange();
     log('info', 'keys of the identity provider read', { keys: set.keys.length });

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { unreadableBecause } from '../error-text.ts';
-import { isUpstreamId } from '../graphql/ids.ts';
 import { readTextFile } from '../read-text.ts';
-import type { Reach } from '../rest/reach.ts';
+import { roleContents } from '../rest/roles.ts';
 import type { Tenant, Tenants } from '../rest/tenants.ts';
-import { isList, isObject, type JsonObject } from '../rest/values.ts';
+import { isObject, type JsonObject } from '../rest/values.ts';
+import { rightsMembers, rightsOf } from './entry-rights.ts';
 import { kindOf, memberPath, Place, shown, TenantsError } from './tenants-error.ts';
 
 /** The source of the entries of tenants. */
@@ -15,6 +15,8 @@ export interface TenantsSource {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The names of all mutations of the schema. */
   readonly mutationNames: readonly string[];
+  /** True if tokens may name roles. Otherwise no entry may have any. */
+  readonly hasRoles: boolean;
 }
 
 /** The contents of a file of upstream keys. */
@@ -51,24 +53,23 @@ export function readTenants(source: TenantsSource): TenantsRead {
   return { tenants, files };
 }
 
-const members = ['key', 'keyFile', 'keyEnv', 'projects', 'organizations', 'mutations'];
+const keyMembers = ['key', 'keyFile', 'keyEnv'] as const;
+const members = [...keyMembers, ...rightsMembers];
 
 function tenantOf(name: string, entry: JsonObject, where: Place, source: TenantsSource): Tenant {
-  const unknown = Object.keys(entry).find((member) => !members.includes(member));
-  if (unknown !== undefined) {
-    throw where
-      .at(memberPath(unknown, '.'))
-      .error(`one of the members ${members.join(', ')}, but there is no such member`);
-  }
+  where.refuseUnknown(entry, members);
+  if (entry['roles'] !== undefined && !source.hasRoles)
+    throw where.at('.roles').error('JWT_ROLES_CLAIM to be set, because tokens name roles in that claim');
   const key = keyOf(entry, where, source);
-  const reach = reachOf(entry, where);
-  const mutations = mutationsOf(entry['mutations'] ?? false, reach !== undefined, where.at('.mutations'), source);
+  const rights = rightsOf(entry, where, source.mutationNames);
+  const { reach, mutations, roles } = rights;
   const { projects = null, organizations = null } = reach ?? {};
-  const contents = [name, key, projects && [...projects], organizations && [...organizations], [...mutations]];
-  return { name, key, keyHash: sha256(key), entryHash: sha256(JSON.stringify(contents)), reach, mutations };
+  const contents = [
+    ...[name, key, projects && [...projects], organizations && [...organizations], [...mutations.keys()]],
+    roles && [...roles].map(roleContents),
+  ];
+  return { name, key, keyHash: sha256(key), entryHash: sha256(JSON.stringify(contents)), ...rights };
 }
-
-const keyMembers = ['key', 'keyFile', 'keyEnv'] as const;
 
 function keyOf(entry: JsonObject, where: Place, { environment }: TenantsSource): string {
   const given = keyMembers.filter((member) => entry[member] !== undefined);
@@ -102,55 +103,6 @@ function keyOf(entry: JsonObject, where: Place, { environment }: TenantsSource):
 function checkedKey(key: string, place: Place, what: string): string {
   if (/^[\w\-.~+/]{1,4000}=*$/.test(key)) return key;
   throw place.error(`a personal API key (letters, digits and -._~+/ without spaces), but ${what} is something else`);
-}
-
-/**
- * The reach of a narrowed tenant; undefined if it is not narrowed. A list that is left out beside the other one is empty.
- */
-function reachOf({ projects, organizations }: JsonObject, where: Place): Reach | undefined {
-  if (projects === undefined && organizations === undefined) return undefined;
-  return {
-    projects: new Set(idsOf(projects ?? [], 'Project', where.at('.projects'))),
-    organizations: new Set(idsOf(organizations ?? [], 'Organization', where.at('.organizations'))),
-  };
-}
-
-const idForms = {
-  Project: 'the id of a project (an integer as text)',
-  Organization: 'the id of an organization (a UUID)',
-};
-
-function idsOf(value: unknown, type: 'Project' | 'Organization', place: Place): readonly string[] {
-  if (!isList(value)) throw place.unexpected('a list of ids', value);
-  return value.map((item, index) => {
-    const id = typeof item === 'string' && type === 'Organization' ? item.toLowerCase() : item;
-    if (typeof id === 'string' && isUpstreamId(type, id)) return id;
-    throw place.at(`[${index}]`).unexpected(idForms[type], item);
-  });
-}
-
-/** The mutation that no narrowed tenant may use: it could not reach the project that it made. */
-const unreachable = 'createProject';
-
-function mutationsOf(
-  value: unknown,
-  isNarrowed: boolean,
-  place: Place,
-  { mutationNames }: TenantsSource,
-): ReadonlySet<string> {
-  if (value === false) return new Set();
-  const allowed = mutationNames.filter((name) => !isNarrowed || name !== unreachable);
-  if (value === true) return new Set(allowed);
-  if (!isList(value)) throw place.unexpected('true, false or a list of names of mutations', value);
-  const names = value.map((name, index) => {
-    if (typeof name === 'string' && allowed.includes(name)) return name;
-    const expected =
-      name === unreachable
-        ? `a mutation other than ${unreachable}, because the tenant has projects or organizations`
-        : `the name of a mutation (${allowed.join(', ')})`;
-    throw place.at(`[${index}]`).unexpected(expected, name);
-  });
-  return new Set(names);
 }
 
 function parsed(path: string, content: string): unknown {

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../rest/values.ts';
+
 /** A file of upstream keys that cannot be used. Each fault names the place in the file, and quotes no key. */
 export class TenantsError extends Error {
   override readonly name = 'TenantsError';
@@ -23,6 +25,15 @@ export class Place {
   /** A place within this one: `.member` or `[index]`. */
   at(member: string): Place {
     return new Place(this.#file, `${this.#path}${member}`);
+  }
+
+  /** Throws a fault if an object has a member other than these. */
+  refuseUnknown(object: JsonObject, members: readonly string[]): void {
+    const unknown = Object.keys(object).find((member) => !members.includes(member));
+    if (unknown === undefined) return;
+    throw this.at(memberPath(unknown, '.')).error(
+      `one of the members ${members.join(', ')}, but there is no such member`,
+    );
   }
 
   /** A fault that names the expected value. */

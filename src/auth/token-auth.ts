@@ -12,9 +12,16 @@ export interface TokenAuthOptions {
   readonly rules: TokenRules;
   /** The location of the provider's key set: an https URL, or the path of a file. */
   readonly keySet: string;
-  /** The route to that URL. */
+  /** The route to that URL at the start. */
   readonly route: Route;
   readonly tenants: Tenants;
+}
+
+/** Collaborators of the authentication by tokens. */
+export interface TokenAuthParts {
+  /** The current route to the URL of the key set. */
+  readonly route: () => Route;
+  readonly log: Log;
 }
 
 /** Authentication by tokens of one identity provider. */
@@ -22,20 +29,20 @@ export interface TokenAuth {
   readonly authenticator: Authenticator;
   /** Attempts to read the key set. */
   readonly reloads: Readonly<Reloads>;
-  /** Replaces the trusted authorities on the route to the key set, in PEM form. */
-  readonly trust: (authorities: string | undefined) => void;
   /** Reads the key set again, unless the last attempt was a moment ago. */
   readonly reload: () => Promise<void>;
   readonly close: () => void;
 }
 
 /** Begins to fetch the provider's keys. */
-export function createTokenAuth({ rules, keySet: from, tenants, ...options }: TokenAuthOptions, log: Log): TokenAuth {
-  let { route } = options;
+export function createTokenAuth(
+  { rules, keySet: from, tenants }: Omit<TokenAuthOptions, 'route'>,
+  { route, log }: TokenAuthParts,
+): TokenAuth {
   const keySet: KeySet = new KeySet({
     // A query may hold a secret.
     from: from.replace(/\?.*$/, ''),
-    fetch: createKeySetSource({ from, route: () => route }),
+    fetch: createKeySetSource({ from, route }),
     onChange: () => authenticator.forget(),
     log,
   });
@@ -44,9 +51,6 @@ export function createTokenAuth({ rules, keySet: from, tenants, ...options }: To
   return {
     authenticator,
     reloads: keySet.reloads,
-    trust: (authorities) => {
-      route = { ...route, authorities };
-    },
     reload: () => keySet.renew(),
     close: () => keySet.close(),
   };

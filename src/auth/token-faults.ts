@@ -1,4 +1,4 @@
-import { errors } from 'jose';
+import { latePackage } from '../late-packages.ts';
 
 /** Messages for claims that do not match a setting or the clock. */
 const unfit: Readonly<Record<string, string>> = {
@@ -13,6 +13,7 @@ const unfit: Readonly<Record<string, string>> = {
  * of claims.
  */
 export function faultOf(error: unknown): string {
+  const { errors } = latePackage('jose');
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
     const { claim, reason } = error;
     if (reason === 'missing') return `it has no \`${claim}\``;

@@ -1,4 +1,6 @@
-import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
+import type { JWTPayload, JWTVerifyOptions } from 'jose';
+import { latePackage } from '../late-packages.ts';
+import { isList, isObject } from '../rest/values.ts';
 import type { KeySet } from './key-set.ts';
 import { faultOf, unusable } from './token-faults.ts';
 
@@ -12,6 +14,8 @@ export interface TokenRules {
   readonly agentAudience?: string | undefined;
   /** The claim that names the tenant. */
   readonly tenantClaim: string;
+  /** The claim that names roles, or the path to it with dots; undefined if none does. */
+  readonly rolesClaim?: string | undefined;
 }
 
 /** The facts from a verified token. */
@@ -19,6 +23,8 @@ export interface VerifiedToken {
   readonly tenant: string;
   /** The `sub`: a user of the identity provider. */
   readonly subject: string;
+  /** The names of its user's roles; the entry of the tenant may have none of them. */
+  readonly roles: readonly string[];
   /** True if it is for the endpoint of agents, and for nothing else of the gateway. */
   readonly isForAgentsOnly: boolean;
   /** The time at which it expires, tolerance included, in milliseconds of `Date.now()`. */
@@ -63,7 +69,7 @@ export async function verifyToken(token: string, keySet: KeySet, rules: TokenRul
 /** True if the token's header can be read and names an accepted algorithm. */
 function isSignedAsExpected(token: string): boolean {
   try {
-    return algorithms.includes(decodeProtectedHeader(token).alg ?? '');
+    return algorithms.includes(latePackage('jose').decodeProtectedHeader(token).alg ?? '');
   } catch {
     return false;
   }
@@ -73,11 +79,11 @@ async function verifyOnce(token: string, keySet: KeySet, rules: TokenRules): Pro
   const { keys } = keySet;
   if (keys === undefined) return unverifiable(keySet);
   try {
-    const { payload } = await jwtVerify(token, keys, optionsOf(rules));
+    const { payload } = await latePackage('jose').jwtVerify(token, keys, optionsOf(rules));
     return verdictOf(payload, rules);
   } catch (error) {
     // Whatever else is thrown is about the token, or about a key of the provider that cannot be used.
-    return error instanceof errors.JWKSNoMatchingKey ? 'unknown key' : invalid(faultOf(error));
+    return error instanceof latePackage('jose').errors.JWKSNoMatchingKey ? 'unknown key' : invalid(faultOf(error));
   }
 }
 
@@ -87,13 +93,29 @@ function optionsOf({ issuer, audience, agentAudience, tenantClaim }: TokenRules)
   return { algorithms, issuer, audience: audiences, requiredClaims, clockTolerance: toleranceSeconds };
 }
 
-function verdictOf(payload: JWTPayload, { audience, tenantClaim }: TokenRules): Verdict {
+function verdictOf(payload: JWTPayload, { audience, tenantClaim, rolesClaim }: TokenRules): Verdict {
   const { sub: subject, exp = 0, aud = [] } = payload;
   const tenant = Object.hasOwn(payload, tenantClaim) ? payload[tenantClaim] : undefined;
   if (!isText(subject)) return invalid(unusable('sub'));
   if (!isText(tenant)) return invalid(unusable(tenantClaim));
   const isForAgentsOnly = typeof aud === 'string' ? aud !== audience : !aud.includes(audience);
-  return { kind: 'verified', token: { tenant, subject, isForAgentsOnly, expiresAt: (exp + toleranceSeconds) * 1000 } };
+  const roles = rolesClaim === undefined ? [] : rolesIn(payload, rolesClaim);
+  const expiresAt = (exp + toleranceSeconds) * 1000;
+  return { kind: 'verified', token: { tenant, subject, roles, isForAgentsOnly, expiresAt } };
+}
+
+/**
+ * The roles that a claim names: a text of words, as `scope` (RFC 8693 §4.2), or an array of texts. Anything else in it names
+ * none. The name of a claim may have dots itself, as URLs do, so it is a path only if there is no such claim.
+ */
+function rolesIn(payload: JWTPayload, claim: string): readonly string[] {
+  const path = Object.hasOwn(payload, claim) ? [claim] : claim.split('.');
+  const value = path.reduce<unknown>(
+    (parent, name) => (isObject(parent) && Object.hasOwn(parent, name) ? parent[name] : undefined),
+    payload,
+  );
+  if (typeof value === 'string') return value.split(' ');
+  return isList(value) ? value.filter((role) => typeof role === 'string') : [];
 }
 
 function isText(value: unknown): value is string {

@@ -16,24 +16,36 @@ import { safeUrlIn, shownUrl } from './urls.ts';
 export const authSettings = {
   auth: required(
     'AUTH',
-    oneOf('Whether callers bring their own key (forward), or a token of an identity provider (jwt)', 'forward', [
+    oneOf('Credential of callers: forward takes their own API key, jwt a token of an identity provider', 'forward', [
       'forward',
       'jwt',
     ]),
   ),
-  keySet: optional('JWT_JWKS', keySet('Where the keys are that tokens are verified with')),
+  keySet: optional('JWT_JWKS', keySet('Public keys that tokens are verified with')),
   issuer: optional('JWT_ISSUER', text('The `iss` of every token', undefined, 'the `iss` of the tokens, to the letter')),
   audience: optional(
     'JWT_AUDIENCE',
-    text('What the `aud` of every token is, or has among others', undefined, 'a text that the `aud` of the tokens has'),
+    text('The `aud` of every token, or one of several in it', undefined, 'a text that the `aud` of the tokens has'),
   ),
   tenantClaim: required(
     'JWT_TENANT_CLAIM',
-    text('The claim of a token that names its tenant', 'tenant', 'the name of a claim'),
+    text('Claim of a token that names its tenant', 'tenant', 'the name of a claim'),
+  ),
+  rolesClaim: optional(
+    'JWT_ROLES_CLAIM',
+    text(
+      'Claim of a token that names the roles of its user. Without it, no entry of UPSTREAM_KEYS may have roles',
+      undefined,
+      'the name of a claim, or a path such as realm_access.roles',
+    ),
   ),
   tenants: optional(
     'UPSTREAM_KEYS',
-    secretFile('JSON file with the keys of tenants, and what these may reach', 'the path of a JSON file', jsonIn),
+    secretFile(
+      'JSON file with the key of each tenant, and what the tenant may reach',
+      'the path of a JSON file',
+      jsonIn,
+    ),
   ),
 };
 
@@ -56,20 +68,30 @@ export function readAuth(reader: SettingsReader): AuthConfig | undefined {
   const audience = reader.need(token.audience, because);
   const tenantClaim = reader.read(token.tenantClaim);
   const tenantsPath = reader.need(tenantsSetting, because);
-  const tenants = readTenantsSetting(reader);
+  const rolesClaim = reader.read(token.rolesClaim);
+  const tenants = readTenantsSetting(reader, rolesClaim !== undefined);
   reader.need(cursorSecret, because);
   if (!(from && issuer && audience && tenantsPath && tenants)) return undefined;
   const route = isKeySetUrl(from) ? routeTo(from, reader) : {};
-  return Object.freeze({ rules: { issuer, audience, tenantClaim }, keySet: from, route, tenants, tenantsPath });
+  return Object.freeze({
+    rules: { issuer, audience, tenantClaim, rolesClaim },
+    keySet: from,
+    route,
+    tenants,
+    tenantsPath,
+  });
 }
 
-/** The tenants in the file that UPSTREAM_KEYS names; undefined if it is not set, or if the file cannot be used. */
-export function readTenantsSetting(reader: SettingsReader): Tenants | undefined {
+/**
+ * The tenants in the file that UPSTREAM_KEYS names; undefined if it is not set, or if the file cannot be used. `hasRoles` is
+ * true if entries may have roles.
+ */
+export function readTenantsSetting(reader: SettingsReader, hasRoles: boolean): Tenants | undefined {
   const { name } = authSettings.tenants;
   const path = reader.read(authSettings.tenants);
   if (path === undefined) return undefined;
   try {
-    return readTenants({ path, environment: reader.environment, mutationNames }).tenants;
+    return readTenants({ path, environment: reader.environment, mutationNames, hasRoles }).tenants;
   } catch (error) {
     if (!(error instanceof TenantsError)) throw error;
     for (const fault of error.faults) reader.fault(name, fault);

@@ -8,15 +8,15 @@ import { Fault, type Kind, oneOf, whole } from './settings.ts';
 export const budgetSettings = {
   windows: optional(
     'UPSTREAM_BUDGET',
-    windows('Most REST calls of a key, by surface, as calls/seconds; unset: as many as it likes'),
+    windows('Most REST calls of a key, as calls/seconds for each surface. Without it, the gateway does not limit them'),
   ),
   scope: required(
     'UPSTREAM_BUDGET_SCOPE',
-    oneOf('Whether each key has that budget, or all keys together', 'key', ['key', 'all']),
+    oneOf('Owner of UPSTREAM_BUDGET: each key, or all keys together', 'key', ['key', 'all']),
   ),
   share: required(
     'UPSTREAM_BUDGET_SHARE',
-    whole('Percent of each window that one user may use, with AUTH=jwt', '100', 1, 100),
+    whole('Percent of each window of UPSTREAM_BUDGET that one user may use, with AUTH=jwt', '100', 1, 100),
   ),
   agentShare: required(
     'MCP_BUDGET_SHARE',
@@ -25,7 +25,7 @@ export const budgetSettings = {
   replicas: optional(
     'UPSTREAM_BUDGET_REPLICAS',
     whole(
-      'Least number of gateways that divide the budget while Redis cannot be asked; required with UPSTREAM_BUDGET and REDIS_URL',
+      'Least number of gateways that divide the budget while Redis cannot be asked. Required with UPSTREAM_BUDGET and REDIS_URL',
       undefined,
       1,
       1000,
@@ -57,7 +57,7 @@ export function windows(meaning: string): Kind<BudgetWindows> {
   return {
     fallback: undefined,
     meaning,
-    expected: 'windows of events, values or rest, such as rest=480/60,4800/3600 events=240/60',
+    expected: 'calls/seconds for events, values or rest, such as rest=480/60,4800/3600 events=240/60',
     read: parse,
   };
 }

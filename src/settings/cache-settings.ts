@@ -1,4 +1,4 @@
-import { cacheNouns } from '../rest/cache/cache-nouns.ts';
+import { cacheNouns } from '../rest/cache/freshness.ts';
 import { optional, required, type SettingsReader } from './reader.ts';
 import { Fault, type Kind, whole } from './settings.ts';
 
@@ -17,13 +17,18 @@ const longest = 86_400;
 export const cacheSettings = {
   ttls: optional(
     'CACHE_TTL',
-    secondsByNoun('How long REST answers are kept, in seconds by noun, such as projects=60; unset: none are'),
+    secondsByNoun('Seconds for which REST answers are cached, for each kind of object. Without it, none are cached'),
   ),
   staleSeconds: required(
     'CACHE_STALE',
-    whole('How long kept answers are still used after that, while newer ones are read, in seconds', '600', 0, 604_800),
+    whole(
+      'Seconds after CACHE_TTL for which a cached answer is still used, while a newer one is read',
+      '600',
+      0,
+      604_800,
+    ),
   ),
-  mebibytes: required('CACHE_MAX_MB', whole('Most memory for kept answers, in MiB, for each process', '64', 1, 65_536)),
+  mebibytes: required('CACHE_MAX_MB', whole('Most MiB of cached answers in a process', '64', 1, 65_536)),
 };
 
 /** Reads the settings of the cache; undefined if nothing is cached. */
@@ -40,7 +45,7 @@ function secondsByNoun(meaning: string): Kind<Readonly<Record<string, number>>> 
   return {
     fallback: undefined,
     meaning,
-    expected: `nouns (${nouns}), each once and with seconds from 1 to ${longest}, such as projects=60 events=5`,
+    expected: `kinds (${nouns}), each at most once and with seconds from 1 to ${longest}, such as projects=60 events=5`,
     read: parse,
   };
 }
@@ -50,7 +55,7 @@ function parse(source: string): Readonly<Record<string, number>> {
   const ttls: Record<string, number> = {};
   for (const item of source.trim().split(/\s+/)) {
     const { noun = '', given } = /^(?<noun>[^=]*)(?:=(?<given>.*))?$/.exec(item)?.groups ?? {};
-    if (!cacheNouns.includes(noun)) throw new Fault(`there is no noun ${JSON.stringify(noun)}`);
+    if (!cacheNouns.includes(noun)) throw new Fault(`there is no kind ${JSON.stringify(noun)}`);
     if (Object.hasOwn(ttls, noun)) throw new Fault(`${noun} is there twice`);
     if (given === undefined) throw new Fault(`${noun} needs = and seconds behind it`);
     const seconds = /^\d{1,6}$/.test(given) ? Number(given) : Number.NaN;

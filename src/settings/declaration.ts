@@ -12,13 +12,16 @@ import { baseUrl, origins } from './urls.ts';
 
 /** Settings of the process: its ports, its workers and its upstream. */
 const processSettings = {
-  port: required('PORT', whole('Port of the gateway; 0 takes a free one', '4000', 0, 65_535)),
-  metricsPort: optional('METRICS_PORT', whole('Port of `/metrics`; unset: that of the gateway', undefined, 1, 65_535)),
+  port: required('PORT', whole('Port of the gateway. 0 takes a free one', '4000', 0, 65_535)),
+  metricsPort: optional(
+    'METRICS_PORT',
+    whole('Port of `/metrics`. Without it, `/metrics` is on the port of the gateway', undefined, 1, 65_535),
+  ),
   adminTokenFile: optional(
     'ADMIN_TOKEN_FILE',
     secretFile(
-      'File with the token of operators, who may ask below `/admin/` on METRICS_PORT; unset: nobody may',
-      'the path of a file with one token of at least 32 characters of ASCII without blanks',
+      'File with the token that operators send to `/admin/` on METRICS_PORT. Without it, there is no `/admin/`',
+      'the path of a file with one token, of at least 32 ASCII characters without blanks',
       adminTokenIn,
     ),
   ),
@@ -26,11 +29,11 @@ const processSettings = {
     'HOST',
     text('Address that the gateway listens on', '127.0.0.1', 'an address or a name of this machine'),
   ),
-  workers: required('WORKERS', workerCount('Processes that serve, one for each core if it is auto', '1')),
+  workers: required('WORKERS', workerCount('Number of processes that serve. auto starts one for each core', '1')),
   upstreamUrl: optional(
     'UPSTREAM_URL',
     baseUrl(
-      'The REST API, with a path prefix if it has one; embedded is the embedded workspace; unset: the same, but none with NODE_ENV=production',
+      'URL of the REST API, with its path if it has one. embedded starts the embedded workspace, which is the default unless NODE_ENV=production',
     ),
   ),
 };
@@ -42,31 +45,34 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 const operationSettings = {
   explain: optional(
     'EXPLAIN',
-    onOff('Whether clients may see REST calls; unset: on with the embedded workspace', undefined),
+    onOff(
+      'Lets clients see the REST calls of their operations. Default: on with the embedded workspace, else off',
+      undefined,
+    ),
   ),
   driftSampleRate: required(
     'DRIFT_SAMPLE_RATE',
-    fraction('Share of operations whose REST answers are compared with the OpenAPI document; 0 compares none', '0.01'),
+    fraction('Share of operations whose REST answers are compared with the OpenAPI document', '0.01'),
   ),
   cursorSecret,
-  logLevel: required('LOG_LEVEL', oneOf('How much is logged', 'info', logLevels)),
+  logLevel: required('LOG_LEVEL', oneOf('Least severe lines that are logged', 'info', logLevels)),
   logStyle: optional(
     'LOG_STYLE',
-    oneOf('How lines of the log look; unset: text at a terminal, else JSON', undefined, ['json', 'text']),
+    oneOf('Form of log lines. Default: text at a terminal, else JSON', undefined, ['json', 'text']),
   ),
 };
 
 /** Settings of subscriptions. */
 const liveSettings = {
-  isOn: required('LIVE', onOff('Whether clients may follow new events by subscriptions', 'off')),
+  isOn: required('LIVE', onOff('Lets clients follow new events by subscriptions', 'off')),
   pollMs: required(
     'LIVE_POLL_SECONDS',
-    seconds('How often the upstream is asked what is new for a subscription, in seconds', '10', 2, 3600),
+    seconds('Seconds between two polls of the upstream for new events', '10', 2, 3600),
   ),
-  maxStreams: required('MAX_STREAMS', whole('Most streams of subscriptions, for each process', '1000', 1, 100_000)),
+  maxStreams: required('MAX_STREAMS', whole('Most open subscriptions of a process', '1000', 1, 100_000)),
   maxStreamsPerCaller: required(
     'MAX_STREAMS_PER_CALLER',
-    whole('Most of them that one key has, or one user of a tenant, for each process', '20', 1, 100_000),
+    whole('Most open subscriptions of a process for one key, or for one user of a tenant', '20', 1, 100_000),
   ),
 };
 
@@ -74,11 +80,11 @@ const liveSettings = {
 const costSettings = {
   operationDeadlineMs: required(
     'OPERATION_DEADLINE_MS',
-    whole('Longest time of an operation, retries and waiting included, in milliseconds', '8000', 1, 600_000),
+    whole('Longest time of an operation in milliseconds, with its retries and waits', '8000', 1, 600_000),
   ),
   maxPageSize: required(
     'MAX_PAGE_SIZE',
-    whole('Largest `first` or `last`, and the most rows one REST call asks for', '100', 1, 1000),
+    whole('Largest `first` or `last`, and most rows that a REST call asks for', '100', 1, 1000),
   ),
   maxUpstreamCalls: required(
     'MAX_UPSTREAM_CALLS',
@@ -88,21 +94,18 @@ const costSettings = {
     'MAX_UPSTREAM_ROWS',
     whole('Most rows that an operation may ask for', '10000', 1, 100_000_000),
   ),
-  maxAnswerObjects: required(
-    'MAX_ANSWER_OBJECTS',
-    whole('Most JSON objects that an answer may have', '50000', 1, 10_000_000),
-  ),
+  maxAnswerObjects: required('MAX_ANSWER_OBJECTS', whole('Most JSON objects of an answer', '50000', 1, 10_000_000)),
   maxAnswerBytes: required(
     'MAX_ANSWER_BYTES',
-    whole('Most bytes that the data of an answer may have', '16777216', 1024, 100_000_000),
+    whole('Most bytes of the `data` of an answer', '16777216', 1024, 100_000_000),
   ),
   upstreamConnections: required(
     'UPSTREAM_CONNECTIONS',
-    whole('Most connections to the upstream, for each process', '512', 1, 10_000),
+    whole('Most connections of a process to the upstream', '512', 1, 10_000),
   ),
   maxUpstreamInFlight: required(
     'MAX_UPSTREAM_IN_FLIGHT',
-    whole('Most calls to the upstream in flight, for each process; those beyond it wait', '512', 1, 10_000),
+    whole('Most REST calls of a process at a time. Further calls wait', '512', 1, 10_000),
   ),
 };
 
@@ -110,47 +113,42 @@ const costSettings = {
 const edgeSettings = {
   graphiql: optional(
     'GRAPHIQL',
-    onOff('Whether browsers get GraphiQL; unset: on, but off with NODE_ENV=production', undefined),
+    onOff('Shows GraphiQL to browsers. Default: on, but off with NODE_ENV=production', undefined),
   ),
-  corsOrigins: optional('CORS_ORIGINS', origins('Origins whose pages may call; unset: none')),
+  corsOrigins: optional(
+    'CORS_ORIGINS',
+    origins('Origins whose pages may call the gateway. Without it, no other origin may'),
+  ),
   corsHeaders: optional(
     'CORS_HEADERS',
-    headerNames('Headers that such pages may send beside those of GraphQL clients and tracing'),
+    headerNames('Headers that these pages may send, in addition to those of GraphQL clients and tracing'),
   ),
   incremental: required(
     'INCREMENTAL',
-    onOff('Whether clients that ask for it get the answer in parts: what `@defer` marks comes later', 'on'),
+    onOff('Sends the fields below `@defer` later, to clients that ask for it', 'on'),
   ),
-  compression: required(
-    'COMPRESSION',
-    onOff('Whether answers above 1 KB are compressed for clients that ask for it; off leaves it to a proxy', 'on'),
-  ),
+  compression: required('COMPRESSION', onOff('Compresses answers above 1 KB for clients that ask for it', 'on')),
   stopDelayMs: required(
     'STOP_DELAY_MS',
-    whole('How long requests are still taken after SIGTERM, in milliseconds', '500', 0, 60_000),
+    whole('Milliseconds after SIGTERM in which the gateway still takes requests', '500', 0, 60_000),
   ),
   introspection: optional(
     'INTROSPECTION',
     onOff(
-      'Whether clients may read the schema; unset: on, but off with NODE_ENV=production or PERSISTED_DOCUMENTS_MODE=only',
+      'Lets clients read the schema. Default: on, but off with NODE_ENV=production or PERSISTED_DOCUMENTS_MODE=only',
       undefined,
     ),
   ),
   maxErrors: required(
     'MAX_ERRORS',
-    whole('Most errors that an answer lists; of those beyond it only the number', '100', 1, 100_000),
+    whole('Most errors that an answer lists. One more says how many others there are', '100', 1, 100_000),
   ),
 };
 
 const documentLimits = {
   argumentBytes: required(
     'MAX_ARGUMENT_BYTES',
-    whole(
-      'Most bytes of the arguments of one field, as JSON and in the query of a REST call; mutations apart',
-      '16384',
-      256,
-      100_000_000,
-    ),
+    whole('Most bytes of the arguments of one field, except in mutations', '16384', 256, 100_000_000),
   ),
   bytes: required('MAX_DOCUMENT_BYTES', whole('Largest GraphQL document, in bytes', '131072', 1024, 100_000_000)),
   tokens: required('MAX_TOKENS', whole('Most tokens in a document', '2000', 10, 1_000_000)),
@@ -170,38 +168,32 @@ const documentLimits = {
 const workspaceSettings = {
   port: required(
     'WORKSPACE_PORT',
-    whole(
-      'Port of the embedded workspace, on this machine only whatever HOST says; 0 takes a free one',
-      '4001',
-      0,
-      65_535,
-    ),
+    whole('Port of the embedded workspace, which listens on this machine only. 0 takes a free one', '4001', 0, 65_535),
   ),
   database: optional(
     'WORKSPACE_DB',
-    text('File that keeps the embedded workspace; unset: in memory', undefined, 'a path'),
+    text('File that keeps the data of the embedded workspace. Without it, the data is in memory', undefined, 'a path'),
   ),
   latencyMs: required(
     'WORKSPACE_LATENCY_MS',
-    whole('How long each answer of the workspace is held back, in milliseconds', '0', 0, 60_000),
+    whole('Milliseconds by which the workspace delays each answer', '0', 0, 60_000),
   ),
   errorRate: required('WORKSPACE_ERROR_RATE', fraction('Share of requests that the workspace answers with 503', '0')),
-  pageCap: optional(
-    'WORKSPACE_PAGE_CAP',
-    whole('Most rows in a page of the workspace, whatever was asked for', undefined, 1, 10_000),
-  ),
+  pageCap: optional('WORKSPACE_PAGE_CAP', whole('Most rows in a page of the workspace', undefined, 1, 10_000)),
   rates: optional(
     'WORKSPACE_RATES',
-    windows('Requests of a key, by surface, before the workspace answers 429, as calls/seconds; unset: none'),
+    windows(
+      'Most requests of a key, as calls/seconds for each surface. The workspace answers 429 to further ones. Without it, there is no limit',
+    ),
   ),
   eventsPerMinute: required(
     'WORKSPACE_EVENTS_PER_MINUTE',
-    whole('Events that each example project captures by itself, in a minute; 0: none', '0', 0, 600),
+    whole('Events that each example project captures by itself in a minute', '0', 0, 600),
   ),
   eventsNext: required(
     'WORKSPACE_EVENTS_NEXT',
     oneOf(
-      'How the `next` of events goes on: offset as the contract says, before as the hosted service does',
+      'Parameter in the `next` of events: offset as in the OpenAPI document, before as the hosted service has it',
       'offset',
       ['offset', 'before'],
     ),
@@ -209,7 +201,7 @@ const workspaceSettings = {
   dialect: required(
     'WORKSPACE_DIALECT',
     oneOf(
-      'Whose answers the workspace gives: those of the OpenAPI document, or of the hosted service in a year',
+      'Form of the answers of the workspace: that of the OpenAPI document, or of the hosted service in a year',
       'document',
       ['document', '2024', '2026'],
     ),
@@ -225,7 +217,7 @@ const bodyLimits = {
 export const driftSettings = {
   driftKeyFile: optional(
     'DRIFT_KEY_FILE',
-    secretFile('File with the API key that the command drift reads with', 'the path of a file with an API key'),
+    secretFile('File with the API key that the command drift uses', 'the path of a file with an API key'),
   ),
 };
 

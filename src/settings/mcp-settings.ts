@@ -7,10 +7,13 @@ import { publicUrl } from './urls.ts';
 
 /** The settings of the endpoint for agents. */
 export const mcpSettings = {
-  tools: optional('MCP_TOOLS', toolNames('Listed operations that agents may use as tools at `/mcp`; unset: none')),
+  tools: optional(
+    'MCP_TOOLS',
+    toolNames('Listed operations that agents may use as tools at `/mcp`. Without it, there are none'),
+  ),
   publicUrl: optional(
     'PUBLIC_URL',
-    publicUrl('The URL under which clients reach the gateway; required with MCP_TOOLS and AUTH=jwt'),
+    publicUrl('URL under which clients reach the gateway. Required with MCP_TOOLS and AUTH=jwt'),
   ),
 };
 
@@ -43,7 +46,7 @@ function toolNames(meaning: string): Kind<ToolNames> {
   return {
     fallback: undefined,
     meaning,
-    expected: 'names of operations, separated by commas; * is every query that has a name',
+    expected: 'names of operations, separated by commas, or * for every query that has a name',
     read: (source) => {
       const names = source.split(',').map((name) => name.trim());
       const wrong = names.find((name) => name !== '*' && !/^[A-Za-z_]\w{0,127}$/.test(name));

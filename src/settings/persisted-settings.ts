@@ -12,34 +12,31 @@ import { hasCredentials, safeUrlIn, shownUrls } from './urls.ts';
 
 /** Settings of persisted documents and of the store for those that clients register. */
 export const persistedSettings = {
-  files: optional('PERSISTED_DOCUMENTS', manifests('Manifests of persisted documents')),
+  files: optional('PERSISTED_DOCUMENTS', manifests('Manifests of the documents that clients send by id')),
   tokenFile: optional(
     'PERSISTED_DOCUMENTS_TOKEN_FILE',
     secretFile(
-      'File with the token that is sent to the URLs of PERSISTED_DOCUMENTS, read each time; unset: none is',
+      'File with the token that the gateway sends to the URLs of PERSISTED_DOCUMENTS',
       'the path of a file with a token',
     ),
   ),
   mode: required(
     'PERSISTED_DOCUMENTS_MODE',
     oneOf(
-      'off ignores manifests, allow runs their documents beside any other, log reports what only would refuse, only runs nothing else and is the default with AUTH=jwt',
+      'off ignores manifests. allow runs listed and other documents. log also logs the others. only refuses the others, and is the default with AUTH=jwt',
       'allow',
       documentModes,
     ),
   ),
-  strict: required(
-    'PERSISTED_DOCUMENTS_STRICT',
-    onOff('Whether a listed document that is not valid is a start-up error', 'off'),
-  ),
+  strict: required('PERSISTED_DOCUMENTS_STRICT', onOff('Stops the start if a listed document is not valid', 'off')),
   getMaxAge: required(
     'PERSISTED_GET_MAX_AGE',
-    whole('How long clients may cache the answer of a GET by id, in seconds', '0', 0, 31_536_000),
+    whole('Seconds for which clients may keep the answer of a GET by id', '0', 0, 31_536_000),
   ),
   automatic: optional(
     'APQ',
     onOff(
-      'Whether clients may register documents by hash; unset: on, off with PERSISTED_DOCUMENTS_MODE=only',
+      'Lets clients register documents by hash. Default: on, but off with PERSISTED_DOCUMENTS_MODE=only',
       undefined,
     ),
   ),
@@ -88,7 +85,7 @@ function manifests(meaning: string): Kind<string> {
     fallback: undefined,
     meaning,
     expected:
-      'the path of a file or a folder, a glob such as manifests/*.json, or an https URL (http on loopback only); several are separated by commas',
+      'paths of files or folders, globs such as manifests/*.json, or https URLs (http on loopback only), separated by commas',
     shown: (source) => (/:\/\/|@/.test(source) ? shownUrls(source) : JSON.stringify(source)),
     read: (source) => {
       if (hasCredentials(source)) return undefined;

@@ -8,21 +8,21 @@ import { redisUrl } from './urls.ts';
 export const redisSettings = {
   redisUrl: optional(
     'REDIS_URL',
-    redisUrl('Redis in which gateways share documents, budgets and what is cached; unset: each keeps its own'),
+    redisUrl('Redis in which gateways share documents, budgets and the cache. Without it, each keeps its own'),
   ),
   redisAuthorities: optional(
     'REDIS_CA',
-    pemFile('PEM file of certificate authorities that are trusted for a rediss Redis, beside those of Node'),
+    pemFile('PEM file with certificate authorities for a Redis with TLS, in addition to those of Node'),
   ),
   redisPasswordFile: optional(
     'REDIS_PASSWORD_FILE',
     secretFile(
-      'File with the password of Redis, read again at each connect; not with a password in REDIS_URL',
+      'File with the password of Redis, which is read at each connect. REDIS_URL then has none',
       'the path of a file with a password',
     ),
   ),
   redisSentinelPassword: optional('REDIS_SENTINEL_PASSWORD', {
-    ...text('Password of the Sentinels that REDIS_URL names', undefined, 'a password'),
+    ...text('Password of the Sentinels in REDIS_URL', undefined, 'a password'),
     shown: nothing,
   }),
 };

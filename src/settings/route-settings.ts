@@ -6,17 +6,14 @@ import { readTls, type TlsFiles, tlsFilesOf, tlsSettings } from './tls-settings.
 import { proxyUrl } from './urls.ts';
 
 const proxies = {
-  https: optional(
-    'HTTPS_PROXY',
-    proxyUrl('Proxy to an upstream that is https, with user and password if it needs them'),
-  ),
-  http: optional('HTTP_PROXY', proxyUrl('Proxy to an upstream that is http')),
-  all: optional('ALL_PROXY', proxyUrl('Proxy to an upstream for whose scheme no other is named')),
+  https: optional('HTTPS_PROXY', proxyUrl('Proxy to an https upstream')),
+  http: optional('HTTP_PROXY', proxyUrl('Proxy to an http upstream')),
+  all: optional('ALL_PROXY', proxyUrl('Proxy to an upstream for whose scheme no other proxy is set')),
   none: optional('NO_PROXY', {
     ...text(
-      'Hosts that are reached without a proxy; * is all',
+      'Hosts that the gateway reaches without a proxy. * means all',
       undefined,
-      'names (subdomains included), addresses or CIDR blocks, each with a port or without, separated by commas',
+      'names (with their subdomains), addresses or CIDR blocks, with or without a port, separated by commas',
     ),
     shared: true,
   }),

@@ -18,7 +18,7 @@ function tryToRead(path: string): string {
   }
 }
 
-/** The text of a file of JSON. Throws a Fault for what looks like something else. */
+/** The text of a file of JSON. Throws a Fault for a text that looks like another format. */
 export function jsonIn(path: string): string {
   const text = contentOf(path);
   const form = formOf(text);

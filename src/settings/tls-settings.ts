@@ -2,20 +2,22 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { codeOf } from '../error-text.ts';
 import type { Route } from '../rest/transport/pools.ts';
-import { optional, type SettingsReader } from './reader.ts';
+import { optional, SettingsReader } from './reader.ts';
 import { certificatesIn, keyFile, pemFile } from './setting-files.ts';
 
 /** Settings of TLS to the upstream: the trusted authorities, and the gateway's client certificate. */
 export const tlsSettings = {
   authorities: optional(
     'UPSTREAM_CA',
-    pemFile('PEM file of certificate authorities that are trusted for the upstream, beside those of Node'),
+    pemFile('PEM file with certificate authorities for the upstream, in addition to those of Node'),
   ),
   certificate: optional(
     'UPSTREAM_CLIENT_CERT',
-    pemFile('PEM file of the certificate that the gateway shows the upstream, intermediates after it'),
+    pemFile(
+      'PEM file with the certificate that the gateway shows the upstream, and then its intermediate certificates',
+    ),
   ),
-  key: optional('UPSTREAM_CLIENT_KEY', keyFile('PEM file of the private key of that certificate')),
+  key: optional('UPSTREAM_CLIENT_KEY', keyFile('PEM file with the private key of UPSTREAM_CLIENT_CERT')),
 };
 
 /** The paths of these settings, by the names of their variables. */
@@ -60,6 +62,20 @@ function isPair(certificate: string, key: string, reader: SettingsReader): boole
     reader.fault(first.name, `expected a certificate that OpenSSL takes, but got ${codeOf(error) ?? 'an error'}`);
     return false;
   }
+}
+
+/**
+ * The route to a server other than the upstream, with the authorities that its file holds at each use. A file that cannot
+ * be used then changes nothing.
+ */
+export function currentRoute(route: Route, files: TlsFiles): () => Route {
+  const reader = new SettingsReader(files);
+  let current = route;
+  return () => {
+    const authorities = reader.read(tlsSettings.authorities);
+    if (authorities !== undefined) current = { ...current, authorities };
+    return current;
+  };
 }
 
 /** The time at which the first of these PEM certificates expires, in seconds since 1970. */

@@ -66,6 +66,11 @@ export function* prepareSet(
   return { byId, byText, longest, problems };
 }
 
+/** The texts of all documents of a set, those that are not valid among them. */
+export function* textsOf({ byId }: DocumentSet): Generator<string> {
+  for (const { text } of byId.values()) yield text;
+}
+
 /** Finds the listed document with this text, ignoring white space and comments; undefined if there is none. */
 export function listedByText({ byText, longest }: DocumentSet, text: string): ListedDocument | undefined {
   const exact = byText.get(text);
@@ -111,11 +116,12 @@ function prepareOne(prepare: PrepareListed, text: string): ListedOperations | Re
  * know the document.
  */
 function refusing(refused: RefusedDocument, use: DocumentUse): ListedOperations {
-  return () => {
+  const named = (): never => {
     use.hits += 1;
     use.errors += 1;
     throw refused;
   };
+  return { count: 0, named };
 }
 
 /** The longest text of what is wrong with a document, in characters: a manifest may come from another server. */

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { type FollowedFiles, fingerprint, followFiles } from '../../follow-files.ts';
 import type { Log } from '../../log.ts';
 import type { PrepareListed } from '../document.ts';
-import { type DocumentSet, noDocuments, prepareSet } from './document-set.ts';
-import { ManifestError, readManifest } from './manifest.ts';
+import { type DocumentSet, type ListedDocument, noDocuments, prepareSet } from './document-set.ts';
+import { type ManifestEntry, ManifestError, readManifest } from './manifest.ts';
 import { globOf, readFiles, sourcesOf } from './manifest-files.ts';
 import type { DocumentMode } from './policy.ts';
 import type { RemoteManifests } from './remote-manifests.ts';
@@ -47,7 +47,7 @@ export function followManifests(given: FollowManifestsOptions): FollowedManifest
   const read = async (): Promise<void> => {
     try {
       const next = await finishInPieces(steps(options, current));
-      if (options.mode === 'only') checkShrinking(sizeOf(current), sizeOf(next));
+      if (options.mode === 'only') checkShrinking(documentsOf(current).size, documentsOf(next).size);
       current = next;
       report(options, current, 'read again');
     } finally {
@@ -71,9 +71,14 @@ interface ReadOptions extends FollowManifestsOptions {
   readonly patterns: readonly string[];
 }
 
+/** The documents that are listed now. Throws a ManifestError if a manifest cannot be used. */
+export function entriesIn({ patterns, remote }: Pick<ReadOptions, 'patterns' | 'remote'>): readonly ManifestEntry[] {
+  const files = [...patterns.flatMap(readFiles), ...(remote?.current() ?? [])];
+  return files.flatMap(({ file, text }) => readManifest(file, text));
+}
+
 function* steps(options: ReadOptions, previous: DocumentSet): Generator<void, DocumentSet> {
-  const files = [...options.patterns.flatMap(readFiles), ...(options.remote?.current() ?? [])];
-  const entries = files.flatMap(({ file, text }) => readManifest(file, text));
+  const entries = entriesIn(options);
   const set = yield* prepareSet(entries, { ...options, previous });
   if (options.strict && set.problems.length > 0) {
     throw new ManifestError(`documents that are not valid: ${set.problems.join('; ')}`);
@@ -92,8 +97,9 @@ function checkShrinking(before: number, now: number): void {
   throw new ManifestError(`${expected}, but got ${now}; a restart takes them`);
 }
 
-function sizeOf({ byId }: DocumentSet): number {
-  return new Set(byId.values()).size;
+/** Each document once, whatever ids it has. */
+function documentsOf({ byId }: DocumentSet): ReadonlySet<ListedDocument> {
+  return new Set(byId.values());
 }
 
 function finish(work: Generator<void, DocumentSet>): DocumentSet {
@@ -114,10 +120,12 @@ async function finishInPieces(work: Generator<void, DocumentSet>): Promise<Docum
 
 function report({ patterns, remote, log }: ReadOptions, set: DocumentSet, what: string): void {
   const { problems } = set;
+  const documents = documentsOf(set);
   for (const problem of problems) log('warn', `persisted document is not valid: ${problem}`);
   log('info', `persisted documents ${what}`, {
     files: [...patterns, ...(remote?.current() ?? []).map(({ file }) => file)].join(', '),
-    documents: sizeOf(set),
+    documents: documents.size,
+    operations: documents.values().reduce((sum, { operations }) => sum + operations.count, 0),
     invalid: problems.length,
   });
 }

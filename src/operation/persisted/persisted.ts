@@ -36,7 +36,7 @@ export interface PersistedSettings {
   readonly redisSentinelPassword: string | undefined;
   /** Keeps the documents that clients registered with any process of this gateway; not used if there is a Redis. */
   readonly sharedStore: SharedTexts | undefined;
-  /** The time for which a client may cache the answer to a GET by id without errors, in seconds. */
+  /** The time for which a client may keep the answer to a GET by id without errors, in seconds. */
   readonly getMaxAge: number;
   /** The interval at which manifests are checked, in milliseconds; by default that of `FollowOptions`. */
   readonly pollMs?: number | undefined;
@@ -105,7 +105,10 @@ export function createPersisted(options: PersistedOptions): Persisted {
 
 function createList(options: PersistedOptions, uses: DocumentUses): FollowedManifests | undefined {
   const { files, mode, check } = options;
-  if (mode === 'off' || files === undefined) return undefined;
+  if (mode === 'off' || files === undefined) {
+    check?.(noDocuments);
+    return undefined;
+  }
   return followManifests({ ...options, files, check, uses, prepare: createPrepareListed(options) });
 }
 

@@ -68,7 +68,7 @@ function ofText(text: string, params: GraphQLParams, options: ResolveOptions, by
 }
 
 function run({ operations, use }: ListedDocument, { operationName }: GraphQLParams, byId: boolean): Resolved {
-  return { prepared: operations(operationName), byId, use };
+  return { prepared: operations.named(operationName), byId, use };
 }
 
 /** Resolves a listed document. If the request also has a text, it must be the listed one. */

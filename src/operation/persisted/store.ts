@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { RecentMap } from '../../recent-map.ts';
 
 /** The texts that clients registered, by their SHA-256. A store may forget any text at any time, and never fails. */
 export interface TextStore {
@@ -13,10 +13,10 @@ const most = { entries: 10_000, bytes: 32 * 2 ** 20 };
 
 /** Keeps the most recently used texts in memory. */
 export function createMemoryStore({ entries, bytes } = most): TextStore {
-  const texts = new LRUCache<string, string>({
-    max: entries,
-    maxSize: bytes,
-    sizeCalculation: (text, hash) => (text.length + hash.length) * 2,
+  const texts = new RecentMap<string, string>({
+    entries,
+    size: bytes,
+    sizeOf: (text, hash) => (text.length + hash.length) * 2,
   });
   return {
     get: (hash) => texts.get(hash),
@@ -52,7 +52,7 @@ const sharedAgainMs = 60_000;
 export function createRegistrations(near: TextStore, shared: SharedTexts | undefined): Registrations {
   if (shared === undefined) return { ...near, shareOf: () => undefined };
   /** Texts that were recently shared or received. Later, the other processes may have lost them. */
-  const known = new LRUCache<string, true>({ maxSize: most.entries, sizeCalculation: () => 1, ttl: sharedAgainMs });
+  const known = new RecentMap<string, true>({ entries: most.entries, forMs: sharedAgainMs });
   return {
     get: async (hash) => {
       const own = await near.get(hash);

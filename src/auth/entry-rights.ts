@@ -1,0 +1,121 @@
+import { isUpstreamId } from '../graphql/ids.ts';
+import type { Reach } from '../rest/reach.ts';
+import type { Role, Tenant } from '../rest/tenants.ts';
+import { isList, isObject, type JsonObject } from '../rest/values.ts';
+import { kindOf, memberPath, type Place } from './tenants-error.ts';
+
+/** The rights that an entry of a tenant, or one of its roles, gives. */
+export type Rights = Pick<Tenant, 'reach' | 'mutations' | 'roles'>;
+
+/** The members of an entry that say what it gives. */
+export const rightsMembers: readonly string[] = ['projects', 'organizations', 'mutations', 'roles'];
+
+/** The rights of an entry. `mutationNames` are the names of all mutations. */
+export function rightsOf(entry: JsonObject, where: Place, mutationNames: readonly string[]): Rights {
+  const reach = reachOf(entry, where, undefined);
+  const names = mutationsOf(entry, where, { names: mutationNames, reach, what: 'a mutation' });
+  const mutations = new Map(names.map((name) => [name, reach]));
+  return { reach, mutations, roles: rolesOf(entry['roles'], { reach, mutations }, where.at('.roles')) };
+}
+
+/** The most that a role may give: what its entry gives. */
+type Bounds = Pick<Rights, 'reach' | 'mutations'>;
+
+function rolesOf(value: unknown, entry: Bounds, where: Place): Rights['roles'] {
+  if (value === undefined) return undefined;
+  if (!isObject(value)) throw where.error(`an object with a member for each role, but got ${kindOf(value)}`);
+  const roles = Object.entries(value).map(([name, role]): [string, Role] => {
+    const place = where.at(memberPath(name, '.'));
+    if (!/^\P{Cc}{1,100}$/u.test(name)) throw place.error('a name of 1 to 100 characters without control characters');
+    if (!isObject(role)) throw place.error(`an object with what the role may do, but got ${kindOf(role)}`);
+    return [name, roleOf(role, entry, place)];
+  });
+  if (roles.length === 0) throw where.error('a role at least, but there is none');
+  return new Map(roles);
+}
+
+const roleMembers = ['mutations', 'projects', 'organizations', 'documents'];
+
+function roleOf(role: JsonObject, entry: Bounds, where: Place): Role {
+  where.refuseUnknown(role, roleMembers);
+  const reach = reachOf(role, where, entry.reach);
+  const names = [...entry.mutations.keys()];
+  const mutations = new Set(mutationsOf(role, where, { names, reach, what: 'a mutation that the entry allows' }));
+  return { reach, mutations, documents: documentsOf(role['documents'], where.at('.documents')) };
+}
+
+/**
+ * The reach of an entry or a role that is narrowed, `within` what it may reach at most; otherwise that. A list that is left
+ * out beside the other one is empty.
+ */
+function reachOf({ projects, organizations }: JsonObject, where: Place, within: Reach | undefined): Reach | undefined {
+  if (projects === undefined && organizations === undefined) return within;
+  return {
+    projects: new Set(idsOf(projects ?? [], 'Project', where.at('.projects'), within?.projects)),
+    organizations: new Set(
+      idsOf(organizations ?? [], 'Organization', where.at('.organizations'), within?.organizations),
+    ),
+  };
+}
+
+const idForms = {
+  Project: 'the id of a project (an integer as text)',
+  Organization: 'the id of an organization (a UUID)',
+};
+
+function idsOf(
+  value: unknown,
+  type: 'Project' | 'Organization',
+  place: Place,
+  within: ReadonlySet<string> | undefined,
+): readonly string[] {
+  if (!isList(value)) throw place.unexpected('a list of ids', value);
+  return value.map((item, index) => {
+    const id = typeof item === 'string' && type === 'Organization' ? item.toLowerCase() : item;
+    const at = place.at(`[${index}]`);
+    if (typeof id !== 'string' || !isUpstreamId(type, id)) throw at.unexpected(idForms[type], item);
+    if (within?.has(id) === false) throw at.unexpected(`${idForms[type]} that the entry reaches`, item);
+    return id;
+  });
+}
+
+/** The mutation that neither a narrowed tenant nor a narrowed role may use: it could not reach the project that it made. */
+const unreachable = 'createProject';
+
+/** The mutations that an entry or a role may allow. */
+interface Allowable {
+  readonly names: readonly string[];
+  readonly reach: Reach | undefined;
+  /** Stands for any of them in messages. */
+  readonly what: string;
+}
+
+function mutationsOf(
+  { mutations: value = false }: JsonObject,
+  where: Place,
+  { names, reach, what }: Allowable,
+): readonly string[] {
+  const place = where.at('.mutations');
+  if (value === false) return [];
+  const allowed = names.filter((name) => reach === undefined || name !== unreachable);
+  if (value === true) return allowed;
+  if (!isList(value)) throw place.unexpected('true, false or a list of names of mutations', value);
+  return value.map((name, index) => {
+    if (typeof name === 'string' && allowed.includes(name)) return name;
+    const expected =
+      name === unreachable && names.includes(name)
+        ? `a mutation other than ${unreachable}, because there are projects or organizations`
+        : `the name of ${what} (${allowed.join(', ') || 'none'})`;
+    throw place.at(`[${index}]`).unexpected(expected, name);
+  });
+}
+
+function documentsOf(value: unknown, place: Place): ReadonlySet<string> | undefined {
+  if (value === undefined) return undefined;
+  if (!isList(value)) throw place.unexpected('a list of names of listed operations', value);
+  const names = value.map((name, index) => {
+    if (typeof name === 'string' && /^[A-Za-z_]\w*$/.test(name)) return name;
+    throw place.at(`[${index}]`).unexpected('the name of a listed operation', name);
+  });
+  return new Set(names);
+}
