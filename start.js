@@ -2,6 +2,7 @@
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 if (major > 24 || (major === 24 && minor >= 12)) {
+  await import('./src/v8.js');
   await import('./src/main.ts');
 } else {
   console.error(

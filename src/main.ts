@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './v8.js';
 import { takeHangUps } from './hang-up.ts';
 
 // First of all: until it is taken a SIGHUP ends the process, and to load the rest takes a while.

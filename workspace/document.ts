@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { arrayOf, isObject, type JsonObject, objectOf } from './json.ts';
 
 /** A parameter of an operation. */
@@ -21,13 +19,6 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   /** The JSON pointer to the schema of its body. */
   readonly body: string | undefined;
-}
-
-/** Reads the OpenAPI document of this service. */
-export function readDocument(): JsonObject {
-  const text = readFileSync(new URL('../schema/rest.openapi.yaml', import.meta.url), 'utf8');
-  const document: unknown = parse(text);
-  return objectOf(document);
 }
 
 const methods = new Set(['get', 'post', 'put', 'patch', 'delete']);

@@ -1,14 +1,14 @@
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { startCapturing } from './capture.ts';
-import { readDocument } from './document.ts';
 import { ApiError, endpointNotFound, invalid } from './errors.ts';
+import { document } from './generated/document.ts';
 import { objectOf, parseJson } from './json.ts';
 import { addRoutes } from './routes.ts';
 import { demoKeys, memberKeys } from './seed/organizations.ts';
 import { seedOnce } from './seed/seed.ts';
 import { openStore } from './store.ts';
 import type { Switches } from './switches.ts';
-import { documentId, toApiError } from './validation.ts';
+import { compileWhenAsked, toApiError } from './validation.ts';
 
 export { demoKeys, memberKeys };
 
@@ -37,8 +37,6 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
   const store = openStore(options.database ?? ':memory:');
   seedOnce(store);
   const app = createApp();
-  const document = readDocument();
-  app.addSchema({ $id: documentId, ...document });
   app.addHook('onClose', async () => store.database.close());
   addRoutes(app, document, store, options);
   const stopCapturing = startCapturing(store, options.eventsPerMinute ?? 0);
@@ -54,13 +52,11 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
 export function createApp(): FastifyInstance {
   const app = fastify({
     logger: { level: 'error', stream: process.stderr },
-    // Bodies are taken as they are; parameters are decoded as the document says, not guessed.
-    // Not strict, because a document holds more than schemas.
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, strict: false } },
     // The last of several equal names counts.
     routerOptions: { querystringParser: (text) => Object.fromEntries(new URLSearchParams(text)) },
     frameworkErrors: (error, request, reply) => void sendError(error, request, reply),
   });
+  app.setValidatorCompiler(compileWhenAsked);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: FastifyRequest, text: string) =>
     parseBody(text),

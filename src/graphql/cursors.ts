@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { CursorCodec } from '../context.ts';
+import { RecentMap } from '../recent-map.ts';
 import { type ListRef, listText } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
 import type { Position } from '../rest/positions.ts';
@@ -28,7 +28,7 @@ export function createCursorCodec(secret: string): CursorCodec {
     createHmac('sha256', secret).update(`${of}\n${payload}`).digest().subarray(0, codeBytes);
   const sign = (of: string, payload: string): string =>
     Buffer.concat([codeOf(of, payload), Buffer.from(payload)]).toString('base64url');
-  const genuine = new LRUCache<string, string>({ max: mostRemembered });
+  const genuine = new RecentMap<string, string>({ entries: mostRemembered });
   const payloadOf = (of: string, cursor: string): string | undefined => {
     const name = `${of}\n${cursor}`;
     const known = genuine.get(name);

@@ -8,7 +8,10 @@ const renamed: Readonly<Record<string, string>> = {
   toDashboard: 'toDashboardId',
 };
 
-/** The place in an input of a path in a REST body: `filters.0.key`, `primary_dashboard`. What is inside of JSON stays. */
+/**
+ * The place in an input of a path in a REST body: `filters.0.key`, `primary_dashboard`. The inside of JSON stays as it
+ * is.
+ */
 export function inputPathOf(path: string): string {
   if (Object.hasOwn(renamed, path)) return renamed[path] ?? path;
   const [name = '', ...inner] = path.split('.');

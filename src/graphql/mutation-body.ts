@@ -45,8 +45,8 @@ export function checkedWrite(
 }
 
 /**
- * The keys of what the body names, and of the object that is changed if it names others: the known deployment looks for both
- * dashboards of a moved tile by their ids alone. Projects are within reach by their ids.
+ * The keys of what the body names, and of the object that is changed if it names others: the hosted service looks for
+ * both dashboards of a moved tile by their ids alone. Projects are within reach by their ids.
  */
 function toShow(key: Key, named: readonly Key[]): readonly Key[] {
   const isShown = named.length === 0 || key.id === '' || ownerTypeOf(key.noun) === undefined;

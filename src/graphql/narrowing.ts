@@ -12,9 +12,12 @@ export class ForbiddenError extends Error {
   readonly code = 'FORBIDDEN';
 }
 
-/** Refuses a mutation that the tenant's entry does not allow; without a tenant all are allowed. */
-export function refuseMutation(tenant: Tenant | undefined, name: string): void {
-  if (tenant === undefined || tenant.mutations.has(name)) return;
+/**
+ * What a mutation of a tenant may reach; undefined for all that the key sees, as without a tenant. Throws if the tenant may
+ * not run it.
+ */
+export function mutationReach(tenant: Tenant | undefined, name: string): Reach | undefined {
+  if (tenant === undefined || tenant.mutations.has(name)) return tenant?.mutations.get(name);
   throw new ForbiddenError(`The tenant is not allowed to run \`${name}\`.`);
 }
 
@@ -23,7 +26,7 @@ export function refuseOutside(reach: Reach | undefined, target: Reachable): void
   if (!reaches(reach, target)) throw outside();
 }
 
-/** The refusal of what is out of reach; the same for what does not exist. */
+/** The refusal of an object that is out of reach, or that does not exist: a tenant cannot tell them apart. */
 export function outside(): ForbiddenError {
   return new ForbiddenError('The tenant may not reach what the mutation is about.');
 }

@@ -32,7 +32,7 @@ export class RowRecord {
   readonly row: Row;
   /** The view that the row has; undefined if there is no row. */
   readonly view: View | undefined;
-  /** Why columns that the row lacks could not be read. */
+  /** The failure to read the columns that the row lacks. */
   readonly failure: Error | undefined;
   readonly started: Started | undefined;
   readonly knownId: string | undefined;
@@ -97,7 +97,7 @@ export interface ReportSource {
   readonly body: unknown;
 }
 
-/** A page of a table of events, and of what list it is one. */
+/** A page of a table of events, and the list that it belongs to. */
 export interface TableSource<Content> {
   readonly list: ListRef;
   readonly page: TablePage<Content>;

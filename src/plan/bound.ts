@@ -97,7 +97,7 @@ class Bounding {
     }
   }
 
-  /** A report may name rows: then a page of their list is read, and those that are not in it. */
+  /** A report may name rows. Then a page of their list is read, and each of these rows that the page lacks. */
   #ofReport(selected: SelectedField): Bound {
     const inside = this.#inside(selected, 'detail');
     const rows = this.#maxPageSize;

@@ -95,7 +95,7 @@ export class ListPlans {
     this.#anyRows.clear();
   }
 
-  /** Turns what is wanted into calls. `readsRows` says whether rows of a collection are read by id. */
+  /** Turns the wanted rows and windows into calls. `readsRows` says whether rows of a collection are read by id. */
   settle(readsRows: (collection: string) => boolean): void {
     this.#settleJumps();
     const pending = this.#pending;
@@ -163,7 +163,7 @@ export class ListPlans {
     for (const { done } of windows) this.#schedule.at(arrival, () => done(arrival));
   }
 
-  /** Answers a window with a page that was surely read for another; false if there may be none. */
+  /** Answers a window with a page that is surely read for another window. False if there may be no such page. */
   #answer(window: WantedWindow): boolean {
     const reading = this.#readings.get(window.list)?.find((one) => surelyAnswers(one, window));
     if (reading === undefined) return false;

@@ -1,7 +1,7 @@
 import { namesGlobally } from '../graphql/ids.ts';
 import { checkedWrite } from '../graphql/mutation-body.ts';
 import { ownerArgumentOf, textIn } from '../graphql/mutation-inputs.ts';
-import { refuseMutation } from '../graphql/narrowing.ts';
+import { mutationReach } from '../graphql/narrowing.ts';
 import { answersScopes } from '../look-ahead/needs.ts';
 import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import { type Endpoint, rowEndpoint } from '../rest/endpoints.ts';
@@ -12,8 +12,8 @@ import { keyed, type Objects, type Stage, toObjects } from './objects.ts';
 import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
 
 /**
- * Plans mutations: one write each, one after the other. What was read before one answers nothing after it. Agrees with
- * `resolvers/writes.ts`.
+ * Plans mutations: one write each, one after the other. Rows that were read before a write answer nothing after it.
+ * Agrees with `resolvers/writes.ts`.
  */
 export function planMutations(builder: PlanBuilder, fields: readonly SelectedField[]): void {
   for (const selected of fields) {
@@ -28,7 +28,6 @@ export function planMutations(builder: PlanBuilder, fields: readonly SelectedFie
 function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Endpoint, args: Arguments): void {
   const payload = selected.inside;
   if (payload === undefined) return;
-  refuseMutation(builder.options.tenant, selected.field.name);
   const target = targetOf(builder, endpoint, selected, args);
   const wave = Math.max(0, ...builder.calls.all.map((call) => call.wave));
   const path = selected.responseKey;
@@ -54,9 +53,12 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Endp
 interface Target {
   /** Its id is empty for objects that are made. */
   readonly key: Key;
-  /** The project or organization is what `@current` turns out to be, and not the one of the key. */
+  /** True if the project or organization is the one that `@current` stands for, and not the one of the key. */
   readonly isOwnerRead: boolean;
-  /** Read before the write: what `@current` stands for, or what a narrowed tenant names. */
+  /**
+   * The objects that are read before the write: the one that `@current` stands for, and those that a narrowed tenant
+   * names.
+   */
   readonly reads: readonly Noun[];
   /** True if the write is not sent unless these reads show that its input names nothing of another. */
   readonly mayBeRefused: boolean;
@@ -73,7 +75,8 @@ function targetOf(
   const input = isObject(given) ? given : {};
   const owner = textIn(input, ownerArgumentOf(noun));
   const info = { parentType: parent, fieldName: field.name };
-  const { key, toShow } = checkedWrite({ noun, isNew: !isRow, input }, owner, info, builder.options.tenant?.reach);
+  const reach = mutationReach(builder.options.tenant, field.name);
+  const { key, toShow } = checkedWrite({ noun, isNew: !isRow, input }, owner, info, reach);
   const answersIds = inside !== undefined && answersScopes(inside);
   const isCompared = owner === current && namesGlobally(input);
   const isOwnerRead = owner === current && (answersIds || isCompared);

@@ -4,7 +4,7 @@ import { type Selection } from '../look-ahead/selection-tree.ts';
 import { type NodeType, type Noun, ownerTypeOf } from '../rest/nouns.ts';
 import { current, type Key } from '../rest/paths.ts';
 
-/** A point in the run of an operation: what is known after so many waves of calls. */
+/** A point in the run of an operation: the rows that are known after a number of waves. */
 export interface Stage {
   readonly wave: number;
   /** The stage before it; undefined at the start of an operation and at the answer of a write. */
@@ -41,7 +41,7 @@ export interface Objects {
   readonly certain: boolean;
   /** The view of the row that they come with. */
   readonly view: View | undefined;
-  /** When their keys are known. */
+  /** The stage at which their keys are known. */
   readonly stage: Stage;
 }
 
@@ -95,7 +95,7 @@ export function isCurrent(objects: Objects | undefined): boolean {
   return objects?.id === current;
 }
 
-/** The project whose row tells what `@current` stands for. */
+/** The project that `@current` stands for, by its row. */
 export function currentProject(stage: Stage, certain: boolean): Objects {
   return keyed({ noun: 'Project', scope: '', id: current }, stage, certain);
 }

@@ -12,8 +12,8 @@ export interface PlanInParts extends Plan {
 }
 
 /**
- * Adds to the plan of an operation when the first part of its answer goes out, and a hint what to defer so that a first part
- * goes out sooner. `deferring` is the operation with `@defer`, undefined if it has none. Mutations are answered as a whole.
+ * Adds to the plan of an operation the wave after which the first part of its answer goes out, and a hint for deferring
+ * more. `deferring` is the operation with `@defer`, undefined if it has none. Mutations are answered as a whole.
  */
 export function planInParts(
   plan: Plan,
@@ -35,7 +35,7 @@ const listFormat = new Intl.ListFormat('en');
 /** Most places that a hint names. */
 const mostPlaces = 3;
 
-/** A hint to defer what the last wave is for, if the first part waits for more than one. */
+/** A hint to defer the fields of the last wave, if the first part waits for more than one wave. */
 function hintsOf({ calls, waves }: Plan): readonly string[] {
   const usual = calls.filter(({ when }) => when !== 'absent');
   const earlier = Math.max(0, ...usual.map(({ wave }) => wave).filter((wave) => wave < waves));
@@ -49,12 +49,12 @@ function hintsOf({ calls, waves }: Plan): readonly string[] {
 }
 
 /**
- * So many deferred fragments an answer in parts has at most: ten thousand of them hold the event loop for most of a second,
- * and a hundred thousand for half a minute.
+ * The most deferred fragments of an answer in parts: ten thousand of them hold the event loop for most of a second, and
+ * a hundred thousand for half a minute.
  */
 export const mostDeferredPlaces = 5000;
 
-/** So many bytes their labels and paths have at most, which are written for each of them; an answer as a whole has none. */
+/** The most bytes of their labels and paths, which are written for each of them. An answer as a whole has none. */
 export const mostNameBytes = 4 * 2 ** 20;
 
 /** An operation of a valid document that is looked at. */
@@ -70,9 +70,9 @@ export function defersLittle(request: DeferredPlacesRequest): boolean {
 }
 
 /**
- * The most deferred fragments that an answer has, each as often as there are objects with it. graphql's executors, and the
- * answer, take more time and memory for each of them than for an object. A list whose length only the upstream's answer says
- * counts as one that is too long.
+ * The most deferred fragments of an answer. Each counts once for every object that it is on. graphql's executors, and
+ * the answer, take more time and memory for each of them than for an object. A list counts as too long if only the
+ * upstream's answer says its length.
  */
 export function deferredPlacesOf(request: AnswerSizeRequest): number {
   const most = mostDeferredPlaces + 1;

@@ -52,8 +52,8 @@ export class PlanBuilder {
   readonly hints = new Set<string>();
   /** True if a field that must not be null is refused: then its siblings may not run either. */
   isRefused = false;
-  /** True if arguments of any field were refused. */
-  hasRefusals = false;
+  /** The errors of fields whose arguments were refused. */
+  readonly refusals: unknown[] = [];
   readonly #planObjects: (builder: PlanBuilder, place: SelectedObjects) => void;
 
   /** `planObjects` plans what is selected on objects of the answer. */
@@ -98,7 +98,7 @@ export class PlanBuilder {
     settleLists();
   }
 
-  /** After a write: what was read before it answers nothing. */
+  /** Called after a write: rows that were read before it answer nothing any more. */
   forget(): void {
     this.calls.forget();
     this.lists.forget();
@@ -125,7 +125,7 @@ export class PlanBuilder {
       return true;
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      this.hasRefusals = true;
+      this.refusals.push(error);
       return false;
     }
   }
@@ -185,7 +185,7 @@ export class PlanLimitError extends Error {
   }
 }
 
-/** So many steps are planned for each REST call that an operation may make: as many places may need its answer. */
+/** The steps of planning for each REST call that an operation may make: as many places may need its answer. */
 const stepsOfCall = 30;
 
 /** Small operations are planned even if few calls are allowed. */

@@ -27,21 +27,21 @@ export interface Plan {
   readonly objects: number;
   /** The most calls that wait for one another, one after the other. */
   readonly waves: number;
-  /** Says to people what makes it expensive. */
+  /** The causes of its cost, in words for people. */
   readonly hints: readonly string[];
 }
 
 /** An operation of a valid document that is planned, with its coerced variables. */
 export interface PlanRequest extends OperationScope, PlanOptions {
-  /** True: planned is what the first part of its answer has. */
+  /** True if only the first part of its answer is planned. */
   readonly isFirstPart?: boolean;
 }
 
-/** A plan, and what became of the arguments. */
+/** A plan, and the refusals of arguments. */
 export interface CheckedPlan {
   readonly plan: Plan;
-  /** True if arguments of any field were refused. */
-  readonly hasRefusals: boolean;
+  /** The errors of fields whose arguments were refused. */
+  readonly refusals: readonly unknown[];
 }
 
 /** The plan of an operation. */
@@ -49,11 +49,11 @@ export function planOperation(request: PlanRequest): Plan {
   return planChecked(request).plan;
 }
 
-/** The same, with what became of its arguments. */
+/** The same, with the refusals of arguments. */
 export function planChecked(request: PlanRequest): CheckedPlan {
   const builder = planCalls(request);
   const plan = { ...planOf(builder), objects: answerSizeOf(request).objects };
-  return { plan, hasRefusals: builder.hasRefusals };
+  return { plan, refusals: builder.refusals };
 }
 
 function planCalls(request: PlanRequest): PlanBuilder {

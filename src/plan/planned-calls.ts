@@ -16,11 +16,11 @@ export interface PlannedCall {
   readonly wave: number;
   /** The places of the answer that need the calls. */
   readonly paths: readonly string[];
-  /** When calls that may be left out are made. */
+  /** The condition under which calls are made that may also be left out. */
   readonly when?: Condition;
 }
 
-/** Why a call may be needed or not. */
+/** The reason for which a call may be needed or not. */
 export type Condition =
   // Its relations all answer 404: then its row decides whether the object exists.
   | 'absent'
@@ -52,7 +52,7 @@ export class PlannedCalls {
     return [...this.#calls.values()];
   }
 
-  /** After a write: what was read before it answers nothing. */
+  /** Called after a write: rows that were read before it answer nothing any more. */
   forget(): void {
     this.#read.clear();
   }
@@ -118,7 +118,10 @@ export class Schedule {
     else tasks.push(task);
   }
 
-  /** Runs every task; what is wanted before the first, and by those of a wave, `settle` turns into calls. */
+  /**
+   * Runs every task. Before the first one, and after those of each wave, `settle` turns wanted rows and windows into
+   * calls.
+   */
   run(settle: () => void): void {
     settle();
     for (let wave = 0; wave < this.#waves.length; wave += 1) {

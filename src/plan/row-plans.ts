@@ -74,7 +74,7 @@ export class RowPlans {
     this.#paged.clear();
   }
 
-  /** Turns what is wanted into calls, and into windows of lists if a page of them is read instead. */
+  /** Turns the wanted rows into calls, or into windows of lists if a page of them is read instead. */
   settle(): void {
     const pending = this.#pending;
     if (pending.length === 0) return;
@@ -168,7 +168,7 @@ export class RowPlans {
     this.#schedule.at(at, () => done(at));
   }
 
-  /** Answers what is wanted with a row that is read by id anyway. */
+  /** Answers a wanted row with one that is read by id anyway. */
   #answer({ objects, done }: WantedRow): boolean {
     const arrival = this.#arrivals.get(textOf(objects));
     if (arrival === undefined) return false;

@@ -1,7 +1,20 @@
-import { getVariableValues, isInputType, isNonNullType, typeFromAST, type VariableDefinitionNode } from 'graphql';
+import {
+  getNamedType,
+  getVariableValues,
+  isInputType,
+  isNonNullType,
+  Kind,
+  type OperationDefinitionNode,
+  typeFromAST,
+  type VariableDefinitionNode,
+  valueFromASTUntyped,
+} from 'graphql';
 import type { CursorCodec } from '../context.ts';
+import { rootOf } from '../look-ahead/operation-trees.ts';
 import type { OperationScope } from '../look-ahead/selection-tree.ts';
+import type { Reach } from '../rest/reach.ts';
 import type { Tenant } from '../rest/tenants.ts';
+import { literalsOf } from './literals.ts';
 import { type CheckedPlan, type Plan, planChecked } from './plan.ts';
 import { samplesOf } from './samples.ts';
 
@@ -12,6 +25,8 @@ interface PlanningOptions extends OperationScope {
   readonly maxSteps?: number;
   /** The tenant for whom it would run, if the gateway holds the key. */
   readonly tenant?: Tenant | undefined;
+  /** Checks cursors; by default any text is taken for one. */
+  readonly cursors?: CursorCodec | undefined;
 }
 
 /** An operation whose variables are not known. */
@@ -25,7 +40,7 @@ export type Variables = Readonly<Record<string, unknown>>;
 
 /** The plans of an operation over all values of its variables. */
 export interface Extremes {
-  /** With the defaults of variables, what can be left out left out. */
+  /** The plan with the defaults of variables, and without everything that can be left out. */
   readonly usual: Plan;
   /** That with the most calls, and among those with the most rows; its `objects` are those of the largest answer. */
   readonly worst: Plan;
@@ -36,7 +51,7 @@ export interface Extremes {
 }
 
 /** Any text is taken for a cursor, because any variable may hold one. */
-const cursors: CursorCodec = {
+const anyCursors: CursorCodec = {
   encode: () => '',
   decode: () => ({ offset: 1_000_000 }),
   isOfCurrent: () => true,
@@ -54,10 +69,15 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
     // Further from each other than a list is long: no two variables have an object in common.
     choicesOf(one, options, 1 + place * maxPageSize),
   );
+  const twinsOf = createTwins(options);
   const base: Variables = Object.fromEntries(choices.map(({ name, values }) => [name, values[0]]));
   const first = planWith(base, options);
   if (first === undefined) return undefined;
   const start: Found = { ...first, variables: base };
+  const switched = switchesOf(operation).flatMap((variables): readonly Found[] => {
+    const planned = planWith({ ...base, ...variables }, options);
+    return planned === undefined ? [] : [{ ...planned, variables: { ...base, ...variables } }];
+  });
   let usual = start;
   let worst = start;
   let least = start;
@@ -66,9 +86,10 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   let { objects } = first.plan;
   const search = (): void => {
     for (const { name, values } of choices) {
-      // Also without what the others were found to be: some exclude each other, as `first` and `last` do.
-      for (const around of new Set([worst, least, bottom, start])) {
-        for (const value of values) {
+      // Each is also tried without the others: some exclude each other, as `first` and `last` do.
+      for (const around of new Set([worst, least, bottom, start, ...switched])) {
+        const twins = around === least || around === bottom ? twinsOf(name, around.variables) : [];
+        for (const value of [...values, ...twins]) {
           const variables = { ...around.variables, [name]: value };
           const planned = planWith(variables, options);
           if (planned === undefined) continue;
@@ -97,6 +118,48 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   };
 }
 
+/** The most switches that are tried one by one. */
+const mostSwitches = 4;
+
+/** Switches both ways: they may take away what other variables make a difference to. */
+function switchesOf({ variableDefinitions = [] }: OperationDefinitionNode): readonly Variables[] {
+  const names = variableDefinitions.flatMap(({ variable, type }) => {
+    const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
+    return named.kind === Kind.NAMED_TYPE && named.name.value === 'Boolean' ? [variable.name.value] : [];
+  });
+  const all = (value: boolean): Variables => Object.fromEntries(names.map((name) => [name, value]));
+  const each = names.slice(0, mostSwitches).flatMap((name) => [{ [name]: true }, { [name]: false }]);
+  return names.length === 0 ? [] : [all(true), all(false), ...(names.length === 1 ? [] : each)];
+}
+
+/** The types of which no value names what is read. */
+const amounts: ReadonlySet<string> = new Set(['Boolean', 'Float', 'Int']);
+
+/** The most other values that are tried for a variable. */
+const mostTwins = 12;
+
+/**
+ * Makes the look-up of the values that make a variable name the same as another one, or as the document itself: what two
+ * places read alike is read once.
+ */
+function createTwins(options: WorstCaseOptions): (name: string, variables: Variables) => readonly unknown[] {
+  const { schema, operation } = options;
+  const literals = literalsOf(options);
+  const declared = (operation.variableDefinitions ?? []).map(({ variable, type, defaultValue }) => {
+    const known = typeFromAST(schema, type);
+    const fallback = defaultValue && valueFromASTUntyped(defaultValue);
+    return { name: variable.name.value, type: known && getNamedType(known).name, fallback };
+  });
+  return (name, variables) => {
+    const type = declared.find((one) => one.name === name)?.type;
+    if (type === undefined || amounts.has(type)) return [];
+    const others = declared.filter((one) => one.type === type && one.name !== name);
+    const values = others.map((other) => variables[other.name] ?? other.fallback);
+    const known = [...(literals.get(type) ?? []), ...values].filter((value) => value !== undefined);
+    return [...new Set(known)].slice(0, mostTwins);
+  };
+}
+
 /** A plan, and the variables that it is of. */
 type Found = CheckedPlan & { readonly variables: Variables };
 
@@ -104,8 +167,8 @@ type Found = CheckedPlan & { readonly variables: Variables };
 const mostRounds = 3;
 
 /** True if the values are of another sort than the operation takes: nothing would be called. */
-function isRefused({ hasRefusals, plan }: CheckedPlan): boolean {
-  return hasRefusals && plan.upper === 0;
+function isRefused({ refusals, plan }: CheckedPlan): boolean {
+  return refusals.length > 0 && plan.upper === 0;
 }
 
 /** Rows decide between plans of as many calls. */
@@ -120,7 +183,7 @@ function costsLess(found: CheckedPlan, other: CheckedPlan): boolean {
   const by = [
     found.plan.lower - other.plan.lower,
     found.plan.upper - other.plan.upper,
-    Number(found.hasRefusals) - Number(other.hasRefusals),
+    found.refusals.length - other.refusals.length,
   ];
   return (by.find((difference) => difference !== 0) ?? 0) < 0;
 }
@@ -128,20 +191,29 @@ function costsLess(found: CheckedPlan, other: CheckedPlan): boolean {
 /** The values to try for a variable: its default, else left out if it can be, or one of the values that cost differently. */
 function choicesOf(
   { variable, type, defaultValue }: VariableDefinitionNode,
-  { schema, maxPageSize: many, variesDefaults, tenant }: WorstCaseOptions,
+  options: WorstCaseOptions,
   number: number,
 ): { readonly name: string; readonly values: readonly unknown[] } {
+  const { schema, maxPageSize: many, variesDefaults } = options;
   const known = typeFromAST(schema, type);
   const name = variable.name.value;
   if (defaultValue !== undefined && !variesDefaults) return { name, values: [undefined] };
-  const samples = isInputType(known) ? samplesOf(known, { many, number, reach: tenant?.reach }) : [];
+  const samples = isInputType(known)
+    ? reachesOf(options).flatMap((reach) => samplesOf(known, { many, number, reach }))
+    : [];
   const canBeLeftOut = defaultValue !== undefined || !isNonNullType(known);
   return { name, values: canBeLeftOut ? [undefined, ...samples] : samples };
 }
 
-/** The plan with these variables, any text being a cursor; undefined if they do not fit. */
+/** What the variables of an operation may name: with roles, each mutation may reach something else. */
+function reachesOf({ tenant, ...scope }: PlanningOptions): readonly (Reach | undefined)[] {
+  if (scope.operation.operation !== 'mutation' || tenant?.roles === undefined) return [tenant?.reach];
+  return (rootOf(scope, undefined)?.fields ?? []).map(({ field }) => tenant.mutations.get(field.name));
+}
+
+/** The plan with these variables; undefined if they do not fit. */
 export function planWith(variables: Variables, options: PlanningOptions): CheckedPlan | undefined {
-  const { schema, operation } = options;
+  const { schema, operation, cursors = anyCursors } = options;
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
   const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], given);
   if (variableValues === undefined) return undefined;

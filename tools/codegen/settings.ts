@@ -14,7 +14,7 @@ export function withSettingsTable(text: string): string {
 
 /** Addresses as code: else a page makes links of them. */
 function withCode(text: string): string {
-  return text.replaceAll(/\b[a-z]+:\/\/[^\s,]+/g, '`$&`');
+  return text.replaceAll(/\b[a-z]+(?:\+[a-z]+)?:\/\/\S*[^\s,]/g, '`$&`');
 }
 
 /** The settings as a file `.env` that changes nothing. */

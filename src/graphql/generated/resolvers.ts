@@ -77,14 +77,14 @@ export type Query = {
    */
   organization?: Maybe<Organization>;
   /**
-   * The projects that the key may see, in the order of the REST API, which documents none and may change it. Costs one
-   * REST call a page (up to ten more if the upstream answers fewer than it was asked for); fields of the detail view
-   * cost one more per project.
+   * The projects that the key may see, in an order that the REST API does not document and may change. Costs one REST call
+   * a page (up to ten more if the upstream answers fewer than it was asked for); fields of the detail view cost one more
+   * per project.
    */
   projects?: Maybe<ProjectConnection>;
   /**
-   * One project; null if there is none with this id. Costs one REST call, or none of its own if only relations are
-   * selected below it; they never wait for it.
+   * One project; null if there is none with this id. Costs one REST call, or none if only relations are selected.
+   * Relations never wait for it.
    */
   project?: Maybe<Project>;
 };
@@ -462,8 +462,8 @@ export type RestrictionLevel =
   /** Only those invited to this dashboard can edit (37 in the REST API). */
   | 'ONLY_INVITED_CAN_EDIT'
   /**
-   * None of the others: a value that the upstream has beside them. In answers only, so that a new value does not fail the
-   * field; refused as an input.
+   * A value of the upstream that this enum does not have. It is for answers only, so that a new value does not fail the
+   * field.
    */
   | 'UNKNOWN';
 
@@ -491,8 +491,8 @@ export type CreateDashboardInput = {
   /** Who may edit the dashboard. */
   restrictionLevel?: InputMaybe<RestrictionLevel>;
   /**
-   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
-   * names (snake_case). A name that an input field of a mutation of dashboards sets, or that is a column, is refused.
+   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
+   * under REST names (snake_case). A name of a column, or of an input field of a mutation of dashboards, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -526,8 +526,8 @@ export type UpdateDashboardInput = {
   /** Who may edit the dashboard. */
   restrictionLevel?: InputMaybe<RestrictionLevel>;
   /**
-   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
-   * names (snake_case). A name that an input field of a mutation of dashboards sets, or that is a column, is refused.
+   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
+   * under REST names (snake_case). A name of a column, or of an input field of a mutation of dashboards, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -570,8 +570,8 @@ export type MoveDashboardTileInput = {
   /** The dashboard to move it to: its global id, or its upstream id (an integer). It has to be one of the same project. */
   toDashboardId: Scalars['ID']['input'];
   /**
-   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
-   * names (snake_case). A name that an input field of a mutation of dashboards sets, or that is a column, is refused.
+   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
+   * under REST names (snake_case). A name of a column, or of an input field of a mutation of dashboards, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -583,8 +583,8 @@ export type CreateDashboardFromTemplateInput = {
   /** The template: an object whose structure is the upstream's own. */
   template: Scalars['JSON']['input'];
   /**
-   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
-   * names (snake_case). A name that an input field of a mutation of dashboards sets, or that is a column, is refused.
+   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
+   * under REST names (snake_case). A name of a column, or of an input field of a mutation of dashboards, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -677,16 +677,18 @@ export type EventConnection = {
 export type EventEdge = {
   __typename?: 'EventEdge';
   /**
-   * The item's place in the list: opaque, and good as `after` of this same list only. It names up to 50 events that share
-   * the moment of this one. If more do, those beyond are counted, and an event of that moment that arrives meanwhile may
-   * move them.
+   * The item's place in the list: opaque, and good as `after` of this same list only. It names up to 50 events of the same
+   * moment. Further events of that moment are counted, so an event that arrives meanwhile may move them.
    */
   cursor: Scalars['String']['output'];
   /** The item; null if it cannot be answered. */
   node?: Maybe<Event>;
 };
 
-/** A page of events as CSV, forward only. Pages are counted: one begins behind as many rows as the pages before it had. */
+/**
+ * A page of events as CSV, forward only. Pages are counted by rows: a page begins after as many rows as the pages before
+ * it had.
+ */
 export type EventsCsvPage = {
   __typename?: 'EventsCsvPage';
   /** The text of a CSV file, first line the column names, on every page. Columns may differ from page to page. */
@@ -705,8 +707,8 @@ export type EventsCsvPage = {
 };
 
 /**
- * A page of what a `select` gives for each event, forward only. Pages are counted: one begins behind as many rows as the
- * pages before it had.
+ * A page with the result of a `select` for each event, forward only. Pages are counted by rows: a page begins after as
+ * many rows as the pages before it had.
  */
 export type EventRowsPage = {
   __typename?: 'EventRowsPage';
@@ -744,7 +746,7 @@ export type EventValue = {
   body: Scalars['JSON']['output'];
 };
 
-/** Which events to list. Everything given has to hold, and what is left out or null does not filter. */
+/** The conditions for events to list. All that are given have to hold; one that is left out or null does not count. */
 export type EventFilter = {
   /** Only events after this moment. Sent as `after`, in UTC. */
   occurredAfter?: InputMaybe<Scalars['DateTime']['input']>;
@@ -770,17 +772,17 @@ export type EventFilter = {
 };
 
 /**
- * Events that were captured, as one message of a subscription. Each event is sent once in a connection, and at least once by
- * connections that each go on `after` the one before.
+ * Events that were captured, as one message of a subscription. Each event is sent once in a connection, and at least once
+ * if later connections go on with `after`.
  */
 export type EventsAdded = {
   __typename?: 'EventsAdded';
   /**
-   * The events, oldest first. One that arrives up to a minute late comes in a later message than those it happened before;
-   * what arrives later is not told.
+   * The events, oldest first. An event that arrives up to a minute late comes in a later message. An event that arrives
+   * later than that is not sent.
    */
   nodes: Array<Event>;
-  /** Where to go on, as `after` of the same events, whichever gateway is asked. */
+  /** The place to go on from: send it as `after`, with the same filter, to any of the gateways. */
   cursor: Scalars['String']['output'];
   /** Whether events before these were left out, because more had come than the gateway reads at once. */
   gap: Scalars['Boolean']['output'];
@@ -788,8 +790,8 @@ export type EventsAdded = {
 
 /**
  * An owner of projects and plugins. The REST API has no endpoint that reads one, so an organization is known by its id
- * alone: it costs no REST call, and nothing checks that it exists. Only which one `@current` is costs a call, if its ids or
- * those of its plugins are selected.
+ * alone: it costs no REST call, and nothing checks that it exists. `@current` costs one call if its ids, or those of its
+ * plugins, are selected.
  */
 export type Organization = Node & {
   __typename?: 'Organization';
@@ -801,13 +803,13 @@ export type Organization = Node & {
    */
   upstreamId: Scalars['ID']['output'];
   /**
-   * The name of the organization, which only its plugins name: null if it has none. Costs no REST call if a plugin of
-   * it has been read anyway, else one.
+   * The name of the organization. Only its plugins tell it, so it is null if there are none. Costs no REST call if a
+   * plugin of it has been read anyway, else one.
    */
   name?: Maybe<Scalars['String']['output']>;
   /**
-   * The plugins of the organization, in the order of the REST API, which documents none and may change it. Costs one REST
-   * call a page (up to ten more if the upstream answers fewer than it was asked for).
+   * The plugins of the organization, in an order that the REST API does not document and may change. Costs one REST call a
+   * page (up to ten more if the upstream answers fewer than it was asked for).
    */
   plugins?: Maybe<PluginConnection>;
   /** One plugin of the organization; null if there is none with this id. Costs one REST call. */
@@ -831,8 +833,8 @@ export type Organization = Node & {
 
 /**
  * An owner of projects and plugins. The REST API has no endpoint that reads one, so an organization is known by its id
- * alone: it costs no REST call, and nothing checks that it exists. Only which one `@current` is costs a call, if its ids or
- * those of its plugins are selected.
+ * alone: it costs no REST call, and nothing checks that it exists. `@current` costs one call if its ids, or those of its
+ * plugins, are selected.
  */
 export type OrganizationPluginsArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
@@ -844,8 +846,8 @@ export type OrganizationPluginsArgs = {
 
 /**
  * An owner of projects and plugins. The REST API has no endpoint that reads one, so an organization is known by its id
- * alone: it costs no REST call, and nothing checks that it exists. Only which one `@current` is costs a call, if its ids or
- * those of its plugins are selected.
+ * alone: it costs no REST call, and nothing checks that it exists. `@current` costs one call if its ids, or those of its
+ * plugins, are selected.
  */
 export type OrganizationPluginArgs = {
   id: Scalars['ID']['input'];
@@ -854,8 +856,8 @@ export type OrganizationPluginArgs = {
 
 /**
  * An owner of projects and plugins. The REST API has no endpoint that reads one, so an organization is known by its id
- * alone: it costs no REST call, and nothing checks that it exists. Only which one `@current` is costs a call, if its ids or
- * those of its plugins are selected.
+ * alone: it costs no REST call, and nothing checks that it exists. `@current` costs one call if its ids, or those of its
+ * plugins, are selected.
  */
 export type OrganizationPluginActivityArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
@@ -948,7 +950,7 @@ export type PluginFile = {
   text: Scalars['String']['output'];
 };
 
-/** A page of the log of what was done to an organization's plugins. */
+/** A page of the log of an organization's plugins. */
 export type PluginActivity = {
   __typename?: 'PluginActivity';
   /** The entries, newest first, as many as the upstream answers at once; null if it answered no list. */
@@ -959,11 +961,11 @@ export type PluginActivity = {
   hasNextPage: Scalars['Boolean']['output'];
   /** Where the log goes on, for the next page's `after`; null at its end. */
   endCursor?: Maybe<Scalars['String']['output']>;
-  /** The upstream's answer; of its links to other pages only the query is answered. */
+  /** The upstream's answer; its links to other pages are cut to their query. */
   body: Scalars['JSON']['output'];
 };
 
-/** Something that was done to a plugin. Each field is null if the upstream does not tell it. */
+/** One entry of the log of a plugin. Each field is null if the upstream does not tell it. */
 export type PluginActivityEntry = {
   __typename?: 'PluginActivityEntry';
   /** What was done, for example `installed`, `updated` or `uninstalled`: free text, since the values are the upstream's own. */
@@ -972,9 +974,9 @@ export type PluginActivityEntry = {
   createdAt?: Maybe<Scalars['DateTime']['output']>;
   /** Who did it. Costs no REST call. */
   user?: Maybe<User>;
-  /** The kind of object that it was done to, for example `Plugin`. */
+  /** The kind of the object, for example `Plugin`. */
   scope?: Maybe<Scalars['String']['output']>;
-  /** The upstream id of that object. Nothing says that it still exists. */
+  /** The upstream id of the object, which may no longer exist. */
   itemId?: Maybe<Scalars['ID']['output']>;
   /** What changed, in the upstream's own structure. */
   detail?: Maybe<Scalars['JSON']['output']>;
@@ -1015,8 +1017,8 @@ export type PluginType =
   /** Source code that is kept and edited upstream (`source`). */
   | 'SOURCE'
   /**
-   * None of the others: a value that the upstream has beside them, such as `inline`. In answers only, so that a new value
-   * does not fail the field; refused as an input.
+   * A value of the upstream that this enum does not have, such as `inline`. It is for answers only, so that a new value
+   * does not fail the field.
    */
   | 'UNKNOWN';
 
@@ -1050,8 +1052,8 @@ export type CreatePluginInput = {
   /** The jobs that a user can start, in the upstream's own structure. */
   publicJobs?: InputMaybe<Scalars['JSON']['input']>;
   /**
-   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
-   * names (snake_case). A name that an input field of a mutation of plugins sets, or that is a column, is refused.
+   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
+   * under REST names (snake_case). A name of a column, or of an input field of a mutation of plugins, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -1086,8 +1088,8 @@ export type UpdatePluginInput = {
   /** The jobs that a user can start, in the upstream's own structure. */
   publicJobs?: InputMaybe<Scalars['JSON']['input']>;
   /**
-   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
-   * names (snake_case). A name that an input field of a mutation of plugins sets, or that is a column, is refused.
+   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
+   * under REST names (snake_case). A name of a column, or of an input field of a mutation of plugins, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -1144,8 +1146,8 @@ export type UpgradePluginInput = {
    */
   organizationId?: InputMaybe<Scalars['ID']['input']>;
   /**
-   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
-   * names (snake_case). A name that an input field of a mutation of plugins sets, or that is a column, is refused.
+   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
+   * under REST names (snake_case). A name of a column, or of an input field of a mutation of plugins, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -1186,8 +1188,8 @@ export type DeletePluginPayload = {
 export type UpdatePluginSourcePayload = {
   __typename?: 'UpdatePluginSourcePayload';
   /**
-   * The plugin. Costs no REST call if the upstream's answer (or its `plugin` member) is one, else one to read the plugin
-   * that was changed, if any field but its ids is selected.
+   * The plugin. Costs no REST call if the upstream answers the plugin. Otherwise it costs one, if any field but its ids is
+   * selected.
    */
   plugin?: Maybe<Plugin>;
   /** The files that the upstream answered, usually all of the plugin; null if it answered anything but texts by name. */
@@ -1200,8 +1202,8 @@ export type UpdatePluginSourcePayload = {
 export type UpgradePluginPayload = {
   __typename?: 'UpgradePluginPayload';
   /**
-   * The plugin. Costs no REST call if the upstream's answer (or its `plugin` member) is one, else one to read the plugin
-   * that was changed, if any field but its ids is selected.
+   * The plugin. Costs no REST call if the upstream answers the plugin. Otherwise it costs one, if any field but its ids is
+   * selected.
    */
   plugin?: Maybe<Plugin>;
   /** The upstream's answer as it was; null if it answered without a body. */
@@ -1212,8 +1214,8 @@ export type UpgradePluginPayload = {
 export type CheckPluginForUpdatesPayload = {
   __typename?: 'CheckPluginForUpdatesPayload';
   /**
-   * The plugin as the upstream answered it. Where it answered something else, the plugin is read anew if more than its ids
-   * is selected, which costs one more REST call; null if it is gone.
+   * The plugin as the upstream answered it. If it answered something else, the plugin is read again if more than its ids
+   * is selected, which costs one REST call. Null if it is gone.
    */
   plugin?: Maybe<Plugin>;
   /** The upstream's answer as it was; null if it answered without a body. */
@@ -1415,7 +1417,7 @@ export type Project = Node & {
    */
   primaryDashboard?: Maybe<Dashboard>;
   /**
-   * The dashboards of the project, without the deleted ones, in the order of the REST API, which documents none. Costs one
+   * The dashboards of the project, without the deleted ones, in an order that the REST API does not document. Costs one
    * REST call a page (up to ten more if the upstream answers fewer than it was asked for).
    */
   dashboards?: Maybe<DashboardConnection>;
@@ -1460,10 +1462,10 @@ export type Project = Node & {
    */
   eventsCsv?: Maybe<EventsCsvPage>;
   /**
-   * What the expressions in `select` give for each event, in pages. Experimental upstream. Costs one REST call a page,
-   * which counts against a limit of its own (240 calls a minute). The upstream keeps this endpoint only for backwards
-   * compatibility: for ad-hoc listing and aggregation it advises its query endpoint, and for bulk export its export
-   * products, all outside of this API.
+   * The results of the expressions in `select` for each event, in pages. Experimental upstream. Costs one REST call a
+   * page, which counts against a limit of its own (240 calls a minute). The upstream keeps this endpoint only for
+   * backwards compatibility: for ad-hoc listing and aggregation it advises its query endpoint, and for bulk export its
+   * export products, all outside of this API.
    */
   eventRows?: Maybe<EventRowsPage>;
 };
@@ -1603,12 +1605,15 @@ export type WeekStartDay =
   /** Weeks begin on Monday (1 in the REST API). */
   | 'MONDAY'
   /**
-   * None of the others: a value that the upstream has beside them. In answers only, so that a new value does not fail the
-   * field; refused as an input.
+   * A value of the upstream that this enum does not have. It is for answers only, so that a new value does not fail the
+   * field.
    */
   | 'UNKNOWN';
 
-/** The settings of a new project. No field is required here; the upstream refuses what it needs and misses. A field that is left out is not sent, and one given as null is sent as null. */
+/**
+ * The settings of a new project. No field is required here, but the upstream may require some. A field that is left out is
+ * not sent, and one given as null is sent as null.
+ */
 export type CreateProjectInput = {
   /** The name of the project. */
   name?: InputMaybe<Scalars['String']['input']>;
@@ -1677,8 +1682,8 @@ export type CreateProjectInput = {
   /** Whether surveys may be shown in the project's apps. */
   surveysOptIn?: InputMaybe<Scalars['Boolean']['input']>;
   /**
-   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
-   * names (snake_case). A name that an input field of a mutation of projects sets, or that is a column, is refused.
+   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
+   * under REST names (snake_case). A name of a column, or of an input field of a mutation of projects, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -1754,8 +1759,8 @@ export type UpdateProjectInput = {
   /** Whether surveys may be shown in the project's apps. */
   surveysOptIn?: InputMaybe<Scalars['Boolean']['input']>;
   /**
-   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
-   * names (snake_case). A name that an input field of a mutation of projects sets, or that is a column, is refused.
+   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
+   * under REST names (snake_case). A name of a column, or of an input field of a mutation of projects, is refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };

@@ -76,11 +76,6 @@ export class BodyRoom {
     return this.reserve(bytes, bytes) ? new KeptBody(this, bytes) : undefined;
   }
 
-  /** Reserves room for a value that was parsed before and takes so many bytes; undefined if there is not enough. */
-  keepBytes(bytes: number): KeptBody | undefined {
-    return this.reserve(bytes, bytes) ? new KeptBody(this, bytes) : undefined;
-  }
-
   /** Reserves room for the value of a write's response, even if there is not enough: it shows the effect of the write. */
   keepWritten(text: string): KeptBody {
     const bytes = this.#weigh(text);
@@ -104,11 +99,6 @@ export class KeptBody {
   constructor(room: BodyRoom, bytes: number) {
     this.#room = room;
     this.bytes = bytes;
-  }
-
-  /** True if it has a holder. */
-  get isHeld(): boolean {
-    return this.#holders > 0;
   }
 
   hold(): void {

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
-import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import type { Dispatcher } from 'undici';
+import Pool from 'undici/lib/dispatcher/pool.js';
+import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 
 /** The route to the upstream. Without settings it is a direct connection. */
 export interface Route {
@@ -127,6 +129,7 @@ function createDispatcher({ origin, connections }: PoolOptions, { proxy, tls, pr
   const settings = {
     connections,
     pipelining: 1,
+    // The HTTP/2 client of undici lost requests when a server closed a connection (GOAWAY).
     allowH2: false,
     // The operation's deadline is the only time limit: these timers of undici measure idle time.
     headersTimeout: 0,

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Dispatcher, errors } from 'undici';
+import type { Dispatcher } from 'undici';
+import errors from 'undici/lib/core/errors.js';
 import type { BodyRoom } from './body-room.ts';
 import { Chunks } from './chunks.ts';
 import { type Call, Pools, type Route } from './pools.ts';
@@ -44,6 +45,8 @@ export class TransportError extends Error {
 
 /** A request in flight. */
 export interface SentRequest {
+  /** True until a connection takes it. */
+  readonly isWaiting: boolean;
   /** Gives the request up: it fails, unless it has ended. */
   readonly abort: () => void;
 }
@@ -105,6 +108,10 @@ class ResponseReader implements Dispatcher.DispatchHandler, SentRequest, RawResp
     this.#pools = pools;
     this.#listener = listener;
     this.#isWrite = isWrite;
+  }
+
+  get isWaiting(): boolean {
+    return this.#controller === undefined;
   }
 
   abort(): void {
