@@ -37,7 +37,7 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { tim
 
     await dashboards.getByRole('button', { name: 'Load more dashboards' }).click();
     await dashboards.getByText('10 dashboards loaded').waitFor();
-    expect(await dashboards.getByRole('button').count()).toBe(0);
+    expect(await dashboards.getByRole('button', { name: 'Load more dashboards' }).count()).toBe(0);
     await events.getByRole('button', { name: 'Load more events' }).click();
     await events.getByText('20 events loaded').waitFor();
     const times = await events
@@ -52,6 +52,32 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { tim
     expect(await page.title()).toBe('iOS app · Workspace');
     await page.goBack();
     await page.getByRole('heading', { name: 'Booking website' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test('lets an editor pin a dashboard, and tells a viewer of the same tenant that it may not', async () => {
+    await using opened = await browser.open();
+    const { page, picture, errors } = opened;
+    await openAs(page, 'ada', example.url);
+    const cards = page.getByRole('region', { name: 'Dashboards' }).getByRole('listitem');
+    const second = cards.nth(1);
+    const pin = second.getByRole('button');
+    await pin.waitFor();
+    const before = await pin.innerText();
+    const after = before === 'Pin' ? 'Pinned' : 'Pin';
+    await pin.click();
+    await second.getByRole('button', { name: after, exact: true }).waitFor();
+    await page.reload();
+    await second.getByRole('button', { name: after, exact: true }).waitFor();
+    await openAs(page, 'vera', example.url);
+    await second.getByRole('button', { name: after, exact: true }).click();
+    await second.getByRole('alert').getByText('You may not do that here.').waitFor();
+    expect(await second.getByRole('button').innerText()).toBe(after);
+    await picture('viewer');
+    // As it was, for the other tests.
+    await openAs(page, 'ada', example.url);
+    await second.getByRole('button', { name: after, exact: true }).click();
+    await second.getByRole('button', { name: before, exact: true }).waitFor();
     expect(errors).toEqual([]);
   });
 

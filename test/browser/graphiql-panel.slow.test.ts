@@ -1,5 +1,6 @@
 import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startAgents } from '../support/agents.ts';
 import {
   hasChromium,
   seriousFindings,
@@ -322,6 +323,24 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
     await page.unroute('**/graphql');
     // The only errors of the console are those of the invalid text and of the lost connection.
     expect(opened.errors.filter((error) => !/400|ERR_FAILED/.test(error))).toEqual([]);
+  });
+
+  test('says what agents read of the cost of a tool, and not while the text is another one', async () => {
+    const tool = 'query Overview($first: Int = 1) { projects(first: $first) { nodes { dashboards { totalCount } } } }';
+    await using agents = await startAgents(upstream, tool, settings);
+    await using other = await browser.open();
+    await other.page.goto(`${agents.url}?query=${encodeURIComponent(tool)}`);
+    const ofTool = panelOf(other.page);
+    await says(ofTool, '1–2 REST calls in 2 waves.');
+    await says(ofTool, 'Tool Overview: Costs 1 to 2 REST calls in 2 waves; up to 101 with first: 100.');
+    expect(await seriousFindings(other.page, '.graphiql-plugin')).toEqual([]);
+    await other.picture('panel-tool');
+    await replaceText(other.page, 'query', `${tool.slice(0, -1)} more`);
+    await ofTool.getByText('Syntax Error').waitFor();
+    expect(await ofTool.getByText('Tool Overview').count()).toBe(0);
+    await replaceText(other.page, 'query', tool.replace('= 1', '= 2'));
+    await says(ofTool, '1–3 REST calls in 2 waves.');
+    expect(await ofTool.getByText('Tool Overview').count()).toBe(0);
   });
 
   test('plans with the token at the top, within the reach of its tenant, and says without one what is missing', async () => {

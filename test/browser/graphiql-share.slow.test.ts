@@ -1,15 +1,13 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Workspace } from '../../workspace/workspace.ts';
-import { hasChromium, seriousFindings, type TestBrowser, timeoutMs } from '../support/browser.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { describe, expect, test } from 'vitest';
+import { hasChromium, seriousFindings, timeoutMs } from '../support/browser.ts';
 import { runShell } from '../support/process.ts';
 import {
   execute,
   openGraphiql,
   openTab,
   replaceText,
-  startServed,
+  serveAll,
   stored,
   tabsOf,
   textOf,
@@ -17,26 +15,17 @@ import {
 } from './graphiql.ts';
 
 describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)', { timeout: 60_000 }, () => {
-  const started = new AsyncDisposableStack();
-  let browser: TestBrowser;
-  let workspace: Workspace;
-  let gateway: TestGateway;
-
-  beforeAll(async () => {
-    ({ browser, workspace, gateway } = await startServed(started));
-  }, 60_000);
-
-  afterAll(() => started.disposeAsync());
+  const served = serveAll();
 
   test('a link opens a tab with its variables and its name for someone else, who has no key by it', async () => {
-    await using sender = await openGraphiql(browser, gateway.url);
+    await using sender = await openGraphiql(served.browser, served.gateway.url);
     await openTab(sender.page, 'Dashboards');
     await replaceText(sender.page, 'headers', '{ "project": "2", "after": null }');
     await untilTabsHold(sender.page, '\\"project\\": \\"2\\"');
     const link = await copied(sender.page, 'Copy link', 'Link copied.');
     await sender.picture('graphiql-share');
     expect(link).not.toContain('phx_');
-    await using opened = await openGraphiql(browser, link);
+    await using opened = await openGraphiql(served.browser, link);
     const { page, errors } = opened;
     await page.locator('.graphiql-query-editor').getByText('pageInfo').waitFor();
     expect(await tabsOf(page).allInnerTexts()).toEqual([
@@ -47,13 +36,13 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
       'Dashboards',
     ]);
     await expect.poll(() => textOf(page.locator('.graphiql-editor-tool'))).toBe('{ "project": "2", "after": null }');
-    expect(page.url()).toBe(gateway.url);
+    expect(page.url()).toBe(served.gateway.url);
     expect(await execute(page)).toMatchObject({ data: { project: { name: 'iOS app' } } });
     expect(errors).toEqual([]);
   });
 
   test('a link runs nothing, opens one tab however often it is opened, and takes none from its reader', async () => {
-    await using opened = await openGraphiql(browser, gateway.url);
+    await using opened = await openGraphiql(served.browser, served.gateway.url);
     const { page } = opened;
     const ran: (string | null)[] = [];
     page.on('request', (request) => ran.push(request.postData()));
@@ -63,7 +52,7 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
     const fragment = `#${String(new URLSearchParams({ query: mutation, name: 'Harmless' }))}`;
     for (let times = 0; times < 3; times += 1) {
       const loaded = page.waitForEvent('load');
-      await page.goto(`${gateway.url}${fragment}`);
+      await page.goto(`${served.gateway.url}${fragment}`);
       await loaded;
       await page.locator('.graphiql-query-editor').getByText('mutation Evil').waitFor();
     }
@@ -93,7 +82,7 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
       'The link was not opened: its variables are no JSON object.',
     ],
   ])('%s opens nothing, and says why', async (_what, fragment, told) => {
-    await using opened = await openGraphiql(browser, `${gateway.url}${fragment}`);
+    await using opened = await openGraphiql(served.browser, `${served.gateway.url}${fragment}`);
     const { page, errors, picture } = opened;
     await page.getByRole('banner').getByRole('status').getByText(told).waitFor();
     expect(await tabsOf(page).allInnerTexts()).toEqual(['Overview', 'Dashboards', 'CreateDashboard', 'Explain']);
@@ -104,7 +93,7 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
   test('scripts in a link stay text, as query, as variables and as name', async () => {
     const script = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
     const params = new URLSearchParams({ query: `# ${script}`, variables: JSON.stringify({ script }), name: script });
-    await using opened = await openGraphiql(browser, `${gateway.url}#${String(params)}`);
+    await using opened = await openGraphiql(served.browser, `${served.gateway.url}#${String(params)}`);
     const { page, errors } = opened;
     await page.locator('.graphiql-query-editor').getByText('onerror').waitFor();
     expect((await tabsOf(page).allInnerTexts()).at(-1)).toBe(script.slice(0, 60));
@@ -113,12 +102,12 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
   });
 
   test('a command that is copied runs the tab in a shell, with the key of TOKEN', async () => {
-    await using opened = await openGraphiql(browser, gateway.url);
+    await using opened = await openGraphiql(served.browser, served.gateway.url);
     const { page } = opened;
     await openTab(page, 'CreateDashboard');
     const command = await copied(page, 'Copy as cURL', 'Command copied.');
     expect(command).not.toContain('phx_');
-    await using shell = runShell(command, { TOKEN: workspace.demoKey }, '.');
+    await using shell = runShell(command, { TOKEN: served.workspace.demoKey }, '.');
     expect(await shell.exit()).toBe(0);
     expect(JSON.parse(shell.output())).toMatchObject({
       data: { createDashboard: { dashboard: { name: 'Weekly numbers' } } },
@@ -126,7 +115,7 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
   });
 
   test('the buttons fit a telephone, and can be used without seeing them', async () => {
-    await using opened = await openGraphiql(browser, gateway.url);
+    await using opened = await openGraphiql(served.browser, served.gateway.url);
     const { page, picture } = opened;
     await page.setViewportSize({ width: 390, height: 844 });
     await page.getByRole('button', { name: 'Copy link' }).focus();

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Workspace } from '../../workspace/workspace.ts';
-import { hasChromium, seriousFindings, type TestBrowser, timeoutMs } from '../support/browser.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { describe, expect, test } from 'vitest';
+import { hasChromium, seriousFindings, timeoutMs } from '../support/browser.ts';
+import { startGateway } from '../support/gateway.ts';
 import { GrowingEvents, quick } from '../support/live.ts';
 import { createFolder } from '../support/persisted.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -12,7 +11,7 @@ import {
   openGraphiql,
   openTab,
   replaceText,
-  startServed,
+  serveAll,
   stored,
   tabsOf,
   textOf,
@@ -20,19 +19,10 @@ import {
 } from './graphiql.ts';
 
 describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, () => {
-  const started = new AsyncDisposableStack();
-  let browser: TestBrowser;
-  let workspace: Workspace;
-  let gateway: TestGateway;
-
-  beforeAll(async () => {
-    ({ browser, workspace, gateway } = await startServed(started));
-  }, 60_000);
-
-  afterAll(() => started.disposeAsync());
+  const served = serveAll();
 
   test('opens on an example that runs, asks no other host, and breaks none of its own rules', async () => {
-    await using opened = await openGraphiql(browser, gateway.url);
+    await using opened = await openGraphiql(served.browser, served.gateway.url);
     const { page, picture, origins, errors } = opened;
     const answer = await execute(page);
     expect(answer).toMatchObject({ data: { projects: { nodes: [{ name: 'Booking website' }, { name: 'iOS app' }] } } });
@@ -42,12 +32,12 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     await page.getByText('dashboards/?limit=3').last().waitFor();
     await picture('graphiql');
     await expectDocumented(page, 'docs/graphiql.png');
-    expect([...origins]).toEqual([new URL(gateway.url).origin]);
+    expect([...origins]).toEqual([new URL(served.gateway.url).origin]);
     expect(errors).toEqual([]);
   });
 
   test('has a tab for a nested read, for pages, for a change and for explain, and each runs as it stands', async () => {
-    await using opened = await openGraphiql(browser, gateway.url);
+    await using opened = await openGraphiql(served.browser, served.gateway.url);
     const { page, picture, errors } = opened;
     expect(await tabsOf(page).allInnerTexts()).toEqual(['Overview', 'Dashboards', 'CreateDashboard', 'Explain']);
     for (const [tab, answer] of [
@@ -70,7 +60,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     const events = new GrowingEvents();
     await using upstream = await startUpstream({ 'GET /api/projects/1/events/': events.list });
     await using live = await startGateway(upstream, { live: quick, demoKey: 'phx_demo', explain: true });
-    await using opened = await openGraphiql(browser, live.url);
+    await using opened = await openGraphiql(served.browser, live.url);
     const { page, picture, errors } = opened;
     await page.getByRole('button', { name: 'Hide REST calls' }).click();
     await openTab(page, 'Tail');
@@ -92,7 +82,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
   });
 
   test('shows the documentation of the schema', async () => {
-    await using opened = await openGraphiql(browser, gateway.url);
+    await using opened = await openGraphiql(served.browser, served.gateway.url);
     const { page, picture } = opened;
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     const docs = page.locator('.graphiql-doc-explorer');
@@ -105,7 +95,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
   });
 
   test('completes the name of a field', async () => {
-    await using opened = await openGraphiql(browser, gateway.url);
+    await using opened = await openGraphiql(served.browser, served.gateway.url);
     const { page, picture } = opened;
     const rest = ' { totalCount } } }';
     await replaceText(page, 'query', `{ project(id: 1) { dashb${rest}`);
@@ -123,7 +113,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
   });
 
   test('shows where an error is in the text as it stands, and nothing of the page itself', async () => {
-    await using opened = await openGraphiql(browser, gateway.url);
+    await using opened = await openGraphiql(served.browser, served.gateway.url);
     const { page } = opened;
     const errorsOf = async (): Promise<string> =>
       (await page.locator('.graphiql-response').innerText()).replaceAll(/\s+/g, ' ');
@@ -137,7 +127,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
   });
 
   test('opens the panel "REST calls" at the first visit, and only then', async () => {
-    await using opened = await openGraphiql(browser, gateway.url);
+    await using opened = await openGraphiql(served.browser, served.gateway.url);
     const { page } = opened;
     await page.getByRole('button', { name: 'Hide REST calls' }).getByText('REST calls').click();
     await untilTabsHold(page, 'Overview');
@@ -147,14 +137,14 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
   });
 
   test('takes a key that is pasted as the header that it was copied from', async () => {
-    await using opened = await openGraphiql(browser, gateway.url);
+    await using opened = await openGraphiql(served.browser, served.gateway.url);
     const { page } = opened;
-    await page.getByLabel('API key').fill(`Authorization: Bearer ${workspace.demoKey}`);
+    await page.getByLabel('API key').fill(`Authorization: Bearer ${served.workspace.demoKey}`);
     expect(await execute(page)).toMatchObject({ data: { projects: { nodes: [{ name: 'Booking website' }, {}] } } });
   });
 
   test('shows a typed error for an unknown key', async () => {
-    await using opened = await openGraphiql(browser, gateway.url);
+    await using opened = await openGraphiql(served.browser, served.gateway.url);
     const { page, picture } = opened;
     await page.getByLabel('API key').fill('phx_of_nobody');
     expect(await execute(page)).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
@@ -163,7 +153,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
   });
 
   test('shows the variables of a change beside it', async () => {
-    await using opened = await openGraphiql(browser, gateway.url);
+    await using opened = await openGraphiql(served.browser, served.gateway.url);
     const { page, picture } = opened;
     await openTab(page, 'CreateDashboard');
     await expect.poll(() => textOf(page.locator('.graphiql-editor-tool'))).toContain('"Weekly numbers"');
@@ -171,7 +161,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
   });
 
   test('keeps tabs over a reload, opens no other, and keeps the one key of all tabs for the session only', async () => {
-    await using opened = await openGraphiql(browser, gateway.url);
+    await using opened = await openGraphiql(served.browser, served.gateway.url);
     const { page } = opened;
     const key = page.getByLabel('API key');
     await key.fill('phx_of_somebody');
@@ -189,12 +179,12 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     await page.locator('.graphiql-query-editor').getByText('pageInfo').waitFor();
     expect(await tabsOf(page).count()).toBe(4);
     expect(await stored(page)).not.toContain('phx_');
-    await key.fill(workspace.demoKey);
+    await key.fill(served.workspace.demoKey);
     expect(await execute(page)).toMatchObject({ data: { project: { name: 'Booking website' } } });
   });
 
   test('has a history of what ran, without its headers', async () => {
-    await using opened = await openGraphiql(browser, gateway.url);
+    await using opened = await openGraphiql(served.browser, served.gateway.url);
     const { page, picture } = opened;
     await page.getByRole('button', { name: 'Headers' }).click();
     await replaceText(page, 'headers', '{ "Authorization": "Bearer phx_of_nobody" }');
@@ -214,11 +204,11 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     ['light', 390],
     ['dark', 390],
   ] as const)('has no serious finding of axe, %s, %d pixels wide', async (colorScheme, width) => {
-    await using opened = await browser.open();
+    await using opened = await served.browser.open();
     const { page, picture } = opened;
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 844 });
-    await page.goto(gateway.url);
+    await page.goto(served.gateway.url);
     await execute(page);
     await page.locator('.graphiql-response').getByText('Booking website').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
@@ -241,10 +231,10 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
   });
 
   test('can be used on a telephone: the answer is below the query', async () => {
-    await using opened = await browser.open();
+    await using opened = await served.browser.open();
     const { page } = opened;
     await page.setViewportSize({ width: 390, height: 844 });
-    await page.goto(gateway.url);
+    await page.goto(served.gateway.url);
     await execute(page);
     await page.locator('.graphiql-response').getByText('Booking website').waitFor();
     const [editors, response] = await Promise.all(
@@ -259,8 +249,8 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     using folder = createFolder();
     const files = folder.write('manifest.json', { q1: '{ __typename }' });
     const persisted = { files, mode: 'only' } as const;
-    await using strict = await startGateway(workspace, { introspection: false, persisted, explain: true });
-    await using opened = await browser.open();
+    await using strict = await startGateway(served.workspace, { introspection: false, persisted, explain: true });
+    await using opened = await served.browser.open();
     const { page, picture } = opened;
     await page.goto(strict.url);
     const notes = page.getByRole('note');

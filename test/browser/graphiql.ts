@@ -1,23 +1,40 @@
 import type { Locator, Page, Request } from 'playwright-core';
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { startWorkspace, type Workspace } from '../../workspace/workspace.ts';
 import { startBrowser, type TestBrowser, type TestPage, timeoutMs } from '../support/browser.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 /** A browser, and a gateway over a workspace of its own, in whose GraphiQL the workspace's key stands. */
-export interface Served {
+interface Served {
   readonly browser: TestBrowser;
   readonly workspace: Workspace;
   readonly gateway: TestGateway;
 }
 
-/** Starts them; they are disposed of with `started`. */
-export async function startServed(started: AsyncDisposableStack): Promise<Served> {
-  const browser = started.use(await startBrowser());
-  const workspace = await startWorkspace({ port: 0, host: '127.0.0.1', latencyMs: 0, errorRate: 0 });
-  started.defer(() => workspace.close());
-  const gateway = started.use(await startGateway(workspace, { demoKey: workspace.demoKey, explain: true }));
-  return { browser, workspace, gateway };
+/** What all tests of a group share, from before the first to after the last. */
+export function serveAll(): Served {
+  const started = new AsyncDisposableStack();
+  let served: Served | undefined;
+  const get = (): Served => served ?? expect.fail('nothing is served yet');
+  beforeAll(async () => {
+    const browser = started.use(await startBrowser());
+    const workspace = await startWorkspace({ port: 0, host: '127.0.0.1', latencyMs: 0, errorRate: 0 });
+    started.defer(() => workspace.close());
+    const gateway = started.use(await startGateway(workspace, { demoKey: workspace.demoKey, explain: true }));
+    served = { browser, workspace, gateway };
+  }, 60_000);
+  afterAll(() => started.disposeAsync());
+  return {
+    get browser() {
+      return get().browser;
+    },
+    get workspace() {
+      return get().workspace;
+    },
+    get gateway() {
+      return get().gateway;
+    },
+  };
 }
 
 /** Opens GraphiQL and waits until it has read the schema. */

@@ -4,10 +4,17 @@ import { text } from 'node:stream/consumers';
 import { importJWK, type JWK, SignJWT } from 'jose';
 import type { Plugin, ProxyOptions } from 'vite';
 
-/** Who may sign in, and of which tenant they are. */
-const tenants: ReadonlyMap<string, string> = new Map([
-  ['ada', 'travel'],
-  ['bruno', 'partners'],
+/** What a token says of its user. */
+interface Claims {
+  readonly tenant: string;
+  readonly roles: readonly string[];
+}
+
+/** Who may sign in, of which tenant they are, and with which roles. */
+const users: ReadonlyMap<string, Claims> = new Map([
+  ['ada', { tenant: 'travel', roles: ['editor'] }],
+  ['vera', { tenant: 'travel', roles: ['viewer'] }],
+  ['bruno', { tenant: 'partners', roles: [] }],
 ]);
 
 // As dev/gateway.env has them.
@@ -20,7 +27,7 @@ const lifetime = '8h';
 const cookie = 'HttpOnly; SameSite=Strict; Path=/';
 
 /**
- * Stands for an identity provider, and for the server of yours that asks it for tokens: lets anyone in as one of two users,
+ * Stands for an identity provider, and for the server of yours that asks it for tokens: lets anyone in as one of three users,
  * and keeps the token in a cookie.
  */
 export function signIn(): Plugin {
@@ -57,17 +64,17 @@ export function proxyTo(target: string, apiKey: string | undefined): ProxyOption
 async function logIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     const user = new URLSearchParams(request.method === 'POST' ? await text(request) : '').get('user') ?? '';
-    const tenant = tenants.get(user);
-    if (tenant === undefined) return void response.writeHead(400).end();
-    redirect(response, `token=${await tokenOf(user, tenant)}; ${cookie}`);
+    const claims = users.get(user);
+    if (claims === undefined) return void response.writeHead(400).end();
+    redirect(response, `token=${await tokenOf(user, claims)}; ${cookie}`);
   } catch (error) {
     response.writeHead(500).end(String(error));
   }
 }
 
-async function tokenOf(user: string, tenant: string): Promise<string> {
+async function tokenOf(user: string, claims: Claims): Promise<string> {
   const key: JWK = JSON.parse(readFileSync(new URL('keys/private.json', import.meta.url), 'utf8'));
-  return new SignJWT({ tenant })
+  return new SignJWT({ ...claims })
     .setProtectedHeader({ alg: 'EdDSA', kid: 'dev' })
     .setIssuer(issuer)
     .setAudience(audience)

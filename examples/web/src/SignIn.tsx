@@ -5,7 +5,10 @@ export function SignIn() {
       <h1>Sign in</h1>
       <form method="post" action="/login">
         <button type="submit" name="user" value="ada">
-          Ada (all projects)
+          Ada (all projects, pins dashboards)
+        </button>
+        <button type="submit" name="user" value="vera">
+          Vera (all projects, reads only)
         </button>
         <button type="submit" name="user" value="bruno">
           Bruno (partner portal only)

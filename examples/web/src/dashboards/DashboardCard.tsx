@@ -1,7 +1,9 @@
 import type { DashboardCardFragment } from '../generated/graphql.ts';
 import { Fact } from '../lists/Fact.tsx';
+import { explain } from '../lists/Failure.tsx';
 import { factState, type Growth } from '../lists/factState.ts';
 import { Moment } from '../Moment.tsx';
+import { usePin } from './usePin.ts';
 
 interface DashboardCardProps {
   readonly dashboard: DashboardCardFragment;
@@ -11,13 +13,28 @@ interface DashboardCardProps {
 
 /** A dashboard as it stands among others. */
 export function DashboardCard({ dashboard, growth }: DashboardCardProps) {
-  const { name, description, pinned, tags, createdAt, createdBy, tiles, filters } = dashboard;
+  const { id, name, description, pinned, tags, createdAt, createdBy, tiles, filters } = dashboard;
+  const pin = usePin(id, pinned === true);
   const author = [createdBy?.firstName, createdBy?.lastName].filter(Boolean).join(' ');
   return (
     <li className="card">
       <h3>
-        {name || 'Untitled dashboard'} {pinned && <span className="badge">Pinned</span>}
+        {name || 'Untitled dashboard'}
+        <button
+          type="button"
+          className="pin"
+          aria-pressed={pin.isPinned}
+          aria-disabled={pin.isChanging}
+          onClick={pin.toggle}
+        >
+          {pin.isPinned ? 'Pinned' : 'Pin'}
+        </button>
       </h3>
+      {pin.error !== null && (
+        <p className="refusal" role="alert">
+          {explain(pin.error)}
+        </p>
+      )}
       <p>{description}</p>
       <dl>
         <Fact name="Tiles" state={factState(dashboard, 'tiles', growth)}>

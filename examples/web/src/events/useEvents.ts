@@ -33,14 +33,18 @@ export function useEvents(projectId: string, isBelow: boolean): Events {
   const isLate = useIsLate(timeoutMs);
   const enabled = live.connection !== 'connecting' || isLate;
   const pages = usePages(EventsDocument, { projectId }, ({ project }) => project?.events, { enabled, isAnew: true });
-  const { refetch } = pages.query;
+  const { refetch, fetchNextPage, isFetchingNextPage } = pages.query;
   /** Behind which beginning of the stream the list was read. */
   const readBehind = useRef<number | undefined>(undefined);
   useEffect(() => {
     if (!enabled) return;
-    if (readBehind.current !== undefined && readBehind.current < live.beginnings) void refetch();
+    const isBehind = readBehind.current !== undefined && readBehind.current < live.beginnings;
     readBehind.current = live.beginnings;
-  }, [enabled, live.beginnings, refetch]);
+    if (!isBehind) return;
+    // It cancels the page that is on its way, which the reader has asked for.
+    const again = refetch();
+    if (isFetchingNextPage) void again.then(() => fetchNextPage());
+  }, [enabled, live.beginnings, refetch, fetchNextPage, isFetchingNextPage]);
   const isFull = live.rows.length >= mostKept;
   const rows = isFull ? live.rows : joinRows(live.rows, pages.nodes);
   const known = new Set(rows.map(keyOf));

@@ -16,6 +16,14 @@ export type DashboardCardFragment = { id: string, name: string | null, descripti
 
 export type DashboardDetailsFragment = { tiles: Array<unknown> | null, filters: unknown };
 
+export type PinDashboardMutationVariables = Exact<{
+  id: string | number;
+  pinned: boolean;
+}>;
+
+
+export type PinDashboardMutation = { updateDashboard: { dashboard: { id: string, pinned: boolean | null } } | null };
+
 export type EventsQueryVariables = Exact<{
   projectId: string | number;
   after?: string | null | undefined;
@@ -138,6 +146,7 @@ export const ProjectFactsFragmentDoc = new TypedDocumentString(`
   }
 }`, {"fragmentName":"ProjectFacts","deferredFields":{"ProjectRelations":["organization","primaryDashboard"]}}) as unknown as TypedDocumentString<ProjectFactsFragment, unknown>;
 export const DashboardsDocument = {"__meta__":{"hash":"sha256:2e918a08bc7295b3a333f594be71a7988428f33abc9078f5ed46e13860d8941d"}} as unknown as TypedDocumentString<DashboardsQuery, DashboardsQueryVariables>;
+export const PinDashboardDocument = {"__meta__":{"hash":"sha256:39fe3774b44c2ec5463c34400abb1f4315b209cb7e7f377e478b4dbf57358776"}} as unknown as TypedDocumentString<PinDashboardMutation, PinDashboardMutationVariables>;
 export const EventsDocument = {"__meta__":{"hash":"sha256:c15b629a26739b1d0573c8d869ae4c4a1385b7920effb75bde9bb128bbb777dd"}} as unknown as TypedDocumentString<EventsQuery, EventsQueryVariables>;
 export const EventsAddedDocument = {"__meta__":{"hash":"sha256:958cf4f1cdff70d6047d28023f3b98e90d890fdb14265fc64c5c211635bae89e"}} as unknown as TypedDocumentString<EventsAddedSubscription, EventsAddedSubscriptionVariables>;
 export const ProjectsDocument = {"__meta__":{"hash":"sha256:437019eded2e8a641c94bb25d264e862011677411915310c13a47edf41a2dac2"}} as unknown as TypedDocumentString<ProjectsQuery, ProjectsQueryVariables>;

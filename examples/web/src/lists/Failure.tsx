@@ -2,6 +2,7 @@ import { GatewayError, isAway } from '../gateway/GatewayError.ts';
 
 /** Explanations of error codes, for readers. For other codes the message of the error is shown. */
 const explanations: Readonly<Record<string, string>> = {
+  FORBIDDEN: 'You may not do that here.',
   GATEWAY_UNAVAILABLE: 'The server does not answer. This page tries again by itself.',
   OVERLOADED: 'The server is busy.',
   RATE_LIMITED: 'Too much was read in the last minute.',
