@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util';
-import { setFlagsFromString } from 'node:v8';
 import type { Workspace } from 'embedded-workspace';
 import type { Site, Started } from './cluster/messages.ts';
 import { commandIn, helpOf, loadCommand, overview } from './commands/commands.ts';
@@ -21,13 +20,7 @@ import { ConfigError } from './settings/settings.ts';
 import { embedded } from './settings/urls.ts';
 import { complain, greet, takeForeignLines } from './telemetry/start-lines.ts';
 
-// Else V8 keeps the code of every operation that was ever compiled, long after the gateway has forgotten it.
-setFlagsFromString('--no-compilation-cache');
-// Else V8 may come to allocate parts of operations as long-lived from the start, if many lived long while it warmed up. All
-// that they refer to is kept until the next full collection then: half as much memory again, and up to twice the CPU.
-setFlagsFromString('--no-allocation-site-pretenuring');
-
-/** Runs what the arguments ask for. If it fails the process ends with lines that say why. */
+/** Runs the command that the arguments name. If it fails the process ends with lines that say why. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
   // A server reports errors as its log does; other commands report them for people.
   let isServing = true;
@@ -52,7 +45,7 @@ async function start(command: string, args: string[]): Promise<void> {
   const own = { check: { type: 'boolean' }, 'demo-tenants': { type: 'boolean' } } as const;
   const { values } = parseArgs({ args, options: own });
   const isDemo = values['demo-tenants'] === true;
-  if (command !== 'serve' && args.length > 0) throw new ConfigError(`${command}: expected nothing behind it`);
+  if (command !== 'serve' && args.length > 0) throw new ConfigError(`${command}: expected no arguments`);
   const file = environmentFile();
   if (values.check === true) return checkSettings(file);
   if (isProduction(process.env)) takeForeignLines();
@@ -160,11 +153,11 @@ function tenantsGreeting({ url }: Started, { graphiql }: Config, { tokens, token
   const endpoint = `${url}/graphql`;
   const body = JSON.stringify({ query: '{ projects { totalCount nodes { name } } project(id: 3) { name } }' });
   return [
-    `Gateway    ${endpoint}${graphiql ? '   (GraphiQL in a browser, as the first tenant)' : ''}`,
-    `Tokens     ${tokenUrl}?tenant=NAME&sub=USER`,
-    ...tokens.flatMap(({ tenant, about, token }) => [
+    `Gateway    ${endpoint}${graphiql ? '   (GraphiQL in a browser, as the first user)' : ''}`,
+    `Tokens     ${tokenUrl}?tenant=NAME&role=ROLE&sub=USER`,
+    ...tokens.flatMap(({ user, about, token }) => [
       '',
-      `Tenant ${tenant}: ${about}`,
+      `Tenant ${user}: ${about}`,
       `curl -s ${endpoint} -H 'content-type: application/json' -H 'authorization: Bearer ${token}' -d '${body}'`,
     ]),
   ].join('\n');

@@ -16,21 +16,23 @@ export type PartsFormat = 'v0.2' | '20220824';
 /** Everything that one operation has. Nothing of it is shared with another operation but through `rest`'s single flight. */
 export interface GatewayContext {
   readonly rest: RestApi;
-  /** Why none of its REST calls can succeed; undefined if they may. */
+  /** The reason for which all of its REST calls would fail; undefined if they may succeed. */
   readonly refusal?: UpstreamError | undefined;
   /** The tenant for whom it runs, if the gateway holds the key: what the operation may reach and change. */
   readonly tenant?: Tenant | undefined;
   readonly loaders: Loaders;
   /** The format of its parts; undefined: it is answered as a whole. */
   readonly parts?: PartsFormat | undefined;
-  /** For what is read ahead of the executor: whether it still is. Undefined: the executor asks. */
+  /** True as long as the read is ahead of the executor. Undefined if the executor itself reads. */
   readonly isAhead?: (() => boolean) | undefined;
   readonly cursors: CursorCodec;
   /** The largest `first` or `last`, and the most rows that one REST call asks for. */
   readonly maxPageSize: number;
-  /** Counts what is answered, and ends the operation at its limits. */
+  /** Counts the objects and bytes of the answer, and ends the operation at its limits. */
   readonly answer: AnswerCounter;
-  /** Follows what is added to a list, from now on or from a place on; only a subscription that begins has it. */
+  /**
+   * Follows the rows that are added to a list, from now on or from a place on. Only a subscription that begins has it.
+   */
   readonly follow?: ((list: ListRef, after: Position | undefined) => AsyncIterable<Added>) | undefined;
 }
 

@@ -19,7 +19,7 @@ const causes: Readonly<Record<string, string>> = {
   EFBIG: 'the file has more than 10 MiB',
 };
 
-/** Why a file cannot be read, in words that quote nothing of its path. */
+/** The reason for which a file cannot be read, without its path. */
 export function unreadableBecause(error: unknown): string {
   const code = codeOf(error) ?? 'an unknown error';
   return causes[code] ?? `the file cannot be read (${code})`;

@@ -13,7 +13,7 @@ type Work = () => void;
 interface Piece {
   readonly work: Work;
   readonly since: number;
-  /** When it is too late for it. */
+  /** The end of the time in which it may still run. */
   readonly endsAt: number;
 }
 
@@ -29,7 +29,7 @@ export class EventLoopYield {
   readonly #pieces: Piece[] = [];
   /** Pieces that end operations, which gives back memory: they go before the others. */
   readonly #lastPieces: Work[] = [];
-  /** When what comes in this turn has to wait. */
+  /** The moment after which further tasks of this turn have to wait. */
   #until = 0;
   /** True if the next turn is awaited. */
   #isOn = false;
@@ -98,7 +98,7 @@ export class EventLoopYield {
     this.#isOn = length > 0;
     if (!this.#isOn) return;
     setImmediate(this.#turn);
-    // Each in a call back of its own: what it leads to runs before the next, which may be too late then.
+    // Each task has a callback of its own. Its consequences run before the next task, which may be too late then.
     for (let left = Math.min(perTurn, length) - 1; left > 0; left -= 1) setImmediate(this.#begin);
     this.#operations.shift()?.();
   };

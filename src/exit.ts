@@ -9,7 +9,7 @@ import { complain } from './telemetry/start-lines.ts';
 /** Stops gracefully for a reason, and then exits with a code. */
 type Stop = (exitCode: number, reason: string) => void;
 
-/** Where a stop is told, and the end of it. */
+/** The log of a stop, with its beginning and its end. */
 interface StopLog {
   /** Undefined in a worker: its primary tells. */
   readonly log?: Logger | undefined;
@@ -92,9 +92,10 @@ export async function listening<T>(
     if (code === 'EACCES')
       throw new ConfigError(`${variable}: expected a port that may be listened on, but got: ${error.message}`);
     const place = variable === 'WORKSPACE_PORT' ? '127.0.0.1' : 'HOST';
-    throw new Error(`${variable}: expected a port that is free at ${place}, but got: ${error.message}`, {
-      cause: error,
-    });
+    const found = `expected a port that is free at ${place}, but got: ${error.message}`;
+    // Scrapers have to know the port of metrics.
+    const advice = variable === 'METRICS_PORT' ? '' : `; ${variable}=0 takes a free one`;
+    throw new Error(`${variable}: ${found}${advice}`, { cause: error });
   }
 }
 

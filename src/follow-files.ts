@@ -24,7 +24,7 @@ export interface FollowOptions {
 /** Attempts to read something again since the start, by their results. */
 export interface Reloads {
   ok: number;
-  /** Those that changed nothing, because what was there could not be used. */
+  /** Attempts that changed nothing, because the file could not be used. */
   failed: number;
 }
 
@@ -38,7 +38,9 @@ export interface Followed {
 /** Files that are followed. */
 export interface FollowedFiles extends Followed {
   readonly reloads: Readonly<Reloads>;
-  /** Follows these files from now on, as they are when they are looked at next: what was read may name others. */
+  /**
+   * Follows these files from now on, as they are when they are looked at next: a file that was read may name others.
+   */
   readonly follow: (patterns: readonly string[]) => void;
 }
 

@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { AnswerRoom } from './answer/answer-room.ts';
-import { createTokenAuth, type TokenAuthOptions } from './auth/token-auth.ts';
+import { createTokenAuth, type TokenAuth, type TokenAuthOptions } from './auth/token-auth.ts';
 import type { CursorCodec } from './context.ts';
 import { EventLoopYield } from './event-loop-yield.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
@@ -10,13 +10,14 @@ import { SavedCalls } from './loaders/saved-calls.ts';
 import type { Log } from './log.ts';
 import { createMcp, createToolsOf, type McpOptions } from './mcp/mcp.ts';
 import { type ProtectedResource, protectedResourceOf } from './mcp/protected-resource.ts';
-import type { Tools } from './mcp/tools.ts';
+import { createToolOf, type Tools } from './mcp/tools.ts';
 import { createRefuseArguments } from './operation/argument-sizes.ts';
 import { createContexts } from './operation/contexts.ts';
-import { createCosts } from './operation/cost.ts';
+import { createCosts, type ToolOf } from './operation/cost.ts';
 import { createPrepare } from './operation/document.ts';
 import type { Schemas } from './operation/execute.ts';
 import { createLive, type Live, type LiveSettings } from './operation/live.ts';
+import { type DocumentSet, textsOf } from './operation/persisted/document-set.ts';
 import {
   createPersisted,
   defaultPersistedSettings,
@@ -24,19 +25,18 @@ import {
   type PersistedOptions,
   type PersistedSettings,
 } from './operation/persisted/persisted.ts';
+import { checkRoleDocuments } from './operation/persisted/role-documents.ts';
 import { createRunOperation, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
 import { Results } from './operation/results.ts';
 import { SharedOperations, type SharingOptions } from './operation/shared-operations.ts';
 import { connectRedis, type SharedRedis } from './redis.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
 import { createCallBudget } from './rest/budget/create-budget.ts';
-import { cacheUseOf } from './rest/cache/cache-use.ts';
-import type { Epochs } from './rest/cache/epochs.ts';
+import { type CacheOptions, sharedIn } from './rest/cache/answer-cache.ts';
+import { reuseOf } from './rest/cache/cache-control.ts';
 import { createPurge, type Purge } from './rest/cache/purge.ts';
-import type { CacheOptions, RestCache } from './rest/cache/rest-cache.ts';
-import { shareCache } from './rest/cache/shared-cache.ts';
-import type { Caller } from './rest/caller.ts';
 import { createDriftWatch, type DriftWatch } from './rest/drift/drift-watch.ts';
+import type { Epochs } from './rest/epochs.ts';
 import type { UpstreamHealth, UpstreamOptions } from './rest/resilience/upstream-resources.ts';
 import type { Tenants } from './rest/tenants.ts';
 import { bodyRoomLimitsFor } from './rest/transport/body-room.ts';
@@ -46,6 +46,7 @@ import { createSchema, createSchemas } from './schema.ts';
 import type { Config } from './settings/config.ts';
 import { type FollowedTls, followTls } from './settings/follow-tls.ts';
 import type { McpConfig } from './settings/mcp-settings.ts';
+import { currentRoute } from './settings/tls-settings.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { type Tracing, traceOperations } from './telemetry/tracing/operations.ts';
 
@@ -87,9 +88,9 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
   /** The authentication of requests, if the gateway holds the keys; by default callers send their own. */
   readonly auth?: TokenAuthOptions | undefined;
   /** The configuration of the cache of REST answers; by default nothing is cached. */
-  readonly cache?: Omit<CacheOptions, 'refreshMs'> | undefined;
-  /** If nothing is cached: epochs that other processes renew, too, so that what is under way is shared with none after a write. */
-  readonly sharedBy?: Epochs | undefined;
+  readonly cache?: Omit<CacheOptions, 'refreshMs' | 'epochs' | 'remote'> | undefined;
+  /** The epochs of keys that other processes renew, too; by default this process is the only one. */
+  readonly epochs?: Epochs | undefined;
   /** Memory for answers that are being made or not yet taken, in bytes; by default that of `AnswerRoom`. */
   readonly answerRoomBytes?: number | undefined;
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
@@ -98,15 +99,15 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
   readonly mcp?: McpConfig | undefined;
   /** Subscriptions; by default there are none. */
   readonly live?: LiveSettings | undefined;
-  /** Persisted documents; what is left out is as in `defaultPersistedSettings`. */
+  /** Persisted documents; members that are left out are as in `defaultPersistedSettings`. */
   readonly persisted?: Partial<PersistedSettings>;
-  /** Where calls are counted, if another process does it; then `budget` is that process's. */
+  /** The counts of calls in another process, which then also has the `budget`. */
   readonly callBudget?: CallBudget | undefined;
   /** Follows operations and REST calls with spans. */
   readonly tracing?: Tracing | undefined;
   /** Called with each fault of the gateway itself. */
   readonly report: (error: unknown) => void;
-  /** Where lines for operators go. */
+  /** The log that operators read. */
   readonly log?: Log;
 }
 
@@ -115,7 +116,10 @@ export interface Gateway {
   readonly handle: Handle;
   /** The handlers of paths other than that of GraphQL. */
   readonly others: ReadonlyMap<string, Handle>;
-  /** Reads manifests of persisted documents and certificates again; what is wrong is logged, and changes nothing. */
+  /**
+   * Reads manifests of persisted documents and certificates again. A file that cannot be used is logged, and changes
+   * nothing.
+   */
   readonly reload: () => Promise<void>;
   /** Breaks off the streams of subscriptions, and begins none any more: their clients connect to another gateway. */
   readonly cutStreams: () => void;
@@ -126,13 +130,13 @@ export interface Gateway {
   readonly purge: Purge;
   /** The state of the upstream, for metrics and readiness. */
   readonly upstreamHealth: () => UpstreamHealth;
-  /** Asks the upstream once, without a key. Resolves to a phrase that says what came; never rejects. */
+  /** Asks the upstream once, without a key. Resolves to a phrase about its answer; never rejects. */
   readonly checkUpstream: () => Promise<string>;
-  /** Closes the connections to the upstream; what is in flight fails. */
+  /** Closes the connections to the upstream; calls in flight fail. */
   readonly close: () => Promise<void>;
 }
 
-/** Options that say what becomes of lines, too. */
+/** Options with the log, which has a default. */
 type Options = GatewayOptions & Required<Pick<GatewayOptions, 'log'>>;
 
 /** Memory that remembered operations may take. */
@@ -153,13 +157,15 @@ export function createGateway(given: GatewayOptions): Gateway {
   const cursors = createCursorCodec(options.cursorSecret);
   const toolsOf = options.mcp && createToolsOf(options.mcp.tools, { ...options, schema });
   const schemas = createSchemas(schema, options.incremental);
-  const persisted = createPersistedDocuments(options, schemas, { redis, check: toolsOf });
+  let tenants: Tenants = options.auth?.tenants ?? new Map();
+  const check = (set: DocumentSet): void => {
+    toolsOf?.(set);
+    checkRoleDocuments(tenants, () => textsOf(set));
+  };
+  const persisted = createPersistedDocuments(options, schemas, { redis, check });
   const resource = resourceOf(options);
-  const auth = options.auth && createTokenAuth(withAudience(options.auth, resource), options.log);
-  const tls = followCertificates(options, (route) => {
-    upstream.reroute(route);
-    auth?.trust(route.authorities);
-  });
+  const auth = options.auth && startAuth(options.auth, options, resource);
+  const tls = followCertificates(options, upstream.reroute);
   const shared = new SharedOperations(options);
   const saved = new SavedCalls();
   const drift = watchDrift(options);
@@ -181,15 +187,16 @@ export function createGateway(given: GatewayOptions): Gateway {
   metrics.measureCertificates(tls.expiries);
   metrics.measureReloads('keys', auth?.reloads);
   const watch = watchWith(metrics, options);
-  const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch };
+  const toolOf = toolsOf && createToolOf(persisted.documents, toolsOf);
+  const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf };
   const { run, live } = createOperations(options, parts);
   if (live !== undefined) metrics.measureStreams(live);
   const bodyBudget = new BodyBudget(options.bodyLimits.bytes);
-  let tenants: Tenants = options.auth?.tenants ?? new Map();
   const edge = {
     ...options,
     schema,
     run,
+    cursors,
     bodyBudget,
     authenticator: auth?.authenticator,
     report: watch.report,
@@ -223,13 +230,19 @@ function resourceOf({ auth, mcp }: Options): ProtectedResource | undefined {
 }
 
 /** Takes tokens for agents, too. */
-function withAudience(auth: TokenAuthOptions, resource: ProtectedResource | undefined): TokenAuthOptions {
-  return { ...auth, rules: { ...auth.rules, agentAudience: resource?.url } };
+function startAuth(
+  auth: TokenAuthOptions,
+  { upstreamTlsFiles = {}, log }: Options,
+  resource: ProtectedResource | undefined,
+): TokenAuth {
+  const rules = { ...auth.rules, agentAudience: resource?.url };
+  return createTokenAuth({ ...auth, rules }, { route: currentRoute(auth.route, upstreamTlsFiles), log });
 }
 
 /** Serves agents: listed documents are their tools. */
 function serveAgents(
-  edge: Options & Pick<McpOptions, 'run' | 'bodyBudget' | 'authenticator' | 'resource' | 'report' | 'refused'>,
+  edge: Options &
+    Pick<McpOptions, 'run' | 'cursors' | 'bodyBudget' | 'authenticator' | 'resource' | 'report' | 'refused'>,
   tools: () => Tools,
   metrics: Metrics,
 ): ReadonlyMap<string, Handle> {
@@ -244,7 +257,7 @@ function serveAgents(
   });
 }
 
-/** Ends what is followed, and then the connections to the upstream. */
+/** Stops following files, and then closes the connections to the upstream. */
 function closeAll(followed: readonly ({ close: () => void } | undefined)[], upstream: Upstream): Promise<void> {
   for (const one of followed) one?.close();
   return upstream.close();
@@ -256,6 +269,7 @@ interface OperationParts extends Pick<OperationsOptions, 'shared' | 'eventLoop'>
   readonly upstream: Upstream;
   readonly cursors: CursorCodec;
   readonly persisted: Persisted;
+  readonly toolOf: ToolOf | undefined;
   readonly saved: SavedCalls;
   readonly drift: DriftWatch;
   readonly watch: ReturnType<typeof watchWith>;
@@ -266,24 +280,31 @@ function createOperations(
   options: Options,
   parts: OperationParts,
 ): { readonly run: RunOperation; readonly live: Live | undefined } {
-  const { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch } = parts;
+  const { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf } = parts;
   const room = new AnswerRoom(options.answerRoomBytes);
   const createContext = createContexts({ ...options, cursors, upstream, room, saved, drift });
   const results = new Results({ schema, room, ...options, ...watch });
-  const open = openCacheOf(upstream);
-  const openCache = open && ((caller: Caller) => open(caller, 'uncounted'));
-  const made = { schema, createContext, results, eventLoop, openCache, callBudget: upstream.budget };
-  const live = options.live && createLive(options.live, { ...options, ...watch, ...made });
+  const { cache, epochOf } = upstream;
+  const live =
+    options.live &&
+    createLive(options.live, {
+      ...options,
+      ...watch,
+      ...{ schema, createContext, results, eventLoop, callBudget: upstream.budget },
+      epochOf: epochOf && ((caller) => epochOf(caller, 'uncounted')),
+    });
   const run = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
     createContext,
     subscribe: live?.subscribe,
     refuseArguments: createRefuseArguments(options.documentLimits.argumentBytes),
-    costs: createCosts({ schema, cursors, ...options, isCaching: options.cache !== undefined }),
+    costs: createCosts({ schema, cursors, ...options, isCaching: options.cache !== undefined, toolOf }),
     refusalOf: upstream.refusalOf,
     isAccepted: upstream.isAccepted,
-    openCache: open && (({ caller, cacheControl }) => caller && open(caller, cacheUseOf(cacheControl))),
+    epochOf: epochOf && (({ caller, cacheControl }) => caller && epochOf(caller, reuseOf(cacheControl))),
+    wholeAnswers: options.cache && cache?.whole,
+    now: cache?.now ?? (() => performance.now()),
     shared,
     budget: upstream.budget,
     eventLoop,
@@ -307,17 +328,14 @@ function callBudgetOf(options: Options, redis: SharedRedis | undefined): CallBud
   return createCallBudget({ settings, operationDeadlineMs, maxInFlight, upstreamUrl, redis, log });
 }
 
-/** Opens the cache for an operation of a caller, or for what a stream of one reads; undefined if nothing is cached. */
-function openCacheOf({ cache, refusalOf }: Upstream): RestCache['open'] | undefined {
-  if (cache === undefined) return undefined;
-  return (caller, use) => (refusalOf(caller) === undefined ? cache.open(caller, use) : cache.openUnshared(caller));
-}
-
-/** The options of the cache of REST answers; undefined if there is none. A refresh may take as long as an operation. */
+/**
+ * The options of the cache of REST answers; undefined if there is none. If epochs are shared but nothing is kept, they only keep
+ * operations from sharing what began before a write. A refresh may take as long as an operation.
+ */
 function cacheOptionsOf(options: Options, redis: SharedRedis | undefined): CacheOptions | undefined {
-  const { cache, sharedBy: epochs, operationDeadlineMs: refreshMs } = options;
+  const { cache, epochs, operationDeadlineMs: refreshMs } = options;
   if (cache === undefined) return epochs && { ttls: {}, staleSeconds: 0, maxBytes: 1024, epochs, refreshMs };
-  return { ...cache, ...(redis && shareCache(redis, options)), refreshMs };
+  return { ...cache, epochs, ...(redis && sharedIn(redis, options.upstreamUrl)), refreshMs };
 }
 
 function followCertificates(options: Options, reroute: (route: Route) => void): FollowedTls {
@@ -339,7 +357,7 @@ function createPersistedDocuments(
 ): Persisted {
   const { introspection, documentLimits: limits, log } = options;
   const settings = { ...defaultPersistedSettings, ...options.persisted };
-  const prepare = createPrepare({ schemas, cacheBytes: preparedBytes, limits, introspection });
+  const prepare = createPrepare({ schemas, preparedBytes, limits, introspection });
   return createPersisted({ ...settings, schemas, introspection, prepare, ...shared, log });
 }
 

@@ -21,8 +21,19 @@ export class LogThrottle {
   takes(reason: string): boolean {
     const now = this.#now();
     if (now < (this.#loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) + quietMs) return false;
+    this.#add(reason, now);
+    return true;
+  }
+
+  /** True at the first failure of an outage, if nothing tells of its end: it is over after a minute without a failure. */
+  takesFirst(reason: string): boolean {
+    const isFirst = this.takes(reason);
+    if (!isFirst) this.#add(reason, this.#now());
+    return isFirst;
+  }
+
+  #add(reason: string, now: number): void {
     if (this.#loggedAt.size >= mostReasons) this.#loggedAt.clear();
     this.#loggedAt.set(reason, now);
-    return true;
   }
 }

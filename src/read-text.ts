@@ -15,8 +15,8 @@ class UnreadableError extends Error {
 }
 
 /**
- * The text of a file. To open a pipe would hold up the whole process until somebody writes into it, so anything but a file is
- * refused first, and so is what is too large. Throws what the system throws, too.
+ * The text of a file. Opening a pipe would hold up the whole process until another one writes into it. So anything but
+ * a file is refused first, and so is a file that is too large. Errors of the system are thrown as they are.
  */
 export function readTextFile(path: string): string {
   const stats = statSync(path);

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { getCACertificates } from 'node:tls';
-import { Cluster, Redis, ReplyError } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import { messageOf } from './error-text.ts';
+import { latePackage } from './late-packages.ts';
 import { type Log, LogThrottle } from './log.ts';
 import { redisAddressOf } from './redis-address.ts';
 import { followPassword } from './redis-password.ts';
@@ -85,7 +86,7 @@ const outages: ReadonlySet<string> = new Set(['LOADING', 'MASTERDOWN', 'CLUSTERD
 const commands = ['eval', 'evalsha', 'exists', 'get', 'pttl', 'scan', 'set', 'unlink'] as const;
 
 /**
- * The one connection of a process to a Redis: for documents, budget and cache. It is up while there is a connection and answers
+ * The one connection of a process to a Redis: for documents, budgets and answers. It is up while there is a connection and answers
  * come in time. While it is not, commands fail at once, so that nothing waits twice for the same outage. An outage is one line
  * of the log for each of its reasons, and one when it is over.
  */
@@ -121,7 +122,7 @@ export class SharedRedis {
     return this.#isClosed;
   }
 
-  /** Why a command has failed, or a connection was lost, the last time. */
+  /** The reason of the last failed command or lost connection. */
   get reason(): string {
     return this.#reason;
   }
@@ -150,19 +151,21 @@ export class SharedRedis {
     return this.#ask('evalsha', options, (client) =>
       client.call('evalsha', script.sha1, ...rest).catch((error: unknown) => {
         // A server that has just been started does not know the script.
-        if (!(error instanceof ReplyError) || reasonOf(error) !== 'NOSCRIPT') throw error;
+        if (!(error instanceof latePackage('ioredis').ReplyError) || reasonOf(error) !== 'NOSCRIPT') throw error;
         return client.call('eval', script.text, ...rest);
       }),
     );
   }
 
   /**
-   * Deletes all names that match a pattern, in every node of a Cluster, and answers how many there were; undefined if a command
-   * fails or is too late. What is there all the while is deleted, what is made meanwhile may not be.
+   * Deletes all names that match a pattern, in every node of a Cluster, and answers how many there were; undefined if a
+   * command fails or is too late. A name that is made meanwhile may stay.
    */
   async unlinkAll(pattern: string): Promise<number | undefined> {
     let count = 0;
-    for (const node of this.#client instanceof Cluster ? this.#client.nodes('master') : [this.#client]) {
+    for (const node of this.#client instanceof latePackage('ioredis').Cluster
+      ? this.#client.nodes('master')
+      : [this.#client]) {
       let cursor = '0';
       do {
         const found = await this.#ask('scan', {}, () => node.scan(cursor, 'MATCH', pattern, 'COUNT', scanned));
@@ -289,7 +292,7 @@ export class SharedRedis {
     for (const listener of this.#listeners) listener();
   }
 
-  /** A line of the log says so if that is news: what was not logged as down is up again without a line. */
+  /** Logged if it is news. If it is not, nothing is logged when Redis is up again, either. */
   #down(reason: string, isNews = true): void {
     if (this.#isClosed) return;
     const wasUp = this.#isUp;
@@ -310,6 +313,7 @@ export class SharedRedis {
 
 /** A client that connects once, and never by itself again: the next one has the password that is in its file then. */
 function createClient({ url, authorities, password, sentinelPassword }: RedisOptions): Redis | Cluster {
+  const { Cluster, Redis } = latePackage('ioredis');
   const { kind, members, path, isSecure } = redisAddressOf(url);
   const tls = { ...(authorities !== undefined && { ca: [...getCACertificates('default'), authorities] }) };
   const current = password?.();
@@ -379,12 +383,12 @@ function inTime<T>(answer: Promise<T>): Promise<T> {
 
 /** True if a failure is not that of one command: the next ones would fail, too. */
 function isOutage(error: unknown): boolean {
-  return !(error instanceof ReplyError) || outages.has(reasonOf(error));
+  return !(error instanceof latePackage('ioredis').ReplyError) || outages.has(reasonOf(error));
 }
 
 /** The command that Redis has refused, in lower case; undefined if it is another failure. */
 function commandOf(error: unknown): string | undefined {
-  const isReply = error instanceof ReplyError && error instanceof Error;
+  const isReply = error instanceof latePackage('ioredis').ReplyError && error instanceof Error;
   const command = isReply && 'command' in error ? error.command : undefined;
   if (typeof command !== 'object' || command === null || !('name' in command)) return undefined;
   return String(command.name).toLowerCase();
@@ -392,18 +396,21 @@ function commandOf(error: unknown): string | undefined {
 
 /** True if the password is not, or no more, that of Redis. */
 function isOfPassword(error: Error): boolean {
-  return error instanceof ReplyError && ['WRONGPASS', 'NOAUTH'].includes(reasonOf(error));
+  return error instanceof latePackage('ioredis').ReplyError && ['WRONGPASS', 'NOAUTH'].includes(reasonOf(error));
 }
 
 /** True if the user may run a script, but not a command in it: the first word of what Redis answers is only `ERR`. */
 function isWithinScript(error: unknown): boolean {
   const lacksPermission = /^ERR (?:The user executing the script can't run|ACL failure in script)/;
-  return error instanceof ReplyError && lacksPermission.test(messageOf(error));
+  return error instanceof latePackage('ioredis').ReplyError && lacksPermission.test(messageOf(error));
 }
 
-/** Why a command failed: the first word of what Redis refused it with (`OOM`, `MOVED`, `NOPERM`), for the rest may hold keys. */
+/**
+ * The reason of a failed command: the first word of the refusal by Redis (`OOM`, `MOVED`, `NOPERM`). The rest may hold
+ * keys.
+ */
 function reasonOf(error: unknown): string {
   const message = messageOf(error);
   if (isWithinScript(error)) return 'NOPERM';
-  return error instanceof ReplyError ? (/^[A-Z]+/.exec(message)?.[0] ?? 'ERR') : message;
+  return error instanceof latePackage('ioredis').ReplyError ? (/^[A-Z]+/.exec(message)?.[0] ?? 'ERR') : message;
 }

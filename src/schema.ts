@@ -1,6 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeExecutableSchema } from '@graphql-tools/schema';
 import {
   coerceInputLiteral,
   type GraphQLArgument,
@@ -10,9 +9,7 @@ import {
   type GraphQLOutputType,
   type GraphQLScalarType,
   GraphQLSchema,
-  GraphQLSpecifiedByDirective,
   GraphQLString,
-  getDirectiveValues,
   getNamedType,
   getNullableType,
   isListType,
@@ -20,7 +17,9 @@ import {
   isObjectType,
   isScalarType,
   isSpecifiedScalarType,
+  buildSchema as parseSchema,
 } from 'graphql';
+import { attachResolvers } from './graphql/attach-resolvers.ts';
 import { attachColumns } from './graphql/columns.ts';
 import { acceptExactIds } from './graphql/scalars.ts';
 import { attachParts } from './look-ahead/deferred-records.ts';
@@ -54,15 +53,11 @@ function withoutSubscriptions(schema: GraphQLSchema): GraphQLSchema {
 }
 
 function buildSchema(): GraphQLSchema {
-  const typeDefs = globSync('*.graphql', { cwd: folder })
+  const sdl = globSync('*.graphql', { cwd: folder })
     .toSorted()
     .map((name) => readFileSync(join(folder, name), 'utf8'));
-  const schema = makeExecutableSchema({
-    typeDefs,
-    resolvers,
-    resolverValidationOptions: { requireResolversToMatchSchema: 'error' },
-  });
-  describeScalars(schema);
+  const schema = parseSchema(sdl.join('\n'));
+  attachResolvers(schema, resolvers);
   attachColumns(schema);
   attachStarted(schema);
   attachRefusals(schema);
@@ -114,16 +109,6 @@ function createPartsSchema(): GraphQLSchema {
   attachParts(schema);
   partsSchema = withDefer(schema);
   return partsSchema;
-}
-
-/** Brings back what the SDL says of scalars: their resolvers are types of their own that took the place of it. */
-function describeScalars(schema: GraphQLSchema): void {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isScalarType(type) || type.astNode === undefined || type.astNode === null) continue;
-    type.description = type.astNode.description?.value;
-    const url = getDirectiveValues(GraphQLSpecifiedByDirective, type.astNode)?.['url'];
-    type.specifiedByURL = typeof url === 'string' ? url : undefined;
-  }
 }
 
 /** The same types in a schema that does not say how fields are mapped to the REST API. */

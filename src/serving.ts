@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { type FollowedTenants, followTenants } from './auth/follow-tenants.ts';
 import type { Orders, Started } from './cluster/messages.ts';
 import { startWorkers } from './cluster/primary.ts';
@@ -8,24 +7,26 @@ import { failureOf, handleUncaught, listening, stopOnSignal } from './exit.ts';
 import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';
 import { reloadOnHangUp } from './hang-up.ts';
 import type { Log } from './log.ts';
+import { entriesIn } from './operation/persisted/follow-manifests.ts';
 import { sourcesOf } from './operation/persisted/manifest-files.ts';
 import {
   type FollowedRemote,
   followRemoteManifests,
   type RemoteManifests,
 } from './operation/persisted/remote-manifests.ts';
+import { checkRoleDocuments } from './operation/persisted/role-documents.ts';
 import { createMemoryStore } from './operation/persisted/store.ts';
 import { connectRedis } from './redis.ts';
 import { mutationNames } from './resolvers/resolvers.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
 import { type BudgetOptions, createCallBudget } from './rest/budget/create-budget.ts';
-import { HeapGrowth } from './rest/cache/heap-growth.ts';
 import { createAdminEndpoint } from './server/admin.ts';
 import { followAdminToken } from './server/admin-token.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
 import { type Config, isProduction } from './settings/config.ts';
 import { cursorSecretOf } from './settings/cursor-secret.ts';
 import { tokenIn } from './settings/setting-files.ts';
+import { currentRoute } from './settings/tls-settings.ts';
 import { createLog, type Journal } from './telemetry/log.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { complain, takeForeignLines } from './telemetry/start-lines.ts';
@@ -43,9 +44,9 @@ const endMs = 2000;
 
 /** The task of a process that serves. */
 export interface Task extends Orders {
-  /** Where OpenTelemetry's SDK looks for its settings. */
+  /** The environment in which OpenTelemetry's SDK looks for its settings. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Ends what was started beside it. */
+  /** Ends the servers that were started beside it. */
   readonly close: () => Promise<void>;
 }
 
@@ -53,8 +54,8 @@ export interface Task extends Orders {
 export async function serveAlone({ close, environment, ...orders }: Task): Promise<Started> {
   const journal = openLog(orders.config, false, environment);
   const { log, plainLog } = journal;
-  const tenants = followKeys(orders.config, environment, plainLog);
   const remote = await followRemote(orders.config, plainLog);
+  const tenants = followKeys(orders.config, { environment, remote, log: plainLog });
   const starting = startServing(orders, environment, { log, plainLog, remote });
   // It serves before all of its start is over.
   const end = stopOnSignal(async () => {
@@ -79,8 +80,8 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
 export async function lead({ config, site, environment, close }: Task): Promise<Started> {
   const journal = openLog(config, true, environment);
   const { log, plainLog } = journal;
-  const tenants = followKeys(config, environment, plainLog);
   const remote = await followRemote(config, plainLog);
+  const tenants = followKeys(config, { environment, remote, log: plainLog });
   const redis = config.budget && connectRedis(config.persisted, plainLog);
   const starting = startWorkers({
     workers: config.workers,
@@ -114,7 +115,7 @@ export async function lead({ config, site, environment, close }: Task): Promise<
   return group;
 }
 
-/** Serves what the primary that started this process says. */
+/** Serves as the primary tells it, which started this process. */
 export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<void> {
   const link = new PrimaryLink();
   const orders = await link.orders;
@@ -166,7 +167,7 @@ async function startServing(
 ): Promise<Serving> {
   const adminToken =
     config.adminTokenFile === undefined ? undefined : followAdminToken(config.adminTokenFile, plainLog);
-  const tracing = config.traces ? await startTraces(environment, upstreamUrl, log) : undefined;
+  const tracing = config.traces ? await startTraces(environment, upstreamUrl, plainLog) : undefined;
   const gateway = createGateway({
     ...config,
     ...sharedOver(link, config, remote),
@@ -201,7 +202,7 @@ async function startServing(
   };
 }
 
-/** Metrics that tell what all workers have counted. */
+/** Metrics with the counts of all workers. */
 function metricsOver(metrics: Metrics, link: PrimaryLink): Metrics {
   return {
     ...metrics,
@@ -213,13 +214,12 @@ function metricsOver(metrics: Metrics, link: PrimaryLink): Metrics {
 /** The collaborators that a worker shares with the other workers; none without a primary. */
 function sharedOver(
   link: PrimaryLink | undefined,
-  { persisted, cache, budget }: Config,
+  { persisted, budget }: Config,
   remote: RemoteManifests | undefined,
-): Pick<GatewayOptions, 'persisted' | 'cache' | 'sharedBy' | 'callBudget'> {
+): Pick<GatewayOptions, 'persisted' | 'epochs' | 'callBudget'> {
   return {
     persisted: { ...persisted, remote, sharedStore: link?.store },
-    cache: cache && { ...cache, epochs: link?.epochs, onKept: new HeapGrowth(cache.maxBytes).kept },
-    sharedBy: cache === undefined ? link?.epochs : undefined,
+    epochs: link?.epochs,
     callBudget: link?.budgetOf(budget),
   };
 }
@@ -241,19 +241,30 @@ function sharedBudget(
 }
 
 /** Fetches the manifests that servers have, in the first process for all workers. Rejects with a ManifestError. */
-async function followRemote({ persisted }: Config, log: Log): Promise<FollowedRemote | undefined> {
+async function followRemote({ persisted, upstreamTlsFiles }: Config, log: Log): Promise<FollowedRemote | undefined> {
   const { files = '', mode, tokenFile, routes } = persisted;
   const { urls } = sourcesOf(files);
   if (urls.length === 0 || mode === 'off') return undefined;
   const token = (): string | undefined => (tokenFile === undefined ? undefined : tokenIn(tokenFile));
-  return followRemoteManifests({ urls, token, route: (url) => routes[url], log });
+  const current = new Map(urls.map((url) => [url, currentRoute(routes[url] ?? {}, upstreamTlsFiles)]));
+  return followRemoteManifests({ urls, token, route: (url) => current.get(url)?.(), log });
 }
 
 /** Follows the keys of tenants, in the first process for all workers. */
-function followKeys({ auth }: Config, environment: Task['environment'], log: Log): FollowedTenants | undefined {
+function followKeys(
+  { auth, persisted: { files = '', mode } }: Config,
+  {
+    environment,
+    remote,
+    log,
+  }: { readonly environment: Task['environment']; readonly remote: RemoteManifests | undefined; readonly log: Log },
+): FollowedTenants | undefined {
   if (auth === undefined) return undefined;
-  const source = { path: auth.tenantsPath, environment, mutationNames };
-  return followTenants({ source, log });
+  const hasRoles = auth.rules.rolesClaim !== undefined;
+  const source = { path: auth.tenantsPath, environment, mutationNames, hasRoles };
+  const { patterns } = sourcesOf(mode === 'off' ? '' : files);
+  const texts = (): readonly string[] => entriesIn({ patterns, remote }).map(({ text }) => text);
+  return followTenants({ source, log, check: (tenants) => checkRoleDocuments(tenants, texts) });
 }
 
 function drainMsOf({ stopDelayMs }: Config): number {
@@ -261,9 +272,7 @@ function drainMsOf({ stopDelayMs }: Config): number {
 }
 
 /** Loaded only if it is asked for: OpenTelemetry's SDK takes longer to load than the rest of the gateway. */
-async function startTraces(environment: NodeJS.ProcessEnv, upstreamUrl: string, log: Logger): Promise<RunningTracing> {
+async function startTraces(environment: NodeJS.ProcessEnv, upstreamUrl: string, log: Log): Promise<RunningTracing> {
   const { startTracing } = await import('./telemetry/tracing/start.ts');
-  return startTracing(environment, upstreamUrl, (level, message, details = []) =>
-    log[level]({ reason: message, ...(details.length > 0 && { details }) }, 'OpenTelemetry'),
-  );
+  return startTracing(environment, upstreamUrl, log);
 }

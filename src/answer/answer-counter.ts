@@ -73,7 +73,10 @@ export class AnswerCounter {
   /** Characters that were read from the upstream before the operation began. */
   #received = 0;
 
-  /** `onExcess` ends what is under way for the answer. Call `finish` when the answer is made, or its room stays taken. */
+  /**
+   * `onExcess` ends the calls that are under way for the answer. Call `finish` when the answer is made, or its room
+   * stays taken.
+   */
   constructor(limits: AnswerLimits, room: AnswerRoom, onExcess: () => void) {
     this.#limits = limits;
     this.#room = room;
@@ -90,7 +93,7 @@ export class AnswerCounter {
     return this.#state === 'shed';
   }
 
-  /** Nothing more is answered: what runs on has been given up. */
+  /** Nothing more is answered: tasks that still run have been given up. */
   finish(): void {
     if (this.#state === 'open') this.#state = 'done';
     this.#room.release(this.#taken);
@@ -157,7 +160,10 @@ export class AnswerCounter {
   }
 }
 
-/** The answer has reached a limit. No client sees it: what was made of the answer is dropped (see `AnswerCounter.excess`). */
+/**
+ * The answer has reached a limit. No client sees it: the part that was made of the answer is dropped (see
+ * `AnswerCounter.excess`).
+ */
 export class AnswerLimitError extends Error {
   override readonly name = 'AnswerLimitError';
 

@@ -5,6 +5,7 @@ import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts
 import type { TextStore } from '../operation/persisted/store.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
+import type { Tenants } from '../rest/tenants.ts';
 import { addUp, noUsage } from '../telemetry/client-usage.ts';
 import { countingMetrics, type Snapshot } from '../telemetry/metrics.ts';
 import { reloadsMeasured } from '../telemetry/reload-metrics.ts';
@@ -35,6 +36,12 @@ export interface GroupOptions {
   /** The time after which workers that are still stopping are killed, in milliseconds. */
   readonly stopMs: number;
   readonly log: Log;
+}
+
+/** The configuration with the tenants as they are now. Those of the start may have what the manifests lack by now. */
+function withTenants(config: Orders['config'], tenants: Tenants | undefined): Orders['config'] {
+  const { auth } = config;
+  return auth === undefined || tenants === undefined ? config : { ...config, auth: { ...auth, tenants } };
 }
 
 /** The workers of one gateway. */
@@ -97,18 +104,15 @@ class Workers {
 
   /** Starts a worker in a place; resolves when it listens. */
   start(place: number): Promise<Started> {
-    const { orders, remote } = this.#options;
+    const { orders, remote, tenants } = this.#options;
     const worker: WorkerHandle = new WorkerHandle(
-      { ...orders, manifests: remote?.current() },
+      { ...orders, config: withTenants(orders.config, tenants?.current()), manifests: remote?.current() },
       {
         functions: this.#functionsFor(() => worker),
         onEnd: (how) => this.#onEnd(place, worker, how),
       },
     );
     this.#running.set(place, worker);
-    const { tenants } = this.#options;
-    // The tenants may have changed since the orders were given.
-    if (tenants !== undefined) worker.tell('tenants', tenants.current());
     return worker.started;
   }
 

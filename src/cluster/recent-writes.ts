@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { RecentMap } from '../recent-map.ts';
 import type { EpochChange } from './worker-epochs.ts';
 
 /** The most keys of one worker that are remembered. */
@@ -9,7 +9,7 @@ const mostKeys = 10_000;
  * can no longer report them.
  */
 export class RecentWrites<Worker extends object> {
-  readonly #keys = new WeakMap<Worker, LRUCache<string, true>>();
+  readonly #keys = new WeakMap<Worker, RecentMap<string, true>>();
   readonly #lastMs: number;
 
   /** `lastMs` is the longest time that a write can be under way, in milliseconds. */
@@ -22,7 +22,7 @@ export class RecentWrites<Worker extends object> {
     if (change === 'all') return;
     let keys = this.#keys.get(worker);
     if (keys === undefined) {
-      keys = new LRUCache({ max: mostKeys, ttl: this.#lastMs });
+      keys = new RecentMap({ entries: mostKeys, forMs: this.#lastMs });
       this.#keys.set(worker, keys);
     }
     keys.set(change.sharingKey, true);

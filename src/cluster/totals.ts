@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AggregatorRegistry } from 'prom-client';
+import { latePackage } from '../late-packages.ts';
 import { mostTenants, otherTenants } from '../rest/call-counts.ts';
 import { mostDriftSeries, otherDrift } from '../rest/drift/drift-counts.ts';
 import { mostClients, otherClient } from '../telemetry/client-usage.ts';
@@ -17,7 +17,9 @@ export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot, work
   const unused = gauge(unusedDocuments, 'Listed documents that no client has asked for.', unusedIn(snapshots));
   const parts = snapshots.map((snapshot) => snapshot.filter(({ name }) => name !== unusedDocuments));
   const bounded = foldSeries([retired, ...parts]);
-  return AggregatorRegistry.aggregate([...bounded, [unused], workerMetrics(workers)]).metrics();
+  return latePackage('prom-client')
+    .AggregatorRegistry.aggregate([...bounded, [unused], workerMetrics(workers)])
+    .metrics();
 }
 
 /**
@@ -28,7 +30,9 @@ export function retire(retired: Snapshot, last: Snapshot): Promise<Snapshot> {
   const lasting = last
     .filter(({ type }) => type === 'counter' || type === 'histogram')
     .map((metric) => ({ ...metric, values: metric.values.filter(({ value }) => value !== 0) }));
-  return AggregatorRegistry.aggregate(foldSeries([retired, lasting])).getMetricsAsJSON();
+  return latePackage('prom-client')
+    .AggregatorRegistry.aggregate(foldSeries([retired, lasting]))
+    .getMetricsAsJSON();
 }
 
 /** The bound of a metric: the first series count separately, and all further ones as `other`. */

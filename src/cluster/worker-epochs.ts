@@ -1,4 +1,4 @@
-import { type Epoch, type Epochs, LocalEpochs } from '../rest/cache/epochs.ts';
+import { type Epoch, type Epochs, LocalEpochs } from '../rest/epochs.ts';
 
 /** A new epoch of a key, which all workers must adopt; `all`: every key gets a new one. */
 export type EpochChange = { readonly sharingKey: string; readonly epoch: Epoch } | 'all';

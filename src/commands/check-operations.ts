@@ -27,19 +27,27 @@ interface Sums {
 }
 
 /**
- * `check-operations FILE… [--tenant NAME] [--json] [--mcp]`: if operations are valid, and within the limits with their defaults
- * and with any other variables.
+ * `check-operations FILE… [--tenant NAME [--role ROLE…]] [--json] [--mcp]`: if operations are valid, and within the limits
+ * with their defaults and with any other variables.
  */
 export function checkOperations(args: string[], settings: SettingsReader): Outcome {
   const { values, positionals } = parseArgs({
     args,
-    options: { json: { type: 'boolean' }, mcp: { type: 'boolean' }, tenant: { type: 'string' } },
+    options: {
+      json: { type: 'boolean' },
+      mcp: { type: 'boolean' },
+      tenant: { type: 'string' },
+      role: { type: 'string', multiple: true },
+    },
     allowPositionals: true,
   });
-  const tenant = values.tenant === undefined ? undefined : tenantCalled(values.tenant, settings);
+  const { tenant: tenantName, role: roles = [] } = values;
+  if (tenantName === undefined && roles.length > 0)
+    throw new ConfigError('--role: expected --tenant beside it, because roles are those of a tenant');
+  const tenant = tenantName === undefined ? undefined : tenantCalled(tenantName, roles, settings);
   const config = readPlainConfig(settings);
   if (positionals.length === 0)
-    throw new ConfigError('check-operations: expected files, GraphQL documents or manifests of them');
+    throw new ConfigError('check-operations: expected files with GraphQL documents, or manifests');
   const asTools = values.mcp === true;
   const schema = createReadableSchema(config.incremental);
   const files = positionals.flatMap(documentFilesAt).map(({ file, documents }) => ({
@@ -86,7 +94,7 @@ function lineOf(verdict: Verdict, config: PlainConfig): string {
   return [line, ...further.map((one) => `  ${one}`)].join('\n  ');
 }
 
-/** Hints about what makes an operation a poor tool for agents; empty if there are none, or if they were not asked for. */
+/** Hints for a better tool for agents; empty if there are none, or if they were not asked for. */
 function toolLines({ mcp }: Verdict): readonly string[] {
   if (mcp === null) return [`no tool: ${neededOfTools}`];
   return mcp?.hints.map((hint) => `hint for the tool: ${hint}`) ?? [];

@@ -1,9 +1,12 @@
 import { createToolsOf } from '../mcp/mcp.ts';
 import { createPrepareListed } from '../operation/document.ts';
+import { type DocumentSet, textsOf } from '../operation/persisted/document-set.ts';
 import { followManifests } from '../operation/persisted/follow-manifests.ts';
 import { ManifestError } from '../operation/persisted/manifest.ts';
 import { sourcesOf } from '../operation/persisted/manifest-files.ts';
+import { checkRoleDocuments } from '../operation/persisted/role-documents.ts';
 import { createDocumentUses } from '../operation/persisted/uses.ts';
+import type { Tenants } from '../rest/tenants.ts';
 import { createSchema, createSchemas } from '../schema.ts';
 import { type Config, readConfig } from '../settings/config.ts';
 import type { EnvironmentFile } from '../settings/reader.ts';
@@ -37,15 +40,24 @@ function named(message: string): string {
 function documentWarnings(config: Config): readonly string[] {
   const { persisted, introspection, incremental, live, mcp } = config;
   const { files, mode, strict } = persisted;
-  if (files === undefined || mode === 'off') return [];
+  const tenants: Tenants = config.auth?.tenants ?? new Map();
+  if (files === undefined || mode === 'off') {
+    checkRoleDocuments(tenants, () => []);
+    return [];
+  }
   const warnings: string[] = [];
   const schema = createSchema(live !== undefined);
   const schemas = createSchemas(schema, incremental);
-  // Documents that only a server lists may be tools, too.
+  const toolsOf = mcp && createToolsOf(mcp.tools, { ...config, schema });
+  const check = (set: DocumentSet): void => {
+    toolsOf?.(set);
+    checkRoleDocuments(tenants, () => textsOf(set));
+  };
+  // Documents that only a server lists may be tools, or those of a role, too.
   const isWhole = sourcesOf(files).urls.length === 0;
   followManifests({
     ...{ files, mode, strict, prepare: createPrepareListed({ schemas, introspection }), uses: createDocumentUses() },
-    check: isWhole && mcp !== undefined ? createToolsOf(mcp.tools, { ...config, schema }) : undefined,
+    check: isWhole ? check : undefined,
     log: (level, message) => void (level === 'warn' && warnings.push(message)),
   }).close();
   return warnings;

@@ -6,7 +6,7 @@ export interface Outcome {
   readonly exitCode: number;
 }
 
-/** A command that says something and ends; `announce` is for what has to be said before that, a line at a time. */
+/** A command that prints its outcome and ends; `announce` prints a line before that. */
 export type Command = (
   args: string[],
   settings: SettingsReader,

@@ -23,36 +23,34 @@ const files = 'GraphQL documents and manifests: paths of files or folders, or gl
 const commands: Readonly<Record<string, CommandEntry>> = {
   serve: {
     about:
-      'Serves the gateway; without UPSTREAM_URL over an embedded workspace, but not in production. It is the default.',
+      'Serves the gateway. Without UPSTREAM_URL it also starts an embedded workspace, unless NODE_ENV=production. This command is the default.',
     arguments: [
-      [
-        '[--check]',
-        'reads all settings and files, says what is wrong, and ends; asks neither the upstream nor anyone else',
-      ],
-      ['[--demo-tenants]', 'serves the embedded workspace to two tenants, and prints a token of each'],
+      ['[--check]', 'checks all settings and files, and ends. It asks no other server'],
+      ['[--demo-tenants]', 'serves the embedded workspace to two tenants, and prints a token of each of three users'],
     ],
     settings: /(?:)/,
   },
   workspace: { about: 'Serves the embedded workspace alone.', arguments: [], settings: /^WORKSPACE_/ },
   explain: {
-    about: 'Says which REST calls an operation makes. Nothing is called.',
+    about: 'Prints the REST calls that an operation would make. It makes none.',
     arguments: [
       ['FILE', 'a GraphQL document'],
       ['[--variables FILE]', 'a JSON object with the values of its variables'],
-      ['[--operation NAME]', 'which of its operations'],
+      ['[--operation NAME]', 'one of its operations'],
       json,
-      ['[--mcp]', 'prints the tool that the operation is for agents, and hints for a better one'],
+      ['[--mcp]', 'prints the operation as a tool for agents, with hints for a better one'],
     ],
     settings: new RegExp(`^(?:${limits})$`),
     load: async () => (await import('./explain.ts')).explain,
   },
   'check-operations': {
-    about: 'Says if operations are valid, what they cost at most, and if a tenant may run them.',
+    about: 'Checks that operations are valid and within the limits, and that a tenant may run them.',
     arguments: [
       ['FILE…', files],
       ['[--tenant NAME]', 'a tenant in the file of UPSTREAM_KEYS'],
+      ['[--role ROLE…]', 'a role of that tenant, if its entry has roles; several may be named'],
       json,
-      ['[--mcp]', 'adds hints for better tools for agents; with --json the tools, too'],
+      ['[--mcp]', 'adds hints for better tools for agents. With --json it also adds the tools'],
     ],
     settings: new RegExp(`^(?:${limits}|UPSTREAM_KEYS)$`),
     load: async () => (await import('./check-operations.ts')).checkOperations,
@@ -64,18 +62,18 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./schema.ts')).schema,
   },
   'schema diff': {
-    about: 'Says what has changed in the public schema, and which documents that breaks.',
+    about: 'Prints the changes of the public schema, and the documents that they break.',
     arguments: [
-      ['OLD.graphql', 'the schema from before, as SDL'],
+      ['OLD.graphql', 'the old schema, as SDL'],
       ['[--documents FILE…]', files],
-      ['[--usage FILE]', 'what GET /admin/usage has answered: says which clients are hit'],
+      ['[--usage FILE]', 'an answer of GET /admin/usage. The clients that are hit are printed, too'],
       json,
     ],
     settings: /^INCREMENTAL$/,
     load: async () => (await import('./schema-diff.ts')).schemaDiff,
   },
   drift: {
-    about: 'Says how the upstream differs from the OpenAPI document: reads each GET operation once.',
+    about: 'Prints the differences between the upstream and the OpenAPI document. It reads each GET operation once.',
     arguments: [json],
     settings: /^(?:DRIFT_KEY_FILE|UPSTREAM_(?:URL|CA|CLIENT_CERT|CLIENT_KEY)|[A-Z]+_PROXY|OPERATION_DEADLINE_MS)$/,
     load: async () => (await import('./drift.ts')).drift,
@@ -123,7 +121,7 @@ export function helpOf(name: string): string {
   if (entry === undefined) return overview();
   const own = Object.values(settings).filter((setting) => entry.settings.test(setting.name));
   const rows = own.map(({ name: variable, meaning, fallback }): Argument => {
-    return [variable, fallback === undefined ? meaning : `${meaning} (${fallback})`];
+    return [variable, fallback === undefined ? meaning : `${meaning}. Default: ${fallback}`];
   });
   return [
     `Usage: ${bare([callOf(name), ...entry.arguments.map(([argument]) => argument)].join(' '))}`,

@@ -23,7 +23,9 @@ export interface Found {
   readonly column: string;
 }
 
-/** The differences in what was read, and the patch of the document. Throws a ConfigError if no operation could be read. */
+/**
+ * The differences in the answers, and the patch of the document. Throws a ConfigError if no operation could be read.
+ */
 export function findingsOf(results: readonly (Read | Unread)[], openapi: string): Findings {
   const read = results.filter((result) => 'body' in result);
   const unread = results.filter((result) => 'reason' in result);

@@ -98,7 +98,7 @@ function indentOf(text: string, map: YAMLMap): string {
   return ' '.repeat(start - text.lastIndexOf('\n', start - 1) - 1);
 }
 
-/** Where a node of a parsed text begins and ends. */
+/** The range of a node in the text that it was parsed from. */
 function rangeOf({ range }: Node): readonly [start: number, end: number] {
   if (range === undefined || range === null) throw new Error('expected a node of a parsed document');
   return [range[0], range[1]];

@@ -26,10 +26,7 @@ const gets: readonly RestOperation[] = Object.values(operations).filter(({ metho
 /** The number of GET operations. */
 export const getOperations = gets.length;
 
-/**
- * The queries that operations need beside their path. The known deployment lists the values only of a property that is
- * named.
- */
+/** The queries that operations need beside their path: the hosted service lists the values only of a named property. */
 const queries: Readonly<Record<string, string>> = { listEventValues: '?key=%24browser' };
 
 /** The collection that is no list of its own: organizations are known by the projects that they have. */

@@ -42,7 +42,7 @@ export async function drift(
   }
 }
 
-/** The settings, who reads and what is read. Throws a ConfigError that tells all that is wrong. */
+/** The settings, the caller and the upstream. Throws a ConfigError with all faults. */
 function connect(settings: SettingsReader): {
   readonly config: PlainConfig;
   readonly caller: Caller;

@@ -75,7 +75,7 @@ function parsed(file: string): Readonly<Record<string, unknown>> {
 }
 
 function notUsage(file: string): ConfigError {
-  return new ConfigError(`${file}: expected what GET /admin/usage answers, as JSON`);
+  return new ConfigError(`${file}: expected an answer of GET /admin/usage, as JSON`);
 }
 
 function isUsageRow(row: unknown): row is UsageRow {

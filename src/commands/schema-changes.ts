@@ -69,8 +69,8 @@ function fieldsOf(schema: GraphQLSchema, name: string): readonly string[] {
 }
 
 /**
- * If an argument or an input field must be given now and did not have to be before: that it was left out, or, if it is new,
- * the use of what it must be given to.
+ * The uses that break if an argument or an input field has become required: those that leave it out. If it is new,
+ * every use of its field or input type breaks.
  */
 function demandsOf(before: GraphQLSchema, after: GraphQLSchema, subject: string): readonly string[] {
   if (!/[.(]/.test(subject) || isRequired(before, subject) || !isRequired(after, subject)) return [];

@@ -12,8 +12,8 @@ import { type Client, type Findings, findingsOf, isBroken, type Judged } from '.
 import { counted } from './table.ts';
 
 /**
- * `schema diff OLD.graphql [--documents FILE…] [--usage FILE] [--json]`: what has changed in the public schema since OLD, and
- * which clients it hits. Fails if a document is broken by it; without documents, if anything breaks.
+ * `schema diff OLD.graphql [--documents FILE…] [--usage FILE] [--json]`: what has changed in the public schema since
+ * OLD, and which clients it hits. Fails if it breaks a document; without documents, if any change is breaking.
  */
 export function schemaDiff(args: string[], settings: SettingsReader): Outcome {
   const { old, files, usage, json } = argumentsOf(args);
@@ -33,7 +33,7 @@ export function schemaDiff(args: string[], settings: SettingsReader): Outcome {
 interface Arguments {
   readonly old: string;
   readonly files: readonly string[] | undefined;
-  /** The file of what `GET /admin/usage` has answered. */
+  /** The file with an answer of `GET /admin/usage`. */
   readonly usage: string | undefined;
   readonly json: boolean;
 }

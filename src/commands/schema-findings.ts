@@ -26,7 +26,10 @@ export interface Findings {
 /** A change, and the documents that it breaks. */
 export interface Judged extends Omit<Change, 'broken'> {
   readonly usedBy: readonly string[];
-  /** Clients that have used what it breaks; undefined if no usage was given, or it breaks nothing. */
+  /**
+   * Clients that have used a field or argument that it breaks; undefined if no usage was given, or if it breaks
+   * nothing.
+   */
   readonly clients?: readonly HitClient[];
 }
 

@@ -26,7 +26,7 @@ export interface Verdict {
   /** Undefined if it is not valid. */
   readonly cost?: Cost;
   readonly overBudget: boolean;
-  /** Why a tenant may not run it, one line each; undefined if none was asked about. */
+  /** The reasons for which the tenant may not run it, one line each; undefined if no tenant was named. */
   readonly refused?: readonly string[];
   /** The tool that it is for agents; null if it is none, undefined if nobody asked. */
   readonly mcp?: DescribedTool | null;

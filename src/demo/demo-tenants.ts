@@ -3,14 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { answerHeaders } from '../http/response.ts';
 
 /** The parts of a demonstration of tenants. */
 export interface DemoTenants {
   /** The settings of a gateway that takes the tokens. */
   readonly settings: Readonly<Record<string, string>>;
-  /** A token of each tenant, good for eight hours, and what it may do, for people. */
-  readonly tokens: readonly { readonly tenant: string; readonly about: string; readonly token: string }[];
-  /** Where another token is had: `GET ?tenant=NAME&sub=USER`. */
+  /** A token of each user for eight hours, the tenant and role of the user, and a sentence about what the user may do. */
+  readonly tokens: readonly { readonly user: string; readonly about: string; readonly token: string }[];
+  /** The URL that answers with another token: `GET ?tenant=NAME&role=ROLE&sub=USER`. */
   readonly tokenUrl: string;
   readonly close: () => Promise<void>;
 }
@@ -18,15 +19,30 @@ export interface DemoTenants {
 const audience = 'workspace-gateway';
 const lifetime = '8h';
 
-/** Two tenants that share one key of the embedded workspace. */
-const tenants = [
-  {
-    name: 'north',
-    about: 'projects 1 and 2; may create and change dashboards',
-    entry: { projects: ['1', '2'], mutations: ['createDashboard', 'updateDashboard'] },
+/** Two tenants that share one key of the embedded workspace. The users of one of them have roles. */
+const tenants: Readonly<Record<string, object>> = {
+  north: {
+    projects: ['1', '2'],
+    mutations: ['createDashboard', 'updateDashboard'],
+    roles: { editor: { mutations: true }, viewer: {} },
   },
-  { name: 'south', about: 'project 3; reads only', entry: { projects: ['3'] } },
+  south: { projects: ['3'] },
+};
+
+/** The users whose tokens are printed, the one of GraphiQL first. */
+const users = [
+  { tenant: 'north', role: 'editor', about: 'projects 1 and 2; may create and change dashboards' },
+  { tenant: 'north', role: 'viewer', about: 'the same projects; reads only' },
+  { tenant: 'south', role: undefined, about: 'project 3; reads only' },
 ] as const;
+
+/** The claims of a token that differ between users. */
+interface DemoClaims {
+  readonly tenant: string;
+  readonly roles: readonly string[];
+}
+
+type Sign = (claims: DemoClaims, subject: string) => Promise<string>;
 
 /**
  * Starts an identity provider for demonstrations, on this machine only: it gives a token to anyone who asks. Its key is
@@ -38,8 +54,8 @@ export async function startDemoTenants(key: string): Promise<DemoTenants> {
   const keySet = { keys: [{ ...(await exportJWK(publicKey)), kid, alg: 'EdDSA', use: 'sig' }] };
   const folder = mkdtempSync(join(tmpdir(), 'demo-tenants-'));
   let issuer = '';
-  const sign = (tenant: string, subject: string): Promise<string> =>
-    new SignJWT({ tenant })
+  const sign: Sign = (claims, subject) =>
+    new SignJWT({ ...claims })
       .setProtectedHeader({ alg: 'EdDSA', kid })
       .setIssuer(issuer)
       .setAudience(audience)
@@ -49,13 +65,13 @@ export async function startDemoTenants(key: string): Promise<DemoTenants> {
   const server = createServer((request, response) => void answer(request, response, keySet, sign));
   const port = await listenOnLoopback(server);
   issuer = `http://127.0.0.1:${port}`;
-  const entries = Object.fromEntries(tenants.map(({ name, entry }) => [name, { key, ...entry }]));
+  const entries = Object.fromEntries(Object.entries(tenants).map(([name, entry]) => [name, { key, ...entry }]));
   const upstreamKeys = join(folder, 'keys.json');
   writeFileSync(upstreamKeys, JSON.stringify(entries, null, 2), { mode: 0o600 });
-  const tokens = tenants.map(async ({ name, about }) => ({
-    tenant: name,
+  const tokens = users.map(async ({ tenant, role, about }) => ({
+    user: role === undefined ? tenant : `${tenant}, ${role}`,
     about,
-    token: await sign(name, 'demo-user'),
+    token: await sign({ tenant, roles: rolesOf(role) }, `demo-${role ?? 'user'}`),
   }));
   return {
     settings: settingsFor(issuer, upstreamKeys),
@@ -75,6 +91,7 @@ function settingsFor(issuer: string, upstreamKeys: string): DemoTenants['setting
     JWT_JWKS: `${issuer}/keys`,
     JWT_ISSUER: issuer,
     JWT_AUDIENCE: audience,
+    JWT_ROLES_CLAIM: 'roles',
     UPSTREAM_KEYS: upstreamKeys,
     CURSOR_SECRET: 'demonstration, known to all',
     // The documents of GraphiQL are written as one goes.
@@ -96,18 +113,22 @@ async function answer(
   { url = '' }: IncomingMessage,
   response: ServerResponse,
   keySet: object,
-  sign: (tenant: string, subject: string) => Promise<string>,
+  sign: Sign,
 ): Promise<void> {
   const { pathname, searchParams } = new URL(url, 'http://127.0.0.1');
   const tenant = searchParams.get('tenant') ?? '';
-  const isKnown = tenants.some(({ name }) => name === tenant);
   if (pathname === '/keys') return answerJson(response, keySet);
-  if (pathname !== '/token' || !isKnown) return void response.writeHead(404).end();
-  answerJson(response, { token: await sign(tenant, searchParams.get('sub') ?? 'demo-user') });
+  if (pathname !== '/token' || !Object.hasOwn(tenants, tenant)) return void response.writeHead(404).end();
+  const role = searchParams.get('role') ?? users.find((user) => user.tenant === tenant)?.role;
+  const claims = { tenant, roles: rolesOf(role) };
+  answerJson(response, { token: await sign(claims, searchParams.get('sub') ?? 'demo-user') });
+}
+
+/** Several are separated by blanks. */
+function rolesOf(words: string | undefined): readonly string[] {
+  return words?.split(' ') ?? [];
 }
 
 function answerJson(response: ServerResponse, body: object): void {
-  response
-    .writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
-    .end(JSON.stringify(body));
+  response.writeHead(200, { 'content-type': 'application/json', ...answerHeaders }).end(JSON.stringify(body));
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { LRUCache } from 'lru-cache';
 import type { ClientName } from '../operation/operation-run.ts';
+import { RecentMap } from '../recent-map.ts';
 import type { TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
 
@@ -71,11 +71,11 @@ function textOf(value: string | string[] | undefined): string | undefined {
 /** RFC 6750 §2.1: one scheme, one space, one `b64token`. */
 const bearer = /^Bearer ([A-Za-z0-9\-._~+/]{1,4000}=*)$/i;
 
-/** The number of callers that are cached: more than send requests within a short time. */
+/** The most callers that are remembered: more than send requests within a short time. */
 const mostCallers = 1000;
 
 /** Callers by their `Authorization` value, so that a key is not hashed for each request. */
-const callers = new LRUCache<string, Caller>({ max: mostCallers });
+const callers = new RecentMap<string, Caller>({ entries: mostCallers });
 
 /** The caller, from exactly one well-formed `Authorization: Bearer <key>`; undefined for anything else. */
 export function callerOf({ authorization }: Pick<IdentifyingHeaders, 'authorization'>): Caller | undefined {

@@ -29,6 +29,8 @@ function errorOf(refusal: AuthRefusal): GraphQLError {
       return requestError('invalidToken', 'The token is not valid, or not any more.');
     case 'unknown tenant':
       return requestError('unknownTenant', 'The tenant of the token may not use this gateway.');
+    case 'no role':
+      return requestError('noRole', 'The token has no role that may use this gateway.');
     case 'unavailable': {
       const headers = { 'retry-after': String(refusal.retryAfter) };
       return requestError('tokenUnverifiable', 'Tokens cannot be verified at the moment; try again later.', {

@@ -2,7 +2,7 @@ import type { OperationResult, StreamMessage } from '../operation/result.ts';
 import { stringifyResult } from '../operation/serialize.ts';
 import { toByteStream } from './byte-stream.ts';
 import type { StreamType } from './negotiation.ts';
-import { answerHeaders } from './response.ts';
+import { streamHeaders } from './response.ts';
 
 /** The form in which the messages of a subscription are written. */
 interface MessageForm {
@@ -63,11 +63,8 @@ const beatMs = 13_000;
 export function toMessageStream(messages: AsyncIterable<StreamMessage>, type: StreamType, accept = ''): StreamedAnswer {
   const form = forms[type];
   const headers = {
-    ...answerHeaders,
+    ...streamHeaders,
     'content-type': form.contentTypeFor(accept),
-    // Proxies must not compress the stream: a compressor that waits for more input would hold messages back.
-    'cache-control': `${answerHeaders['cache-control']}, no-transform`,
-    'x-accel-buffering': 'no',
   };
   return { headers, body: toByteStream(written(messages, form)) };
 }

@@ -20,7 +20,7 @@ export function negotiate(accept: string | undefined): MediaType | undefined {
 const mostRemembered = 100;
 const longestRemembered = 200;
 
-/** Caches the results of `find` by the value of a header: a gateway sees only a few different values. */
+/** Remembers the results of `find` by the value of a header: a gateway sees only a few different values. */
 function remembering<T>(find: (header: string) => T): (header: string) => T {
   const known = new Map<string, { readonly found: T }>();
   return (header) => {
@@ -55,7 +55,7 @@ export function negotiateParts(accept: string | undefined): PartsFormat | undefi
   return accept !== undefined && /multipart\/mixed/i.test(accept) ? bestParts(accept) : undefined;
 }
 
-// Cached, because mobile clients accept parts with every request.
+// Remembered, because mobile clients accept parts with every request.
 const bestParts = remembering((accept) => {
   const items = weightedItems(accept);
   const ranges = items.map(toRange);

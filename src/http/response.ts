@@ -14,6 +14,13 @@ export interface HttpAnswer {
 /** Headers of every GraphQL answer, errors included. */
 export const answerHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
 
+/** Headers of every stream of messages. Proxies must not compress it: a compressor that waits for more would hold it back. */
+export const streamHeaders = {
+  ...answerHeaders,
+  'cache-control': `${answerHeaders['cache-control']}, no-transform`,
+  'x-accel-buffering': 'no',
+} as const;
+
 const contentTypes = {
   'application/json': 'application/json; charset=utf-8',
   'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
@@ -23,6 +30,8 @@ const contentTypes = {
 export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAnswer {
   const headers: Record<string, string> = { 'content-type': contentTypes[mediaType], ...answerHeaders };
   if (result.maxAge !== undefined) headers['cache-control'] = `private, max-age=${result.maxAge}`;
+  // Weak, because a compressed answer has other bytes.
+  if (result.tag !== undefined) headers['etag'] = `W/"${result.tag}"`;
   if (result.errors !== undefined) for (const { http } of result.errors) Object.assign(headers, http?.headers);
   if (result.rateLimits !== undefined)
     Object.assign(headers, rateLimitHeaders(result.rateLimits, headers['retry-after']));

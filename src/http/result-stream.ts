@@ -44,7 +44,7 @@ export function partHeaders(text: string): string {
   return `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}`;
 }
 
-/** The HTTP response that streams one result. Clients must not cache it, even if its document was named by an id. */
+/** The HTTP response that streams one result. Clients must not keep it, even if its document was named by an id. */
 export function toStream(
   { maxAge: _maxAge, ...result }: OperationResult,
   type: StreamType,

@@ -19,12 +19,26 @@ export interface SendOptions {
 /** Makes the function that sends answers. */
 export function createSend({ compression, vary }: SendOptions): Send {
   const plain = (response: ServerResponse, answer: Complete): void => sendPlain(response, answer, vary);
-  if (!compression) return (_request, response, answer) => plain(response, answer);
   return (request, response, answer) => {
-    const smaller = compressed(request, answer);
+    if (isKnown(request, answer)) return sendUnchanged(response, answer, vary);
+    const smaller = compression ? compressed(request, answer) : undefined;
     if (smaller === undefined) plain(response, answer);
     else void smaller.then((complete) => plain(response, complete));
   };
+}
+
+/** True if the client has the answer already (RFC 9110 §13.1.2). */
+function isKnown({ headers: { 'if-none-match': known } }: IncomingMessage, { headers: { etag } }: Complete): boolean {
+  if (known === undefined || etag === undefined) return false;
+  const withoutWeakness = (tag: string): string => tag.trim().replace(/^W\//, '');
+  return known.trim() === '*' || known.split(',').map(withoutWeakness).includes(withoutWeakness(etag));
+}
+
+/** Sends the headers of an answer that its client has already (RFC 9110 §15.4.5). */
+function sendUnchanged(response: ServerResponse, { headers }: Complete, vary: string): void {
+  if (response.destroyed || response.headersSent) return;
+  const { 'content-type': _type, ...others } = headers;
+  response.writeHead(304, { ...others, vary }).end();
 }
 
 /** The largest answer, in bytes, that fits into the buffers of the operating system. */

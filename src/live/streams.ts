@@ -1,4 +1,5 @@
 import type { Caller } from '../rest/caller.ts';
+import { withRoles } from '../rest/roles.ts';
 import type { Tenants } from '../rest/tenants.ts';
 
 /** The most streams of a process. */
@@ -85,6 +86,9 @@ function nameOf({ hash, tenant, subject = '' }: Caller): string {
   return tenant === undefined ? hash : `${tenant.name}\n${subject}`;
 }
 
+/** True if what its tenant may reach has changed, for the roles of its caller. */
 function hasChanged({ caller: { tenant } }: OpenStream, tenants: Tenants): boolean {
-  return tenant !== undefined && tenants.get(tenant.name)?.entryHash !== tenant.entryHash;
+  if (tenant === undefined) return false;
+  const entry = tenants.get(tenant.name);
+  return (entry && withRoles(entry, tenant.roles?.keys() ?? []))?.entryHash !== tenant.entryHash;
 }

@@ -101,7 +101,7 @@ export class Tails {
         return this.#read({ callers, list, calls }, since, signal);
       },
       take: () => this.#pace.take(sharingKey),
-      // One that was answered without a call of its own counts as one: tails stay spread.
+      // A poll that made no call of its own counts as one call, so that tails stay spread.
       next: () => this.#pace.next(sharingKey, Math.max(calls.made, 1)),
       now,
     });

@@ -1,7 +1,6 @@
 import type { RestApi } from '../rest/api.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import { current } from '../rest/paths.ts';
-import type { SizePage } from '../rest/size-page.ts';
 import { idText } from '../rest/values.ts';
 import { createReports, type Reports } from './reports.ts';
 import { RowLoader } from './row-loader.ts';
@@ -9,26 +8,21 @@ import { RowStore } from './row-store.ts';
 import { SavedCalls } from './saved-calls.ts';
 import { WindowLoader } from './window-loader.ts';
 
-/** The loaders of one operation, which read nothing twice. Never share them: loaders cache. */
+/** The loaders of one operation, which read nothing twice. Never share them: they remember what they read. */
 export class Loaders {
   readonly store = new RowStore();
   readonly #api: RestApi;
   readonly #maxPageSize: number;
   readonly #saved: SavedCalls;
-  readonly #sizePage: SizePage | undefined;
   #rows: RowLoader | undefined;
   #windows: WindowLoader | undefined;
   #reports: Reports | undefined;
 
-  /**
-   * `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made; `sizePage` knows of
-   * pages that need no call.
-   */
-  constructor(api: RestApi, maxPageSize: number, saved = new SavedCalls(), sizePage?: SizePage) {
+  /** `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made. */
+  constructor(api: RestApi, maxPageSize: number, saved = new SavedCalls()) {
     this.#api = api;
     this.#maxPageSize = maxPageSize;
     this.#saved = saved;
-    this.#sizePage = sizePage;
   }
 
   get rows(): RowLoader {
@@ -37,7 +31,7 @@ export class Loaders {
   }
 
   get windows(): WindowLoader {
-    this.#windows ??= new WindowLoader(this.#api, this.store, this.#maxPageSize, this.#saved, this.#sizePage);
+    this.#windows ??= new WindowLoader(this.#api, this.store, this.#maxPageSize, this.#saved);
     return this.#windows;
   }
 

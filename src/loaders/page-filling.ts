@@ -24,7 +24,7 @@ export interface Reader {
  */
 export function fetchFilledPage(reader: Reader, at: Position, limit: number, required: number): Promise<ListPage> {
   return fetchRows(reader, at, limit).then((page) =>
-    page.rows.length === limit ? page : fill(reader, page, limit, required),
+    page.rows.length >= limit ? slicePage(page, 0, limit) : fill(reader, page, limit, required),
   );
 }
 

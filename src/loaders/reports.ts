@@ -19,7 +19,7 @@ export interface Reports
   readonly clear: () => void;
 }
 
-/** The reports of one operation. Never share the result: it caches. */
+/** The reports of one operation. Never share the result: it remembers them. */
 export function createReports(api: RestApi): Reports {
   const clears: (() => void)[] = [];
   const once = <Args extends readonly unknown[], T>(

@@ -21,7 +21,7 @@ interface PageCharge {
 export const pageFirstThreshold = 3;
 
 /**
- * Loads the rows of one operation by their keys. Never share it: it caches. `plan/row-plans.ts` predicts these calls:
+ * Loads the rows of one operation by their keys. Never share it: it remembers them. `plan/row-plans.ts` predicts these calls:
  * change both together.
  */
 export class RowLoader {

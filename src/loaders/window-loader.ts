@@ -1,14 +1,13 @@
 import type { RestApi } from '../rest/api.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
-import type { SizePage } from '../rest/size-page.ts';
 import { scheduleDispatch } from './dispatch.ts';
 import { type MergedPage, mergedPagesOf, requiredRowsOf } from './merged-pages.ts';
 import { joinPages, type ListPage, positionOf, slicePage, tailOf } from './page.ts';
 import { fetchFilledPage } from './page-filling.ts';
 import type { RowStore } from './row-store.ts';
 import { type ChargedPage, SavedCalls } from './saved-calls.ts';
-import { baseText, isEqual, isPlain, type Window } from './window.ts';
+import { baseText, isEqual, type Window } from './window.ts';
 
 /** A window that waits for its page. */
 interface PendingWindow {
@@ -37,7 +36,7 @@ interface Reading extends MergedPage, ChargedPage {
 const maximumTailPages = 10;
 
 /**
- * Loads the windows of lists for one operation. Never share it: it caches. Windows of one list that are wanted in one
+ * Loads the windows of lists for one operation. Never share it: it remembers them. Windows of one list that are wanted in one
  * turn of the event loop are read with the fewest merged pages; a window inside a page that was read costs nothing.
  * `plan/list-plans.ts` predicts these pages: change both together.
  */
@@ -46,21 +45,16 @@ export class WindowLoader {
   readonly #store: RowStore;
   readonly #maxPageSize: number;
   readonly #saved: SavedCalls;
-  readonly #sizePage: SizePage | undefined;
   readonly #readings = new Map<string, Reading[]>();
   // Not a DataLoader: a batch of one answers as a whole, and no window may wait for the page of another list.
   #pending: PendingWindow[] = [];
 
-  /**
-   * `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made; `sizePage` knows of
-   * pages that need no call.
-   */
-  constructor(api: RestApi, store: RowStore, maxPageSize: number, saved = new SavedCalls(), sizePage?: SizePage) {
+  /** `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made. */
+  constructor(api: RestApi, store: RowStore, maxPageSize: number, saved = new SavedCalls()) {
     this.#api = api;
     this.#store = store;
     this.#maxPageSize = maxPageSize;
     this.#saved = saved;
-    this.#sizePage = sizePage;
   }
 
   /** The page of a window; for a count, any page of its list. */
@@ -176,14 +170,13 @@ export class WindowLoader {
   ): void {
     const from = at.offset === offset ? at : { ...at, offset };
     const reader = { api: this.#api, list, maximum: this.#maxPageSize };
-    const size = this.#sizePage !== undefined && isPlain(from) ? this.#sizePage(list, from, limit) : limit;
-    const page = fetchFilledPage(reader, from, size, required);
-    const range = { offset, limit: size, required, available: size, collection: list };
+    const page = fetchFilledPage(reader, from, limit, required);
+    const range = { offset, limit, required, available: limit, collection: list };
     const reading: Reading = { ...range, page, settled: false, isForCount, isCharged: false };
     page.then(
       (read) => {
         // `next` of a full page is not looked at: to read it is to parse a URL.
-        if (read.rows.length < size && read.next !== undefined) reading.available = read.rows.length;
+        if (read.rows.length < limit && read.next !== undefined) reading.available = read.rows.length;
         this.#store.learnPage(list, read.rows);
         reading.settled = true;
       },

@@ -32,6 +32,6 @@ export function baseText({ list, at }: Window): string {
 }
 
 /** True if a position is an offset alone. */
-export function isPlain({ before, after, boundary, isStuck }: Position): boolean {
+function isPlain({ before, after, boundary, isStuck }: Position): boolean {
   return before === undefined && after === undefined && boundary === undefined && isStuck === undefined;
 }

@@ -6,7 +6,7 @@ import { memoize } from '../memoize.ts';
 import { current } from '../rest/paths.ts';
 import { type ObjectSelection, type SelectedField } from './selection-tree.ts';
 
-/** The part of its own row that a selection on one object needs, and what else it reads. */
+/** The columns of its own row that a selection on one object needs, and its other reads. */
 export interface Needs {
   /** The poorest view that has every column selected; undefined if none is. */
   readonly view: View | undefined;

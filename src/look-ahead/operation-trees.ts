@@ -74,7 +74,7 @@ function treesOf(scope: OperationScope): Trees {
   return last;
 }
 
-/** So many trees of one operation are kept, each for other values of its conditions. */
+/** The most trees of one operation that are kept, each for other values of its conditions. */
 const mostTrees = 16;
 
 /** The trees of one operation: one, unless variables decide about what is selected. */
@@ -116,7 +116,7 @@ class Trees {
 
   #decisions(coerced: Coerced | undefined, part: 'first part' | undefined): Decisions {
     const given = this.#conditions.filter((name) => coerced !== undefined && name in coerced);
-    // No more is kept of the variables than what decides.
+    // Of the variables, only those that decide are kept.
     const variables = { sources: {}, coerced: Object.fromEntries(given.map((name) => [name, coerced?.[name]])) };
     const isAny = coerced === undefined;
     return {
@@ -127,7 +127,7 @@ class Trees {
   }
 }
 
-/** The variables that decide about what an operation selects, those of fragments that it does not spread included. */
+/** The variables that decide which fields an operation selects, also in fragments that it does not spread. */
 function conditionsOf({ operation, fragments }: OperationScope): readonly string[] {
   const names = new Set<string>();
   const find = ({ selections }: SelectionSetNode): void => {

@@ -9,7 +9,7 @@ import {
 import type { GatewayContext } from '../context.ts';
 import { parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
-import { refuseMutation } from '../graphql/narrowing.ts';
+import { mutationReach } from '../graphql/narrowing.ts';
 import { current } from '../rest/paths.ts';
 import { selectionOf } from './operation-trees.ts';
 import { roleOf } from './roles.ts';
@@ -36,7 +36,7 @@ function refusing(
 ): GraphQLFieldResolver<unknown, GatewayContext> {
   return (source, args: Arguments, context, info) => {
     const { refusal, tenant } = context;
-    if (tenant !== undefined && info.operation.operation === 'mutation') refuseMutation(tenant, field.name);
+    if (tenant !== undefined && info.operation.operation === 'mutation') mutationReach(tenant, field.name);
     if (refusal !== undefined && wouldCall(type, field, args, info)) throw refusal;
     return resolve(source, args, context, info);
   };

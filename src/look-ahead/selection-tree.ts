@@ -22,9 +22,10 @@ import {
 import { memoize } from '../memoize.ts';
 import { type Role, roleOf } from './roles.ts';
 
-// The selection tree of an operation: which fields are selected on which objects, with fragments spread in, fields of one
-// response key merged, and `@skip`, `@include` and `@defer` decided. It grows where somebody looks, once, and is kept with the
-// document. What is worked out from a selection is a fold over it: a function of a node, memoized (see `needs.ts`).
+// The selection tree of an operation: which fields are selected on which objects, with fragments spread in, fields of
+// one response key merged, and `@skip`, `@include` and `@defer` decided. It is made field by field when a fold visits a
+// field for the first time, and is kept with the document. What is worked out from a selection is a fold over it: a
+// function of a node, memoized (see `needs.ts`).
 
 /** An operation of a document, and what its names mean. */
 export interface OperationScope {
@@ -84,7 +85,7 @@ export class SelectionTree {
   }
 }
 
-/** The selection at one place of the answer, all items of a list being one, on objects of any type. */
+/** The selection at one place of the answer, on objects of any type. All items of a list are one place. */
 export class Selection {
   readonly tree: SelectionTree;
   readonly nodes: readonly Selecting[];

@@ -74,7 +74,7 @@ export function startBelow(
   };
   awaited.then(end, end);
   const isAhead = (): boolean => isAwaited && context.isAhead?.() !== false;
-  // The executor counts what it answers of it.
+  // The executor counts the objects that it answers.
   const ahead = { ...context, answer: new AnswerCounter(unlimited, endless, ignore), isAhead };
   for (const relation of expensive) {
     const goOn = (value: unknown): Promise<void> => startFields(relation, value, ahead, infoBelow(relation, info));
@@ -83,8 +83,8 @@ export function startBelow(
 }
 
 /**
- * Runs those fields of an answer that cost calls; `info` is of the field that answers it. Their results are dropped: the
- * loaders keep what was read. It ends where the executor takes over, or learns that there is nothing to go on with.
+ * Runs those fields of an answer that cost calls; `info` is of the field that answers it. Their results are dropped:
+ * the loaders keep what was read. It ends where the executor takes over, or learns that the object does not exist.
  */
 async function startFields(
   answering: SelectedField,
@@ -123,7 +123,7 @@ const unlimited = { maxAnswerObjects: Infinity, maxAnswerBytes: Infinity };
 const endless = new AnswerRoom(Infinity);
 
 function ignore(): void {
-  // The executor meets the failure again when it asks for the same.
+  // The executor asks for the same, and meets the failure again.
 }
 
 /** Lets every relation of a REST noun answer with what was started for it, and run its own resolver otherwise. */

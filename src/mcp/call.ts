@@ -1,5 +1,7 @@
+import type { CursorCodec } from '../context.ts';
 import type { HttpRequestContext } from '../http/request-context.ts';
 import type { BudgetStatus } from '../operation/cost.ts';
+import { type ErrorReporting, toPublicErrors } from '../operation/errors.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
 import type { OperationResult } from '../operation/result.ts';
 import { stringifyData } from '../operation/serialize.ts';
@@ -10,12 +12,12 @@ import { faultsIn } from './json-schema.ts';
 import { emptied } from './output-schema.ts';
 import { sentencesOf } from './sentences.ts';
 import { mostCharacters, type Tool } from './tool.ts';
-import { fittingSize, type OperationLimits } from './tool-cost.ts';
+import { fittingSize, type OperationLimits, refusalsOf } from './tool-cost.ts';
 
 /** The possible results of the use of a tool, for metrics. */
 export const callResults = [
   'ok',
-  // The arguments do not fit its schema: nothing was run.
+  // The arguments do not fit its schema, or one another, or the lists: nothing was run.
   'invalid_arguments',
   // Nothing was called: the gateway refused it, or its caller may not run it.
   'refused',
@@ -29,18 +31,19 @@ export const callResults = [
 export type CallResult = (typeof callResults)[number];
 
 /** Collaborators and limits of the use of tools. */
-export interface CallOptions extends OperationLimits {
+export interface CallOptions extends OperationLimits, ErrorReporting {
   readonly run: RunOperation;
+  readonly cursors: CursorCodec;
 }
 
-/** A result as JSON, its members but those of every result; and what became of the call. */
+/** A result as JSON, without the members that every result has, and the outcome of the call. */
 export interface ToolAnswer {
   readonly members: readonly string[];
   readonly meta: JsonObject;
   readonly result: CallResult;
 }
 
-/** Runs a tool as `/graphql` runs its document, and tells an agent what came of it. Never rejects. */
+/** Runs a tool as `/graphql` runs its document, and answers the agent with the outcome. Never rejects. */
 export async function callTool(
   tool: Tool,
   given: unknown,
@@ -53,6 +56,12 @@ export async function callTool(
   const values = withTextIds(given ?? {}, tool.inputSchema);
   const faults = faultsIn(values, tool.inputSchema, '');
   if (faults.length > 0 || !isObject(values)) return failed(faults.join('\n'), noCalls, 'invalid_arguments');
+  const tenant = context.caller?.tenant;
+  // No schema can express these causes. An agent asks again, so the rest of the answer would be made in vain.
+  const refusals = refusalsOf(tool.operation, values, { ...options, tenant });
+  if (refusals.length > 0) {
+    return failed(sentencesOf(toPublicErrors(refusals, options), undefined), noCalls, 'invalid_arguments');
+  }
   context.tool = tool.name;
   const result = await options.run(
     {
@@ -67,7 +76,6 @@ export async function callTool(
   const restCalls = restCallsOf(result);
   const { errors = [], data } = result;
   if (errors.length === 0) return answered(tool, result, edition, restCalls);
-  const tenant = context.caller?.tenant;
   const isTooDear = errors.some(({ extensions }) => extensions['code'] === 'COST_LIMIT_EXCEEDED');
   const size = isTooDear ? fittingSize(tool.operation, tool.sizing, values, { ...options, tenant }) : undefined;
   const suggestion =
@@ -126,7 +134,7 @@ function answered(tool: Tool, result: OperationResult, edition: Edition, restCal
   return cut(tool, text, result.data, restCalls);
 }
 
-/** Data beside errors: what failed is null in it. */
+/** Data beside errors: the fields that failed are null. */
 function partly(tool: Tool, sentences: string, result: OperationResult, restCalls: RestCalls): ToolAnswer {
   const text = stringifyData(result);
   const isEmpty = Object.values(result.data ?? {}).every((value) => value === null);

@@ -105,7 +105,7 @@ async function answerOf(
   }
 }
 
-/** Throws an McpError for what is no request of an agent. */
+/** Throws an McpError for a request that is not one of an agent. */
 function refuse(request: IncomingMessage, isAllowed: (origin: string) => boolean): void {
   const { origin, accept } = request.headers;
   if (origin !== undefined && !isAllowed(origin)) throw refusedWith(403, 'Expected no `Origin`, or one that may call.');

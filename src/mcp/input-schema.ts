@@ -28,8 +28,9 @@ export interface ToolOperation {
 }
 
 /**
- * The schema of the arguments of a tool: the variables of its operation. What it allows runs, or is refused before any
- * call for something that no schema can tell: a cursor or a global id that is not whole, `first` beside `last`, the cost.
+ * The schema of the arguments of a tool: the variables of its operation. Arguments that fit it run, or are refused
+ * before any call for a cause that no schema can express: a damaged cursor or global id, `first` beside `last`, the
+ * cost.
  */
 export function inputSchemaOf({ schema, document, operation, maxPageSize }: ToolOperation): JsonSchema {
   const uses = variableUses(schema, document, operation);
@@ -70,7 +71,7 @@ function variableSchema(
   };
 }
 
-/** Which form a value has, if that is a special one, and what its author says of it, else the schema. */
+/** The special form of a value, if it has one, and its description by the author, or else by the schema. */
 function describedBy(
   form: string | undefined,
   own: string | undefined,
@@ -209,7 +210,7 @@ export function sizingVariables({ schema, document, operation }: ToolOperation):
   return [...uses].filter(([, all]) => all.some(isSizing)).map(([name]) => name);
 }
 
-/** Arguments with what JSON has in two forms in one: an id may be written as a number. */
+/** Arguments with ids as texts: JSON may have them as numbers, too. */
 export function withTextIds(values: unknown, schema: JsonSchema): unknown {
   if (!isObject(values)) return values;
   const entries = Object.entries(values).map(([name, value]): [string, unknown] => {

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { HttpRequestContext } from '../http/request-context.ts';
+import { reachesAll } from '../rest/roles.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { packageVersion } from '../version.ts';
@@ -12,9 +13,9 @@ import type { Tools } from './tools.ts';
 export interface MethodOptions extends CallOptions {
   /** The tools as they are now. */
   readonly tools: () => Tools;
-  /** True if what a caller may do depends on its token: then no cache may give its list to others. */
+  /** True if tools depend on the token of the caller: then its list is for this caller alone. */
   readonly isPrivate: boolean;
-  /** Called with what became of each use of a tool. */
+  /** Called with the outcome of each use of a tool. */
   readonly onCall: (tool: string, result: CallResult) => void;
 }
 
@@ -51,7 +52,7 @@ export function createMethods(options: MethodOptions): AnswerMethod {
 const serverInfo = { name: 'workspace-graphql-gateway', title: 'Workspace GraphQL gateway', version: packageVersion() };
 
 const instructions =
-  'Each tool runs one GraphQL operation over a REST API. The last line of its description, and `_meta.restCalls`, say how many REST calls it costs; the `_meta.restCalls` of a result says how many it made, how many reads a cache answered, and what is left of the budget. Ask for small pages first, and pass on the ids and cursors of results as they are.';
+  'Each tool runs one GraphQL operation over a REST API. The last line of its description, and `_meta.restCalls`, say how many REST calls it costs; the `_meta.restCalls` of a result says how many it made, how many reads needed none, and what is left of the budget. Ask for small pages first, and pass on the ids and cursors of results as they are.';
 
 function initialized({ protocolVersion }: JsonObject): string {
   const version = olderEditions.find((one) => one === protocolVersion) ?? olderEditions[0];
@@ -81,7 +82,7 @@ function createLists({ tools, isPrivate }: MethodOptions): (asked: Asked) => Pro
   const definitionsFor = async (all: Tools, tenant: Tenant | undefined): Promise<ReadonlyMap<string, Definition>> => {
     const ofTools = known.get(all) ?? new WeakMap<object, ReadonlyMap<string, Definition>>();
     known.set(all, ofTools);
-    const key = tenant?.reach === undefined ? all : tenant;
+    const key = tenant === undefined || reachesAll(tenant) ? all : tenant;
     const found = ofTools.get(key) ?? (await define(all, tenant));
     ofTools.set(key, found);
     return found;
@@ -105,7 +106,7 @@ function createLists({ tools, isPrivate }: MethodOptions): (asked: Asked) => Pro
 /** The JSON of a tool, as editions want it. */
 interface Definition {
   readonly modern: string;
-  /** Before 2026-07-28 what tools answer is an object always. */
+  /** For editions before 2026-07-28, in which the result of a tool is always an object. */
   readonly older: string;
 }
 

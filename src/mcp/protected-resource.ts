@@ -1,8 +1,8 @@
-/** Where agents use tools, as tokens and metadata name it: the protected resource of RFC 9728. */
+/** The endpoint of agents, as tokens and metadata name it: the protected resource of RFC 9728. */
 export interface ProtectedResource {
   /** The URL of `/mcp` as clients reach it. */
   readonly url: string;
-  /** Where its metadata is, as clients reach it. */
+  /** The URL of its metadata, as clients reach it. */
   readonly metadataUrl: string;
   /** The paths at which requests for the metadata may come, whether or not a proxy takes off a prefix. */
   readonly metadataPaths: readonly string[];

@@ -1,3 +1,5 @@
+import type { CursorCodec } from '../context.ts';
+import { ForbiddenError } from '../graphql/narrowing.ts';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
 import { type Extremes, extremesOf, planWith, type Variables } from '../plan/worst-case.ts';
@@ -7,7 +9,7 @@ import type { ToolOperation } from './input-schema.ts';
 
 /** The cost of a tool over all arguments that its schema allows. */
 export interface ToolCost {
-  /** REST calls of one use of the tool: at least, without what is cached, and at most. */
+  /** The fewest and the most REST calls of one use of the tool if nothing is kept. */
   readonly lower: number;
   readonly upper: number;
   /** The longest chain of calls that wait for one another. */
@@ -80,6 +82,23 @@ export interface OperationLimits extends CostLimits {
   readonly maxAnswerObjects: number;
 }
 
+/** A caller, and the limits of its operations. */
+export interface CallerLimits extends OperationLimits {
+  readonly tenant: Tenant | undefined;
+}
+
+/** The errors of fields that would be refused because of their arguments. */
+export function refusalsOf(
+  tool: ToolOperation,
+  values: Variables,
+  { cursors, tenant, maxUpstreamCalls }: CallerLimits & { readonly cursors: CursorCodec },
+): readonly unknown[] {
+  const options = { ...tool, fragments: fragmentsOf(tool.document), tenant, maxSteps: mostSteps(maxUpstreamCalls) };
+  const planned = unlessTooLarge(() => planWith(values, { ...options, cursors }));
+  // A tenant that may not reach a part may see the rest.
+  return (planned?.refusals ?? []).filter((refusal) => !(refusal instanceof ForbiddenError));
+}
+
 /** Sizes of pages that are tried in place of one that costs too much. */
 const smallerSizes = [50, 20, 10, 5, 2, 1];
 
@@ -88,7 +107,7 @@ export function fittingSize(
   tool: ToolOperation,
   sizing: readonly string[],
   values: Variables,
-  limits: OperationLimits & { readonly tenant: Tenant | undefined },
+  limits: CallerLimits,
 ): number | undefined {
   const maxSteps = mostSteps(limits.maxUpstreamCalls);
   const options = { ...tool, fragments: fragmentsOf(tool.document), tenant: limits.tenant, maxSteps };

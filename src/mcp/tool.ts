@@ -2,6 +2,7 @@ import { type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import type { PreparedOperation } from '../operation/document.ts';
+import { reachesAll, runningOperation } from '../rest/roles.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import { inputSchemaOf, oneLine, sizingVariables, type ToolOperation } from './input-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -74,8 +75,10 @@ export class Tool {
 
   /** The cost of the tool for callers of a tenant. */
   costFor(tenant: Tenant | undefined): ToolCost {
-    const key = tenant?.reach === undefined ? this : tenant;
-    const known = this.#costs.get(key) ?? costOf(this.#operation, tenant);
+    const running = tenant && runningOperation(tenant, this.name);
+    const narrowed = running === undefined || reachesAll(running) ? undefined : running;
+    const key = narrowed ?? this;
+    const known = this.#costs.get(key) ?? costOf(this.#operation, narrowed);
     this.#costs.set(key, known);
     return known;
   }
@@ -95,8 +98,10 @@ export class Tool {
 
   /** True if callers of a tenant may run it. */
   isFor(tenant: Tenant | undefined): boolean {
-    if (tenant === undefined || !this.isMutation) return true;
-    return [...this.rootFields].every((field) => tenant.mutations.has(field));
+    if (tenant === undefined) return true;
+    const running = runningOperation(tenant, this.name);
+    if (running === undefined || !this.isMutation) return running !== undefined;
+    return [...this.rootFields].every((field) => running.mutations.has(field));
   }
 
   /** Hints for authors of documents about what makes it a poor tool. */

@@ -1,6 +1,7 @@
 import { Kind, parse } from 'graphql';
+import type { ToolOf } from '../operation/cost.ts';
 import type { PreparedOperation } from '../operation/document.ts';
-import type { DocumentSet, ListedDocument } from '../operation/persisted/document-set.ts';
+import { type DocumentSet, isTextOf, type ListedDocument } from '../operation/persisted/document-set.ts';
 import { ManifestError } from '../operation/persisted/manifest.ts';
 import { Tool, type ToolOptions } from './tool.ts';
 
@@ -32,6 +33,17 @@ export function toolsOf(set: DocumentSet, names: ToolNames, options: ToolOptions
   return new Map(tools);
 }
 
+/** Makes the look-up of the tool that an operation is. A caller hears only of tools that it may run. */
+export function createToolOf(documents: () => DocumentSet, toolsIn: (set: DocumentSet) => Tools): ToolOf {
+  return (name, text, tenant) => {
+    const set = documents();
+    const tool = toolsIn(set).get(name);
+    const listed = tool && set.byId.get(tool.documentId);
+    if (listed === undefined || !isTextOf(listed, text) || !tool?.isFor(tenant)) return undefined;
+    return { name, cost: tool.costFor(tenant).line };
+  };
+}
+
 /** Not by a locale: the order is the same everywhere. */
 function byText(one: string, other: string): number {
   return one < other ? -1 : 1;
@@ -60,7 +72,7 @@ function operationsIn({ byText: documents }: DocumentSet): ReadonlyMap<string, r
     for (const definition of parse(document.text).definitions) {
       if (definition.kind !== Kind.OPERATION_DEFINITION || definition.name === undefined) continue;
       const name = definition.name.value;
-      found.set(name, [...(found.get(name) ?? []), { document, prepared: document.operations(name) }]);
+      found.set(name, [...(found.get(name) ?? []), { document, prepared: document.operations.named(name) }]);
     }
   }
   return found;

@@ -49,7 +49,7 @@ interface Input {
   readonly siblings: readonly string[];
 }
 
-/** Where each variable of an operation stands, in its fragments as well. */
+/** The places of each variable of an operation, in its fragments as well. */
 export function variableUses(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -146,7 +146,7 @@ export function namedBy({
   return typeOf(/^[a-z]+/.exec(field)?.[0] ?? '');
 }
 
-/** True if an id in a place has to say by itself what owns its object: nothing beside it does. */
+/** True if an id has to name the owner of its object by itself, because no argument beside it does. */
 export function isAlone({ argument, field, siblings }: VariableUse): boolean {
   return (
     field === undefined &&

@@ -14,7 +14,7 @@ interface ForecastOptions {
 
 /** Facts about an answer that are known before its operation runs. */
 export interface AnswerForecast {
-  /** Why the operation is refused for what it could answer; undefined if it may run. */
+  /** The refusal of an operation that could answer too much; undefined if it may run. */
   readonly refusal: GraphQLError | undefined;
   /** True if it takes long to make. */
   readonly isLarge: boolean;

@@ -4,20 +4,19 @@ import type { CursorCodec, GatewayContext } from '../context.ts';
 import { Loaders } from '../loaders/loaders.ts';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
 import { ClientApi } from '../rest/api.ts';
-import type { OperationCache } from '../rest/cache/operation-cache.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
+import type { OperationEpoch } from '../rest/epochs.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
-import { sizePageWith } from '../rest/size-page.ts';
 import type { Upstream } from '../rest/upstream.ts';
 import type { RequestContext } from './operation-run.ts';
 
-/** Makes the context of one operation. Without a cache its reads are neither answered by it nor kept. */
+/** Makes the context of one operation. Without an epoch it is given no answer that was kept, and none of its own is. */
 export type CreateContext = (
   request: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
   deadline: OperationDeadline,
   calls: OperationCalls,
-  cache?: OperationCache,
+  epoch?: OperationEpoch,
 ) => GatewayContext;
 
 /** Collaborators and limits of the contexts of all operations. */
@@ -33,14 +32,14 @@ export interface ContextOptions extends AnswerLimits {
 /** Makes the context of each operation. */
 export function createContexts(options: ContextOptions): CreateContext {
   const { maxPageSize, cursors, upstream, room, saved, drift } = options;
-  return ({ caller, trace, spans }, deadline, calls, cache) => {
-    const rest = new ClientApi(drift.watch(upstream.clientFor(caller, { deadline, calls, trace, spans, cache })));
+  return ({ caller, trace, spans }, deadline, calls, epoch) => {
+    const rest = new ClientApi(drift.watch(upstream.clientFor(caller, { deadline, calls, trace, spans, epoch })));
     const answer = new AnswerCounter(options, room, () => deadline.end('limit'));
     return {
       rest,
       refusal: upstream.refusalOf(caller),
       tenant: caller?.tenant,
-      loaders: new Loaders(rest, maxPageSize, saved, sizePageWith(cache)),
+      loaders: new Loaders(rest, maxPageSize, saved),
       cursors,
       maxPageSize,
       answer,

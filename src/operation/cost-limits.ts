@@ -17,7 +17,7 @@ export function isExpensive({ calls, rows }: Bound, { listed }: PreparedOperatio
   return calls > limits.maxUpstreamCalls || (rows > limits.maxUpstreamRows && !listed);
 }
 
-/** Why an operation with such a plan is refused; undefined if it may run. */
+/** The refusal of an operation with such a plan; undefined if it may run. */
 export function expenseRefusal(
   plan: Plan | PlanLimitError,
   { listed }: PreparedOperation,

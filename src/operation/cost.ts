@@ -23,6 +23,17 @@ export interface CostsOptions extends PlannerOptions {
    * True if REST answers are cached. The cost that clients ask for then says how many reads were answered without a call.
    */
   readonly isCaching?: boolean;
+  /** Finds the tools that operations are; undefined if there are none. */
+  readonly toolOf?: ToolOf | undefined;
+}
+
+/** The tool that an operation is, by its name and the text of its document; undefined if it is none. */
+export type ToolOf = (name: string, text: string, tenant: Tenant | undefined) => ToolNote | undefined;
+
+/** A tool beside the plan of its operation: its name, and its cost as agents read it. */
+export interface ToolNote {
+  readonly name: string;
+  readonly cost: string;
 }
 
 /** One window of a surface, as clients see it: `window` and `resetsIn` in seconds. */
@@ -49,7 +60,7 @@ interface Findings {
 export class Cost {
   /** Counts the calls that it makes, and stops it at the limit. */
   readonly calls: OperationCalls;
-  /** Why it is not executed: it could exceed the limit of calls, of rows, or of objects in its answer. */
+  /** The refusal of an operation that could exceed the limit of calls, of rows, or of objects in its answer. */
   readonly refusal: GraphQLError | undefined;
   /** True if its answer takes long to make. */
   readonly isLarge: boolean;
@@ -64,10 +75,10 @@ export class Cost {
   readonly #asked: Asked;
   readonly #findings: Findings;
   readonly #planner: Planner;
-  readonly #isCaching: boolean;
+  readonly #options: Pick<CostsOptions, 'isCaching' | 'toolOf'>;
   #mayDefer: boolean | undefined;
 
-  constructor(asked: Asked, findings: Findings, planner: Planner, isCaching: boolean) {
+  constructor(asked: Asked, findings: Findings, planner: Planner, options: Pick<CostsOptions, 'isCaching' | 'toolOf'>) {
     const { explain, wantsCost } = asked;
     this.calls = new OperationCalls(planner.maxUpstreamCalls, explain === 'trace');
     this.refusal = findings.refusal;
@@ -78,7 +89,7 @@ export class Cost {
     this.#asked = asked;
     this.#findings = findings;
     this.#planner = planner;
-    this.#isCaching = isCaching;
+    this.#options = options;
   }
 
   /**
@@ -112,17 +123,24 @@ export class Cost {
     if (!this.wantsExtensions) return undefined;
     const { planOnly, wantsCost } = this;
     return {
-      ...(planOnly && { explain: withinSteps(this.#findings.planned) }),
+      ...(planOnly && { explain: this.#explained() }),
       ...(this.#asked.explain === 'trace' && { explain: { calls: calls.calls } }),
       ...(wantsCost && { cost: this.#costOf(calls) }),
     };
+  }
+
+  #explained(): Readonly<Record<string, unknown>> {
+    const { prepared, params, tenant } = this.#asked;
+    const name = prepared.operation.name?.value;
+    const tool = name === undefined ? undefined : this.#options.toolOf?.(name, params.query ?? '', tenant);
+    return { ...withinSteps(this.#findings.planned), ...(tool && { tool }) };
   }
 
   #costOf({ made, cached, stale }: OperationCalls): Readonly<Record<string, unknown>> {
     const requested = withinSteps(this.#findings.planned)?.upper ?? 0;
     return {
       ...{ requested, actual: made, limit: this.#planner.maxUpstreamCalls },
-      ...(this.#isCaching && { cached, stale }),
+      ...(this.#options.isCaching === true && { cached, stale }),
       ...(this.budget !== undefined && { budget: this.budget }),
     };
   }
@@ -142,7 +160,6 @@ export type Costs = (prepared: PreparedOperation, params: GraphQLParams, mayCall
 export function createCosts(options: CostsOptions): Costs {
   const planner = new Planner(options);
   const forecastAnswer = createAnswerForecast(options);
-  const { isCaching = false } = options;
   return (prepared, params, mayCall, tenant) => {
     const explain = explainOf(params, options);
     const wantsCost = params.extensions?.['cost'] === true;
@@ -159,7 +176,7 @@ export function createCosts(options: CostsOptions): Costs {
     const refusal = planned === undefined || isShown ? undefined : expenseRefusal(planned, prepared, options);
     const isLarge = forecast?.isLarge === true;
     const findings = { planned, bound: isDue ? undefined : bound, refusal: refusal ?? forecast?.refusal, isLarge };
-    return new Cost(asked, findings, planner, isCaching);
+    return new Cost(asked, findings, planner, options);
   };
 }
 

@@ -6,9 +6,9 @@ import {
   type OperationDefinitionNode,
   type VariableDefinitionNode,
 } from 'graphql';
-import { LRUCache } from 'lru-cache';
 import { measureOf } from '../look-ahead/document-measure.ts';
 import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.ts';
+import { RecentMap } from '../recent-map.ts';
 import { CompileTime } from './compile-time.ts';
 import { conditionsOf, createExecutionInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
 import { deprecatedUsesOf } from './deprecated-uses.ts';
@@ -40,10 +40,10 @@ export interface DeferredOperation extends OperationScope {
   readonly execute: ExecuteInParts;
 }
 
-/** Settings of the preparation. `cacheBytes` bounds the memory of the operations that are remembered. */
+/** Settings of the preparation. `preparedBytes` bounds the memory of the operations that are remembered. */
 export interface PrepareOptions {
   readonly schemas: Schemas;
-  readonly cacheBytes: number;
+  readonly preparedBytes: number;
   readonly limits: DocumentLimits;
   /** True if clients may read the schema, and get suggestions from it if they misspell a name. */
   readonly introspection: boolean;
@@ -52,16 +52,16 @@ export interface PrepareOptions {
 /** Prepares operations from their text. Throws a RefusedDocument if the operation cannot be run. */
 export type Prepare = (query: string, operationName: string | undefined) => PreparedOperation;
 
-/** Prepares operations and caches them. Refused documents are not cached, because they could evict the others. */
+/** Prepares operations and remembers them. Refused documents are not remembered: they could evict the others. */
 export function createPrepare(options: PrepareOptions): Prepare {
-  const prepared = new LRUCache<string, PreparedOperation>({ maxSize: options.cacheBytes });
+  const prepared = new RecentMap<string, PreparedOperation>({ size: options.preparedBytes });
   const compileTime = new CompileTime();
   return (query, operationName) => {
     const key = operationName === undefined ? query : `${operationName}\n${query}`;
     const known = prepared.get(key);
     if (known !== undefined) return known;
     const operation = prepareOperation({ ...options, compileTime }, query, operationName, () => {
-      // The cache reads the size of an entry only when the entry is added.
+      // The size of an entry is read only when the entry is added.
       prepared.delete(key);
       prepared.set(key, operation, { size: sizeOf(key, query, operation) + codeSizeOf(operation) });
     });
@@ -149,8 +149,12 @@ function deferredOf(
   return execute && { schema, document, operation, fragments: fragmentsOf(document), conditions, execute };
 }
 
-/** Finds an operation of a listed document by its name. Throws a RefusedDocument if no operation has the name. */
-export type ListedOperations = (operationName: string | undefined) => PreparedOperation;
+/** The operations of a listed document. */
+export interface ListedOperations {
+  readonly count: number;
+  /** The operation with this name. Throws a RefusedDocument if there is none. */
+  readonly named: (operationName: string | undefined) => PreparedOperation;
+}
 
 /** Prepares and compiles all operations of a listed document. Throws a RefusedDocument if one cannot be run. */
 export type PrepareListed = (query: string) => ListedOperations;
@@ -169,11 +173,12 @@ export function createPrepareListed(options: ListedOptions): PrepareListed {
       operations.set(operation.name?.value, prepared);
     }
     const [only] = operations.size === 1 ? operations.values() : [];
-    return (operationName) => {
+    const named = (operationName: string | undefined): PreparedOperation => {
       const found = operationName === undefined ? only : operations.get(operationName);
       if (found !== undefined) return found;
       throw new RefusedDocument([wrongOperation(operationName)]);
     };
+    return { count: operations.size, named };
   };
 }
 

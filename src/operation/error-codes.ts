@@ -50,6 +50,8 @@ export const refusals = {
   },
   // `AUTH=jwt`: the tenant of the token has no entry in `UPSTREAM_KEYS`.
   unknownTenant: { code: 'FORBIDDEN', status: 403 },
+  // `AUTH=jwt`: the token has none of the roles that the entry of its tenant has.
+  noRole: { code: 'FORBIDDEN', status: 403 },
   // `AUTH=jwt`: the entry of the tenant in `UPSTREAM_KEYS` has changed, which ends subscriptions.
   changedTenant: { code: 'FORBIDDEN', status: 403 },
   // `AUTH=jwt`: the keys of the identity provider cannot be had; `Retry-After` says when they may be.
@@ -65,6 +67,8 @@ export const refusals = {
   hashMismatch: { code: 'PERSISTED_QUERY_HASH_MISMATCH', status: 400 },
   // Only listed documents are run, and it is not one of them.
   unlistedDocument: { code: 'PERSISTED_DOCUMENT_REQUIRED', status: 403 },
+  // `AUTH=jwt`: none of the token's roles allows the document.
+  unallowedDocument: { code: 'FORBIDDEN', status: 403 },
   // The document has more bytes than it may.
   longDocument: { code: 'LIMIT_EXCEEDED', status: 400 },
   // The document is no GraphQL.

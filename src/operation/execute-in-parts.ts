@@ -47,7 +47,7 @@ export async function executeInParts(
 ): Promise<OperationResult> {
   const { cost, request, params } = run;
   const { format } = deferred;
-  const context: GatewayContext = { ...options.createContext(request, deadline, cost.calls, run.cache), parts: format };
+  const context: GatewayContext = { ...options.createContext(request, deadline, cost.calls, run.epoch), parts: format };
   deadline.isLarge = cost.isLarge;
   const finish = (): void => {
     deadline.finish();
@@ -78,7 +78,7 @@ async function answerOf(
   { context: { answer }, format, deadline, finish }: Executing,
   { results, eventLoop, budget, maxErrors, report }: InPartsOptions,
 ): Promise<OperationResult> {
-  const { cost, request, cache, document } = run;
+  const { cost, request, document } = run;
   const { prepared } = document;
   const takeTurn = async (): Promise<void> => {
     if (cost.isLarge) await eventLoop.takeLast();
@@ -92,7 +92,7 @@ async function answerOf(
   const isWithin = results.weigh(execution).why === undefined;
   if (!('initialResult' in executed) || !isWithin) {
     finish();
-    const result = results.of({ ...execution, freshMs: cache?.freshMs });
+    const result = results.of({ ...execution, freshUntil: cost.calls.freshUntil });
     return budget === undefined ? result : withBudget(run, result, budget);
   }
   const writer = new PartsWriter({

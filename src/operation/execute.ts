@@ -11,8 +11,8 @@ import {
   validateExecutionArgs,
   visit,
 } from 'graphql';
-import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { GatewayContext } from '../context.ts';
+import { latePackage } from '../late-packages.ts';
 import { measureOf } from '../look-ahead/document-measure.ts';
 import { isIntrospection } from '../look-ahead/selection-tree.ts';
 import { CompileTime } from './compile-time.ts';
@@ -156,6 +156,7 @@ function compiled(
   interpret: Execute,
 ): Execute | undefined {
   const lifted = liftLiterals(schema, document);
+  const { compileQuery, isCompiledQuery } = latePackage('graphql-jit');
   const query = compileQuery(compilerSchema, withRawVariables(lifted, operation), operation.name?.value, {
     disablingCapturingStackErrors: true,
     disableLeafSerialization: true,

@@ -2,8 +2,8 @@ import { type BackoffOf, backoffBy } from '../live/pace.ts';
 import { type StreamLimits, Streams } from '../live/streams.ts';
 import { Tails } from '../live/tails.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
-import type { OperationCache } from '../rest/cache/operation-cache.ts';
 import type { Caller } from '../rest/caller.ts';
+import type { OperationEpoch } from '../rest/epochs.ts';
 import type { CreateContext } from './contexts.ts';
 import type { CreateStreamContext } from './message-answers.ts';
 import { createSubscribe, type Subscribe, type SubscriptionsOptions } from './subscriptions.ts';
@@ -29,10 +29,9 @@ export interface Live {
 interface LiveParts extends Omit<SubscriptionsOptions, 'streams' | 'tails' | 'createContext'> {
   readonly createContext: CreateContext;
   /**
-   * Opens the cache for the reads of a caller's stream. The cache answers none of them, but records what the upstream
-   * says about the key and the objects asked for. Undefined if nothing is cached.
+   * The epoch for the reads of a caller's stream, which are given nothing that was kept; undefined if there are none.
    */
-  readonly openCache: ((caller: Caller) => Promise<OperationCache> | OperationCache) | undefined;
+  readonly epochOf: ((caller: Caller) => Promise<OperationEpoch> | OperationEpoch) | undefined;
   /** The most rows that one REST call asks for. */
   readonly maxPageSize: number;
   /** The budget of REST calls, if there is one. */
@@ -56,10 +55,10 @@ export function createLive(settings: LiveSettings, parts: LiveParts): Live {
   return { streams, tails, subscribe: createSubscribe({ ...parts, createContext, streams, tails }) };
 }
 
-function createStreamContexts({ createContext, openCache }: LiveParts): CreateStreamContext {
+function createStreamContexts({ createContext, epochOf }: LiveParts): CreateStreamContext {
   return async (request, deadline, calls) => {
     const { caller } = request;
-    const cache = caller === undefined ? undefined : await openCache?.(caller);
-    return createContext(request, deadline, calls, cache);
+    const epoch = caller === undefined ? undefined : await epochOf?.(caller);
+    return createContext(request, deadline, calls, epoch);
   };
 }

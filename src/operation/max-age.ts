@@ -1,17 +1,21 @@
+import { hash } from 'node:crypto';
 import type { OperationRun } from './operation-run.ts';
 import type { OperationResult } from './result.ts';
+import { stringifyResult } from './serialize.ts';
 
 /**
- * The result with the time for which its client may cache it. Only a GET with the id of a document always asks for the
- * same. `getMaxAge` is in seconds; the freshness of cached answers may shorten it.
+ * The result with the time for which its client may keep it, and its tag, by which the client can ask later if it is still
+ * the same. Only a GET with the id of a document always asks for the same. `getMaxAge` is in seconds; the freshness of kept answers may shorten it.
  */
 export function withMaxAge(
   { document, request: { method } }: OperationRun,
   result: OperationResult,
-  getMaxAge: number,
+  { getMaxAge, now }: { readonly getMaxAge: number; readonly now: () => number },
 ): OperationResult {
-  const { errors, parts, freshMs = Number.POSITIVE_INFINITY } = result;
-  const isCacheable = method === 'GET' && document?.byId === true && errors === undefined && parts === undefined;
-  if (getMaxAge === 0 || !isCacheable) return result;
-  return { ...result, maxAge: Math.max(0, Math.min(getMaxAge, Math.floor(freshMs / 1000))) };
+  const { errors, parts, freshUntil = Number.POSITIVE_INFINITY } = result;
+  const isKept = method === 'GET' && document?.byId === true && errors === undefined && parts === undefined;
+  if (getMaxAge === 0 || !isKept) return result;
+  result.text ??= stringifyResult(result);
+  result.tag ??= hash('sha1', result.text, 'base64url');
+  return { ...result, maxAge: Math.max(0, Math.min(getMaxAge, Math.floor((freshUntil - now()) / 1000))) };
 }

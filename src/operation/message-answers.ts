@@ -4,7 +4,7 @@ import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
 import { isObject } from '../rest/values.ts';
-import { callerNameOf, nameOf, type PlannedRun, type RequestContext } from './operation-run.ts';
+import { nameOf, type PlannedRun, type RequestContext } from './operation-run.ts';
 import type { OperationResult } from './result.ts';
 import type { Results } from './results.ts';
 
@@ -50,7 +50,7 @@ export class MessageAnswers {
     if (!isObject(payload) || caller === undefined || cost.wantsExtensions) return this.#execute(run, args, payload);
     const answers = this.#known.get(payload) ?? new Map<string, Promise<MessageAnswer>>();
     this.#known.set(payload, answers);
-    const name = `${callerNameOf(caller)} ${nameOf(run)}`;
+    const name = nameOf(run, caller);
     const known = answers.get(name);
     if (known !== undefined) return known.then(({ result }) => ({ result, calls: 0 }));
     const answer = this.#execute(run, args, payload);

@@ -33,6 +33,8 @@ export interface OperationReport {
   readonly caller: string | undefined;
   /** The tenant whose key the gateway holds. */
   readonly tenant: string | undefined;
+  /** The roles that the operation ran with, of those that the entry of the tenant has; the first ones if they are many. */
+  readonly roles: readonly string[] | undefined;
   /** The first characters of the hash of the tenant's user. */
   readonly subject: string | undefined;
   /** The name and version that its client reports; undefined if it does not report them. */
@@ -50,6 +52,9 @@ const shownHash = 8;
 
 /** Longest text of a client in logs and metrics, in characters: the name of an operation, or the id of a document. */
 const longestText = 100;
+
+/** The most roles in a line of the log. */
+const mostRoles = 20;
 
 /** The name of an operation as logs and metrics have it. */
 export function shownName(name: string | undefined): string | undefined {
@@ -78,7 +83,7 @@ export function reportOf(
   { params, request, document, cost, startedAt }: OperationRun,
   { errors = [] }: OperationResult,
 ): OperationReport {
-  const { requestId, caller, trace, tool } = request;
+  const { requestId, caller, trace, tool, client } = request;
   const tenant = caller?.tenant;
   const codes = codesOf(request, errors);
   return {
@@ -95,9 +100,10 @@ export function reportOf(
     codes,
     caller: tenant === undefined ? caller?.hash.slice(0, shownHash) : undefined,
     tenant: tenant?.name,
+    roles: tenant?.roles && [...tenant.roles.keys()].slice(0, mostRoles),
     subject: caller?.subject?.slice(0, shownHash),
-    client: shownText(request.client?.name),
-    clientVersion: shownText(request.client?.version),
+    client: shownText(client?.name),
+    clientVersion: shownText(client?.version),
     deprecated: document?.prepared.deprecated,
   };
 }

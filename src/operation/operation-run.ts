@@ -1,8 +1,8 @@
 import type { GraphQLError } from 'graphql';
 import type { PartsFormat } from '../context.ts';
-import type { OperationCache } from '../rest/cache/operation-cache.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
+import type { OperationEpoch } from '../rest/epochs.ts';
 import type { Cost } from './cost.ts';
 import type { GraphQLParams } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';
@@ -11,7 +11,7 @@ import { shortName } from './variables.ts';
 /** The identity of the sender of a request. */
 export interface Identity {
   readonly caller: Caller | undefined;
-  /** Why the request is refused before its operation is looked at. */
+  /** The refusal of a request whose operation is not looked at. */
   readonly refusal?: GraphQLError | undefined;
   /** The time at which its token expires, in milliseconds of `Date.now()`; undefined without a token. */
   readonly expiresAt?: number | undefined;
@@ -27,8 +27,10 @@ export interface ClientName {
 
 /** The facts about a request that its operation may use, the same for every transport. */
 export interface RequestContext extends Identity {
+  /** Once the document is known, its tenant has only those roles that allow it. */
+  caller: Caller | undefined;
   readonly method: string;
-  /** Its `Cache-Control`, if it has one. */
+  /** What it says about answers that were kept; undefined if it says nothing. */
   readonly cacheControl?: string | undefined;
   /** Names the request in logs and in its answer. */
   readonly requestId: string;
@@ -64,15 +66,15 @@ export type PlannedRun = OperationRun & { readonly document: Resolved; readonly 
 
 /**
  * The key under which a caller's operations are shared. Tenants with the same upstream key may be allowed to reach
- * different objects, so a tenant's entry counts instead of the key.
+ * different objects, so a tenant's entry, or the caller's part of it, counts instead of the key.
  */
 export function callerNameOf({ tenant, hash }: Caller): string {
   return tenant?.entryHash ?? hash;
 }
 
-/** The name of an operation with its variables: equal for equal ones. */
-export function nameOf({ document, variablesText }: PlannedRun): string {
-  return `${document.prepared.serial} ${shortName(variablesText)}`;
+/** The name of a caller's operation with its variables: equal for equal ones. */
+export function nameOf({ document, variablesText }: PlannedRun, caller: Caller): string {
+  return `${callerNameOf(caller)} ${document.prepared.serial} ${shortName(variablesText)}`;
 }
 
 /** The state of one operation. Each step of the pipeline adds to it, and the final report reads it. */
@@ -85,9 +87,9 @@ export class OperationRun {
   /** The variables that the operation declares, as JSON: equal for equal ones. */
   variablesText = '';
   cost: Cost | undefined;
-  /** Its access to the cache of REST answers; undefined if nothing is cached. */
-  cache: OperationCache | undefined;
-  /** The name under which its answer is cached; undefined if it must not be given to equal operations later. */
+  /** The epoch of its caller's key that it began under; undefined if there are none. */
+  epoch: OperationEpoch | undefined;
+  /** The name under which its answer is kept; undefined if it must not be given to equal operations later. */
   answerName: string | undefined;
 
   constructor(params: GraphQLParams, request: RequestContext) {

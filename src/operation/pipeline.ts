@@ -1,13 +1,16 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
-import type { OperationCache } from '../rest/cache/operation-cache.ts';
 import type { Caller } from '../rest/caller.ts';
+import type { OperationEpoch } from '../rest/epochs.ts';
 import type { UpstreamError } from '../rest/errors.ts';
+import type { OperationCalls } from '../rest/operation-calls.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
+import { runningOperation } from '../rest/roles.ts';
 import type { RefuseArguments } from './argument-sizes.ts';
 import type { CreateContext } from './contexts.ts';
 import type { Costs } from './cost.ts';
+import type { PreparedOperation } from './document.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import { deferredOf, executeInParts } from './execute-in-parts.ts';
 import { withMaxAge } from './max-age.ts';
@@ -18,7 +21,7 @@ import type { ResolveDocument } from './persisted/resolve.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 import type { Results } from './results.ts';
-import { keepResult, reusedResult } from './reuse.ts';
+import { stringifyResult } from './serialize.ts';
 import type { SharedOperations, Start } from './shared-operations.ts';
 import { withBudget } from './spent-budget.ts';
 import type { Subscribe } from './subscriptions.ts';
@@ -32,19 +35,23 @@ export interface OperationsOptions extends ErrorReporting {
   readonly subscribe?: Subscribe | undefined;
   readonly costs: Costs;
   readonly refuseArguments: RefuseArguments;
-  /** Why every REST call of this caller would fail; undefined if one may succeed. */
+  /** The reason for which every REST call of this caller would fail; undefined if one may succeed. */
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** True if the key or token of this caller has been accepted: the documents that it registers are then shared. */
   readonly isAccepted: (caller: Caller) => boolean;
-  /** Opens the cache for an operation; undefined if nothing is cached. */
-  readonly openCache: OpenCache | undefined;
+  /** The epoch that an operation begins under; undefined if there are none. */
+  readonly epochOf: EpochOf | undefined;
+  /** Whole answers of queries; undefined if none are kept. */
+  readonly wholeAnswers: WholeAnswers | undefined;
   readonly shared: SharedOperations;
   /** The budget of each key; undefined if calls are not limited. */
   readonly budget?: CallBudget | undefined;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
-  /** The time for which a client may cache the answer to a GET by id without errors, in seconds. */
+  /** The time for which a client may keep the answer to a GET by id without errors, in seconds. */
   readonly getMaxAge: number;
+  /** The clock of what is kept, in milliseconds. */
+  readonly now: () => number;
   readonly onBegin: () => void;
   /** Called when a subscription has begun, with the milliseconds since its request. */
   readonly onOpen: (durationMs: number) => void;
@@ -56,8 +63,15 @@ export interface OperationsOptions extends ErrorReporting {
   readonly onPlan: () => void;
 }
 
-/** Opens the cache for the operation of a request; undefined if its caller has no key. */
-export type OpenCache = (request: RequestContext) => OperationCache | Promise<OperationCache> | undefined;
+/** Whole answers of queries that were made of kept answers alone, by name. */
+export interface WholeAnswers {
+  /** The answer of this name, if everything that it was made of is still fresh. */
+  find(name: string): OperationResult | undefined;
+  keep(name: string, text: string, sources: OperationCalls['sources']): void;
+}
+
+/** The epoch that the operation of a request begins under; undefined if its caller has no key. */
+export type EpochOf = (request: RequestContext) => OperationEpoch | Promise<OperationEpoch> | undefined;
 
 /** Runs one operation from its parameters. Never rejects: every error becomes a result. */
 export type RunOperation = (params: GraphQLParams, request: RequestContext) => Promise<OperationResult>;
@@ -80,13 +94,15 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       // UNAUTHENTICATED, FORBIDDEN and AUTHENTICATION_UNAVAILABLE, if the gateway holds the keys
       if (request.identifying !== undefined) Object.assign(request, await request.identifying);
       if (request.refusal !== undefined) throw request.refusal;
-      const { caller } = request;
 
       // BAD_USER_INPUT, PERSISTED_…, GRAPHQL_PARSE_FAILED, GRAPHQL_VALIDATION_FAILED, LIMIT_EXCEEDED
       const found = resolve(params);
       const document = found instanceof Promise ? await found : found;
       const { prepared } = document;
       run.document = document;
+
+      // FORBIDDEN if no role of the caller allows the document
+      const caller = (request.caller = callerFor(prepared, request.caller));
 
       // METHOD_NOT_ALLOWED
       if (request.method === 'GET' && prepared.operation.operation === 'mutation') throw mutationByGet();
@@ -108,19 +124,19 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         if (results.isFull || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
         // OVERLOADED and RATE_LIMITED if its first calls are refused; errors of resolvers are in the result
-        const running = runWithCache(planned, options);
+        const running = beginUnderEpoch(planned, options);
         const made = running instanceof Promise ? await running : running;
         if (results.isLarge(made)) await eventLoop.takeLast();
 
         // COST_LIMIT_EXCEEDED and OVERLOADED in place of the data
         result = results.withRoom(made, prepared, request);
-        if (planned.answerName !== undefined) keepResult(planned, result);
+        keepAnswer(planned, result, options.wholeAnswers);
       }
     } catch (error) {
       result = failureOf(error, run, options);
     }
     reportEnd(run, result, options);
-    return withMaxAge(run, result, options.getMaxAge);
+    return withMaxAge(run, result, options);
   };
 }
 
@@ -175,31 +191,39 @@ function mutationByGet(): GraphQLError {
   return requestError('mutationByGet', 'Expected a mutation to come by POST, but it came by GET.');
 }
 
-/** Opens the cache, if there is one, and runs the operation. */
-function runWithCache(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> | OperationResult {
-  const opened = options.openCache?.(run.request);
-  if (opened instanceof Promise) {
-    return opened.then((cache) => {
-      run.cache = cache;
+/** The caller with those roles that allow an operation. Throws the refusal if there is none. */
+function callerFor({ listed, operation }: PreparedOperation, caller: Caller | undefined): Caller | undefined {
+  if (caller?.tenant?.roles === undefined) return caller;
+  const tenant = runningOperation(caller.tenant, listed ? operation.name?.value : undefined);
+  if (tenant === undefined) throw requestError('unallowedDocument', 'No role of the token may run this operation.');
+  return { ...caller, tenant };
+}
+
+/** Runs the operation under the epoch of its caller's key, if there is one. */
+function beginUnderEpoch(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> | OperationResult {
+  const begun = options.epochOf?.(run.request);
+  if (begun instanceof Promise) {
+    return begun.then((epoch) => {
+      run.epoch = epoch;
       return shareOrExecute(run, options);
     });
   }
-  run.cache = opened;
+  run.epoch = begun;
   return shareOrExecute(run, options);
 }
 
 /**
- * Executes an operation. Equal queries that run at the same time, or while everything that they read is fresh in the
- * cache, are executed once. A query whose client wants the cost is not shared.
+ * Executes an operation. Equal queries that run at the same time, or while everything that they read is kept and fresh, are
+ * executed once. A query whose client wants the cost is not shared.
  */
 function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> | OperationResult {
   const {
     document: { prepared },
     request,
     cost,
-    cache,
+    epoch,
   } = run;
-  const { shared } = options;
+  const { shared, wholeAnswers } = options;
   if (prepared.operation.operation === 'subscription') return beginStream(run, options);
   const { caller } = request;
   const deferred = deferredOf(run);
@@ -208,22 +232,23 @@ function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<Op
       ? executeWhole(run, deadline, options)
       : executeInParts({ run, deferred, whole: () => executeWhole(run, deadline, options) }, deadline, options);
   if (caller === undefined || deferred !== undefined) return shared.startUnshared(request, start);
-  const callerName = callerNameOf(caller);
+  // A write ends what may be joined for all with its key: the same user may have other roles in another operation.
+  const { sharingKey } = caller;
   if (prepared.operation.operation === 'query') {
-    if (cost.wantsExtensions || cache?.isBypassed === true) return shared.startUnshared(request, start);
-    let name = nameOf(run);
-    if (cache !== undefined) {
-      // The epoch keeps it from sharing an operation that began before another process sent a write.
-      name = `${cache.epoch} ${name}`;
-      run.answerName = `${callerName} ${name}`;
-      const reused = reusedResult(run);
-      if (reused !== undefined) return reused;
+    if (cost.wantsExtensions || epoch?.isBypassed === true) return shared.startUnshared(request, start);
+    // The epoch keeps it from sharing an operation that began before another process sent a write.
+    const own = nameOf(run, caller);
+    const name = epoch === undefined ? own : `${epoch.name} ${own}`;
+    if (epoch !== undefined && wholeAnswers !== undefined) {
+      run.answerName = `${epoch.generation} ${name}`;
+      const known = wholeAnswers.find(run.answerName);
+      if (known !== undefined) return known;
     }
-    return shared.joinOrStart(callerName, name, request, start, cost.calls);
+    return shared.joinOrStart(sharingKey, name, request, start, cost.calls);
   }
-  shared.invalidate(callerName);
+  shared.invalidate(sharingKey);
   const written = shared.startUnshared(request, start);
-  return written instanceof Promise ? written.finally(() => shared.invalidate(callerName)) : written;
+  return written instanceof Promise ? written.finally(() => shared.invalidate(sharingKey)) : written;
 }
 
 function executeWhole(
@@ -231,15 +256,16 @@ function executeWhole(
   deadline: OperationDeadline,
   { createContext, refusalOf, results, eventLoop, budget }: OperationsOptions,
 ): Promise<OperationResult> | OperationResult {
-  const { document, params, request, cost, cache } = run;
+  const { document, params, request, cost, epoch } = run;
   const { prepared } = document;
-  const context = createContext(request, deadline, cost.calls, cache);
+  const context = createContext(request, deadline, cost.calls, epoch);
   const { answer } = context;
   deadline.isLarge = cost.isLarge;
   const executed = prepared.execute(context, params.variables);
   const weigh = ({ data, errors }: ExecutionResult): Promise<OperationResult> | OperationResult => {
     answer.finish();
-    const result = results.of({ data, errors, prepared, cost, answer, deadline, freshMs: cache?.freshMs });
+    const { freshUntil } = cost.calls;
+    const result = results.of({ data, errors, prepared, cost, answer, deadline, freshUntil });
     const isCounted = budget !== undefined && refusalOf(request.caller) === undefined;
     return isCounted ? withBudget(run, result, budget) : result;
   };
@@ -254,6 +280,18 @@ function executeWhole(
     answer.finish();
     throw error;
   });
+}
+
+/** Keeps the answer of a query for equal queries, if it was made of kept answers alone that were fresh. */
+function keepAnswer(
+  { answerName, cost: { calls } }: PlannedRun,
+  result: OperationResult,
+  wholeAnswers: WholeAnswers | undefined,
+): void {
+  const { sources } = calls;
+  if (answerName === undefined || sources.length === 0 || result.errors !== undefined) return;
+  result.text ??= stringifyResult(result);
+  wholeAnswers?.keep(answerName, result.text, sources);
 }
 
 /** Shares the document that the client registered with other processes. Only accepted callers may use their memory. */

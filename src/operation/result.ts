@@ -26,10 +26,10 @@ export interface OperationResult {
   readonly data?: unknown;
   readonly errors?: readonly PublicError[] | undefined;
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
-  /** The time for which the client may cache the answer, in seconds; undefined: not at all. */
+  /** The time for which the client may keep the answer, in seconds; undefined: not at all. */
   readonly maxAge?: number;
-  /** The time for which everything that it was made of stays fresh, in milliseconds; undefined if nothing is cached. */
-  readonly freshMs?: number | undefined;
+  /** The time until which all reads that it was made of stay fresh, in milliseconds of the clock of what is kept. */
+  readonly freshUntil?: number | undefined;
   /** The state of the budgets of REST calls that it used; undefined if calls are not counted. */
   readonly rateLimits?: readonly BudgetStatus[] | undefined;
   /** The operation that was executed. It is not part of the answer. */
@@ -40,4 +40,6 @@ export interface OperationResult {
   readonly parts?: AnswerParts;
   /** Its JSON text, kept once it has been made: one result may answer several requests. */
   text?: string | undefined;
+  /** A hash of its text, kept once it has been made; undefined unless HTTP caches may keep the answer. */
+  tag?: string | undefined;
 }

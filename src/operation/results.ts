@@ -39,8 +39,8 @@ export interface ExecutedData {
 /** An operation that has been executed. */
 export interface Execution extends ExecutedData {
   readonly cost: Pick<Cost, 'extensions'>;
-  /** The time for which everything that it read stays fresh, in milliseconds; undefined if nothing is cached. */
-  readonly freshMs?: number | undefined;
+  /** The time until which everything that it read stays fresh. */
+  readonly freshUntil?: number | undefined;
 }
 
 /** A request that waits for its answer. */
@@ -61,12 +61,12 @@ export class Results {
 
   /** The result of an execution. If it exceeds a limit, an error with the reason replaces its data. */
   of(execution: Execution): OperationResult {
-    const { data, errors, prepared, cost, freshMs } = execution;
+    const { data, errors, prepared, cost, freshUntil } = execution;
     const extensions = cost.extensions();
     const { why, mostBytes } = this.weigh(execution);
     if (why === undefined) {
       const publicErrors = errors && toPublicErrors(errors, this.#options);
-      return { prepared, data, errors: publicErrors, extensions, text: undefined, mostBytes, freshMs };
+      return { prepared, data, errors: publicErrors, extensions, text: undefined, mostBytes, freshUntil };
     }
     // None of its fields was executed.
     if (execution.deadline.ended instanceof Refusal) return this.#dropped({ extensions }, prepared, why);

@@ -60,7 +60,7 @@ export async function fetchEventsCsv(
   return { list, page: await context.loaders.reports.fetchCsv(list, at, limit) };
 }
 
-/** A page of what `select` gives for each row of a list. */
+/** A page with the result of `select` for each row of a list. */
 export async function fetchEventRows(
   list: ListRef,
   args: TableArguments,
@@ -136,7 +136,7 @@ function refreshingIn(body: unknown): boolean | null {
   return typeof refreshing === 'boolean' ? refreshing : null;
 }
 
-/** True of an object that is no number kept as text. */
+/** True for an object, unless it is a number that is kept as text. */
 function isEntry(item: unknown): item is JsonObject {
   return isObject(item) && exactDigits(item) === undefined;
 }

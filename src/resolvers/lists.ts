@@ -48,7 +48,7 @@ export function eventConnection(
   return fetchEvents(context, list, args, begin(list, context, info));
 }
 
-/** Counts a connection for the answer. Returns what the selection wants of it. */
+/** Counts a connection for the answer. Returns the parts of it that the selection wants. */
 function begin(list: ListRef, context: GatewayContext, info: GraphQLResolveInfo): Wanted {
   const type = getNamedType(info.returnType);
   if (!isObjectType(type)) throw new Error(`${info.fieldName} is no connection`);

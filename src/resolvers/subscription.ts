@@ -49,7 +49,10 @@ export const EventsAdded: EventsAddedResolvers = {
   },
 };
 
-/** The list of events that is followed. One outside of what the tenant may reach is as absent as the upstream says it. */
+/**
+ * The list of events that is followed. A project that the tenant may not reach is reported like one that does not
+ * exist.
+ */
 async function listOf({ projectId, filter }: SubscriptionEventsAddedArgs, context: GatewayContext): Promise<ListRef> {
   const { tenant, loaders } = context;
   refuseCurrent(tenant?.reach, projectId, 'projectId');

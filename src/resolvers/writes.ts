@@ -3,7 +3,7 @@ import type { GatewayContext } from '../context.ts';
 import { namesGlobally, toGlobalId } from '../graphql/ids.ts';
 import { type CheckedWrite, checkedWrite } from '../graphql/mutation-body.ts';
 import { ownerArgumentOf, textIn, type WriteTarget } from '../graphql/mutation-inputs.ts';
-import { outside } from '../graphql/narrowing.ts';
+import { mutationReach, outside } from '../graphql/narrowing.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
 import { answersScopes } from '../look-ahead/needs.ts';
 import { selectionOf } from '../look-ahead/operation-trees.ts';
@@ -46,17 +46,18 @@ async function prepare(
   info: GraphQLResolveInfo,
 ): Promise<CheckedWrite> {
   const owner = textIn(target.input, ownerArgumentOf(target.noun));
-  const checked = checkedWrite(target, owner, info, tenant?.reach);
+  const reach = mutationReach(tenant, info.fieldName);
+  const checked = checkedWrite(target, owner, info, reach);
   await Promise.all(checked.toShow.map((key) => show(key, rest)));
   if (owner !== current) return checked;
   const payload = getNamedType(info.returnType);
   const answersIds = isObjectType(payload) && answersScopes(selectionOf(info).on(payload));
   if (!answersIds && !namesGlobally(target.input)) return checked;
   const real = await loaders.fetchCurrentId(ownerTypeOf(target.noun) ?? 'Project');
-  return checkedWrite(target, real, info, tenant?.reach);
+  return checkedWrite(target, real, info, reach);
 }
 
-/** Refuses what the upstream does not show below its owner, whether it is elsewhere or nowhere. */
+/** Refuses an object that the upstream does not show below its owner. */
 async function show(key: Key, rest: RestApi): Promise<void> {
   try {
     await rest.fetchRow(key);

@@ -39,11 +39,6 @@ const rowOperations = mapNouns((noun) => ({
   delete: operationNamed(`delete${noun}`),
 }));
 
-/** The operation that lists the rows of a noun. */
-export function listOperationOf(noun: Noun): RestOperation {
-  return rowOperations[noun].list;
-}
-
 /** The values of events to list: those of the property `key`, in events of the name `event_name`. */
 export interface ValuesQuery {
   readonly key: string | undefined;

@@ -24,14 +24,14 @@ export async function checkUpstream(upstream: UpstreamResources): Promise<string
   return explained(reason, placeOf(error));
 }
 
-/** Why the API did not answer. */
+/** The failure of the API to answer. */
 interface Failure {
   readonly reason: FailureReason;
   /** Undefined if a server answered. */
   readonly error?: unknown;
 }
 
-/** Why the API did not answer; undefined if it did. */
+/** The failure of the API to answer; undefined if it answered. */
 function askOnce({ transport, prefix, maxBodyBytes }: UpstreamResources): Promise<Failure | undefined> {
   const { promise, resolve } = Promise.withResolvers<Failure | undefined>();
   const headers = { accept: 'application/json', 'accept-encoding': acceptedCodings };

@@ -1,7 +1,6 @@
-import type { OperationCache } from './cache/operation-cache.ts';
-import type { AnswerKind } from './cache/rest-cache.ts';
 import type { CallSpans, TraceContext } from './call-spans.ts';
 import type { Caller } from './caller.ts';
+import type { OperationEpoch } from './epochs.ts';
 import { UpstreamError } from './errors.ts';
 import { type OnEnd, type OperationCalls, statusOf } from './operation-calls.ts';
 import type { OperationDeadline } from './operation-deadline.ts';
@@ -23,13 +22,16 @@ export interface CallingOperation {
   readonly spans?: CallSpans | undefined;
   /** True if no client waits for its calls. */
   readonly isBackground?: boolean;
-  /** Its view of the cache; undefined if nothing is cached. */
-  readonly cache?: OperationCache | undefined;
+  /** The epoch that it began under; undefined if there are none. Its reads are shared under the same one only. */
+  readonly epoch?: OperationEpoch | undefined;
 }
 
 /** REST calls in the name of one caller, before one operation's deadline. All fail with an UpstreamError. */
 export interface RestClient {
-  /** The JSON that a GET answers. `target` is the path with its query. Equal reads in flight are one call. */
+  /**
+   * The JSON that a GET answers. `target` is the path with its query. Equal reads in flight are one call. A page may have more
+   * rows than `target` asks for.
+   */
   readonly getJson: (operation: RestOperation, target: string) => Promise<unknown>;
   /** The text that a GET answers as `text/csv`. */
   readonly getCsv: (operation: RestOperation, target: string) => Promise<string>;
@@ -37,9 +39,11 @@ export interface RestClient {
   readonly write: (operation: RestOperation, target: string, body?: unknown) => Promise<unknown>;
 }
 
+/** Called with the value that a response holds, once for all operations that share the read. */
+export type OnResponse = (value: unknown, response: DecodedResponse) => void;
+
 /** The request headers and the decoder of reads of one media type, and its reads in flight. */
 interface ReadFormat<T> {
-  readonly kind: AnswerKind;
   readonly accept: string;
   readonly decode: (response: DecodedResponse) => T;
   readonly inFlight: SingleFlight<UpstreamCall<T>>;
@@ -75,14 +79,14 @@ export class CallerClient implements RestClient, CallOwner {
     return this.#operation.spans;
   }
 
-  getJson(operation: RestOperation, target: string): Promise<unknown> {
+  getJson(operation: RestOperation, target: string, onResponse?: OnResponse): Promise<unknown> {
     this.#jsonHeaders ??= this.#headers(this.#shared.json.accept);
-    return this.#read(this.#shared.json, operation, target, this.#jsonHeaders);
+    return this.#read(this.#shared.json, operation, target, this.#jsonHeaders, onResponse);
   }
 
-  getCsv(operation: RestOperation, target: string): Promise<string> {
+  getCsv(operation: RestOperation, target: string, onResponse?: OnResponse): Promise<string> {
     const { csv } = this.#shared;
-    return this.#read(csv, operation, target, this.#headers(csv.accept));
+    return this.#read(csv, operation, target, this.#headers(csv.accept), onResponse);
   }
 
   write(
@@ -117,12 +121,13 @@ export class CallerClient implements RestClient, CallOwner {
     operation: RestOperation,
     target: string,
     headers: Readonly<Record<string, string>>,
+    onResponse: OnResponse | undefined,
   ): Promise<T> {
-    const { calls, deadline, cache } = this.#operation;
+    const { calls, deadline, epoch } = this.#operation;
     calls.touch(operation.surface);
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
     const { inFlight } = format;
-    const sharedBy = cache === undefined ? this.caller.sharingKey : cache.epoch;
+    const sharedBy = epoch === undefined ? this.caller.sharingKey : epoch.name;
     const running = inFlight.find(sharedBy, target);
     if (running !== undefined) return this.#join(running, target);
     const refusal = this.#refusal();
@@ -132,7 +137,7 @@ export class CallerClient implements RestClient, CallOwner {
       target,
       headers,
       isWrite: false,
-      decode: cache === undefined ? format.decode : cache.keeping(format, operation, target),
+      decode: onResponse === undefined ? format.decode : heard(format.decode, onResponse),
     });
     inFlight.add(sharedBy, target, call);
     const answer = call.join(this.#operation);
@@ -163,6 +168,15 @@ export class CallerClient implements RestClient, CallOwner {
       accept,
     };
   }
+}
+
+/** A decoder whose values a listener hears of. */
+function heard<T>(decode: ReadFormat<T>['decode'], onResponse: OnResponse): ReadFormat<T>['decode'] {
+  return (response) => {
+    const value = decode(response);
+    onResponse(value, response);
+    return value;
+  };
 }
 
 function reportEnd(answer: Promise<unknown>, ended: OnEnd): void {

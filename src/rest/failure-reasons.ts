@@ -3,8 +3,9 @@ import { ProxyFailure } from './transport/pools.ts';
 import { TransportError } from './transport/transport.ts';
 
 /**
- * Why a call has no answer of the API, in a word that an operator can look up: the code of Node's, OpenSSL's or undici's
- * error if it is one of these, else one of our own. The set is closed, so that it can label metrics.
+ * The reason for which a call has no answer of the API, in a word that an operator can look up: the code of Node's,
+ * OpenSSL's or undici's error if it is one of these, else one of our own. The set is closed, so that it can label
+ * metrics.
  */
 export type FailureReason = keyof typeof meanings;
 
@@ -89,7 +90,7 @@ function proxyFailureIn(error: unknown): ProxyFailure | undefined {
   return error instanceof Error && error.cause !== undefined ? proxyFailureIn(error.cause) : undefined;
 }
 
-/** The reason of a failed call; undefined if the API answered it and refused what was asked. */
+/** The reason of a failed call; undefined if the API answered it with a refusal. */
 export function reasonOf(error: unknown): FailureReason | undefined {
   if (error instanceof TransportError) return reasonOfTransport(error);
   if (!(error instanceof UpstreamError)) return 'OTHER';

@@ -2,7 +2,7 @@ import { isLater, isSameInstant } from './instants.ts';
 import { type Boundary, boundaryOfStart, type Position, positionByTime } from './positions.ts';
 import type { Row } from './values.ts';
 
-/** A page that was read, and what its list is narrowed to in time. */
+/** A page that was read, and the span of time of its list. */
 export interface PageRead {
   readonly at: Position;
   readonly filter: { readonly before?: string | undefined; readonly after?: string | undefined } | undefined;
@@ -10,7 +10,7 @@ export interface PageRead {
   readonly count: number | undefined;
 }
 
-/** Where a list goes on behind a page. */
+/** The continuation of a list behind a page. */
 export interface Next {
   /** Undefined at the end of the list. */
   readonly position: Position | undefined;
@@ -54,7 +54,7 @@ function positionIn(next: string, read: PageRead): Position | undefined {
   // The newest rows come first, so that a later `before` would walk in a circle.
   const isSame = before === from.before || isSameInstant(before, from.before);
   if (isLater(before, from.before) || (isSame && isLater(from.after, after))) return undefined;
-  // Keyset: the deployment keeps the old offset in the query, which would skip rows behind the new time.
+  // Keyset: the hosted service keeps the old offset in the query, which would skip rows behind the new time.
   if (!isSame) return positionBefore({ offset: 0, before, after }, read);
   if (after !== from.after) return { offset: 0, before, after };
   const offset = Number(query.get('offset') ?? Number.NaN);
@@ -71,7 +71,7 @@ function positionBehind(offset: number, { at, rows }: PageRead): Position | unde
   return { ...at, offset: rows.length > 0 ? at.offset + rows.length : offset };
 }
 
-/** Where a list goes on that names a moment to go on before. */
+/** The continuation of a list that names a moment to go on before. */
 function positionBefore(named: Position, { at, filter, rows }: PageRead): Position {
   if (isLater(rows.at(-1)?.['timestamp'], named.before)) return named;
   const { boundary = filter?.before === undefined ? boundaryOfStart(at, rows) : undefined } = at;
@@ -89,8 +89,8 @@ function isBehind(boundary: Boundary | undefined, other: Boundary | undefined): 
 }
 
 /**
- * Where a list goes on whose `before` includes that moment: a page that holds nothing else cannot move on by time, so
- * it is counted through.
+ * The continuation of a list whose `before` includes that moment. A page of this moment only cannot move on by time, so
+ * its rows are counted.
  */
 function withinInstant(instant: string | undefined, rows: readonly Row[], at: Position): Position | undefined {
   if (rows.length === 0 || !rows.every(({ timestamp }) => isSameInstant(timestamp, instant))) return undefined;

@@ -23,7 +23,16 @@ export interface MadeCall {
   readonly cache?: 'hit' | 'stale';
 }
 
+/** Facts about a kept answer beside its value. Times in milliseconds, on the clock of what keeps it. */
+export interface AnswerSource {
+  readonly noun: string;
+  /** The time at which the upstream gave it. */
+  readonly readAt: number;
+  readonly freshUntil: number;
+}
+
 const none: ReadonlySet<Surface> = new Set();
+const noSources: readonly AnswerSource[] = [];
 
 /** Called with how a call ended. */
 export type OnEnd = (status: number | undefined) => void;
@@ -36,8 +45,9 @@ export class OperationCalls {
   #surfaces: Set<Surface> | undefined;
   #reserved = 0;
   #made = 0;
-  #cached = 0;
+  #sources: AnswerSource[] | undefined;
   #stale = 0;
+  #freshUntil = Number.POSITIVE_INFINITY;
   /** The latest wave with a call that has ended. */
   #ended = 0;
   #isAnswered = false;
@@ -69,12 +79,25 @@ export class OperationCalls {
 
   /** Reads that the cache answered, stale ones included. */
   get cached(): number {
-    return this.#cached;
+    return this.#sources?.length ?? 0;
   }
 
   /** Those of them whose answers were stale. */
   get stale(): number {
     return this.#stale;
+  }
+
+  /** Facts about the kept answers that it was given, if they were fresh and it wanted to make no call; else none. */
+  get sources(): readonly AnswerSource[] {
+    const isAll = this.#stale === 0 && this.#surfaces === undefined;
+    return isAll ? (this.#sources ?? noSources) : noSources;
+  }
+
+  /**
+   * The time until which all answers that it was given stay fresh. Answers of nouns that are not kept do not limit it.
+   */
+  get freshUntil(): number {
+    return this.#freshUntil;
   }
 
   /** The surfaces of the calls that it wanted to make, whether these went out, were shared or refused. */
@@ -106,15 +129,27 @@ export class OperationCalls {
     return this.#isTraced ? this.#trace(method, path, false, failure) : ignored;
   }
 
+  /** Takes back a call that was given up before a connection took it. */
+  withdraw(): void {
+    this.#made -= 1;
+  }
+
   /** Notes a call in flight that the operation joins. */
   share(path: string): OnEnd {
     return this.#isTraced ? this.#trace('GET', path, true) : ignored;
   }
 
+  /** Notes that the answer to a call will be fresh until a time at least, whichever operation's call reads it. */
+  limitFreshness(freshUntil: number): void {
+    if (freshUntil < this.#freshUntil) this.#freshUntil = freshUntil;
+  }
+
   /** Notes a read that the cache answers. */
-  reuse(path: string, cache: 'hit' | 'stale'): void {
-    this.#cached += 1;
+  reuse(path: string, source: AnswerSource, cache: 'hit' | 'stale'): void {
+    this.#sources ??= [];
+    this.#sources.push(source);
     if (cache === 'stale') this.#stale += 1;
+    this.limitFreshness(source.freshUntil);
     if (!this.#isTraced) return;
     const wave = this.#ended + 1;
     this.#calls.push({ method: 'GET', path, status: 200, milliseconds: 0, wave, shared: false, cache });

@@ -1,7 +1,7 @@
 import { UpstreamError } from './errors.ts';
 import type { KeptBody } from './transport/body-room.ts';
 
-/** Why an operation ended before its calls did. */
+/** The reason for which an operation ended before its calls. */
 export type EndReason =
   // Its total deadline passed.
   | 'deadline'
@@ -85,19 +85,25 @@ export class OperationDeadline {
 
   /**
    * Keeps the value of a body until the operation is finished. Returns false, and ends the operation, if it exceeds the
-   * limit. Of a body that is also kept elsewhere, only the share that the operation wants counts.
+   * limit.
    */
-  keep(body: KeptBody, limit: number, share = 1): boolean {
-    const count = this.#keptBytes + Math.ceil(body.bytes * share);
+  keep(body: KeptBody, limit: number): boolean {
+    if (this.count(body.bytes, limit) !== undefined) return false;
+    body.hold();
+    this.#bodies.push(body);
+    return true;
+  }
+
+  /** Counts a value that the operation uses. Returns the error that ends the operation if it exceeds the limit. */
+  count(bytes: number, limit: number): UpstreamError | undefined {
+    const count = this.#keptBytes + bytes;
     if (count > limit) {
       this.bodyExcess ??= { count, limit };
       this.end('limit');
-      return false;
+      return this.#ended;
     }
-    body.hold();
-    this.#bodies.push(body);
     this.#keptBytes = count;
-    return true;
+    return undefined;
   }
 
   /** Ends the operation because its answer is complete. Calls in flight for it end, and later calls fail at once. */

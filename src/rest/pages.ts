@@ -17,7 +17,7 @@ export interface EventQuery {
   readonly where?: string | undefined;
 }
 
-/** One list: a collection and, for events, what it is narrowed to. Windows of the same list can share pages. */
+/** One list: a collection and, for events, its filter. Windows of the same list can share pages. */
 export interface ListRef extends Collection {
   readonly filter?: EventQuery | undefined;
   /** The form that it is read in, unless that is pages of rows of the collection. A cursor of one form is refused by another. */
@@ -29,7 +29,7 @@ export interface RestPage {
   readonly rows: readonly Row[];
   /** Rows of the whole list; undefined if REST does not count (events) or counts nonsense. */
   readonly count: number | undefined;
-  /** Where the page behind this one starts; undefined at the end of the list, which `next` decides and nothing else. */
+  /** The start of the page behind this one; undefined at the end of the list, which `next` decides and nothing else. */
   readonly next: Position | undefined;
   /** True if the upstream's `next` did not lead on, so that rows are counted on. */
   readonly isStuck: boolean;

@@ -2,7 +2,7 @@ import { inUtc, isLater, isSameInstant, secondAfter } from './instants.ts';
 import { idText, type Row } from './values.ts';
 
 /**
- * Where in a list a page starts. Lists with a count are walked by `offset`; events by time, `before` and `after`
+ * The start of a page in a list. Lists with a count are walked by `offset`; events by time, `before` and `after`
  * standing in for the filter's own, and `offset` counting from there.
  */
 export interface Position {

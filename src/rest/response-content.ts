@@ -33,7 +33,7 @@ export function writtenJson(response: DecodedResponse): unknown {
 }
 
 /**
- * The JSON that a delete answered, if it is JSON. Only its status matters; known deployments answer with and without a body.
+ * The JSON that a delete answered, if it is JSON. Only its status matters: the hosted service answers with and without a body.
  * A proxy's page with status 200 is no answer to a delete, and throws.
  */
 export function deletedJson(response: DecodedResponse): unknown {

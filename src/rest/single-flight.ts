@@ -66,7 +66,7 @@ export class SingleFlight<Work extends SharedWork<object>> {
 
   #dropIdle(): void {
     for (const [key, works] of this.#byKey) if (works.size === 0) this.#byKey.delete(key);
-    // Twice what is left, so that keys with work are not looked through for every new one.
+    // Twice the number that is left, so that a new key does not lead to another sweep at once.
     this.#sweepAt = Math.max(mostIdle, 2 * this.#byKey.size);
   }
 }

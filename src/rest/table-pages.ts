@@ -8,12 +8,12 @@ import { isObject } from './values.ts';
 /** A page of a list whose rows need have neither ids nor times: as CSV, or as `select` gives them. */
 export interface TablePage<Content> {
   readonly content: Content;
-  /** Where the list goes on behind the page, its rows counted; undefined if it has none. */
+  /** The continuation of the list behind the page, with its rows counted; undefined if there is none. */
   readonly end: Position | undefined;
   readonly hasNext: boolean;
 }
 
-/** Where a page of a table starts: by offset, and before a moment if one is known. */
+/** The start of a page of a table: by offset, and before a moment if one is known. */
 type At = Pick<Position, 'offset' | 'before'>;
 
 /**

@@ -79,11 +79,18 @@ export class TenantClient implements RestClient {
   }
 
   async #checked<T>(operation: RestOperation, target: string, send: () => Promise<T>): Promise<T> {
-    if (!reachesTarget(this.#tenant.reach, operation.method, target)) throw this.#held.stopped(this.#tenant, operation);
+    if (!this.#reaches(operation, target)) throw this.#held.stopped(this.#tenant, operation);
     try {
       return await send();
     } catch (error) {
       throw isUnauthenticated(error) ? this.#held.refused(this.#tenant, error) : error;
     }
+  }
+
+  /** A read may go wherever the tenant reaches, a write wherever one of its mutations does. */
+  #reaches({ method }: RestOperation, target: string): boolean {
+    const { reach, mutations } = this.#tenant;
+    const reaches = method === 'GET' ? [reach] : [...mutations.values()];
+    return reaches.some((one) => reachesTarget(one, method, target));
   }
 }

@@ -1,9 +1,10 @@
 import type { CallBudget } from './budget/call-budget.ts';
-import { type CacheOptions, RestCache } from './cache/rest-cache.ts';
-import { CachedClient } from './cached-client.ts';
+import { AnswerCache, type CacheOptions } from './cache/answer-cache.ts';
+import { CachedClient } from './cache/cached-client.ts';
 import type { Caller } from './caller.ts';
 import { checkUpstream } from './check-upstream.ts';
 import { CallerClient, type CallingOperation, type RestClient, type Shared } from './client.ts';
+import { OperationEpoch, type Reuse } from './epochs.ts';
 import { UpstreamError } from './errors.ts';
 import {
   createUpstreamResources,
@@ -30,13 +31,15 @@ export interface Upstream {
   readonly heldKeyFaults: HeldKeyFaults;
   /** REST calls that were sent, by tenant. */
   readonly callsByTenant: ReadonlyMap<string, number>;
-  /** Asks the upstream once, without a key. Resolves to a phrase that says what came; never rejects. */
+  /** Asks the upstream once, without a key. Resolves to a phrase about its answer; never rejects. */
   readonly check: () => Promise<string>;
   /** Sends later calls by this route; those in flight end as they began. */
   readonly reroute: (route: Route) => void;
   readonly close: () => Promise<void>;
   /** The cache of answers; undefined if nothing is cached. */
-  readonly cache: RestCache | undefined;
+  readonly cache: AnswerCache | undefined;
+  /** The epoch that an operation of a caller begins under; undefined if there are none. */
+  readonly epochOf: ((caller: Caller, reuse: Reuse) => OperationEpoch | Promise<OperationEpoch>) | undefined;
 }
 
 /** The time after its start in which a read may be joined, in milliseconds. An older read may never be answered. */
@@ -49,21 +52,22 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
   const window = { joinWindowMs, now };
   const shared: Shared = {
     upstream,
-    json: { kind: 'json', accept: 'application/json', decode: jsonOf, inFlight: new SingleFlight(window) },
-    csv: { kind: 'csv', accept: 'text/csv', decode: csvOf, inFlight: new SingleFlight(window) },
+    json: { accept: 'application/json', decode: jsonOf, inFlight: new SingleFlight(window) },
+    csv: { accept: 'text/csv', decode: csvOf, inFlight: new SingleFlight(window) },
   };
   const held = new HeldKeys(options.log);
-  const cache = caching && new RestCache(caching);
+  const cache = caching && new AnswerCache(caching);
   const clientOf = clientsWith(shared, cache);
   const narrow = ({ tenant }: Caller, client: RestClient): RestClient =>
     tenant === undefined ? client : new TenantClient(client, tenant, held);
+  const refusalOf = (caller: Caller | undefined): UpstreamError | undefined => {
+    if (caller === undefined) return new UpstreamError('UNAUTHENTICATED');
+    const error = upstream.keys.errorOf(caller.sharingKey);
+    return error === undefined || caller.tenant === undefined ? error : keyUnavailable(error);
+  };
   return {
     clientFor: (caller, operation) => (caller ? narrow(caller, clientOf(caller, operation)) : anonymousClient),
-    refusalOf: (caller) => {
-      if (caller === undefined) return new UpstreamError('UNAUTHENTICATED');
-      const error = upstream.keys.errorOf(caller.sharingKey);
-      return error === undefined || caller.tenant === undefined ? error : keyUnavailable(error);
-    },
+    refusalOf,
     heldKeyFaults: held.faults,
     callsByTenant: upstream.counts.byTenant,
     isAccepted: (caller) => upstream.keys.isProven(caller),
@@ -73,20 +77,27 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     reroute: (route) => transport.reroute(route),
     close: () => transport.close(),
     cache,
+    // Nothing is shared with a caller who may read nothing, or remembered.
+    epochOf:
+      cache &&
+      ((caller, reuse) =>
+        refusalOf(caller) === undefined ? cache.open(caller, reuse) : new OperationEpoch(undefined, 'none')),
   };
 }
 
-/** Makes the client of each operation: one that caches if the operation has a part of the cache. */
+/** Makes the client of each operation: one with the cache if the operation has begun under an epoch. */
 function clientsWith(
   shared: Shared,
-  cache: RestCache | undefined,
+  cache: AnswerCache | undefined,
 ): (caller: Caller, operation: CallingOperation) => RestClient {
   return (caller, operation) => {
-    const { cache: own } = operation;
-    if (cache === undefined || own === undefined) return new CallerClient(shared, caller, operation);
+    const { epoch } = operation;
+    if (cache === undefined || epoch === undefined) return new CallerClient(shared, caller, operation);
     const createClient = (calling: CallingOperation): CallerClient => new CallerClient(shared, caller, calling);
-    const caching = { ...operation, cache: own };
-    return new CachedClient({ cache, upstream: shared.upstream, caller, operation: caching, createClient });
+    return new CachedClient({
+      ...{ cache, upstream: shared.upstream, caller, createClient },
+      operation: { ...operation, epoch },
+    });
   };
 }
 

@@ -4,6 +4,7 @@ import { answerHeaders } from '../http/response.ts';
 import type { Purge, PurgeTarget } from '../rest/cache/purge.ts';
 import { isObject } from '../rest/values.ts';
 import type { Usage } from '../telemetry/client-usage.ts';
+import { closeAfter } from './connections.ts';
 
 /** The functions that operators may use over HTTP, and the token that they need. */
 export interface AdminOptions {
@@ -32,7 +33,10 @@ interface AdminAnswer {
   readonly body: object;
 }
 
-/** Serves operators who send the token. A request without the token is refused without reading anything else of it. */
+/**
+ * Serves operators who send the token. A request without the token is refused, and its connection closed, without waiting
+ * for its body.
+ */
 export function createAdminEndpoint({ token, usage, purge }: AdminOptions): AdminEndpoint {
   const paths: Readonly<Record<string, AdminPath>> = {
     '/admin/usage': { method: 'GET', answer: async () => ({ status: 200, body: await usage() }) },
@@ -42,6 +46,7 @@ export function createAdminEndpoint({ token, usage, purge }: AdminOptions): Admi
   return (request, response) => {
     if (!isAuthorized(request, token())) {
       response.setHeader('www-authenticate', 'Bearer');
+      closeAfter(response);
       return sendJson(response, 401, errorOf('expected Authorization: Bearer with the token in ADMIN_TOKEN_FILE'));
     }
     if (!takesOneMore()) {

@@ -116,6 +116,24 @@ export class Connections {
     for (const { latest } of this.#open.values()) if (latest !== undefined) closeAfter(latest);
   }
 
+  /**
+   * Closes the oldest connection that has sent no complete request; if there is none, the oldest one without a request in
+   * work. False if all have one.
+   */
+  closeOneIdle(): boolean {
+    const silent = this.#firstWith((latest) => latest === undefined);
+    const socket = silent ?? this.#firstWith((latest) => latest?.writableFinished === true);
+    if (socket === undefined) return false;
+    this.#open.delete(socket);
+    socket.destroy();
+    return true;
+  }
+
+  #firstWith(matches: (latest: ServerResponse | undefined) => boolean): Socket | undefined {
+    for (const [socket, { latest }] of this.#open) if (matches(latest)) return socket;
+    return undefined;
+  }
+
   /** Closes the connections whose clients read their answers too slowly. */
   closeSlowReaders(now: number): void {
     for (const [socket, { oldest, reader }] of this.#open) {

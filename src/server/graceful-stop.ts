@@ -31,8 +31,8 @@ const emptyLooks = 4;
 const longestLookMs = 1000;
 
 /**
- * The time for which connections without a request stay open once no new one can come, in milliseconds: their clients may
- * be about to send one.
+ * The time in milliseconds for which idle connections stay open after the port is closed: a client may be about to send
+ * a request.
  */
 const lastWordMs = 1000;
 

@@ -53,6 +53,9 @@ const mostConnections = 10_000;
 /** The most connections to the port of metrics, if metrics have one. */
 const mostScrapers = 100;
 
+/** Scrapers and operators are near and send little, so their requests have to arrive sooner than those of clients. */
+const scraperLimits = { ...httpLimits, headersTimeout: 5000, requestTimeout: 5000 } as const;
+
 const readerLimits: ReaderLimits = { graceMs: 30_000, bytesPerSecond: 131_072 };
 
 /** The number of checks for slow readers within the grace period. */
@@ -111,12 +114,25 @@ export async function startMetricsServer(
   { port, host, compression = false, admin }: MetricsServerOptions,
 ): Promise<() => void> {
   const endpoint = createMetricsEndpoint(metrics, compression);
-  const server = createServer(httpLimits, (request, response) => {
-    if (request.url === '/metrics') endpoint(request, response);
-    else if (request.url?.startsWith('/admin/') === true && admin !== undefined) admin(request, response);
-    else response.writeHead(404).end();
+  const server = createServer(scraperLimits);
+  const connections = new Connections(
+    readerLimits,
+    (request, response) => {
+      if (request.url === '/metrics') endpoint(request, response);
+      else if (request.url?.startsWith('/admin/') === true && admin !== undefined) admin(request, response);
+      else response.writeHead(404).end();
+    },
+    metrics.refused,
+  );
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => connections.take(request, response));
+  server.on('connection', (socket) => {
+    if (connections.size >= mostScrapers) {
+      metrics.refused('connections');
+      // Anyone may connect here, so that a newcomer, perhaps the scraper, gets the place of one that asks nothing.
+      if (!connections.closeOneIdle()) return void socket.destroy();
+    }
+    connections.add(socket);
   });
-  limitConnections(server, mostScrapers, metrics.refused);
   await listen(server, port, host);
   return () => {
     server.close();

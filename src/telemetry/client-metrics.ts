@@ -1,11 +1,10 @@
-import type { Registry } from 'prom-client';
 import type { ClientUsage } from './client-usage.ts';
-import { counter } from './instruments.ts';
+import { counter, type Instruments } from './instruments.ts';
 
-/** Measures which clients there are, and which of them use what is deprecated. */
-export function measureClients(registers: Registry[], usage: ClientUsage): void {
+/** Counts operations by client, and those that use deprecated fields or arguments. */
+export function measureClients(instruments: Instruments, usage: ClientUsage): void {
   counter(
-    registers,
+    instruments,
     'gateway_client_operations_total',
     'Operations by the name and version that their client gives itself, and by whether they were answered without errors.',
     ['client', 'version', 'result'],
@@ -23,7 +22,7 @@ export function measureClients(registers: Registry[], usage: ClientUsage): void 
     },
   );
   counter(
-    registers,
+    instruments,
     'gateway_deprecated_uses_total',
     'Operations that used a deprecated field or argument, by its schema coordinate and the name of the client.',
     ['coordinate', 'client'],

@@ -33,7 +33,7 @@ export interface Usage {
   readonly operations: readonly UsageRow[];
   readonly deprecated: readonly DeprecatedUse[];
   /**
-   * REST calls outside finished operations: polls of streams, refreshes of the cache, and calls of operations still under
+   * REST calls outside finished operations: polls of streams, refreshes of kept answers, and calls of operations still under
    * way.
    */
   readonly otherRestCalls: number;
@@ -56,6 +56,18 @@ interface Client {
   readonly version: string;
 }
 
+/** A client that does not name itself. */
+const nameless: Client = { client: '', version: '' };
+
+/** What is counted, with the time of the last one in milliseconds since 1970: a text of it would cost more than the rest. */
+interface CountedRow extends Omit<UsageRow, 'lastAt'> {
+  lastMs: number;
+}
+
+interface CountedUse extends Omit<DeprecatedUse, 'lastAt'> {
+  lastMs: number;
+}
+
 /**
  * Counts operations by client. Any caller may send any client name, so a new row is added only for an operation without
  * errors that has made REST calls: its key is valid.
@@ -63,8 +75,10 @@ interface Client {
 export class ClientUsage {
   readonly #sentCalls: () => number;
   readonly #clients = new Map<string, Client>();
-  readonly #rows = new Map<string, UsageRow>();
-  readonly #deprecated = new Map<string, DeprecatedUse>();
+  readonly #rows: CountedRow[] = [];
+  /** The rows by client, operation and document: to look one up makes nothing. */
+  readonly #rowsOf = new Map<Client, Map<string, Map<string | null, CountedRow>>>();
+  readonly #deprecated = new Map<string, CountedUse>();
 
   #operationCalls = 0;
   #mergedCalls = 0;
@@ -75,34 +89,50 @@ export class ClientUsage {
   }
 
   /** Counts an operation that has been answered now. */
-  add({ client = '', clientVersion = '', operationName, document, codes, calls, deprecated }: OperationReport): void {
-    const lastAt = new Date().toISOString();
+  add({
+    client = '',
+    clientVersion: version = '',
+    operationName: operation = 'anonymous',
+    document,
+    codes,
+    calls,
+    deprecated,
+  }: OperationReport): void {
+    const lastMs = Date.now();
     const errors = codes.length > 0 ? 1 : 0;
     const isGood = errors === 0 && calls > 0;
     this.#operationCalls += calls;
-    const named = this.#clientOf({ client, version: clientVersion }, isGood);
-    const operation = operationName ?? 'anonymous';
-    this.#count(
-      { ...named, operation, document: document ?? null, operations: 1, errors, restCalls: calls, lastAt },
-      isGood,
-    );
-    for (const coordinate of deprecated ?? []) this.#countDeprecated({ ...named, coordinate, uses: 1, lastAt });
+    const named = this.#clientOf({ client, version }, isGood);
+    const row = this.#rowOf(named, operation, document ?? null, isGood);
+    row.operations += 1;
+    row.errors += errors;
+    row.restCalls += calls;
+    row.lastMs = lastMs;
+    for (const coordinate of deprecated ?? []) this.#countDeprecated({ ...named, coordinate, uses: 1, lastMs });
   }
 
-  /** Adds what another process has counted. */
+  /** Adds the counts of another process. */
   merge({ operations, deprecated, otherRestCalls }: Usage): void {
     this.#mergedCalls += otherRestCalls;
-    for (const row of operations) this.#count({ ...row, ...this.#clientOf(row, true) }, true);
-    for (const use of deprecated) this.#countDeprecated({ ...use, ...this.#clientOf(use, true) });
+    for (const more of operations) {
+      const row = this.#rowOf(this.#clientOf(more, true), more.operation, more.document, true);
+      row.operations += more.operations;
+      row.errors += more.errors;
+      row.restCalls += more.restCalls;
+      row.lastMs = Math.max(row.lastMs, Date.parse(more.lastAt));
+    }
+    for (const { lastAt, ...use } of deprecated)
+      this.#countDeprecated({ ...use, ...this.#clientOf(use, true), lastMs: Date.parse(lastAt) });
   }
 
   all(): Usage {
     const otherRestCalls = Math.max(this.#sentCalls() - this.#operationCalls, 0) + this.#mergedCalls;
-    return { operations: [...this.#rows.values()], deprecated: [...this.#deprecated.values()], otherRestCalls };
+    const deprecated = [...this.#deprecated.values()].map(withText);
+    return { operations: this.#rows.map(withText), deprecated, otherRestCalls };
   }
 
   #clientOf({ client, version }: Client, mayBegin: boolean): Client {
-    if (client === '') return { client, version: '' };
+    if (client === '') return nameless;
     const name = `${client}\n${version}`;
     const known = this.#clients.get(name);
     if (known !== undefined) return known;
@@ -112,34 +142,35 @@ export class ClientUsage {
     return named;
   }
 
-  #count(more: UsageRow, mayBegin: boolean): void {
-    const name = [more.client, more.version, more.operation, more.document].join('\n');
-    const row = this.#rows.get(name) ?? (mayBegin && this.#rows.size < mostRows ? undefined : this.#otherOf(more));
-    if (row === undefined) return void this.#rows.set(name, { ...more });
-    row.operations += more.operations;
-    row.errors += more.errors;
-    row.restCalls += more.restCalls;
-    if (more.lastAt > row.lastAt) row.lastAt = more.lastAt;
-  }
-
-  /** There are at most so many of these as there are clients. */
-  #otherOf({ client, version, lastAt }: UsageRow): UsageRow {
-    const name = [client, version, 'other', null].join('\n');
-    const known = this.#rows.get(name);
+  /** The row of an operation, or the client's row of other operations. There are at most so many of these as clients. */
+  #rowOf(named: Client, operation: string, document: string | null, mayBegin: boolean): CountedRow {
+    const known = this.#rowsOf.get(named)?.get(operation)?.get(document);
     if (known !== undefined) return known;
-    const row = { client, version, operation: 'other', document: null, operations: 0, errors: 0, restCalls: 0, lastAt };
-    this.#rows.set(name, row);
+    const isOther = operation === 'other' && document === null;
+    if (!isOther && !(mayBegin && this.#rows.length < mostRows)) return this.#rowOf(named, 'other', null, mayBegin);
+    const row = { ...named, operation, document, operations: 0, errors: 0, restCalls: 0, lastMs: 0 };
+    this.#rows.push(row);
+    const operations = this.#rowsOf.get(named) ?? new Map<string, Map<string | null, CountedRow>>();
+    const documents = operations.get(operation) ?? new Map<string | null, CountedRow>();
+    this.#rowsOf.set(named, operations.set(operation, documents.set(document, row)));
     return row;
   }
 
   /** The schema has few deprecated fields, so their number is bounded by that of the clients. */
-  #countDeprecated(more: DeprecatedUse): void {
+  #countDeprecated(more: CountedUse): void {
     const name = [more.client, more.version, more.coordinate].join('\n');
     const known = this.#deprecated.get(name);
     if (known === undefined) return void this.#deprecated.set(name, { ...more });
     known.uses += more.uses;
-    if (more.lastAt > known.lastAt) known.lastAt = more.lastAt;
+    known.lastMs = Math.max(known.lastMs, more.lastMs);
   }
+}
+
+function withText<Counted extends { readonly lastMs: number }>({
+  lastMs,
+  ...row
+}: Counted): Omit<Counted, 'lastMs'> & { lastAt: string } {
+  return { ...row, lastAt: new Date(lastMs).toISOString() };
 }
 
 /** Sums the usage that several processes have counted. */

@@ -1,62 +1,101 @@
-import { type Aggregator, Counter, Gauge, Histogram, type HistogramConfiguration, type Registry } from 'prom-client';
+import type { Aggregator, Registry } from 'prom-client';
+import { latePackage } from '../late-packages.ts';
 import type { Distribution } from '../tally.ts';
+
+/** The metrics of one gateway. prom-client is loaded, and its objects are made, when they are first read. */
+export class Instruments {
+  readonly #waiting: ((registry: Registry) => void)[] = [];
+  #registry: Registry | undefined;
+
+  /** Adds a metric, by what makes it. */
+  add(make: (registry: Registry) => void): void {
+    this.#waiting.push(make);
+  }
+
+  /** The metrics as prom-client has them. */
+  read(): Registry {
+    this.#registry ??= new (latePackage('prom-client').Registry)();
+    for (const make of this.#waiting.splice(0)) make(this.#registry);
+    return this.#registry;
+  }
+}
 
 /** A counter that is kept elsewhere and read when it is asked for. */
 export function counter<L extends string>(
-  registers: Registry[],
+  instruments: Instruments,
   name: string,
   help: string,
   labelNames: L[],
   read: () => [Partial<Record<L, string>>, number][],
 ): void {
-  const metric = new Counter({
-    name,
-    help,
-    labelNames,
-    registers,
-    collect: () => {
-      metric.reset();
-      for (const [labels, value] of read()) metric.inc(labels, value);
-    },
+  instruments.add((registry) => {
+    const { Counter } = latePackage('prom-client');
+    const metric = new Counter({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      collect: () => {
+        metric.reset();
+        for (const [labels, value] of read()) metric.inc(labels, value);
+      },
+    });
   });
 }
 
 /** A gauge that is kept elsewhere and read when it is asked for. */
 export function gauge(
-  registers: Registry[],
+  instruments: Instruments,
   name: string,
   help: string,
   read: () => number,
   aggregator: Aggregator = 'sum',
 ): void {
-  const metric: Gauge = new Gauge({ name, help, registers, aggregator, collect: () => metric.set(read()) });
+  labelledGauge(instruments, name, help, [], aggregator, () => [[{}, read()]]);
 }
 
 /** The same with a value for each value of one label. */
 export function gauges(
-  registers: Registry[],
+  instruments: Instruments,
   name: string,
   help: string,
   label: string,
   aggregator: Aggregator,
   read: () => ReadonlyMap<string, number>,
 ): void {
-  const metric: Gauge = new Gauge({
-    name,
-    help,
-    labelNames: [label],
-    registers,
-    aggregator,
-    collect: () => {
-      metric.reset();
-      for (const [value, number] of read()) metric.set({ [label]: value }, number);
-    },
+  labelledGauge(instruments, name, help, [label], aggregator, () =>
+    [...read()].map(([value, number]) => [{ [label]: value }, number]),
+  );
+}
+
+/** The same with several labels. */
+export function labelledGauge(
+  instruments: Instruments,
+  name: string,
+  help: string,
+  labelNames: string[],
+  aggregator: Aggregator,
+  read: () => [Record<string, string>, number][],
+): void {
+  instruments.add((registry) => {
+    const { Gauge } = latePackage('prom-client');
+    const metric = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      aggregator,
+      collect: () => {
+        metric.reset();
+        for (const [labels, value] of read()) metric.set(labels, value);
+      },
+    });
   });
 }
 
 /** A histogram with at most one label that is kept elsewhere and read when it is asked for; without a label its value is ''. */
 export function histogram(
-  registers: Registry[],
+  instruments: Instruments,
   name: string,
   help: string,
   label: string | undefined,
@@ -64,12 +103,18 @@ export function histogram(
   read: () => ReadonlyMap<string, Distribution>,
 ): void {
   const labelNames = label === undefined ? [] : [label];
-  const metric = new KeptHistogram({ name, help, labelNames, registers: [] }, () =>
+  const values = (): readonly Sample[] =>
     [...read()].flatMap(([value, distribution]) =>
       samplesOf(name, Object.fromEntries(labelNames.map((one) => [one, value])), bounds, distribution),
-    ),
-  );
-  for (const register of registers) register.registerMetric(metric);
+    );
+  instruments.add((registry) => {
+    const { Histogram } = latePackage('prom-client');
+    const metric = new Histogram({ name, help, labelNames, registers: [] });
+    // Its own makes an object and a text for each value; what others have counted needs neither.
+    const getForPromString = (): Promise<unknown> =>
+      Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values: values() });
+    registry.registerMetric(Object.assign(metric, { getForPromString }));
+  });
 }
 
 /** One line of a histogram, as prom-client keeps it until it is asked for text or data. */
@@ -78,23 +123,6 @@ interface Sample {
   readonly sharedLabels: Readonly<Record<string, string>>;
   readonly labels: Record<string, string | number>;
   readonly value: number;
-}
-
-/** prom-client's own makes an object and a text for each value; this one asks for what others have counted. */
-class KeptHistogram extends Histogram {
-  readonly #described: { readonly name: string; readonly help: string };
-  readonly #read: () => readonly Sample[];
-
-  constructor(config: HistogramConfiguration<string>, read: () => readonly Sample[]) {
-    super(config);
-    this.#described = { name: config.name, help: config.help };
-    this.#read = read;
-  }
-
-  /** Where prom-client takes text and data from; its declarations leave it out. */
-  getForPromString(): Promise<unknown> {
-    return Promise.resolve({ ...this.#described, type: 'histogram', aggregator: 'sum', values: this.#read() });
-  }
 }
 
 /** The lines of one value of the label: each bucket with those below it, then sum and count. */

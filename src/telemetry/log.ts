@@ -103,7 +103,7 @@ export function createPlainLog(log: Logger, lines: Pick<Batches, 'defer'>): Log 
 export interface Batches extends DestinationStream {
   /** Takes a line that is made with others, before any that is written after it. */
   readonly defer: (make: () => string) => void;
-  /** Passes on what waits. */
+  /** Passes on the lines that wait. */
   readonly flush: () => void;
 }
 

@@ -1,35 +1,31 @@
-import { type Aggregator, collectDefaultMetrics, Registry } from 'prom-client';
+import type { Aggregator } from 'prom-client';
 import type { AuthResult } from '../auth/authenticator.ts';
 import type { Reloads } from '../follow-files.ts';
-import type { SavedCalls } from '../loaders/saved-calls.ts';
+import { latePackage } from '../late-packages.ts';
 import type { DocumentUses } from '../operation/persisted/uses.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { CountingState } from '../rest/budget/redis-counts.ts';
-import type { RestCache } from '../rest/cache/rest-cache.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
 import type { HeldKeyFaults } from '../rest/tenant-client.ts';
 import { measureBuild } from './build-metrics.ts';
 import { measureClients } from './client-metrics.ts';
 import { ClientUsage, type Usage } from './client-usage.ts';
-import { counter, gauge, gauges } from './instruments.ts';
+import { counter, gauge, gauges, Instruments } from './instruments.ts';
 import { createOperationMetrics, type OperationMetrics } from './operation-metrics.ts';
 import { type CountRefused, countRefusedRequests } from './refused-requests.ts';
 import { measureReloads, type Reloadable } from './reload-metrics.ts';
 import { measureRestCalls } from './rest-call-metrics.ts';
-import { measureCache, measureSavedCalls } from './saved-metrics.ts';
+import { measureSavedCalls, type Savers } from './saved-metrics.ts';
 import { measureTools } from './tool-metrics.ts';
 
 /** The sources of counters that other parts keep. */
-export interface MetricsSources {
+export interface MetricsSources extends Savers {
   readonly upstream: () => UpstreamHealth;
   readonly documents: DocumentUses;
   readonly shared: { readonly joined: number; readonly savedCalls: number };
-  readonly saved: SavedCalls;
   readonly drift: DriftWatch;
-  /** Undefined if nothing is cached. */
-  readonly cache: RestCache | undefined;
   /** Undefined without one. */
   readonly redis: SharedRedis | undefined;
   readonly budget: CallBudget | undefined;
@@ -78,32 +74,31 @@ export interface Measured {
 
 /** Makes the metrics of one gateway. */
 export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: MetricsSettings): Metrics {
-  const { upstream, documents, shared, saved, drift, cache, redis, budget } = sources;
-  const registry = new Registry();
-  const operations = createOperationMetrics([registry], maxUpstreamCalls);
+  const { upstream, documents, shared, drift, redis, budget } = sources;
+  const instruments = new Instruments();
+  const operations = createOperationMetrics(instruments, maxUpstreamCalls);
   const usage = new ClientUsage(() => upstream().calls.reduce((sum, { count }) => sum + count, 0));
-  measureClients([registry], usage);
-  counter([registry], 'gateway_shared_operations_total', 'Operations answered by an equal one under way.', [], () => [
+  measureClients(instruments, usage);
+  counter(instruments, 'gateway_shared_operations_total', 'Operations answered by an equal one under way.', [], () => [
     [{}, shared.joined],
   ]);
-  measureRestCalls([registry], upstream);
-  measureSavedCalls([registry], { upstream, shared, saved, cache });
+  measureRestCalls(instruments, upstream);
+  measureSavedCalls(instruments, sources);
   counter(
-    [registry],
+    instruments,
     'gateway_upstream_drift_total',
     'Answers of the upstream that differ from the OpenAPI document, of a sample, by route, column and kind.',
     ['route', 'column', 'kind'],
     () => drift.counts().map(({ count, ...series }) => [series, count]),
   );
-  if (cache !== undefined) measureCache([registry], cache);
-  measureDocuments([registry], documents);
-  if (redis !== undefined) measureRedis([registry], redis);
+  measureDocuments(instruments, documents);
+  if (redis !== undefined) measureRedis(instruments, redis);
   const counting = budget?.counting;
-  if (counting !== undefined) measureCounting([registry], counting);
+  if (counting !== undefined) measureCounting(instruments, counting);
   const reloads = new Map<Reloadable, Readonly<Reloads>>();
-  measureReloads([registry], reloads);
-  measureBuild([registry]);
-  collectDefaultMetrics({ register: registry });
+  measureReloads(instruments, reloads);
+  measureBuild(instruments);
+  instruments.add((register) => latePackage('prom-client').collectDefaultMetrics({ register }));
   return {
     ...operations,
     end: (operation) => {
@@ -115,15 +110,15 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
       usage.add(operation);
     },
     usage: () => Promise.resolve(usage.all()),
-    refused: countRefusedRequests([registry]),
-    contentType: registry.contentType,
-    measureAuth: (results, held) => measureAuth([registry], results, held),
+    refused: countRefusedRequests(instruments),
+    contentType: 'text/plain; version=0.0.4; charset=utf-8',
+    measureAuth: (results, held) => measureAuth(instruments, results, held),
     measureReloads: (what, counts) => void (counts && reloads.set(what, counts)),
-    measureCertificates: (expiries) => measureCertificates([registry], expiries),
-    measureTools: () => measureTools([registry]),
-    measureStreams: (live) => measureStreams([registry], live),
-    render: () => registry.metrics(),
-    snapshot: () => registry.getMetricsAsJSON(),
+    measureCertificates: (expiries) => measureCertificates(instruments, expiries),
+    measureTools: () => measureTools(instruments),
+    measureStreams: (live) => measureStreams(instruments, live),
+    render: () => instruments.read().metrics(),
+    snapshot: () => instruments.read().getMetricsAsJSON(),
   };
 }
 
@@ -133,13 +128,13 @@ interface StreamsMeasured {
   readonly tails: { readonly polls: number };
 }
 
-function measureStreams(registers: Registry[], { streams, tails }: StreamsMeasured): void {
-  gauge(registers, 'gateway_streams', 'Streams of subscriptions that are open.', () => streams.size);
-  counter(registers, 'gateway_stream_messages_total', 'Messages that subscriptions have sent.', [], () => [
+function measureStreams(instruments: Instruments, { streams, tails }: StreamsMeasured): void {
+  gauge(instruments, 'gateway_streams', 'Streams of subscriptions that are open.', () => streams.size);
+  counter(instruments, 'gateway_stream_messages_total', 'Messages that subscriptions have sent.', [], () => [
     [{}, streams.messages],
   ]);
   counter(
-    registers,
+    instruments,
     'gateway_stream_polls_total',
     'Times that the upstream was asked what is new, each for all who follow the same with the same key.',
     [],
@@ -147,9 +142,9 @@ function measureStreams(registers: Registry[], { streams, tails }: StreamsMeasur
   );
 }
 
-function measureCertificates(registers: Registry[], expiries: () => ReadonlyMap<string, number>): void {
+function measureCertificates(instruments: Instruments, expiries: () => ReadonlyMap<string, number>): void {
   gauges(
-    registers,
+    instruments,
     'gateway_certificate_expiry_timestamp_seconds',
     'When the first certificate of a file expires, in seconds since 1970, by the setting that names the file.',
     'setting',
@@ -171,29 +166,30 @@ const authLabels = {
   'no token': 'no_token',
   'invalid token': 'invalid_token',
   'unknown tenant': 'unknown_tenant',
+  'no role': 'no_role',
   unavailable: 'unavailable',
 } as const satisfies Record<AuthResult, string>;
 
 function measureAuth(
-  registers: Registry[],
+  instruments: Instruments,
   results: ReadonlyMap<AuthResult, number>,
   { heldKeyFaults: faults, callsByTenant }: HeldKeysMeasured,
 ): void {
-  counter(registers, 'gateway_tenant_rest_calls_total', 'REST calls sent, by tenant.', ['tenant'], () =>
+  counter(instruments, 'gateway_tenant_rest_calls_total', 'REST calls sent, by tenant.', ['tenant'], () =>
     [...callsByTenant].map(([tenant, count]) => [{ tenant }, count]),
   );
-  counter(registers, 'gateway_authentications_total', 'Requests, by what became of their token.', ['result'], () =>
+  counter(instruments, 'gateway_authentications_total', 'Requests, by what became of their token.', ['result'], () =>
     [...results].map(([result, count]) => [{ result: authLabels[result] }, count]),
   );
   counter(
-    registers,
+    instruments,
     'gateway_held_key_refusals_total',
     'REST calls for which the upstream did not take a key that the gateway holds.',
     [],
     () => [[{}, faults.refusedKeys]],
   );
   counter(
-    registers,
+    instruments,
     'gateway_reach_faults_total',
     'REST calls that were stopped because they would have left the reach of their tenant.',
     [],
@@ -201,24 +197,26 @@ function measureAuth(
   );
 }
 
-function measureDocuments(registers: Registry[], documents: DocumentUses): void {
+function measureDocuments(instruments: Instruments, documents: DocumentUses): void {
   const perDocument = (
     name: string,
     help: string,
     read: (use: { hits: number; errors: number; restCalls: number }) => number,
   ): void =>
-    counter(registers, name, help, ['document'], () => documents.all().map((use) => [{ document: use.id }, read(use)]));
+    counter(instruments, name, help, ['document'], () =>
+      documents.all().map((use) => [{ document: use.id }, read(use)]),
+    );
   perDocument('gateway_document_hits_total', 'Operations of a listed document.', ({ hits }) => hits);
   perDocument('gateway_document_errors_total', 'Answers with errors of a listed document.', ({ errors }) => errors);
   perDocument('gateway_document_rest_calls_total', 'REST calls of a listed document.', ({ restCalls }) => restCalls);
   gauge(
-    registers,
+    instruments,
     'gateway_documents_unused',
     'Listed documents that no client has asked for.',
     () => documents.all().filter(({ hits }) => hits === 0).length,
   );
   counter(
-    registers,
+    instruments,
     'gateway_automatic_documents_total',
     'Automatic persisted queries, by what became of them.',
     ['result'],
@@ -227,27 +225,27 @@ function measureDocuments(registers: Registry[], documents: DocumentUses): void 
 }
 
 /** Measures the connection of a process to Redis. */
-function measureRedis(registers: Registry[], redis: SharedRedis): void {
+function measureRedis(instruments: Instruments, redis: SharedRedis): void {
   counter(
-    registers,
+    instruments,
     'gateway_redis_failures_total',
     'Commands that Redis refused or did not answer in time.',
     ['command'],
     () => [...redis.failures].map(([command, value]) => [{ command }, value]),
   );
-  gauge(registers, 'gateway_redis_up', '1 if Redis can be asked, else 0.', () => (redis.isUp ? 1 : 0), 'min');
+  gauge(instruments, 'gateway_redis_up', '1 if Redis can be asked, else 0.', () => (redis.isUp ? 1 : 0), 'min');
 }
 
-function measureCounting(registers: Registry[], counting: () => CountingState): void {
+function measureCounting(instruments: Instruments, counting: () => CountingState): void {
   gauges(
-    registers,
+    instruments,
     'gateway_budget_mode',
     '1 for what decides on calls: redis for all gateways, or local for the part of this one.',
     'mode',
     'sum',
     () => modesOf(counting()),
   );
-  counter(registers, 'gateway_budget_lost_calls_total', 'Counted calls that Redis lost and got again.', [], () => [
+  counter(instruments, 'gateway_budget_lost_calls_total', 'Counted calls that Redis lost and got again.', [], () => [
     [{}, counting().lostCalls],
   ]);
 }
@@ -261,8 +259,8 @@ export async function countingMetrics(
   counting: () => CountingState,
   redis: MetricsSources['redis'],
 ): Promise<Snapshot> {
-  const registry = new Registry();
-  measureCounting([registry], counting);
-  if (redis !== undefined) measureRedis([registry], redis);
-  return registry.getMetricsAsJSON();
+  const instruments = new Instruments();
+  measureCounting(instruments, counting);
+  if (redis !== undefined) measureRedis(instruments, redis);
+  return instruments.read().getMetricsAsJSON();
 }

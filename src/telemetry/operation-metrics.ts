@@ -1,8 +1,7 @@
-import type { Registry } from 'prom-client';
 import { answerCodes } from '../operation/error-codes.ts';
 import type { OnOperation } from '../operation/operation-report.ts';
 import { Tally } from '../tally.ts';
-import { counter, gauge, histogram } from './instruments.ts';
+import { counter, gauge, histogram, type Instruments } from './instruments.ts';
 
 /** Counts operations. */
 export interface OperationMetrics {
@@ -25,15 +24,15 @@ const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 const usualCallBounds = [0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000];
 
 /** Makes the metrics of operations that may make so many REST calls each. */
-export function createOperationMetrics(registers: Registry[], maxUpstreamCalls: number): OperationMetrics {
+export function createOperationMetrics(instruments: Instruments, maxUpstreamCalls: number): OperationMetrics {
   const outcomes = new Map<string, number>(answerCodes.map((code) => [code, 0]));
   const listedOutcomes = new Map<string, ListedOutcome>();
   const state = { running: 0, plans: 0, unexpected: 0 };
   const durations = new Tally(durationBounds);
-  const addCalls = measureCalls(registers, maxUpstreamCalls);
-  measureDurations(registers, durations);
-  measureOutcomes(registers, outcomes, listedOutcomes);
-  measureState(registers, state);
+  const addCalls = measureCalls(instruments, maxUpstreamCalls);
+  measureDurations(instruments, durations);
+  measureOutcomes(instruments, outcomes, listedOutcomes);
+  measureState(instruments, state);
   const open: OperationMetrics['open'] = (durationMs) => {
     state.running -= 1;
     durations.add(durationMs / 1000);
@@ -64,12 +63,12 @@ export function createOperationMetrics(registers: Registry[], maxUpstreamCalls: 
 }
 
 /** Both histograms have the same operations, so that their sums show how much of what is planned is made. */
-function measureCalls(registers: Registry[], limit: number): (planned: number, made: number) => void {
+function measureCalls(instruments: Instruments, limit: number): (planned: number, made: number) => void {
   // The limit is one of them: what is planned beyond it is refused.
   const bounds = [...usualCallBounds.filter((bound) => bound < limit), limit];
   const [planned, made] = [new Tally(bounds), new Tally(bounds)];
   const measure = (name: string, help: string, tally: Tally): void =>
-    histogram(registers, name, help, undefined, bounds, () => new Map([['', tally]]));
+    histogram(instruments, name, help, undefined, bounds, () => new Map([['', tally]]));
   measure(
     'gateway_operation_planned_calls',
     'REST calls that an operation could make at most, as known before it ran.',
@@ -86,9 +85,9 @@ function measureCalls(registers: Registry[], limit: number): (planned: number, m
   };
 }
 
-function measureDurations(registers: Registry[], durations: Tally): void {
+function measureDurations(instruments: Instruments, durations: Tally): void {
   histogram(
-    registers,
+    instruments,
     'gateway_operation_duration_seconds',
     'Time from the parameters of an operation to its answer.',
     undefined,
@@ -104,30 +103,34 @@ interface State {
   readonly unexpected: number;
 }
 
-function measureState(registers: Registry[], state: State): void {
-  counter(registers, 'gateway_unexpected_errors_total', 'Faults of the gateway itself.', [], () => [
+function measureState(instruments: Instruments, state: State): void {
+  counter(instruments, 'gateway_unexpected_errors_total', 'Faults of the gateway itself.', [], () => [
     [{}, state.unexpected],
   ]);
-  counter(registers, 'gateway_plans_total', 'Requests for the plan of an operation: nothing was executed.', [], () => [
-    [{}, state.plans],
-  ]);
-  gauge(registers, 'gateway_operations_in_flight', 'Operations being answered.', () => state.running);
+  counter(
+    instruments,
+    'gateway_plans_total',
+    'Requests for the plan of an operation: nothing was executed.',
+    [],
+    () => [[{}, state.plans]],
+  );
+  gauge(instruments, 'gateway_operations_in_flight', 'Operations being answered.', () => state.running);
 }
 
 function measureOutcomes(
-  registers: Registry[],
+  instruments: Instruments,
   outcomes: ReadonlyMap<string, number>,
   listedOutcomes: ReadonlyMap<string, ListedOutcome>,
 ): void {
   counter(
-    registers,
+    instruments,
     'gateway_operations_total',
     'Operations answered, by the code of their first error.',
     ['code'],
     () => [...outcomes].map(([code, value]) => [{ code }, value]),
   );
   counter(
-    registers,
+    instruments,
     'gateway_listed_operations_total',
     'Operations of listed documents, by name and the code of their first error.',
     ['operation', 'code'],

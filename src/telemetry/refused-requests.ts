@@ -1,6 +1,5 @@
-import type { Registry } from 'prom-client';
 import type { RefusalKind } from '../operation/error-codes.ts';
-import { counter } from './instruments.ts';
+import { counter, type Instruments } from './instruments.ts';
 
 /**
  * The reason why a request or its connection is refused before it is an operation: a refusal, or an end of the connection
@@ -36,10 +35,10 @@ const beforeOperations: readonly RefusalKind[] = [
 export type CountRefused = (reason: RequestRefusal) => void;
 
 /** Counts requests that are refused before they are operations. */
-export function countRefusedRequests(registers: Registry[]): CountRefused {
+export function countRefusedRequests(instruments: Instruments): CountRefused {
   const counts = new Map<RequestRefusal, number>([...ofConnections, ...beforeOperations].map((reason) => [reason, 0]));
   counter(
-    registers,
+    instruments,
     'gateway_refused_requests_total',
     'Requests and connections refused before there was an operation, by reason.',
     ['reason'],

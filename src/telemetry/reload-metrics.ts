@@ -1,6 +1,5 @@
-import type { Registry } from 'prom-client';
 import type { Reloads } from '../follow-files.ts';
-import { counter } from './instruments.ts';
+import { counter, type Instruments } from './instruments.ts';
 import type { Measured } from './metrics.ts';
 
 /** The kinds of files and keys that are read again while the gateway runs. */
@@ -10,8 +9,8 @@ const name = 'gateway_reloads_total';
 const help = 'Attempts to read again what changes while the gateway runs, by what it is and what became of it.';
 
 /** Counts attempts to read things again. */
-export function measureReloads(registers: Registry[], all: ReadonlyMap<Reloadable, Readonly<Reloads>>): void {
-  counter(registers, name, help, ['what', 'result'], () =>
+export function measureReloads(instruments: Instruments, all: ReadonlyMap<Reloadable, Readonly<Reloads>>): void {
+  counter(instruments, name, help, ['what', 'result'], () =>
     [...all].flatMap(([what, { ok, failed }]): [Record<'what' | 'result', string>, number][] => [
       [{ what, result: 'ok' }, ok],
       [{ what, result: 'failed' }, failed],

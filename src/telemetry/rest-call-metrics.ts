@@ -1,12 +1,11 @@
-import type { Registry } from 'prom-client';
 import { durationBounds } from '../rest/call-counts.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
-import { counter, gauge, gauges, histogram } from './instruments.ts';
+import { counter, gauge, gauges, histogram, type Instruments } from './instruments.ts';
 
 /** Counts REST calls, their results, and the reasons for which they waited. */
-export function measureRestCalls(registers: Registry[], upstream: () => UpstreamHealth): void {
+export function measureRestCalls(instruments: Instruments, upstream: () => UpstreamHealth): void {
   counter(
-    registers,
+    instruments,
     'gateway_rest_calls_total',
     'REST calls sent, by method, route and HTTP status (or why there was none).',
     ['method', 'route', 'status'],
@@ -14,7 +13,7 @@ export function measureRestCalls(registers: Registry[], upstream: () => Upstream
       upstream().calls.map(({ method, route, outcome, count }) => [{ method, route, status: String(outcome) }, count]),
   );
   histogram(
-    registers,
+    instruments,
     'gateway_rest_call_duration_seconds',
     'Time from sending a REST call to its end, by route.',
     'route',
@@ -22,34 +21,34 @@ export function measureRestCalls(registers: Registry[], upstream: () => Upstream
     () => upstream().durations,
   );
   counter(
-    registers,
+    instruments,
     'gateway_upstream_failures_total',
     'REST calls that got no answer of the API, by reason, and by where they failed: upstream or proxy.',
     ['reason', 'place'],
     () => upstream().failures.map(({ reason, place, count }) => [{ reason, place }, count]),
   );
-  measureWay(registers, upstream);
-  measureBudgets(registers, upstream);
+  measureWay(instruments, upstream);
+  measureBudgets(instruments, upstream);
 }
 
 /** Counts the effects of spent budgets of calls. */
-function measureBudgets(registers: Registry[], upstream: () => UpstreamHealth): void {
+function measureBudgets(instruments: Instruments, upstream: () => UpstreamHealth): void {
   counter(
-    registers,
+    instruments,
     'gateway_budget_refusals_total',
     'Operations and REST calls refused because a budget was spent, by surface.',
     ['surface'],
     () => [...upstream().budgets.refusals].map(([surface, count]) => [{ surface }, count]),
   );
   counter(
-    registers,
+    instruments,
     'gateway_budget_waits_total',
     'REST calls that waited for a budget, by surface.',
     ['surface'],
     () => [...upstream().budgets.waits].map(([surface, count]) => [{ surface }, count]),
   );
   gauges(
-    registers,
+    instruments,
     'gateway_budget_left_ratio',
     'The least share of a window that calls have left in the last minute, by surface.',
     'surface',
@@ -59,18 +58,18 @@ function measureBudgets(registers: Registry[], upstream: () => UpstreamHealth): 
 }
 
 /** Measures the state of the connection to the upstream. */
-function measureWay(registers: Registry[], upstream: () => UpstreamHealth): void {
-  counter(registers, 'gateway_rest_retries_total', 'Reads sent a second time.', [], () => [[{}, upstream().retries]]);
-  counter(registers, 'gateway_rest_sheds_total', 'REST calls refused for want of room or time.', [], () => [
+function measureWay(instruments: Instruments, upstream: () => UpstreamHealth): void {
+  counter(instruments, 'gateway_rest_retries_total', 'Reads sent a second time.', [], () => [[{}, upstream().retries]]);
+  counter(instruments, 'gateway_rest_sheds_total', 'REST calls refused for want of room or time.', [], () => [
     [{}, upstream().sheds],
   ]);
-  counter(registers, 'gateway_rest_shared_reads_total', 'Reads answered by an equal one in flight.', [], () => [
+  counter(instruments, 'gateway_rest_shared_reads_total', 'Reads answered by an equal one in flight.', [], () => [
     [{}, upstream().sharedReads],
   ]);
-  gauge(registers, 'gateway_rest_calls_in_flight', 'REST calls under way.', () => upstream().inFlight);
-  gauge(registers, 'gateway_rest_calls_queued', 'REST calls that wait for room.', () => upstream().queued);
+  gauge(instruments, 'gateway_rest_calls_in_flight', 'REST calls under way.', () => upstream().inFlight);
+  gauge(instruments, 'gateway_rest_calls_queued', 'REST calls that wait for room.', () => upstream().queued);
   gauge(
-    registers,
+    instruments,
     'gateway_breaker_open',
     '1 while the circuit breaker of the upstream is open, 0.5 half open.',
     () => {

@@ -1,9 +1,8 @@
-import type { Registry } from 'prom-client';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
+import type { AnswerCache } from '../rest/cache/answer-cache.ts';
 import { ageBounds } from '../rest/cache/cache-counts.ts';
-import type { RestCache } from '../rest/cache/rest-cache.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
-import { counter, gauge, histogram } from './instruments.ts';
+import { counter, gauge, histogram, type Instruments } from './instruments.ts';
 
 /** The parts that save REST calls and count the saved ones. */
 export interface Savers {
@@ -11,13 +10,14 @@ export interface Savers {
   readonly shared: { readonly savedCalls: number };
   readonly saved: SavedCalls;
   /** Undefined if nothing is cached. */
-  readonly cache: RestCache | undefined;
+  readonly cache: AnswerCache | undefined;
 }
 
-/** Counts the REST calls that were not made. */
-export function measureSavedCalls(registers: Registry[], { upstream, shared, saved, cache }: Savers): void {
+/** Counts the REST calls that were not made, and measures what is kept for that. */
+export function measureSavedCalls(instruments: Instruments, { upstream, shared, saved, cache }: Savers): void {
+  if (cache !== undefined) measureCache(instruments, cache);
   counter(
-    registers,
+    instruments,
     'gateway_rest_calls_saved_total',
     'REST calls that were not made, at least, by what saved them.',
     ['by'],
@@ -34,14 +34,14 @@ export function measureSavedCalls(registers: Registry[], { upstream, shared, sav
 }
 
 /** Measures the use and the memory of the cache of REST answers. */
-export function measureCache(registers: Registry[], { counts, answers, texts }: RestCache): void {
+function measureCache(instruments: Instruments, cache: AnswerCache): void {
   counter(
-    registers,
+    instruments,
     'gateway_cache_reads_total',
     'Reads whose answers are cached, by noun and by what became of them.',
     ['noun', 'result'],
     () =>
-      [...counts.all].flatMap(([noun, results]) =>
+      [...cache.counts.all].flatMap(([noun, results]) =>
         Object.entries(results).map(([result, count]): [Record<'noun' | 'result', string>, number] => [
           { noun, result },
           count,
@@ -49,24 +49,19 @@ export function measureCache(registers: Registry[], { counts, answers, texts }: 
       ),
   );
   histogram(
-    registers,
+    instruments,
     'gateway_cache_answer_age_seconds',
     'Time since the upstream had given an answer that the cache gave again.',
     undefined,
     ageBounds,
-    () => new Map([['', counts.ages]]),
+    () => new Map([['', cache.counts.ages]]),
   );
   counter(
-    registers,
+    instruments,
     'gateway_reused_operations_total',
     'Operations answered with what an equal one was answered with, made of cached answers that are all in time.',
     [],
-    () => [[{}, texts.reused]],
+    () => [[{}, cache.whole.reused]],
   );
-  gauge(
-    registers,
-    'gateway_cache_bytes',
-    'Memory that cached answers take, estimated.',
-    () => answers.bytes + texts.bytes,
-  );
+  gauge(instruments, 'gateway_cache_bytes', 'Memory that cached answers take, estimated.', () => cache.bytes);
 }

@@ -12,6 +12,9 @@ export function complain(severity: keyof typeof words, message: string, inJson: 
   else process.stderr.write(`${words[severity]}: ${message}\n`);
 }
 
+/** The most characters of a foreign text in a message; the field `text` has all of it. */
+const longestLine = 200;
+
 /** Announces the server and its address: as text for people, or as one line of the log at any level. */
 export function greet(text: string, fields: Readonly<Record<string, unknown>>, inJson: boolean): void {
   if (inJson) logTo(1).info(fields, 'serving');
@@ -29,9 +32,17 @@ export function takeForeignLines(log: Log = (level, message, fields) => logTo(2)
   };
   // Node's own listener is the one that prints.
   process.removeAllListeners('warning');
-  process.on('warning', ({ name, message }) => write('warning of Node', message, { name }));
+  process.on('warning', ({ name, message }) => write(`warning of Node: ${beginningOf(message)}`, message, { name }));
   for (const method of ['debug', 'log', 'info', 'warn', 'error'] as const)
-    console[method] = (...values: readonly unknown[]) => write('a library says', format(...values));
+    console[method] = (...values: readonly unknown[]) => {
+      const text = format(...values);
+      write(`a library says: ${beginningOf(text)}`, text);
+    };
+}
+
+function beginningOf(text: string): string {
+  const [line = ''] = text.split('\n', 1);
+  return line.slice(0, longestLine);
 }
 
 function logTo(descriptor: 1 | 2): pino.Logger {

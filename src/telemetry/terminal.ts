@@ -1,4 +1,5 @@
-import { PinoPretty } from 'pino-pretty';
+import type { PrettyStream } from 'pino-pretty';
+import { latePackage } from '../late-packages.ts';
 
 /** Fields that are left out of a line: they are in its words already, or do not matter at a terminal. */
 const left = 'pid,hostname,requestId,document,operationName,durationMs,calls,plannedCalls,codes';
@@ -7,8 +8,8 @@ const left = 'pid,hostname,requestId,document,operationName,durationMs,calls,pla
  * Formats the JSON lines of the log for people, one line for each operation: `Overview 38.1 ms, 5 calls`, followed by the
  * codes of its errors. Writes to standard output unless another destination is given.
  */
-export function createTerminal(destination: 1 | NodeJS.WritableStream = 1): ReturnType<typeof PinoPretty> {
-  return PinoPretty({
+export function createTerminal(destination: 1 | NodeJS.WritableStream = 1): PrettyStream {
+  return latePackage('pino-pretty').PinoPretty({
     destination,
     sync: true,
     singleLine: true,

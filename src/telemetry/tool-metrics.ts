@@ -1,14 +1,13 @@
-import type { Registry } from 'prom-client';
-import { counter } from './instruments.ts';
+import { counter, type Instruments } from './instruments.ts';
 
 /** More names of tools and results than manifests have, even if they are read anew again and again. */
 const mostSeries = 10_000;
 
 /** Makes the metric of uses of tools; the function that it returns counts one. */
-export function measureTools(registers: Registry[]): (tool: string, result: string) => void {
+export function measureTools(instruments: Instruments): (tool: string, result: string) => void {
   const series = new Map<string, { readonly tool: string; readonly result: string; count: number }>();
   counter(
-    registers,
+    instruments,
     'gateway_mcp_calls_total',
     'Uses of tools by agents, by tool and by what became of them.',
     ['tool', 'result'],

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { css, editorWorkerService, favicon, graphqlWorker, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql';
 import type { PersistedSettings } from '../../operation/persisted/persisted.ts';
 import type { Complete } from '../compression.ts';
+import { answerHeaders } from '../response.ts';
 import { bundleWith } from './bundle.ts';
 import { examples, explainExample, tailExample } from './examples.ts';
 
@@ -119,8 +120,7 @@ function headersOf(scripts: readonly string[]): Complete['headers'] {
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': contentSecurityPolicy(scripts),
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
+    ...answerHeaders,
     'referrer-policy': 'no-referrer',
   };
 }

@@ -3,7 +3,10 @@ import type { Surface } from '../operation-ids.ts';
 import { RecentLeast } from './recent-least.ts';
 import { surfaces } from './settings.ts';
 
-/** Counts the refusals and waits because of spent budgets since the start, and what was left lately, by surface. */
+/**
+ * Counts the refusals and waits because of spent budgets since the start, and the least that was left in the last
+ * minute, by surface.
+ */
 export class BudgetCounts {
   /** Operations that were refused before their first call, and calls that were refused later. */
   readonly refusals = noneOfAll();

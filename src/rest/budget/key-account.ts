@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { RecentMap } from '../../recent-map.ts';
 import type { Surface } from '../operation-ids.ts';
 import { CallWindows } from './call-windows.ts';
 import type { CountedCall } from './ledger.ts';
@@ -18,11 +18,8 @@ export class SurfaceAccount {
   readonly all: CallWindows;
   readonly #windows: readonly BudgetWindow[];
   readonly #options: AccountOptions;
-  /**
-   * The calls of each user; empty if users have no share of their own. Bounded by size, which counts each of them once. A
-   * `max` would allocate all places at once, for each of the keys that callers invent.
-   */
-  readonly #bySubject = new LRUCache<string, CallWindows>({ maxSize: mostSubjects, sizeCalculation: () => 1 });
+  /** The calls of each user; empty if users have no share of their own. */
+  readonly #bySubject = new RecentMap<string, CallWindows>({ entries: mostSubjects });
 
   constructor(windows: readonly BudgetWindow[], options: AccountOptions) {
     this.all = new CallWindows(windows, options.longestCallMs);

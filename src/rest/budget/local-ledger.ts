@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { RecentMap } from '../../recent-map.ts';
 import type { Surface } from '../operation-ids.ts';
 import { type AccountOptions, KeyAccount } from './key-account.ts';
 import type { Account, AccountCall, CountedCall, End, Ledger, Outlook, Question, Verdict, Want } from './ledger.ts';
@@ -24,8 +24,8 @@ export interface LocalLedgerOptions extends AccountOptions, Pick<BudgetSettings,
 /** Counts calls in the memory of this process. */
 export class LocalLedger implements Ledger {
   readonly #options: LocalLedgerOptions;
-  readonly #proven = new LRUCache<string, KeyAccount>({ max: mostKeys });
-  readonly #unproven = new LRUCache<string, KeyAccount>({ max: mostKeys });
+  readonly #proven = new RecentMap<string, KeyAccount>({ entries: mostKeys });
+  readonly #unproven = new RecentMap<string, KeyAccount>({ entries: mostKeys });
 
   constructor(options: LocalLedgerOptions) {
     this.#options = options;

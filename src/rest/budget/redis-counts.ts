@@ -33,7 +33,7 @@ export interface RedisCountsOptions {
 
 /** The way in which calls are counted, for metrics. */
 export interface CountingState {
-  /** Who decides: Redis for all gateways, or this gateway for its part. */
+  /** The ledger that decides: Redis for all gateways, or this gateway for its part. */
   readonly mode: 'redis' | 'local';
   /** Calls that Redis had counted and lost, and that this gateway has added again. */
   readonly lostCalls: number;

@@ -12,7 +12,7 @@ export interface DriftWatch {
   readonly counts: () => readonly DriftCount[];
 }
 
-/** Makes a watch of a share of operations, from 0 to 1; at 0 clients are what they were. */
+/** Makes a watch of a share of operations, from 0 to 1; at 0 clients stay as they are. */
 export function createDriftWatch(rate: number, onFirstSight: OnFirstSight): DriftWatch {
   const observer = new Observer(onFirstSight);
   return {
@@ -21,7 +21,10 @@ export function createDriftWatch(rate: number, onFirstSight: OnFirstSight): Drif
   };
 }
 
-/** A client that shows what it reads, if it is in the sample, and what it writes. Answers are those of the other's. */
+/**
+ * A client that shows its writes to the observer, and its reads if it is in the sample. It answers as the client that
+ * it wraps.
+ */
 class WatchedClient implements RestClient {
   readonly #client: RestClient;
   readonly #observer: Observer;
@@ -64,7 +67,7 @@ const plainName = /^[a-z][a-z\d_]{0,49}$/;
 /** More names of one process than clients have a use for. */
 const mostWrittenNames = 1000;
 
-/** Compares what passes, and counts differences. */
+/** Compares answers, and counts differences. */
 class Observer {
   readonly counts: DriftCounts;
   /** Columns beside the document's that clients have set: the upstream may answer them, but clients chose their names. */

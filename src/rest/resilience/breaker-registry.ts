@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { RecentMap } from '../../recent-map.ts';
 import { UpstreamError } from '../errors.ts';
 import type { RestOperation } from '../operation-ids.ts';
 import { Breaker, type BreakerState, probeWaitMs, type Verdict } from './breaker.ts';
@@ -76,7 +76,7 @@ interface KeyInTrouble {
 export class BreakerRegistry implements Gate {
   readonly #now: () => number;
   readonly #upstream: Breaker;
-  readonly #keys = new LRUCache<string, KeyInTrouble>({ maxSize: mostKeys, sizeCalculation: () => 1 });
+  readonly #keys = new RecentMap<string, KeyInTrouble>({ entries: mostKeys });
   readonly #probes = new Map<Attempt, Probe>();
   #networkPoints = 0;
   #doubt: Doubt | undefined;

@@ -1,4 +1,4 @@
-/** Where a circuit breaker stands. */
+/** The state of a circuit breaker. */
 export type BreakerState =
   // Every call passes.
   | 'closed'

@@ -113,7 +113,8 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
    * client that keeps leaving could make any number of calls with an invented key.
    */
   protected override cancel(): void {
-    const leftMs = this.#sent !== undefined && this.isProof ? this.endsAt - this.#upstream.now() : 0;
+    const isMade = this.#sent?.isWaiting === false;
+    const leftMs = isMade && this.isProof ? this.endsAt - this.#upstream.now() : 0;
     if (leftMs > 0) setTimeout(() => this.#giveUp(), leftMs).unref();
     else this.#giveUp();
   }
@@ -123,8 +124,21 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
     this.#isGivenUp = true;
     clearTimeout(this.#timer);
     this.#unread?.release();
-    if (this.#sent !== undefined) this.#sent.abort();
-    else if (!this.#hasArrived) this.#leave(notSent);
+    const sent = this.#sent;
+    if (sent === undefined) {
+      if (!this.#hasArrived) this.#leave(notSent);
+      return;
+    }
+    // If the deadline passed before there was a connection, that says something about the upstream.
+    if (sent.isWaiting && this.#timeouts === 0) this.#withdraw();
+    sent.abort();
+  }
+
+  /** Takes back that the call was sent: it is still waiting for a connection. */
+  #withdraw(): void {
+    this.owner.calls.withdraw();
+    this.#onEnd = undefined;
+    this.#leave(notSent);
   }
 
   /** Enters the remaining gates, and sends the call behind the last one. */

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { RecentMap } from '../../recent-map.ts';
 import type { Caller } from '../caller.ts';
 import { isUnauthenticated, Refusal, type UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
@@ -42,9 +42,8 @@ interface Trial {
  */
 export class KeyTrials implements Gate {
   readonly #now: () => number;
-  /** Bounded by size: an LRUCache with a `max` allocates all of its places at once. */
-  readonly #proven = new LRUCache<string, true>({ maxSize: mostKeys, sizeCalculation: () => 1 });
-  readonly #rejections = new LRUCache<string, Rejection>({ maxSize: mostKeys, sizeCalculation: () => 1 });
+  readonly #proven = new RecentMap<string, true>({ entries: mostKeys });
+  readonly #rejections = new RecentMap<string, Rejection>({ entries: mostKeys });
   readonly #trials = new Map<string, Trial>();
   #waiting = 0;
   #sheds = 0;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { RecentMap } from '../../recent-map.ts';
 import { isRateLimited, UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
@@ -24,12 +24,11 @@ interface Pause {
  */
 export class RateLimitPauses implements Gate {
   readonly #now: () => number;
-  readonly #pauses: LRUCache<string, Pause>;
+  readonly #pauses = new RecentMap<string, Pause>({ entries: mostPauses });
 
   /** `now` is a clock in milliseconds that never goes back. */
   constructor(now: () => number) {
     this.#now = now;
-    this.#pauses = new LRUCache({ max: mostPauses });
   }
 
   enter(attempt: Attempt): Promise<void> | undefined {

@@ -16,7 +16,7 @@ export type ReachabilityState =
   // No call has ended yet.
   { readonly kind: 'unknown' } | { readonly kind: 'answering' } | ({ readonly kind: 'failing' } & Failing);
 
-/** Why and where calls fail. */
+/** The reason and the place of failing calls. */
 interface Failing {
   readonly reason: FailureReason;
   readonly place: FailurePlace;

@@ -2,7 +2,7 @@ import { UpstreamError } from '../errors.ts';
 import { TransportError } from '../transport/transport.ts';
 import { longestPause } from './rate-limit-pauses.ts';
 
-/** When a read that has failed is sent again. Writes never are: they may have had an effect. */
+/** The policy for sending failed reads again. Writes are never repeated, because they may have had an effect. */
 export const retryPolicy = {
   /** The most retries of one read at the cost of the retry budget. */
   limit: 1,

@@ -117,12 +117,13 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
   const counts = new CallCounts();
   const budgetCounts = new BudgetCounts();
   const { callBudget: budget } = options;
-  // The order matters. The budget comes first, because a whole wave is reserved together. Rate limit pauses follow the
-  // budget and the keys, because a pause may begin while a call waits for one of these. The slot is taken after these, so
-  // that no call holds one while it waits for them. The last two gates only learn from the end of attempts.
+  // The order matters. Keys come first: until a key is proven, this gateway alone counts its calls, so that only the few
+  // that are sent as a trial may reserve budget by then. The budget comes next, because a whole wave is reserved together.
+  // Rate limit pauses follow both, because a pause may begin while a call waits for one of them. The slot is taken after
+  // these, so that no call holds one while it waits for them. The last two gates only learn from the end of attempts.
   const gates: readonly (Gate | undefined)[] = [
-    budget && new BudgetGate({ budget, counts: budgetCounts, now, usualMs: () => limiter.meanMs }),
     keys,
+    budget && new BudgetGate({ budget, counts: budgetCounts, now, usualMs: () => limiter.meanMs }),
     new RateLimitPauses(now),
     breakers,
     limiter,

@@ -1,12 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DiagLogLevel, diag, trace } from '@opentelemetry/api';
 import { startNodeSdk } from '@opentelemetry/sdk-node';
+import { type Log, LogThrottle } from '../../log.ts';
 import { isObject } from '../../rest/values.ts';
 import type { Tracing } from './operations.ts';
 import { createTracing } from './spans.ts';
-
-/** Receives the messages of OpenTelemetry's SDK, for example that spans cannot be sent. */
-type Complain = (level: 'warn' | 'error', message: string, details?: readonly unknown[]) => void;
 
 /** The environment of the process, where the SDK reads it. */
 type Environment = Record<string, string | undefined>;
@@ -35,7 +33,7 @@ const serviceName = 'workspace-graphql-gateway';
  * Starts OpenTelemetry's SDK, which reads its standard `OTEL_*` variables itself. By default it would also export metrics
  * and logs; here these are exported only if their variables ask for it.
  */
-export function startTracing(environment: Environment, upstreamUrl: string, complain: Complain): RunningTracing {
+export function startTracing(environment: Environment, upstreamUrl: string, log: Log): RunningTracing {
   if (!isSet(environment[sendVariable])) environment[sendVariable] = String(sendMs);
   const sdk = startNodeSdk({
     ...(!isNamed(environment) && { resourceAttributes: { 'service.name': serviceName } }),
@@ -43,14 +41,11 @@ export function startTracing(environment: Environment, upstreamUrl: string, comp
     ...(!isSet(environment['OTEL_LOGS_EXPORTER']) && { logRecordProcessors: [] }),
   });
   const silent = (): void => undefined;
-  const pass = (level: 'warn' | 'error', text: string, more: readonly unknown[]): void => {
-    const parsed = parse(text);
-    complain(level, parsed.message, [...parsed.details, ...more]);
-  };
+  const complain = createComplain(log);
   diag.setLogger(
     {
-      error: (message, ...more) => pass('error', message, more),
-      warn: (message, ...more) => pass('warn', message, more),
+      error: (message, ...more) => complain('error', message, more),
+      warn: (message, ...more) => complain('warn', message, more),
       info: silent,
       debug: silent,
       verbose: silent,
@@ -60,21 +55,45 @@ export function startTracing(environment: Environment, upstreamUrl: string, comp
   return {
     tracing: createTracing(trace.getTracer(serviceName), upstreamUrl),
     stop: async () => {
-      const shutdown = sdk.shutdown().catch((error: unknown) => complain('error', String(error)));
+      const shutdown = sdk.shutdown().catch((error: unknown) => complain('error', String(error), []));
       await Promise.race([shutdown, delay(stopMs, undefined, { ref: false })]);
     },
   };
 }
 
-/** The SDK reports errors as JSON with their codes and stacks: the message for people, and all of it. */
-function parse(text: string): { readonly message: string; readonly details: readonly unknown[] } {
+/** Logs what the SDK complains of. It complains of each export that fails; an outage of the collector is one line. */
+function createComplain(log: Log): (level: 'warn' | 'error', text: string, more: readonly unknown[]) => void {
+  const throttle = new LogThrottle();
+  return (level, text, more) => {
+    const error = errorIn(text);
+    if (error === undefined) log(level, `OpenTelemetry: ${text}`, more.length > 0 ? { details: more } : {});
+    else if (throttle.takesFirst(error.reason)) log(level, messageFor(error), error);
+  };
+}
+
+/** The error of an export that failed. The SDK reports it as JSON: its members as texts, those that are empty left out. */
+interface ExportError {
+  readonly reason: string;
+  /** The code of Node, such as `ECONNREFUSED`, or the status of the collector. */
+  readonly code?: string;
+}
+
+function errorIn(text: string): ExportError | undefined {
+  if (!text.startsWith('{')) return undefined;
   try {
     const error: unknown = JSON.parse(text);
-    if (isObject(error) && typeof error['message'] === 'string') return { message: error['message'], details: [error] };
+    if (!isObject(error)) return undefined;
+    const { name, message = name, code } = error;
+    return typeof message === 'string' ? { reason: message, ...(typeof code === 'string' && { code }) } : undefined;
   } catch {
-    // Plain words.
+    return undefined;
   }
-  return { message: text, details: [] };
+}
+
+/** The reader of metrics names itself in its errors. */
+function messageFor({ reason }: ExportError): string {
+  const isOfMetrics = reason.startsWith('PeriodicExportingMetricReader');
+  return isOfMetrics ? 'metrics cannot be exported' : 'spans cannot be exported';
 }
 
 function isNamed(environment: Environment): boolean {

@@ -47,7 +47,6 @@ const unreachable = { problem: 'The gateway cannot be reached.', isPassing: true
 const problems = {
   PERSISTED_DOCUMENT_REQUIRED: 'Only listed documents run here. This text is not one of them, so it has no plan.',
   UNAUTHENTICATED: 'The gateway does not accept this token. Put a valid one into the field at the top.',
-  FORBIDDEN: 'The token at the top belongs to no tenant that the gateway knows.',
 };
 
 function problemOf({ status, headers }, errors) {

@@ -103,16 +103,24 @@ function timeOf(least, most) {
   return `${range(Math.round(least / 100) / 10, Math.round(most / 100) / 10)} s`;
 }
 
+/** The note on a read that the cache answered, which is no call. */
+const fromCache = 'from the cache';
+
+/** True for such a read. */
+function wasKept({ cache }) {
+  return cache !== undefined;
+}
+
 /** The statuses, and how often the cache, another operation or a second try answered. */
 function summaryOf(calls) {
   const statuses = Map.groupBy(calls, statusOf);
   const texts = [...statuses].map(([status, { length }]) => (statuses.size === 1 ? status : `${status} × ${length}`));
-  const cached = calls.filter(({ cache }) => cache !== undefined).length;
+  const { length: cached } = calls.filter(wasKept);
   return [
     // A read that the cache answers is no call.
     counted(calls.length, cached > 0 ? 'read' : 'call'),
     ...texts,
-    ...(cached === calls.length ? ['from the cache'] : noted(cached, 'from the cache')),
+    ...(cached === calls.length ? [fromCache] : noted(cached, fromCache)),
     ...noted(calls.filter(({ shared }) => shared).length, 'shared'),
     ...noted(calls.filter(({ retryOf }) => retryOf !== undefined).length, 'sent again'),
   ].join(' · ');
@@ -124,8 +132,8 @@ function detailOf(call) {
   const notes = [
     statusOf(call),
     ...(cache === undefined ? [`${number(milliseconds)} ms`] : []),
-    ...(cache === 'hit' ? ['from the cache'] : []),
-    ...(cache === 'stale' ? ['from the cache, stale'] : []),
+    ...(cache === 'hit' ? [fromCache] : []),
+    ...(cache === 'stale' ? [`${fromCache}, stale`] : []),
     ...(shared ? ['shared with another operation'] : []),
     ...(retryOf === undefined ? [] : [`sent again after ${retryOf}`]),
   ];

@@ -7,6 +7,7 @@ function shownOf(plan, limits, run) {
   const shownWaves = Math.min(lastWave, mostShown.waves);
   return {
     ...{ measures, excesses },
+    tool: plan.tool,
     told: [plannedOf(plan, excesses.length > 0), firstPartOf(plan)].filter(Boolean).join(' '),
     ran: ranOf(run),
     firstPartAfter: plan.firstPartAfter,
@@ -65,10 +66,10 @@ function ranOf(run) {
     return `${counted(run.messages, 'message')}${isRunning ? ' so far' : ''}. The calls are those of the last message, without polls.`;
   if (isRunning) return firstPartMs === undefined ? 'Running…' : `First part in ${number(firstPartMs)} ms…`;
   if (calls === undefined) return isStopped ? 'Stopped.' : 'The answer does not list its calls. Its errors say why.';
-  const cached = calls.filter(({ cache }) => cache !== undefined).length;
+  const { length: cached } = calls.filter(wasKept);
   const shared = calls.filter((call) => call.shared).length;
   const own = calls.length - cached - shared;
-  const notes = [...noted(cached, 'from the cache'), ...noted(shared, 'shared')].map((note) => `, ${note}`).join('');
+  const notes = [...noted(cached, fromCache), ...noted(shared, 'shared')].map((note) => `, ${note}`).join('');
   const inParts = firstPartMs === undefined ? '' : `, first part in ${number(firstPartMs)}`;
   return `Ran in ${number(milliseconds)} ms${inParts}: ${own === 0 ? 'no call' : counted(own, 'call')} made${notes}.`;
 }

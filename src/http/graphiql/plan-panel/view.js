@@ -42,6 +42,7 @@ function RestCalls({ plan, planKey, problem, isPassing, isAsking, run, runKey, a
         shown &&
         h('p', { className: 'rest-calls-note' }, 'Below is the last plan that the gateway made.'),
       problem === undefined && h('p', null, shown?.told ?? emptyText(isAsking)),
+      problem === undefined && !isAsking && shown?.tool && h(Tool, shown.tool),
       problem === undefined && shown?.ran !== undefined && h('p', { className: 'rest-calls-ran' }, shown.ran),
     ),
     problem !== undefined &&
@@ -49,6 +50,11 @@ function RestCalls({ plan, planKey, problem, isPassing, isAsking, run, runKey, a
       h('button', { type: 'button', className: 'graphiql-button rest-calls-again', onClick: again }, 'Try again'),
     shown && h(Plan, { shown, isStale: problem !== undefined }),
   );
+}
+
+/** The cost that agents read, if the open tab is one of their tools. */
+function Tool({ name, cost }) {
+  return h('p', { className: 'rest-calls-note' }, 'Tool ', h('code', null, name), `: ${cost}`);
 }
 
 function emptyText(isAsking) {
@@ -67,7 +73,7 @@ function Plan({ shown, isStale }) {
     ),
     excesses.map((text) => h('p', { key: text, className: 'rest-calls-excess' }, text)),
     h(Waves, shown),
-    budget.length > 0 && h('h3', null, 'Left of the budget of this key'),
+    budget.length > 0 && h('h3', null, 'Left in the budget of this key'),
     budget.map(({ text, isShort }) =>
       h('p', { key: text, className: isShort ? 'rest-calls-excess' : 'rest-calls-note' }, text),
     ),
