@@ -36,6 +36,7 @@ export default defineConfig({
     'prefer-const': 'error',
     'import/no-cycle': 'error',
     'import/no-duplicates': 'error',
+    'import/no-unassigned-import': ['error', { allow: ['**/v8.js'] }],
     'unicorn/no-abusive-eslint-disable': 'error',
     'unicorn/prefer-node-protocol': 'error',
 

@@ -29,6 +29,7 @@ async function record(name: GatewayName): Promise<void> {
   install(gateways[name]);
   await using upstream = await startBenchUpstream();
   await using gateway = await startGateway(gateways[name], { upstreamUrl: upstream.url });
+  await gateway.prepare();
   for (const scenario of scenarioNames) {
     if (gateways[name].questions[scenario] === undefined) continue;
     const calls = new Set<number>();

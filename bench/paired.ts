@@ -58,7 +58,7 @@ interface Pair {
 }
 
 const scenarios = values.scenarios.split(',');
-const series = values.hot ? 'hot' : 'cold';
+const series = values.hot ? 'hot' : 'distinct';
 const chosen = points.filter((point) => point.series === series && scenarios.includes(point.scenario));
 if (chosen.length !== scenarios.length) throw new Error(`expected scenarios of bench/ but got ${values.scenarios}`);
 const changes = Object.fromEntries(
@@ -99,8 +99,13 @@ async function measurePair(): Promise<void> {
   const upstream = stack.use(startChild<UpstreamOrder, UpstreamReport>('upstream.ts', otherCore));
   const { url: upstreamUrl } = await upstream.answer();
   const load = stack.use(startChild<LoadJob, LoadResult>('load.ts', otherCore));
-  const start = async (folder: string, environment: Readonly<Record<string, string>>): Promise<RunningGateway> =>
-    stack.use(await startGateway({ ...ours, folder }, { upstreamUrl, environment, prefix: gatewayCore }));
+  const start = async (folder: string, environment: Readonly<Record<string, string>>): Promise<RunningGateway> => {
+    const gateway = stack.use(
+      await startGateway({ ...ours, folder }, { upstreamUrl, environment, prefix: gatewayCore }),
+    );
+    await gateway.prepare();
+    return gateway;
+  };
   const pair = { here: await start(root, changes), there: await start(other, {}), load };
   const agreement = createAgreement();
   for (const gateway of [pair.there, pair.here]) await agreement.checkAll('ours', gateway);

@@ -62,7 +62,12 @@ async function microsecondsOfOperation(count: number): Promise<number> {
 /** CPU time of a plan, as it is made for an operation whose bound is beyond a limit, or whose client asks for it. */
 function microsecondsOfPlan(count: number): number {
   const schemas = { schema: createSchema(), compilerSchema: createCompilerSchema() };
-  const prepare = createPrepare({ schemas, cacheBytes: 2 ** 20, limits: config.documentLimits, introspection: true });
+  const prepare = createPrepare({
+    schemas,
+    preparedBytes: 2 ** 20,
+    limits: config.documentLimits,
+    introspection: true,
+  });
   const costs = createCosts({ schema: schemas.schema, cursors: createCursorCodec(secret), ...config, explain: true });
   const run = (): void => {
     for (let index = 0; index < count; index += 1) {

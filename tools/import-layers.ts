@@ -4,6 +4,7 @@ import type { OxlintOverride } from 'oxlint';
 /** What lies in src/, highest first: each may import what is below it, and nothing beside or above it. */
 const layers = [
   ['main.ts'],
+  ['v8.js'],
   ['command-line.ts'],
   ['serving.ts'],
   ['exit.ts'],
@@ -32,9 +33,11 @@ const layers = [
     'error-text.ts',
     'event-loop-yield.ts',
     'hang-up.ts',
+    'late-packages.ts',
     'log.ts',
     'memoize.ts',
     'read-text.ts',
+    'recent-map.ts',
     'tally.ts',
     'version.ts',
   ],
@@ -87,7 +90,7 @@ export function importLayers(source: URL): OxlintOverride[] {
 }
 
 function rulesOf(entry: string, higher: readonly string[]): OxlintOverride {
-  const files = entry.endsWith('.ts') ? `src/${entry}` : `src/${entry}/**`;
+  const files = isFile(entry) ? `src/${entry}` : `src/${entry}/**`;
   const restrictions = [above(entry, higher), undici];
   if (entry !== 'command-line.ts') restrictions.push(outside, process);
   if (entry === 'live' || entry === 'loaders' || entry === 'rest') restrictions.push(graphql);
@@ -108,6 +111,10 @@ function above(entry: string, entries: readonly string[]): Restriction {
 
 /** A pattern of the specifiers by which a file of `entry` names `entries`. */
 function importsOf(entry: string, entries: readonly string[]): string {
-  const names = entries.map((name) => (name.endsWith('.ts') ? name.replace('.', '\\.') : `${name}/`));
-  return `^${entry.endsWith('.ts') ? '\\./' : '(\\.\\./)+'}(${names.join('|')})`;
+  const names = entries.map((name) => (isFile(name) ? name.replace('.', '\\.') : `${name}/`));
+  return `^${isFile(entry) ? '\\./' : '(\\.\\./)+'}(${names.join('|')})`;
+}
+
+function isFile(entry: string): boolean {
+  return /\.[jt]s$/.test(entry);
 }

@@ -17,6 +17,10 @@ export interface RunningGateway extends AsyncDisposable {
   /** The URL of its GraphQL endpoint. */
   readonly url: string;
   readonly pid: number;
+  /** From its start to its first answer, in milliseconds. */
+  readonly startMs: number;
+  /** Reads the cursors that variants need, and registers the document that is asked for by its hash. */
+  prepare(): Promise<void>;
   /** The nth variant of its variables. */
   variant(index: number, changes?: Partial<Variant>): Variant;
 }
@@ -40,6 +44,7 @@ export async function startGateway(entry: GatewayEntry, options: StartOptions): 
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'gateway-log-'));
   const log = join(folder, 'log');
+  const launchedAt = performance.now();
   const child = launch(entry, options, port, log);
   const url = `http://127.0.0.1:${port}${entry.path}`;
   const stop = async (): Promise<void> => {
@@ -48,11 +53,15 @@ export async function startGateway(entry: GatewayEntry, options: StartOptions): 
   };
   try {
     await answering(url, child);
-    const cursors = entry.cursors ? await readCursors(url) : [];
+    const startMs = performance.now() - launchedAt;
+    let cursors: Cursors = [];
     const variant = (index: number, changes?: Partial<Variant>): Variant => variantOf(index, cursors, changes);
-    const { persisted } = entry.questions;
-    if (persisted !== undefined) await fetchData(url, registrationOf('persisted', persisted, variant(0)));
-    return { url, pid: child.pid ?? 0, variant, [Symbol.asyncDispose]: stop };
+    const prepare = async (): Promise<void> => {
+      if (entry.cursors) cursors = await readCursors(url);
+      const { persisted } = entry.questions;
+      if (persisted !== undefined) await fetchData(url, registrationOf('persisted', persisted, variant(0)));
+    };
+    return { url, pid: child.pid ?? 0, startMs, prepare, variant, [Symbol.asyncDispose]: stop };
   } catch (cause) {
     const end = readFileSync(log, 'utf8').slice(-2000);
     await stop();
@@ -91,7 +100,7 @@ async function answering(url: string, child: ChildProcess): Promise<void> {
       return;
     } catch (error) {
       if (Date.now() > deadline) throw error;
-      await sleep(100);
+      await sleep(10);
     }
   }
 }

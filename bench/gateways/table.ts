@@ -28,7 +28,7 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 export const ours: GatewayEntry = {
   title: 'this gateway',
   folder: root,
-  module: 'src/main.ts',
+  module: 'start.js',
   environment: (upstreamUrl) => ({ UPSTREAM_URL: upstreamUrl }),
   path: '/graphql',
   questions: ourQuestions,

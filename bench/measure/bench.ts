@@ -1,34 +1,38 @@
-/** Gateways side by side over one upstream: started, warmed, measured in turn. */
+/** One gateway over an upstream of its own: its first requests, its warm-up, and then point by point. */
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
-import { createAgreement } from '../gateways/agreement.ts';
+import type { Agreement } from '../gateways/agreement.ts';
 import { type RunningGateway, startGateway } from '../gateways/running.ts';
 import { type GatewayName, gateways } from '../gateways/table.ts';
 import type { Sample } from '../report/results.ts';
 import { runBurst } from './burst.ts';
 import { type Child, startChild } from './child.ts';
 import type { LoadJob, LoadResult } from './load.ts';
-import { type Point, points } from './points.ts';
-import { cpuTimeOf, machineTime, peakMemoryOf } from './processes.ts';
+import { firstHundred, firstRequest, type Point, points, started } from './points.ts';
+import { cpuTimeOf, machineTime, memoryOf } from './processes.ts';
 import type { UpstreamOrder, UpstreamReport } from './upstream.ts';
 
 /** How long things take, in seconds. */
 export interface Timing {
   /** One measured run. */
   readonly seconds: number;
-  /** Each run of the warm-up before it. */
+  /** The CPU time of the warm-up before it. */
   readonly warm: number;
-  /** The warm-up of a new process, with several scenarios, likewise. */
+  /** The CPU time of the warm-up of a new process, with several scenarios. */
   readonly start: number;
   /** A run during which other processes used more CPUs than this is repeated, twice at most. */
   readonly quiet: number;
 }
 
-/** The processes of one round. */
+/** What a run of one gateway at one point came to. */
+type Measured = Omit<Sample, 'round'>;
+
+/** A gateway that is warm. */
 export interface Bench extends AsyncDisposable {
-  readonly names: readonly GatewayName[];
-  /** Measures one gateway at one point; undefined if it cannot answer the scenario. */
-  measure(name: GatewayName, point: Point): Promise<Omit<Sample, 'round'> | undefined>;
+  /** What it measured before it was. */
+  readonly cold: readonly Measured[];
+  /** Measures one point; undefined if the gateway cannot answer the scenario. */
+  measure(point: Point): Promise<Measured | undefined>;
 }
 
 /** True if gateways can have a core of their own here. */
@@ -39,12 +43,10 @@ export const gatewayCore = canPin ? ['taskset', '-c', '0'] : [];
 /** The words before the command of everything else. */
 export const otherCore = canPin ? ['taskset', '-c', '1'] : [];
 
-/**
- * Starts an upstream, a load and gateways, and warms them. One that does not start, or answers something else than the
- * first, is told of and left out.
- */
+/** Starts a gateway and what it needs, and warms it. Throws if it does not start, or does not answer what the others do. */
 export async function startBench(
-  names: readonly GatewayName[],
+  name: GatewayName,
+  agreement: Agreement,
   timing: Timing,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Bench> {
@@ -52,100 +54,86 @@ export async function startBench(
   const upstream = stack.use(startChild<UpstreamOrder, UpstreamReport>('upstream.ts', otherCore));
   const { url: upstreamUrl } = await upstream.answer();
   const load = stack.use(startChild<LoadJob, LoadResult>('load.ts', otherCore));
-  const agreement = createAgreement();
-  const running = new Map<GatewayName, RunningGateway>();
-  for (const name of names) {
-    try {
-      const gateway = await startGateway(gateways[name], { upstreamUrl, environment, prefix: gatewayCore });
-      stack.use(gateway);
-      await agreement.checkAll(name, gateway);
-      running.set(name, gateway);
-      for (const point of points.slice(0, 3)) await warmUp({ name, gateway, load, point }, timing.start / 3);
-    } catch (error) {
-      console.error(error);
-    }
-  }
+  const gateway = stack.use(await startGateway(gateways[name], { upstreamUrl, environment, prefix: gatewayCore }));
+  const run = { name, gateway, load, upstream, seconds: timing.seconds };
+  const cold = [startOf(name, gateway), await measureOnce(run, firstRequest), await measureOnce(run, firstHundred)];
+  await gateway.prepare();
+  await agreement.checkAll(name, gateway);
+  for (const point of points.slice(0, 3)) await warmUp({ ...run, point }, timing.start / 3);
   const owned = stack.move();
   return {
-    names: [...running.keys()],
-    measure: async (name, point) => {
-      const gateway = running.get(name);
-      if (gateway === undefined || gateways[name].questions[point.scenario] === undefined) return undefined;
-      const figures = await measure({ name, gateway, load, upstream, point, timing });
-      return { gateway: name, series: point.series, scenario: point.scenario, size: point.size, ...figures };
+    cold,
+    measure: async (point) => {
+      if (gateways[name].questions[point.scenario] === undefined) return undefined;
+      await upstream.ask(point);
+      await warmUp({ ...run, point }, timing.warm);
+      return measureQuietly(run, point, timing.quiet);
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
+/** A gateway, and the processes around it. */
 interface Run {
   readonly name: GatewayName;
   readonly gateway: RunningGateway;
   readonly load: Child<LoadJob, LoadResult>;
-  readonly point: Point;
+  readonly upstream: Child<UpstreamOrder, UpstreamReport>;
+  /** The length of a run. */
+  readonly seconds: number;
 }
 
-type Figures = Omit<Sample, 'round' | 'gateway' | 'series' | 'scenario' | 'size'>;
+/** The start itself, up to the first answer. */
+function startOf(gateway: GatewayName, { pid, startMs }: RunningGateway): Measured {
+  const memory = rounded(memoryOf(pid, 'VmRSS'));
+  const one = { cpu: cpuTimeOf(pid), p50: rounded(startMs), p99: rounded(startMs), memory };
+  return { gateway, ...started, ...one, operationsPerSecond: 0, calls: 0, foreign: 0 };
+}
 
 /** The least disturbed of up to three runs. */
-async function measure(
-  what: Run & { upstream: Child<UpstreamOrder, UpstreamReport>; timing: Timing },
-): Promise<Figures> {
-  const { gateway, upstream, point, timing } = what;
-  await upstream.ask(point);
-  await untilSteady(what, timing.warm);
-  let best: Figures | undefined;
-  for (let attempts = 0; attempts < 3 && (best === undefined || best.foreign > timing.quiet); attempts += 1) {
-    await upstream.ask(point);
-    const before = { gateway: cpuTimeOf(gateway.pid), all: cpuTimeOf(process.pid), machine: machineTime() };
-    const { operations, seconds, p50, p99 } = await run({ ...what, seconds: timing.seconds });
-    const cpu = (cpuTimeOf(gateway.pid) - before.gateway) / operations;
-    const foreign = machineTime() - before.machine - (cpuTimeOf(process.pid) - before.all);
-    const { calls, withoutKey } = await upstream.ask(point);
-    if (withoutKey > 0) throw new Error(`${withoutKey} calls without the caller's key`);
-    const figures = {
-      cpu: rounded(cpu),
-      operationsPerSecond: rounded(operations / seconds),
-      p50: rounded(p50),
-      p99: rounded(p99),
-      calls: rounded(calls / operations),
-      memory: rounded(peakMemoryOf(gateway.pid)),
-      foreign: rounded(Math.max(foreign / 1e6 / seconds, 0)),
-    };
-    if (best === undefined || figures.foreign < best.foreign) best = figures;
+async function measureQuietly(run: Run, point: Point, quiet: number): Promise<Measured> {
+  let best = await measureOnce(run, point);
+  for (let again = 0; again < 2 && best.foreign > quiet; again += 1) {
+    const other = await measureOnce(run, point);
+    if (other.foreign < best.foreign) best = other;
   }
-  if (best === undefined) throw new Error('expected a run');
   return best;
 }
 
-/** CPU time of two runs in a row differs by less than this share once a process is warm. */
-const steady = 0.03;
-
-/** Runs of a warm-up at most: on a machine that others use, no two runs may ever be equal. */
-const maximumWarmUps = 12;
-
-/** Goes on until two runs in a row cost the same CPU time an operation. */
-async function untilSteady(what: Run, seconds: number): Promise<void> {
-  let previous = Infinity;
-  for (let runs = 0; runs < maximumWarmUps; runs += 1) {
-    const before = cpuTimeOf(what.gateway.pid);
-    const { operations } = await run({ ...what, seconds });
-    const cpu = (cpuTimeOf(what.gateway.pid) - before) / operations;
-    if (Math.abs(cpu - previous) < steady * cpu) return;
-    previous = cpu;
-  }
+async function measureOnce(run: Run, point: Point): Promise<Measured> {
+  const { name, gateway, upstream } = run;
+  await upstream.ask(point);
+  const before = { gateway: cpuTimeOf(gateway.pid), all: cpuTimeOf(process.pid), machine: machineTime() };
+  const { operations, seconds, p50, p99 } = await burst({ ...run, point });
+  const cpu = (cpuTimeOf(gateway.pid) - before.gateway) / operations;
+  const foreign = machineTime() - before.machine - (cpuTimeOf(process.pid) - before.all);
+  const { calls, withoutKey } = await upstream.ask(point);
+  if (withoutKey > 0) throw new Error(`${withoutKey} calls without the caller's key`);
+  return {
+    gateway: name,
+    series: point.series,
+    scenario: point.scenario,
+    size: point.size,
+    cpu: rounded(cpu),
+    operationsPerSecond: rounded(operations / seconds),
+    p50: rounded(p50),
+    p99: rounded(p99),
+    calls: rounded(calls / operations),
+    memory: rounded(memoryOf(gateway.pid, 'VmHWM')),
+    foreign: rounded(Math.max(foreign / 1e6 / seconds, 0)),
+  };
 }
 
-/** Goes on until the gateway has had most of that many seconds of CPU time, which takes longer on a busy machine. */
-async function warmUp(what: Run, seconds: number): Promise<void> {
-  const { pid } = what.gateway;
+/** Goes on until the gateway has had that many seconds of CPU time, which takes longer on a busy machine. */
+async function warmUp(run: Run & { readonly point: Point }, seconds: number): Promise<void> {
+  const { pid } = run.gateway;
   const enough = cpuTimeOf(pid) + seconds * 0.8e6;
   const deadline = performance.now() + seconds * 4000;
-  do await run({ ...what, seconds: seconds / 3 });
+  do await burst({ ...run, seconds: seconds / 3 });
   while (cpuTimeOf(pid) < enough && performance.now() < deadline);
 }
 
-async function run({ name, ...what }: Run & { readonly seconds: number }): Promise<LoadResult> {
+async function burst({ name, ...what }: Run & { readonly point: Point }): Promise<LoadResult> {
   const question = gateways[name].questions[what.point.scenario];
   if (question === undefined) throw new Error(`expected a question for ${what.point.scenario}`);
   return runBurst({ ...what, question });

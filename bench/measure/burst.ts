@@ -15,13 +15,14 @@ export interface Burst {
   readonly seconds: number;
 }
 
-/** Asks a gateway for that long. Throws if an operation fails. */
+/** Asks a gateway for that long, or as many operations as the point has. Throws if an operation fails. */
 export async function runBurst({ gateway, load, point, question, seconds }: Burst): Promise<LoadResult> {
   const requests = point.variants.map((index) =>
     bytesOf(gateway.url, requestOf(point.scenario, question, gateway.variant(index, point.changes))),
   );
   const port = Number(new URL(gateway.url).port);
-  const result = await load.ask({ port, concurrency: point.concurrency, seconds, requests });
+  const { concurrency, operations } = point;
+  const result = await load.ask({ port, concurrency, seconds, operations, requests });
   if (result.failure !== undefined) throw new Error(`an operation failed: ${result.failure}`);
   return result;
 }

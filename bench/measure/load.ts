@@ -9,6 +9,8 @@ export interface LoadJob {
   readonly port: number;
   readonly concurrency: number;
   readonly seconds: number;
+  /** The most operations. */
+  readonly operations: number;
   /** Requests as bytes, asked in turn. */
   readonly requests: readonly Uint8Array[];
 }
@@ -55,7 +57,7 @@ process.on('message', (job: LoadJob) => {
 /** How long an answer may take, in milliseconds. */
 const timeoutMs = 20_000;
 
-async function run({ port, concurrency, seconds, requests }: LoadJob): Promise<LoadResult> {
+async function run({ port, concurrency, seconds, operations: most, requests }: LoadJob): Promise<LoadResult> {
   const times: number[] = [];
   let failure: string | undefined;
   let next = 0;
@@ -80,7 +82,7 @@ async function run({ port, concurrency, seconds, requests }: LoadJob): Promise<L
       if (!pending.head.startsWith('HTTP/1.1 200')) failure ??= pending.head;
       const now = performance.now();
       times.push(now - pending.startedAt);
-      if (now < deadline) ask();
+      if (now < deadline && next < most) ask();
       else finish(socket, resolve);
     });
     return promise;

@@ -4,11 +4,12 @@ import { type ScenarioName, scenarioNames } from '../scenarios/names.ts';
 import type { Variant } from '../scenarios/variants.ts';
 
 /**
- * The conditions of a measurement. `cold`: operations ask for different objects. `hot`: all ask for the same. `slow`:
- * cold, and the upstream takes 20 ms. The others grow one number: the rows of S5, the fan-out of S3, the operations of
- * S2 that are asked at a time.
+ * The conditions of a measurement. `distinct`: operations ask for different objects. `hot`: all ask for the same. `slow`:
+ * distinct, and the upstream takes 20 ms. `rows`, `fanOut` and `concurrency` grow one number: the rows of S5, the fan-out of
+ * S3, the operations of S2 that are asked at a time. The gateway is warm in all of these; in `start`, `first` and `hundred`
+ * it has just been started.
  */
-export type Series = 'cold' | 'hot' | 'slow' | 'rows' | 'fanOut' | 'concurrency';
+export type Series = 'distinct' | 'hot' | 'slow' | 'rows' | 'fanOut' | 'concurrency' | 'start' | 'first' | 'hundred';
 
 /** One thing to measure with every gateway that can. */
 export interface Point {
@@ -17,6 +18,8 @@ export interface Point {
   /** What grows; 0 in the series that do not. */
   readonly size: number;
   readonly concurrency: number;
+  /** The most operations of a run. */
+  readonly operations: number;
   readonly latencyMs: number;
   /** The variants that are asked for in turn. */
   readonly variants: readonly number[];
@@ -39,15 +42,29 @@ export const sizes = {
   concurrency: [1, 4, 16, 64, 256, 512],
 } as const;
 
-const usual = { size: 0, concurrency: usualConcurrency, latencyMs: 0, variants: upTo(100), changes: {} };
+const usual = {
+  size: 0,
+  concurrency: usualConcurrency,
+  operations: Infinity,
+  latencyMs: 0,
+  variants: upTo(100),
+  changes: {},
+};
 const basic = scenarioNames.filter((name) => /^S\d$/.test(name));
 
 /** Everything that is measured with every gateway, in order. */
 export const points: readonly Point[] = [
-  ...scenarioNames.map((scenario): Point => ({ ...usual, series: 'cold', scenario })),
+  ...scenarioNames.map((scenario): Point => ({ ...usual, series: 'distinct', scenario })),
   ...basic.map((scenario): Point => ({ ...usual, series: 'hot', scenario, variants: [7] })),
   ...basic.map((scenario): Point => ({ ...usual, series: 'slow', scenario, latencyMs: slowMs })),
 ];
+
+/** Where the start of a process is told. */
+export const started = { series: 'start', scenario: 'S6', size: 0 } as const;
+
+/** The first operation of a process, and the hundred after it, one by one. */
+export const firstRequest: Point = { ...usual, series: 'first', scenario: 'S2', concurrency: 1, operations: 1 };
+export const firstHundred: Point = { ...firstRequest, series: 'hundred', operations: 100 };
 
 /** What is measured with `grownGateways`. */
 export const growth: readonly Point[] = [

@@ -22,10 +22,11 @@ export function threadTimeOf(pid: number): number {
   return times.reduce((sum, value) => sum + value, 0) / 1000;
 }
 
-/** The most memory that a process and its descendants held at a time each, in mebibytes. */
-export function peakMemoryOf(pid: number): number {
-  const peaks = treeOf(pid).map((id) => Number(/VmHWM:\s+(\d+)/.exec(readProc(`${id}/status`) ?? '')?.[1] ?? 0));
-  return peaks.reduce((sum, value) => sum + value, 0) / 1024;
+/** The memory of a process and its descendants in mebibytes: what they hold now, or the most that each has held. */
+export function memoryOf(pid: number, member: 'VmRSS' | 'VmHWM'): number {
+  const pattern = new RegExp(`${member}:\\s+(\\d+)`);
+  const sizes = treeOf(pid).map((id) => Number(pattern.exec(readProc(`${id}/status`) ?? '')?.[1] ?? 0));
+  return sizes.reduce((sum, value) => sum + value, 0) / 1024;
 }
 
 /** CPU time of the whole machine so far, in microseconds. */

@@ -1,11 +1,14 @@
 /** What the benchmark runs on. */
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
-import { type GatewayName, gatewayNames, gateways } from '../gateways/table.ts';
+import { type GatewayName, gatewayNames, gateways, root } from '../gateways/table.ts';
 
 /** The machine, the day, and the versions of what is measured. */
 export interface Machine {
   readonly date: string;
+  /** The commit of this gateway, with a `+` if its code was changed since. */
+  readonly commit: string;
   readonly processor: string;
   readonly cores: number;
   readonly memoryGiB: number;
@@ -20,6 +23,7 @@ export interface Machine {
 export function machineHere(pinned: boolean): Machine {
   return {
     date: new Date().toISOString().slice(0, 10),
+    commit: commitHere(),
     processor: cpus()[0]?.model ?? 'unknown processor',
     cores: availableParallelism(),
     memoryGiB: Math.round(totalmem() / 2 ** 30),
@@ -28,6 +32,12 @@ export function machineHere(pinned: boolean): Machine {
     pinned,
     versions: Object.fromEntries(gatewayNames.map((name) => [name, versionsOf(name)])),
   };
+}
+
+function commitHere(): string {
+  const git = (...args: string[]): string => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+  const isChanged = git('status', '--porcelain', '--', 'src', 'schema', 'package-lock.json') !== '';
+  return `${git('rev-parse', '--short', 'HEAD')}${isChanged ? '+' : ''}`;
 }
 
 /** The packages that a gateway's own package.json names, with their versions. */

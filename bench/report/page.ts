@@ -1,11 +1,11 @@
 /** RESULTS.md. */
 import { type GatewayName, gatewayNames, gateways } from '../gateways/table.ts';
-import { slowMs, usualConcurrency } from '../measure/points.ts';
+import { firstHundred, firstRequest, slowMs, started, usualConcurrency } from '../measure/points.ts';
 import { type ScenarioName, scenarioNames, scenarioTitles } from '../scenarios/names.ts';
 import type { CallCounts } from './call-counts.ts';
 import { growthSection } from './growth.ts';
 import { cpuRatio, figuresAt } from './lookup.ts';
-import type { Figures, Results, Sample } from './results.ts';
+import { type Figures, figuresOf, type Results, type Sample } from './results.ts';
 import { number, ratio, table } from './text.ts';
 
 const basic = scenarioNames.filter((name) => /^S\d$/.test(name));
@@ -15,11 +15,12 @@ const others = scenarioNames.filter((name) => !basic.includes(name));
 export function pageOf(results: Results, calls: CallCounts): string {
   const sections = [
     introduction(results),
-    `## CPU time of an operation\n\nMicroseconds, and in brackets how many times the floor's.\n\n${cpuTable(results, 'cold', basic)}\n\n${cpuTable(results, 'cold', others)}`,
-    `This gateway's CPU time as a share of others':\n\n${shares(results, 'cold', scenarioNames)}`,
-    `## Operations a second, and how long one takes\n\n${usualConcurrency} at a time: operations a second (milliseconds of half of them / of 99 in 100, at most).\n\n${paceTable(results, 'cold', basic)}`,
+    `## CPU time of an operation\n\nMicroseconds, the spread over the rounds, and in brackets how many times the floor's median it is.\n\n${cpuTable(results, basic)}\n\n${cpuTable(results, others)}`,
+    `This gateway's CPU time as a share of others':\n\n${shares(results, 'distinct', scenarioNames)}`,
+    `## Operations a second, and how long one takes\n\n${usualConcurrency} at a time: operations a second (milliseconds of half of them / of 99 in 100, at most).\n\n${paceTable(results, 'distinct', basic)}`,
     `## The same objects again and again\n\nEvery operation asks for the same: CPU time, and REST calls an operation where operations share them.\n\n${hotTable(results)}\n\nThis gateway's CPU time as a share of others':\n\n${shares(results, 'hot', basic)}`,
     `## A slow upstream\n\nEach REST call takes ${slowMs} ms: operations a second (milliseconds of half / of 99 in 100).\n\n${paceTable(results, 'slow', basic)}`,
+    `## Cold\n\n${coldIntroduction}\n\n${coldTable(results)}`,
     `## REST calls of one operation\n\nRecorded by \`node bench/calls.ts\`, which compares the answers too; a test holds this gateway to its numbers.\n\n${callTable(calls)}`,
     `## Memory\n\nThe most that a gateway's processes held during all of the above, in MiB.\n\n${memoryTable(results)}`,
     growthSection(results),
@@ -30,28 +31,38 @@ export function pageOf(results: Results, calls: CallCounts): string {
 }
 
 function introduction({ machine, samples }: Results): string {
-  const foreign = samples.map((sample) => sample.foreign).toSorted((one, other) => one - other);
-  const half = foreign[Math.floor(foreign.length / 2)] ?? 0;
+  const foreign = samples.map((sample) => sample.foreign);
+  const places = Map.groupBy(samples.filter(isInChart), ({ gateway, scenario }) => `${gateway} ${scenario}`);
+  const spreads = [...places.values()].map((some) => figuresOf(some)?.spread ?? 0);
   return `# What the gateway costs, beside its peers
 
 <!-- Written by bench/run.ts. -->
 
-Measured on ${machine.date}, Node ${machine.node} for every gateway that runs on Node: ${machine.processor}, ${machine.cores} cores, ${machine.memoryGiB} GiB,
-${machine.system}. Medians of ${roundsOf(samples)}; other processes used ${number(half)} of a core during half of the runs.
+Commit ${machine.commit}, measured on ${machine.date}, Node ${machine.node} for every gateway that runs on Node: ${machine.processor}, ${machine.cores} cores, ${machine.memoryGiB} GiB,
+${machine.system}. Medians of ${roundsOf(samples)}; half of the CPU times of S1 to S6
+lie within ± ${percent(middle(spreads))} of theirs, all within ± ${percent(Math.max(0, ...spreads))}. Other processes used ${number(middle(foreign))} of a core during half of the runs.
 
 ![CPU time of an operation](chart.svg)
 
-One process a gateway${machine.pinned ? ', on a core of its own; the upstream and the load share another' : ''}. ${usualConcurrency} operations are asked at a time over
-loopback, without TLS, each for other objects than those before it, and the upstream answers at once unless said
-otherwise. This gateway runs as \`npm start\` runs it: every limit on, the log at \`info\`, metrics on. The floor is a
+One process a gateway${machine.pinned ? ', on a core of its own; the upstream and the load share another' : ''}. In each round
+every gateway in turn is started, warmed with several operations until its code is compiled and its heap is steady, and once
+more before each run. ${usualConcurrency} operations are asked at a time over loopback, without TLS, each for other objects than those
+before it, and the upstream answers at once unless said otherwise. This gateway runs as \`npm start\` runs it: every limit on, the log at \`info\`, metrics on. The floor is a
 server written by hand for these operations alone: \`node:http\` and undici's \`dispatch\`, no GraphQL, exactly the needed
 REST calls. The peers ask for the same facts, in the best way that their documentation gives; their code is in
 [peers/](peers/). \`npm run bench\` repeats it all.`;
 }
 
+function isInChart({ series, scenario }: Sample): boolean {
+  return series === 'distinct' && basic.includes(scenario);
+}
+
+function middle(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
+}
+
 /** How often things were measured: what the chart shows may have been measured more often than all else. */
 function roundsOf(samples: Results['samples']): string {
-  const isInChart = ({ series, scenario }: Sample): boolean => series === 'cold' && basic.includes(scenario);
   const [inChart, elsewhere] = [samples.filter(isInChart), samples.filter((sample) => !isInChart(sample))].map(
     lastRound,
   );
@@ -62,7 +73,7 @@ function lastRound(samples: Results['samples']): number {
   return Math.max(...samples.map(({ round }) => round), 0);
 }
 
-type Series = 'cold' | 'hot' | 'slow';
+type Series = 'distinct' | 'hot' | 'slow';
 
 function rowsOf(results: Results, series: Series, scenarios: readonly ScenarioName[], cell: Cell): string {
   const rows = gatewayNames.map((gateway) => {
@@ -81,13 +92,19 @@ function gatewayTitle(name: GatewayName): string {
   return name === 'ours' ? `**${gateways.ours.title}**` : gateways[name].title;
 }
 
-function cpuTable(results: Results, series: Series, scenarios: readonly ScenarioName[]): string {
-  return rowsOf(
-    results,
-    series,
-    scenarios,
-    (figures) => `${number(figures.cpu)} (${ratio(cpuRatio(results, figures, 'floor'))})`,
-  );
+function cpuTable(results: Results, scenarios: readonly ScenarioName[]): string {
+  const cell: Cell = (figures) =>
+    `${number(figures.cpu)}${spreadOf(figures)} (${ratio(cpuRatio(results, figures, 'floor'))})`;
+  return rowsOf(results, 'distinct', scenarios, cell);
+}
+
+/** Nothing if there was one round. */
+function spreadOf({ spread }: Figures): string {
+  return spread === 0 ? '' : ` ± ${percent(spread)}`;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(0)} %`;
 }
 
 function paceTable(results: Results, series: Series, scenarios: readonly ScenarioName[]): string {
@@ -115,6 +132,29 @@ function callTable(calls: CallCounts): string {
     ...gatewayNames.map((name) => `${calls[scenario]?.[name] ?? '–'}`),
   ]);
   return table(['', ...gatewayNames], rows);
+}
+
+const coldIntroduction = `A process that has just been started: the time from its start to its first answer, the CPU time until then and the memory
+held then; the first S2; and the hundred after it, one by one. This gateway finds the code that an earlier start has compiled.`;
+
+function coldTable(results: Results): string {
+  const rows = gatewayNames.map((gateway) => {
+    const at = (point: Pick<Sample, 'series' | 'scenario'>): Figures | undefined =>
+      figuresAt(results, { gateway, series: point.series, scenario: point.scenario });
+    const [start, first, hundred] = [at(started), at(firstRequest), at(firstHundred)];
+    const cells = [start?.p50, start && start.cpu / 1000, start?.memory, first?.p50, hundred?.p50, hundred?.p99];
+    return [gatewayTitle(gateway), ...cells.map((value) => number(value ?? NaN)), number(hundred?.cpu ?? NaN)];
+  });
+  const head = [
+    'start, ms',
+    'its CPU, ms',
+    'its MiB',
+    'first, ms',
+    'half of 100, ms',
+    '99 of 100, ms',
+    'CPU of each, µs',
+  ];
+  return table(['', ...head], rows);
 }
 
 function memoryTable({ samples }: Results): string {

@@ -33,7 +33,10 @@ export interface Results {
 }
 
 /** The samples of a place in the tables, put together: medians, but the most memory. */
-export type Figures = Omit<Sample, 'round'>;
+export interface Figures extends Omit<Sample, 'round'> {
+  /** Half of the distance between the lowest and the highest CPU time, as a share of the median. */
+  readonly spread: number;
+}
 
 const file = new URL('../results.json', import.meta.url);
 
@@ -53,11 +56,14 @@ export function writeResults({ machine, samples }: Results): void {
 export function figuresOf(samples: readonly Sample[]): Figures | undefined {
   const [first] = samples;
   if (first === undefined) return undefined;
-  const median = (name: 'cpu' | 'operationsPerSecond' | 'p50' | 'p99' | 'calls' | 'foreign'): number =>
+  const median = (name: 'operationsPerSecond' | 'p50' | 'p99' | 'calls' | 'foreign'): number =>
     medianOf(samples.map((sample) => sample[name]));
+  const cpus = samples.map(({ cpu }) => cpu);
+  const cpu = medianOf(cpus);
   return {
     ...first,
-    cpu: median('cpu'),
+    cpu,
+    spread: (Math.max(...cpus) - Math.min(...cpus)) / 2 / cpu,
     operationsPerSecond: median('operationsPerSecond'),
     p50: median('p50'),
     p99: median('p99'),

@@ -139,7 +139,7 @@ breaking, but used by none of the documents:
     ]);
     expect(diff('old.graphql', '--usage', 'nobody.json')[0]).toContain('sent by no client in the usage');
     expect(() => diff('old.graphql', '--usage', 'one.json')).toThrow(
-      new ConfigError(`${folder}/one.json: expected what GET /admin/usage answers, as JSON`),
+      new ConfigError(`${folder}/one.json: expected an answer of GET /admin/usage, as JSON`),
     );
   });
 

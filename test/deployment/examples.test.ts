@@ -306,6 +306,7 @@ describe('The examples of tenants', () => {
       path: join(folder.path, 'upstream-keys.json'),
       environment: {},
       mutationNames: ['createDashboard', 'updateDashboard'],
+      hasRoles: false,
     });
     expect([...tenants.keys()]).toEqual(['acme', 'globex']);
     const [manifest = ''] = globSync(join(folder.path, 'manifests/*.json'));

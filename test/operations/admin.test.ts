@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createAdminEndpoint } from '../../src/server/admin.ts';
 import { startMetricsServer } from '../../src/server/server.ts';
 import { cacheSettings } from '../support/cache.ts';
@@ -95,6 +96,37 @@ test('a request that is too long is refused, and the next one on its connection 
     socket.write(`${head}${close}Content-Length: ${body.length}\r\n\r\n${body}`);
   }
   expect((await received).match(/^HTTP\/1.1 \d+/gm)).toEqual(['HTTP/1.1 400', 'HTTP/1.1 409']);
+});
+
+describe('150 connections keep no scraper out', () => {
+  const post = 'POST /admin/cache/purge HTTP/1.1\r\nHost: x\r\n';
+  test.each([
+    ['that say nothing', ''],
+    ['whose head does not end', post],
+    ['that have no token and send no body', `${post}Content-Length: 20\r\n\r\n`],
+    ['that have asked before', 'GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ])('%s', async (_, bytes) => {
+    await using upstream = await startUpstream(routes);
+    await using gateway = await startGateway(upstream);
+    await using admin = await startAdmin(gateway);
+    const { port } = new URL(admin.url);
+    const sockets = Array.from({ length: 150 }, () => connect(Number(port), '127.0.0.1').on('error', () => undefined));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    for (const socket of sockets) if (!socket.destroyed) socket.write(bytes);
+    const answer = await admin.ask('/metrics');
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('gateway_operations_total')]);
+    for (const socket of sockets) socket.destroy();
+  });
+});
+
+test('a request without the token is answered and its connection closed before its body has arrived', async () => {
+  await using upstream = await startUpstream(routes);
+  await using gateway = await startGateway(upstream);
+  await using admin = await startAdmin(gateway);
+  const socket = connect(Number(new URL(admin.url).port), '127.0.0.1');
+  const received = text(socket);
+  socket.write('POST /admin/cache/purge HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{"all"');
+  expect(await received).toMatch(/^HTTP\/1.1 401 Unauthorized\r\n(.+\r\n)*connection: close\r\n/i);
 });
 
 test('operators forget what is cached: of a key, of a tenant that there is, or all', async () => {

@@ -104,6 +104,22 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     expect(upstream.requests).toHaveLength(6);
   });
 
+  test('make at most eight calls each with a key that all of them meet at once, before they count together', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startUpstream({
+      'GET /api/projects/:id/': ({ params }) => project(Number(params['id'])),
+    });
+    const start = (): Promise<Member> => startMember(upstream, redis.url, '20/600', 3);
+    await using first = await start();
+    await using second = await start();
+    await using third = await start();
+    const all = [first, second, third];
+    for (const { logged } of all) await until(() => logged.includes(counting));
+    await Promise.all(all.flatMap((gateway) => Array.from({ length: 20 }, (_, index) => gateway.ask(one(index + 1)))));
+    expect(upstream.requests.length).toBeGreaterThanOrEqual(20);
+    expect(upstream.requests.length).toBeLessThanOrEqual(20 + 2 * 8);
+  });
+
   test('tell it names that hold hashes only, and neither keys nor users', async () => {
     await using redis = await startRedis();
     await using upstream = await startProjects();

@@ -15,6 +15,9 @@ const rowsOfPage = 50;
 const query = 'query($id: ID!) { project(id: $id) { dashboards(first: 100) { nodes { name } } } }';
 const cacheMebibytes = inForm(2, 64);
 
+/** The limit of the old generation of the heap, in MiB: what the cache has dropped is garbage there until V8 needs room. */
+const heapMebibytes = 160;
+
 /** What a process that has filled its cache may ever have held beside what it held empty, in MiB: held in the whole form. */
 const promised = inForm(Number.POSITIVE_INFINITY, 120);
 
@@ -39,7 +42,9 @@ async function heldOver(environment: Readonly<Record<string, string>>): Promise<
     'GET /api/projects/:id/dashboards/': ({ params }) => pageOf(Number(params['id'])),
   });
   upstream.release();
-  await using gateway = runWeighed({ PORT: '0', UPSTREAM_URL: upstream.url, LOG_LEVEL: 'warn', ...environment });
+  await using gateway = runWeighed({ PORT: '0', UPSTREAM_URL: upstream.url, LOG_LEVEL: 'warn', ...environment }, [
+    `--max-old-space-size=${heapMebibytes}`,
+  ]);
   const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
   const empty = (await peakMemory(gateway)) / mebibyte;
   const step = Math.min(pages, 2000);
@@ -56,7 +61,7 @@ async function heldOver(environment: Readonly<Record<string, string>>): Promise<
   return { empty, most, live: live / mebibyte };
 }
 
-test('pages without end take no more memory than the cache may have, whatever V8 keeps beside it', {
+test('pages without end take no more memory than the cache may have, and garbage no more than the heap', {
   timeout: 3_600_000,
 }, async () => {
   const plain = await heldOver({});

@@ -4,7 +4,7 @@ import { cacheSettings, startCaching } from '../support/cache.ts';
 import { askPage, at, idsOf as idsIn, type Page } from '../support/connections.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
-import { type JsonObject, notFound } from '../support/replies.ts';
+import { type JsonObject, notFound, reply } from '../support/replies.ts';
 import { event, listedDashboard } from '../support/rows.ts';
 import { keyset, tiedEvents } from '../support/ties.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -238,4 +238,30 @@ describe('events that are cut from a larger page in the cache', () => {
       }
     }
   });
+});
+
+test('tables, as rows and as text, are read in each size: what an upstream says of a smaller one is not known', async () => {
+  const table = (limit: string): string =>
+    `id\r\n${Array.from({ length: Number(limit) }, (_, id) => `${id}\r\n`).join('')}`;
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/events/': ({ query }) => {
+      const limit = query.get('limit') ?? '';
+      if (query.get('format') === 'csv') return reply({ headers: { 'content-type': 'text/csv' }, body: table(limit) });
+      return { next: null, results: Array.from({ length: Number(limit) }, (_, id) => [id]) };
+    },
+  });
+  await using gateway = await startCaching(upstream);
+  const ask = async (field: string): Promise<unknown> => (await gateway.ask(`{ project(id: 1) { ${field} } }`)).data;
+  const tables: readonly ((first: number) => string)[] = [
+    (first) => `eventRows(first: ${first}, select: ["id"]) { rows hasNextPage }`,
+    (first) => `eventsCsv(first: ${first}, select: ["id"]) { csv }`,
+  ];
+  for (const tableOf of tables) {
+    upstream.reset();
+    const answers: unknown[] = [];
+    for (const first of [3, 2, 3, 2]) answers.push(await ask(tableOf(first)));
+    expect(answers.slice(2)).toEqual(answers.slice(0, 2));
+    expect(answers[1]).not.toEqual(answers[0]);
+    expect(upstream.requests).toHaveLength(2);
+  }
 });

@@ -203,6 +203,24 @@ describe('A tool', () => {
     expect(upstream.requests).toEqual([]);
   });
 
+  test.each<[string, Readonly<Record<string, unknown>>, string]>([
+    [
+      'Dashboards',
+      { project: '1', after: 'x' },
+      'Expected `after` to be a cursor of this list with these filters, but got "x".',
+    ],
+    ['Both', { first: 1, last: 1 }, 'Expected either `first` or `last`, but got both.'],
+    ['Move', { first: 1, last: 1 }, 'Expected either `first` or `last`, but got both.'],
+  ])('%s calls nothing for arguments that no schema can refuse: %j', async (name, values, message) => {
+    await using upstream = await startOpen();
+    const more = `query Both($first: Int, $last: Int) { projects(first: 1) { nodes { name dashboards(first: $first, last: $last) { totalCount } } } }
+      mutation Move($first: Int, $last: Int) { updateProject(input: { id: "1", name: "x" }) { project { dashboards(first: $first, last: $last) { totalCount } } } }`;
+    await using gateway = await startAgents(upstream, documents + more, { tools: ['*', 'Move'] });
+    const result = await callTool(gateway, name, values);
+    expect([result.isError, sentencesOf(result), result._meta.restCalls.actual]).toEqual([true, message, 0]);
+    expect(upstream.requests).toEqual([]);
+  });
+
   test('says which size fits if it costs too much', async () => {
     await using upstream = await startOpen();
     await using gateway = await startAgents(upstream, documents);
@@ -229,17 +247,14 @@ describe('A tool', () => {
   });
 
   test('says when to come back if the upstream limits its key', async () => {
+    const limited = reply({
+      status: 429,
+      headers: { 'retry-after': '120' },
+      body: '{"type":"throttled_error","code":"throttled","detail":"Slow down.","attr":null}',
+    });
     await using upstream = await startOpen({
-      'GET /api/projects/:id/': reply({
-        status: 429,
-        headers: { 'retry-after': '120' },
-        body: '{"type":"throttled_error","code":"throttled","detail":"Slow down.","attr":null}',
-      }),
-      'GET /api/projects/:id/dashboards/': reply({
-        status: 429,
-        headers: { 'retry-after': '120' },
-        body: '{"type":"throttled_error","code":"throttled","detail":"Slow down.","attr":null}',
-      }),
+      'GET /api/projects/:id/': limited,
+      'GET /api/projects/:id/dashboards/': limited,
     });
     await using gateway = await startAgents(upstream, documents);
     const result = await callTool(gateway, 'Dashboards', { project: '1' });
@@ -319,6 +334,36 @@ describe('A tool', () => {
       'gateway_mcp_calls_total{tool="-",result="refused"} 1',
     ]);
   });
+});
+
+test('a plan names the tool that its document is, in any layout, and what agents read of its cost', async () => {
+  const upstream = { url: 'http://127.0.0.1:1' };
+  await using gateway = await startAgents(
+    upstream,
+    { a: documents, b: 'query Other { __typename }' },
+    { explain: true },
+  );
+  const toolIn = async (query: string, operationName?: string): Promise<unknown> => {
+    const answer = await gateway.ask(query, {
+      ...(operationName !== undefined && { operationName, variables: { ids: [], project: '1', id: '1', name: 'x' } }),
+      extensions: { explain: 'plan' },
+    });
+    return answer.data === null && answer.extensions?.['explain'];
+  };
+  expect(await toolIn(`# mine\n${documents}`, 'Dashboards')).toMatchObject({
+    upper: 2,
+    tool: { name: 'Dashboards', cost: 'Costs 2 REST calls in 1 wave.' },
+  });
+  expect(await toolIn('query Other { __typename }')).toMatchObject({
+    tool: { name: 'Other', cost: 'Costs no REST call.' },
+  });
+  // A change is no tool unless it is named, and neither is another text of the same name.
+  for (const [text, name] of [
+    [documents, 'Rename'],
+    ['query Other { other: __typename }', 'Other'],
+    ['{ __typename }', undefined],
+  ] as const)
+    expect(await toolIn(text, name)).not.toHaveProperty('tool');
 });
 
 test('the requests of docs/agents.md are answered by the tools of the examples', async () => {

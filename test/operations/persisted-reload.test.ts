@@ -111,6 +111,22 @@ describe('At start', () => {
   });
 });
 
+test('the log counts the documents and their operations', async () => {
+  using folder = createFolder();
+  const files = folder.write('m.json', {
+    one: '{ __typename }',
+    two: 'query A { a: __typename } query B { b: __typename }',
+  });
+  let counted: object | undefined;
+  await using _ = await startGateway(upstream, {
+    persisted: { files },
+    log: (_level, _message, fields) => {
+      counted = fields;
+    },
+  });
+  expect(counted).toEqual({ files, documents: 2, operations: 3, invalid: 0 });
+});
+
 describe('A manifest that changes', () => {
   const text = (index: number): string => `{ a${index}: __typename }`;
   const formats: readonly (readonly [string, string, (count: number) => unknown])[] = [

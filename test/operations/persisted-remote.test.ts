@@ -1,4 +1,7 @@
-import { createServer } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { SecureContextOptions } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { followRemoteManifests } from '../../src/operation/persisted/remote-manifests.ts';
 import { freePort } from '../support/free-port.ts';
@@ -6,6 +9,7 @@ import { startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
 import { createFolder, outcomeOf, send } from '../support/persisted.ts';
 import { runMain } from '../support/process.ts';
+import { authority, serverTls, tlsPaths } from '../support/tls.ts';
 import { until } from '../support/until.ts';
 
 /** A server of manifests that a test changes. */
@@ -17,18 +21,19 @@ interface ManifestServer extends AsyncDisposable {
   readonly asked: readonly (readonly [string | undefined, string | undefined])[];
 }
 
-async function startManifests(content: unknown): Promise<ManifestServer> {
+async function startManifests(content: unknown, tls?: SecureContextOptions): Promise<ManifestServer> {
   const asked: [string | undefined, string | undefined][] = [];
-  const server = createServer((request, response) => {
+  const answer: RequestListener = (request, response) => {
     const { status = 200, text = '', etag, headers } = started.answer;
     asked.push([request.headers['if-none-match'], request.headers.authorization]);
     const known = etag !== undefined && request.headers['if-none-match'] === etag;
     response.writeHead(known ? 304 : status, { ...(etag !== undefined && { etag }), ...headers });
     response.end(known ? undefined : text);
-  });
+  };
+  const server = tls === undefined ? createServer(answer) : createSecureServer(tls, answer);
   const port = await listen(server);
   const started: ManifestServer = {
-    url: `http://127.0.0.1:${port}/manifest.json?key=secret`,
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}/manifest.json?key=secret`,
     answer: { text: JSON.stringify(content), etag: '"1"' },
     asked,
     [Symbol.asyncDispose]: async () => {
@@ -188,6 +193,25 @@ describe('The gateway', () => {
     expect(gateway.output()).not.toContain('secret');
   });
 
+  test.each(['1', '2'])('trusts the authorities that UPSTREAM_CA holds by then: WORKERS=%s', async (WORKERS) => {
+    await using server = await startManifests(a, serverTls);
+    using folder = createFolder();
+    const UPSTREAM_CA = folder.write('ca.pem', authority);
+    const urls = { UPSTREAM_URL: 'https://127.0.0.1:1', PERSISTED_DOCUMENTS: server.url };
+    await using gateway = runMain([], { ...settings, ...urls, UPSTREAM_CA, WORKERS });
+    const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
+    server.answer = { text: JSON.stringify({ ...a, ...b }), etag: '"2"' };
+    folder.write('ca.pem', readFileSync(tlsPaths.otherName, 'utf8'));
+    gateway.child.kill('SIGHUP');
+    await gateway.printed(/persisted documents stay as they were: .* signed by an unknown authority/);
+    folder.write('ca.pem', authority);
+    gateway.child.kill('SIGHUP');
+    for (let times = 0; times < 4; times += 1) {
+      await until(async () => (await send(url, { id: 'b' })).status === 200);
+    }
+    expect(outcomeOf(await send(url, { id: 'b' }))).toEqual([200, { b: 'Query' }]);
+  });
+
   test('does not start without it, and names it', async () => {
     const PERSISTED_DOCUMENTS = `http://127.0.0.1:${await freePort()}/manifest.json?key=secret`;
     await using gateway = runMain([], { ...settings, PERSISTED_DOCUMENTS });
@@ -202,7 +226,7 @@ describe('The gateway', () => {
     async (PERSISTED_DOCUMENTS) => {
       await using gateway = runMain([], { ...settings, PERSISTED_DOCUMENTS });
       expect(await gateway.exit()).toBe(2);
-      expect(gateway.output()).toMatch(/^error: PERSISTED_DOCUMENTS: expected the path of a file/m);
+      expect(gateway.output()).toMatch(/^error: PERSISTED_DOCUMENTS: expected paths of files or folders, globs/m);
       expect(gateway.output()).not.toContain('password@');
     },
   );

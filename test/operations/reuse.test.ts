@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { cacheSettings, startCaching } from '../support/cache.ts';
 import { at } from '../support/connections.ts';
-import { type Request, startGateway, type TestGateway } from '../support/gateway.ts';
+import { key, type Request, startGateway, type TestGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
-import { registration, send } from '../support/persisted.ts';
+import { registration, search, send } from '../support/persisted.ts';
+import { type RawResponse, sendRaw } from '../support/raw-http.ts';
 import { notFound } from '../support/replies.ts';
 import { listedDashboard, project } from '../support/rows.ts';
 import { startTenants } from '../support/tenants.ts';
@@ -128,7 +129,7 @@ test('an answer is used no more once another operation has read a part of it ane
   expect(await reusedBy(gateway)).toBe(before);
 });
 
-test('a page that was cut from a larger one is used no more once it has been read anew by itself', async () => {
+test('a page that was cut from a larger one is used no more once it has been read anew by itself, nor is the larger one', async () => {
   const rows = [1, 2, 3].map((id) => listedDashboard(id, { name: 'Old' }));
   await using upstream = await startUpstream({ 'GET /api/projects/1/dashboards/': listOf(rows) });
   await using gateway = await startCaching(upstream);
@@ -139,7 +140,7 @@ test('a page that was cut from a larger one is used no more once it has been rea
   expect([await nameIn(2), await nameIn(2), await reusedBy(gateway)]).toEqual(['Old', 'Old', 1]);
   rows[0] = listedDashboard(1, { name: 'New' });
   expect(await nameIn(2, { 'cache-control': 'no-cache' })).toBe('New');
-  expect([await nameIn(2), await nameIn(3)]).toEqual(['New', 'Old']);
+  expect([await nameIn(2), await nameIn(3)]).toEqual(['New', 'New']);
 });
 
 test('no other key is given the answer, and no other query', async () => {
@@ -214,6 +215,32 @@ test('a client may cache an answer that is used again for as long as the first t
   gateway.pass(20);
   expect(await age()).toBe('private, max-age=6');
   expect(await reusedBy(gateway)).toBe(2);
+});
+
+test('a client that has the answer of a GET by id gets 304 without a body, and nothing is read for that', async () => {
+  await using one = await startProject();
+  await using gateway = await startCaching(one.upstream, { persisted: { getMaxAge: 600, automatic: true } });
+  const get = async (known: string): Promise<RawResponse> =>
+    // Not by fetch, which adds `Cache-Control: no-cache` to such requests.
+    sendRaw(gateway.url, {
+      method: 'GET',
+      path: `/graphql?${search(registration(query))}`,
+      headers: ['authorization', `Bearer ${key}`, 'if-none-match', known],
+    });
+  await get('');
+  const first = await get('W/"other"');
+  const etag = String(first.headers['etag']);
+  expect([first.status, etag]).toEqual([200, expect.stringMatching(/^W\/"[\w-]{27}"$/)]);
+  for (const known of [etag, etag.slice(2), `"other", ${etag}`, '*']) {
+    const { status, body, headers } = await get(known);
+    expect([status, body, headers['content-type']]).toEqual([304, '', undefined]);
+    for (const name of ['etag', 'vary', 'cache-control']) expect(headers[name]).toBe(first.headers[name]);
+  }
+  expect(one.upstream.requests).toHaveLength(2);
+  expect(await reusedBy(gateway)).toBe(4);
+  await gateway.ask('mutation { updateProject(input: { id: 1, name: "New" }) { project { id } } }');
+  expect((await get(etag)).status).toBe(200);
+  expect((await send(gateway.url, registration(query))).headers.get('etag')).toBeNull();
 });
 
 test('what an answer that is used again was made of counts as read each time, and as old as it is', async () => {

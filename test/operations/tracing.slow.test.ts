@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { hashOf } from '../../src/operation/persisted/ids.ts';
+import { askMcp } from '../support/agents.ts';
 import { ask } from '../support/gateway.ts';
 import { type Collector, type ReceivedSpan, startCollector } from '../support/otlp.ts';
 import { accepts, askForParts } from '../support/parts.ts';
@@ -212,7 +213,9 @@ test('a collector that cannot be reached, or does not answer, is told in the log
     await using _ = gateway;
     await ask(url, '{ project(id: 1) { name } }', { headers: secret });
     const [, askedAt] = await gateway.printed(/"time":(\d+),.*"msg":"operation"/);
-    const [, toldAt, reason = ''] = await gateway.printed(/"time":(\d+),.*"reason":"([^"]*)".*"msg":"OpenTelemetry"/);
+    const [, toldAt, reason = ''] = await gateway.printed(
+      /"time":(\d+),.*"reason":"([^"]*)".*"msg":"spans cannot be exported"/,
+    );
     expect(await stop()).toBe(0);
     return { reason, afterMs: Number(toldAt) - Number(askedAt) };
   };
@@ -259,6 +262,34 @@ test('a span has the name of its operation if it is in a listed document, and it
   expect(servers.map(({ name }) => name)).toEqual(['query Listed', 'query']);
 });
 
+test('the use of a tool is a span of the trace that the message of its agent names', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
+  await using collector = await startCollector();
+  using folder = createFolder();
+  const { url, gateway, stop } = await startTraced(upstream, collector, {
+    PERSISTED_DOCUMENTS: folder.write('tools.graphql', 'query First { project(id: 1) { name } }'),
+    MCP_TOOLS: 'First',
+  });
+  await using _ = gateway;
+  const params = { name: 'First', _meta: { traceparent, tracestate: 7 } };
+  await askMcp({ url }, 'tools/call', params, { edition: '2025-11-25', headers: secret });
+  await askMcp({ url }, 'tools/list', {}, { edition: '2025-11-25', headers: secret });
+  expect(await stop()).toBe(0);
+  const use = byName(collector.spans, 'query First');
+  expect(use).toMatchObject({ traceId, parentSpanId: 'b7ad6b7169203331', kind: 2 });
+  expect(use.attributes).toMatchObject({
+    'http.route': '/mcp',
+    'mcp.method.name': 'tools/call',
+    'gen_ai.tool.name': 'First',
+    'graphql.operation.name': 'First',
+  });
+  expect(byName(collector.spans, 'GET /api/projects/:id/')).toMatchObject({ traceId, parentSpanId: use.spanId });
+  expect(collector.spans).toHaveLength(2);
+  const lines = gateway.output().split('\n');
+  const line: unknown = JSON.parse(lines.find((one) => one.includes('"msg":"operation"')) ?? '{}');
+  expect(line).toMatchObject({ transport: 'mcp', tool: 'First', traceId, calls: 1 });
+});
+
 test('an operation that another one answers links to its span, and one that shares a call to that of the call', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) }, { hold: 2 });
   await using collector = await startCollector();
@@ -283,18 +314,23 @@ test('an operation that another one answers links to its span, and one that shar
   expect(links.every((id) => id === call.spanId || id === call.parentSpanId)).toBe(true);
 });
 
-test('what OpenTelemetry says of a collector that refuses spans is logged', async () => {
+test('a collector that refuses spans is logged with its status, and once', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
   await using collector = await startCollector();
   await using refusing = await startUpstream(() => reply({ status: 400 }));
-  const { url, gateway, stop } = await startTraced(upstream, collector, { OTEL_EXPORTER_OTLP_ENDPOINT: refusing.url });
+  const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: refusing.url, OTEL_BSP_SCHEDULE_DELAY: '50' };
+  const { url, gateway, stop } = await startTraced(upstream, collector, settings);
   await using _ = gateway;
-  await ask(url, '{ project(id: 1) { name } }', { headers: secret });
+  for (let exports = 1; exports <= 3; exports += 1) {
+    await ask(url, '{ project(id: 1) { name } }', { headers: secret });
+    await expect.poll(() => refusing.requests).toHaveLength(exports);
+  }
   expect(await stop()).toBe(0);
-  const line = gateway
+  const lines = gateway
     .output()
     .split('\n')
-    .find((text) => text.includes('"OpenTelemetry"'));
-  expect(JSON.parse(line ?? '{}')).toMatchObject({ reason: expect.stringContaining('Bad Request') as unknown });
+    .filter((text) => text.includes('"spans cannot be exported"'));
+  expect(lines).toEqual([expect.stringContaining('"reason":"Bad Request","code":"400"')]);
+  expect(lines.join()).not.toMatch(/stack|node_modules/);
   expect(gateway.output()).not.toContain('phx_secret');
 });

@@ -3,7 +3,7 @@ import { startGateway } from '../support/gateway.ts';
 import { codesOf } from '../support/load.ts';
 import { hasNginx, startNginx } from '../support/nginx.ts';
 import { startProxy } from '../support/proxy.ts';
-import { disconnect, drip, hang, reply } from '../support/replies.ts';
+import { disconnect, drip, hang, refusal, reply } from '../support/replies.ts';
 import * as rows from '../support/rows.ts';
 import { authority, serverTls } from '../support/tls.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -165,3 +165,17 @@ test.each(['/prefix', '/prefix/', '/a/b%20c'])(
     expect(upstream.requests).toEqual([`GET ${path}/api/projects/1/`]);
   },
 );
+
+test('a call that is given up before it has a connection is not counted', async () => {
+  const denied = refusal(401, 'authentication_failed', 'Invalid API key.');
+  const all = { 'GET /api/projects/1/': denied, 'GET /api/projects/1/dashboards/': denied };
+  await using upstream = await startUpstream(all, { tls: serverTls });
+  await using proxy = await startProxy({ tunnels: 1 });
+  await using gateway = await startGateway(upstream, { upstreamRoute: { proxy: proxy.url, authorities: authority } });
+  const both = '{ project(id: 1) { name dashboards(first: 1) { nodes { name } } } }';
+  const answer = await gateway.ask(both, { extensions: { cost: true } });
+  expect(codesOf(answer)).toEqual(['UNAUTHENTICATED']);
+  expect([upstream.requests.length, proxy.requests.length]).toEqual([1, 2]);
+  expect(answer.extensions).toMatchObject({ cost: { actual: 1 } });
+  expect(await gateway.gateway.metrics.render()).not.toContain('status="aborted"');
+});

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert, asyncProperty, gen } from 'fast-check';
 import { expect, test } from 'vitest';
 import { connectRedis } from '../../src/redis.ts';
-import { shareCache } from '../../src/rest/cache/shared-cache.ts';
+import { sharedIn } from '../../src/rest/cache/answer-cache.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import type { Upstream } from '../../src/rest/upstream.ts';
@@ -95,9 +95,7 @@ async function staleReads(redisUrl: string | undefined, gatewayCount: number): P
     { hold: 1 },
   );
   const connections = Array.from({ length: gatewayCount }, () => connectRedis({ redisUrl }));
-  const gateways = connections.map((redis) =>
-    connectCached(api.url, redis && shareCache(redis, { upstreamUrl: api.url })),
-  );
+  const gateways = connections.map((redis) => connectCached(api.url, redis && sharedIn(redis, api.url)));
   if (redisUrl !== undefined) await allShare(gateways);
   let answered = 0;
   const stale: string[] = [];
@@ -132,8 +130,8 @@ async function allShare(gateways: readonly Upstream[]): Promise<void> {
   const first = callerWith('first');
   for (const { cache } of gateways) cache?.epochs.prove(first.sharingKey);
   for (let left = 2000; left > 0; left -= 1) {
-    const opened = await Promise.all(gateways.map(async ({ cache }) => cache?.open(first, 'normal')));
-    if (opened.every((one) => one?.use === 'normal')) return;
+    const opened = await Promise.all(gateways.map(async ({ epochOf }) => epochOf?.(first, 'normal')));
+    if (opened.every((one) => one?.reuse === 'normal')) return;
     await turns(50);
   }
   throw new Error('expected every gateway to have a connection to Redis');

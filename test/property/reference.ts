@@ -213,7 +213,10 @@ class Reference {
     if (name === 'eventCsv' || name === 'eventValuesCsv') return JSON.stringify(body);
     // A line of names alone.
     if (name === 'eventsCsv') return { csv: JSON.stringify(body), hasNextPage: false };
-    if (name === 'eventRows') return { rows: isObject(body) ? body['results'] : null, hasNextPage: false };
+    if (name === 'eventRows') {
+      const { results = null, next = null } = isObject(body) ? body : {};
+      return { rows: results, hasNextPage: next !== null };
+    }
     if (name === 'unusedPlugins' && Array.isArray(body))
       return body.map((id) => new Thing('Plugin', thing.id, idText(id) ?? ''));
     if (name === 'pluginExportsUnsubscribeConfigs') return [body];

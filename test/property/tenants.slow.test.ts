@@ -1,5 +1,6 @@
 import { assert, asyncProperty, gen } from 'fast-check';
 import { expect, test } from 'vitest';
+import type { GatewayOptions } from '../../src/gateway.ts';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { type Reach, reachesTarget } from '../../src/rest/reach.ts';
@@ -7,8 +8,9 @@ import { idText, isObject } from '../../src/rest/values.ts';
 import { createSchema } from '../../src/schema.ts';
 import { cacheSettings } from '../support/cache.ts';
 import { inForm, measured, seedOf } from '../support/form.ts';
-import type { Answer } from '../support/gateway.ts';
+import type { Answer, GraphQLFailure } from '../support/gateway.ts';
 import { together } from '../support/load.ts';
+import { createFolder, type Folder } from '../support/persisted.ts';
 import { notFound, reply } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
 import { type Entries, type Entry, startTenants, type TenantGateway } from '../support/tenants.ts';
@@ -16,6 +18,7 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { forgedOperation, reachesNamed, writeAnswer } from './forged.ts';
 import { operationOf } from './operations.ts';
 import { Random } from './random.ts';
+import { type Asked, listed, type Rights, refusals, rightsOf, rolesOf, withRoles } from './tenant-roles.ts';
 import { answerOf } from './upstream.ts';
 import { realOrganizationIds, type World, worldOf } from './world.ts';
 
@@ -95,26 +98,35 @@ function onlyWithin(reach: Reach | undefined, path: string, body: unknown): unkn
   return { ...body, results: results.filter((row) => isObject(row) && reach.projects.has(idText(row['id']) ?? '')) };
 }
 
-interface Question {
+interface Question extends Asked {
   readonly tenant: string;
-  readonly query: string;
 }
 
 /** What a client sees of an answer: in no other order than that of the errors can two runs differ. */
 function seen({ data, errors = [] }: Answer): string {
-  const told = errors.map(({ message, path, extensions }) => JSON.stringify({ message, path, extensions }));
-  return JSON.stringify({ data: data as unknown, errors: told.toSorted() });
+  return JSON.stringify({ data: data as unknown, errors: errors.map(seenError).toSorted() });
+}
+
+function seenError({ message, path, extensions }: GraphQLFailure): string {
+  return JSON.stringify({ message, path, extensions });
+}
+
+function seenRefusal(message: string): string {
+  return JSON.stringify({ errors: [seenError({ message, extensions: { code: 'FORBIDDEN' } })] });
 }
 
 function questionOf(random: Random, world: World): Question {
-  const tenant = random.pick(['acme', 'globex']);
-  if (random.once(4)) return { tenant, query: forgedOperation(random, schema) };
+  return { tenant: random.pick(['acme', 'globex']), roles: rolesOf(random), query: queryOf(random, world) };
+}
+
+function queryOf(random: Random, world: World): string {
+  if (random.once(4)) return forgedOperation(random, schema);
+  if (random.once(4)) return random.pick(Object.values(listed));
   if (random.once(10)) {
     const id = random.pick(['1', '2', '3']);
-    return { tenant, query: `mutation { updateProject(input: { id: ${id}, name: "x" }) { project { name } } }` };
+    return `mutation { updateProject(input: { id: ${id}, name: "x" }) { project { name } } }`;
   }
-  const options = { random, world, schema, cursors, maxPageSize, depth: 4, width: 3, absent: true };
-  return { tenant, query: operationOf(options) };
+  return operationOf({ random, world, schema, cursors, maxPageSize, depth: 4, width: 3, absent: true });
 }
 
 /** A trace id that tells the operation whose calls carry it. */
@@ -157,10 +169,12 @@ class Case {
     reloads: ReadonlySet<number>,
   ): Promise<readonly { answer: Answer; from: number; to: number }[]> {
     return together(questions.length, 40, async (index) => {
-      const { tenant, query } = questions[index] ?? { tenant: '', query: '' };
+      const { tenant, roles, query } = questions[index] ?? { tenant: '', roles: [], query: '' };
       if (reloads.has(index)) this.reload();
       const from = this.#generation;
-      const answer = await this.#gateway.askAs(tenant, query, { headers: { traceparent: traceOf(index) } });
+      const answer = await this.#gateway.askAs([tenant, ...roles].join(' '), query, {
+        headers: { traceparent: traceOf(index) },
+      });
       return { answer, from, to: this.#generation };
     });
   }
@@ -170,20 +184,26 @@ class Case {
     this.#gateway.take(this.entriesAt(this.#generation));
   }
 
-  /** Whether an answer is that of an upstream that holds nothing but what the tenant may reach. */
+  /** Whether an answer is that of an upstream that holds nothing but what the user may reach. */
   async isOwn(
-    { tenant, query }: Question,
+    question: Question,
     { answer, from, to }: { answer: Answer; from: number; to: number },
   ): Promise<string | undefined> {
+    const { tenant, roles, query } = question;
     const expected: string[] = [];
     for (let generation = from; generation <= to; generation += 1) {
-      const entry = this.entriesAt(generation)[tenant];
-      if (entry === undefined) throw new Error(`no entry of ${tenant}`);
-      this.#setAlone(reachOf(entry));
-      this.#alone.take({ [tenant]: entry });
-      expected.push(seen(await this.#alone.askAs(tenant, query)));
+      const rights = this.#rightsAt(generation, question);
+      if (typeof rights === 'string') expected.push(seenRefusal(rights));
+      if (rights === refusals.noRole) continue;
+      const write = typeof rights === 'string' ? { key: 'one', projects: [] } : rights.write;
+      this.#setAlone(reachOf(write));
+      this.#alone.take({ [tenant]: write });
+      const alone = await this.#alone.askAs(tenant, query);
+      // A document that is refused is so before it is known who may run it.
+      if (typeof rights !== 'string' || alone.data === undefined) expected.push(seen(alone));
     }
-    return expected.includes(seen(answer)) ? undefined : `${tenant} ${query}\n${seen(answer)}\n${expected.join('\n')}`;
+    if (expected.includes(seen(answer))) return undefined;
+    return `${tenant} ${roles.join(' ')} ${query}\n${seen(answer)}\n${expected.join('\n')}`;
   }
 
   /** The calls that no entry allowed with which their operation may have begun. */
@@ -195,11 +215,15 @@ class Case {
     const outside = upstream.records.filter(({ method, target, headers, body }) => {
       const index = Number.parseInt(String(headers['traceparent']).slice(3, 35), 16) - 1;
       const { from, to } = answers[index] ?? { from: 0, to: -1 };
+      const question = questions[index];
+      if (question === undefined) return true;
       const generations = Array.from({ length: to - from + 1 }, (_, step) => from + step);
-      const entries = generations.map((one) => this.entriesAt(one)[questions[index]?.tenant ?? '']);
+      const entries = generations.flatMap((one) => {
+        const rights = this.#rightsAt(one, question);
+        return typeof rights === 'string' ? [] : [method === 'GET' ? rights.read : rights.write];
+      });
       return !entries.some(
         (entry) =>
-          entry !== undefined &&
           headers.authorization === `Bearer ${entry.key}` &&
           reachesTarget(reachOf(entry), method, target) &&
           reachesNamed(reachOf(entry), body),
@@ -207,19 +231,33 @@ class Case {
     });
     return outside.map(({ method, target, body }) => `${method} ${target} ${body}`);
   }
+
+  #rightsAt(generation: number, question: Question): Rights | string {
+    const entry = this.entriesAt(generation)[question.tenant];
+    if (entry === undefined) throw new Error(`no entry of ${question.tenant}`);
+    return rightsOf(entry, question);
+  }
 }
 
 type Row = readonly [name: string, generations: readonly Entries[], isCaching: boolean];
+
+/** A list of documents, beside which any text runs. */
+function listIn(folder: Folder): Partial<GatewayOptions> {
+  return { persisted: { files: folder.write('manifest.json', listed), mode: 'log' } };
+}
 
 test.each<Row>([
   ['narrowed differently over one key', narrowed, false],
   ['with a key each', apart, false],
   ['narrowed differently over one key, with a cache', narrowed, true],
+  ['whose users have roles, with a cache', withRoles, true],
   ...inForm<readonly Row[]>([], [['with a key each and a cache', apart, true]]),
 ])(
   `no answer or call of a tenant holds data of another: two tenants %s (seed ${seed})`,
   { timeout: 3_600_000 },
   async (name, generations, isCaching) => {
+    using folder = createFolder();
+    const withList = { ...limits, ...listIn(folder) };
     let clock = 0;
     const cache = isCaching ? { ...cacheSettings, now: () => clock } : undefined;
     let worlds: Worlds = {};
@@ -230,8 +268,8 @@ test.each<Row>([
       answering(worldFor, () => alone),
       { hold: 1 },
     );
-    await using gateway = await startTenants(upstream, generations[0] ?? {}, { ...limits, cache });
-    await using reference = await startTenants(apartUpstream, generations[0] ?? {}, limits);
+    await using gateway = await startTenants(upstream, generations[0] ?? {}, { ...withList, cache });
+    await using reference = await startTenants(apartUpstream, generations[0] ?? {}, withList);
     const one = new Case(generations, gateway, reference, (reach) => {
       alone = reach;
     });
@@ -255,7 +293,7 @@ test.each<Row>([
         }
         operations += questions.length;
       }),
-      { numRuns: isCaching ? Math.ceil(numRuns / 2) : numRuns, seed, endOnFailure: true },
+      { numRuns: isCaching && generations !== withRoles ? Math.ceil(numRuns / 2) : numRuns, seed, endOnFailure: true },
     );
     expect([...gateway.reported, ...reference.reported]).toEqual([]);
     const metrics = await gateway.gateway.metrics.render();

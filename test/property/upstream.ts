@@ -10,8 +10,7 @@ export function answerOf(world: World, target: string): unknown {
   const [path = '', search = ''] = target.split('?');
   const query = new URLSearchParams(search);
   const list = world.lists.get(path);
-  if (list !== undefined)
-    return query.has('select') ? selected(list, query) : pageOf(path, filtered(list, query), query);
+  if (list !== undefined) return (query.has('select') ? selected : pageOf)(path, filtered(list, query), query);
   const [, collection = '', id = '', report = ''] =
     /^(\/api\/.*?(?:projects|dashboards|events|plugins)\/)([^/]+)\/(\w+\/)?$/.exec(path) ?? [];
   const rows = world.lists.get(collection);
@@ -38,20 +37,30 @@ function filtered(list: readonly Row[], query: URLSearchParams): readonly Row[] 
   return event === null ? list : list.filter((row) => row['event'] === event);
 }
 
-function selected(list: readonly Row[], query: URLSearchParams): unknown {
-  const rows = filtered(list, query).slice(0, Number(query.get('limit')));
-  return { results: rows.map((row) => [row['event']]) };
+function selected(path: string, list: readonly Row[], query: URLSearchParams): unknown {
+  const { next, rows } = windowOf(path, list, query);
+  return { next, results: rows.map((row) => [row['event']]) };
 }
 
 /** Events too are walked by offset here: their keysets are tested elsewhere. */
 function pageOf(path: string, list: readonly Row[], query: URLSearchParams): unknown {
-  const [limit, offset] = [Number(query.get('limit')), Number(query.get('offset') ?? 0)];
-  const end = offset + limit;
+  const { next, rows } = windowOf(path, list, query);
   return {
     ...(!path.endsWith('/events/') && { count: list.length }),
-    next: end < list.length ? `https://upstream.example${path}?limit=${limit}&offset=${end}` : null,
-    results: list.slice(offset, end).map((row) => listed(path, row)),
+    next,
+    results: rows.map((row) => listed(path, row)),
   };
+}
+
+function windowOf(
+  path: string,
+  list: readonly Row[],
+  query: URLSearchParams,
+): { readonly next: string | null; readonly rows: readonly Row[] } {
+  const [limit, offset] = [Number(query.get('limit')), Number(query.get('offset') ?? 0)];
+  const end = offset + limit;
+  const next = end < list.length ? `https://upstream.example${path}?limit=${limit}&offset=${end}` : null;
+  return { next, rows: list.slice(offset, end) };
 }
 
 /** When an answer comes. */

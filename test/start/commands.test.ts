@@ -310,7 +310,7 @@ pairs.json
 
   test('says what is wrong', async () => {
     const wrong = [
-      [['check-operations'], 'error: check-operations: expected files, GraphQL documents or manifests of them\n'],
+      [['check-operations'], 'error: check-operations: expected files with GraphQL documents, or manifests\n'],
       [['check-operations', 'empty.json'], 'error: empty.json: expected documents, but it lists none\n'],
       [
         ['check-operations', 'overview.graphql', 'no-pairs.json'],

@@ -12,8 +12,10 @@ import { startTenants } from '../support/tenants.ts';
 
 const root = new URL('../../', import.meta.url);
 
-test('the README has at most 200 lines', () => {
-  expect(textOf('README.md').split('\n').length).toBeLessThanOrEqual(201);
+test('the README has at most 170 lines, of at most 120 characters', () => {
+  const lines = textOf('README.md').trimEnd().split('\n');
+  expect(lines.length).toBeLessThanOrEqual(170);
+  expect(lines.filter(({ length }) => length > 120)).toEqual([]);
 });
 
 test('the two commands of the README are those of the package', () => {
@@ -226,6 +228,15 @@ test('the metrics that are explained are those that the gateway has', async () =
   expect(own.filter((name) => !told.includes(name))).toEqual([]);
   // Those of the workers come from the process that leads them.
   expect(told.filter((name) => !own.includes(name) && !name.startsWith('gateway_worker'))).toEqual([]);
+});
+
+test('the fields that are explained of the log line of an operation are among those that it has', () => {
+  const rows = [...chapterOf('docs/monitoring.md', '## Logs').matchAll(/^\| (`.*?) \|/gm)];
+  const fields = rows.flatMap(([, cell]) => quotedIn(cell));
+  expect(fields.length).toBeGreaterThan(8);
+  const [, report = ''] =
+    /interface OperationReport \{([^]*?)\n\}/.exec(textOf('src/operation/operation-report.ts')) ?? [];
+  expect(fields.filter((field) => !new RegExp(`readonly ${field}\\??:`).test(report))).toEqual([]);
 });
 
 test('no command needs another Node than the one that npm ci installs', () => {

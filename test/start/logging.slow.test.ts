@@ -79,17 +79,17 @@ const faults: readonly Fault[] = [
   { name: 'the upstream is absent', told: ['upstream fails'], environment: () => ({}) },
   {
     name: 'a collector is absent',
-    told: ['OpenTelemetry'],
+    told: ['spans cannot be exported'],
     environment: () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }),
   },
   {
     name: 'Node warns, and libraries print',
-    told: ['warning of Node', 'a library says'],
+    told: ['warning of Node: old', 'a library says: error'],
     environment: () => ({ NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(printing)}` }),
   },
   {
     name: 'Node warns, and libraries print in workers',
-    told: ['warning of Node', 'a library says'],
+    told: ['warning of Node: old', 'a library says: error'],
     environment: () => ({
       WORKERS: '2',
       NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(printing)}`,

@@ -12,7 +12,6 @@ test.each([
   'examples/tenants/provider.js',
   'examples/apollo/src/ProjectFacts.tsx',
   'examples/apollo/src/LatestEvents.tsx',
-  'examples/production.env',
 ])('the page of recipes shows %s as it is', (file) => {
   expect(blocksOf(page).map(({ text }) => text)).toContain(textOf(file));
 });

@@ -42,6 +42,16 @@ test.each([[[]], [['workspace']]])(
   },
 );
 
+test('a start runs the code that an earlier process has compiled', async () => {
+  const help = async (): Promise<string> => {
+    await using running = runMain(['--help'], { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' });
+    expect(await running.exit()).toBe(0);
+    return running.output();
+  };
+  await help();
+  expect(await help()).toMatch(/V8 code cache for ESM \S+\/src\/command-line\.ts was accepted/);
+});
+
 test('a termination signal lets what is in flight finish, then it exits with 0', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) }, { hold: 2 });
   await using gateway = runMain([], { PORT: '0', UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '50' });
@@ -154,10 +164,14 @@ test('a port that is taken is one clear line, and exit code 1', async () => {
   await using upstream = await startUpstream({});
   await using gateway = runMain([], { ...withSecret, PORT: new URL(upstream.url).port, UPSTREAM_URL: upstream.url });
   expect(await gateway.exit()).toBe(1);
-  expect(gateway.output()).toMatch(/^error: PORT: expected a port that is free at HOST, but got: .*EADDRINUSE.*\n$/);
+  expect(gateway.output()).toMatch(
+    /^error: PORT: expected a port that is free at HOST, but got: .*EADDRINUSE.*; PORT=0 takes a free one\n$/,
+  );
   await using workspace = runMain([], { PORT: '0', WORKSPACE_PORT: new URL(upstream.url).port });
   expect(await workspace.exit()).toBe(1);
-  expect(workspace.output()).toMatch(/^error: WORKSPACE_PORT: expected a port that is free at 127\.0\.0\.1/);
+  expect(workspace.output()).toMatch(
+    /^error: WORKSPACE_PORT: expected a port that is free at 127\.0\.0\.1, but .*; WORKSPACE_PORT=0 takes a free one\n$/,
+  );
 });
 
 test('a gateway that runs listed documents only prints a key, and no curl line that would be refused', async () => {

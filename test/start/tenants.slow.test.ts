@@ -18,6 +18,7 @@ function settingsIn(folder: Folder, key: SigningKey, upstreamUrl: string): Reado
     JWT_JWKS: folder.write('jwks.json', { keys: [key.jwk] }),
     JWT_ISSUER: issuer,
     JWT_AUDIENCE: audience,
+    JWT_ROLES_CLAIM: 'roles',
     UPSTREAM_KEYS: folder.write('keys.json', { acme: { key: 'phx_first' } }),
     CURSOR_SECRET: '0123456789abcdef',
     PERSISTED_DOCUMENTS: folder.write('manifest.json', { read: document }),
@@ -46,13 +47,28 @@ describe('A start is refused with exit code 2 and one line', () => {
       { UPSTREAM_KEYS: '/nowhere.json' },
       'UPSTREAM_KEYS: expected the path of a JSON file, but there is no file at that path',
     ],
-  ])('%s', async (_name, changes, message) => {
+    [
+      'with a role without a claim',
+      { JWT_ROLES_CLAIM: '' },
+      'keys.json: acme.roles: expected JWT_ROLES_CLAIM to be set, because tokens name roles in that claim',
+    ],
+    [
+      'with a role that names a document that no manifest has',
+      {},
+      'UPSTREAM_KEYS: expected Missing in the role "agent" of "acme" to be an operation of a listed document, but there is none',
+    ],
+  ])('%s', async (name, changes, message) => {
     using folder = createFolder();
     const settings = settingsIn(folder, await createSigningKey('1'), 'http://127.0.0.1:1');
+    const agent = { documents: ['Missing'] };
+    if (name.includes('role')) folder.write('keys.json', { acme: { key: 'phx_first', roles: { agent } } });
     await using running = runMain([], { ...settings, ...changes });
     expect(await running.exit()).toBe(2);
     expect(running.output()).toMatch(/^error: [^\n]+\n$/);
     expect(running.output()).toContain(message);
+    await using checked = runMain(['--check'], { ...settings, ...changes });
+    expect(await checked.exit()).toBe(1);
+    expect(checked.output()).toContain(message);
   });
 });
 
@@ -95,5 +111,42 @@ test.each(['1', '2'])(
     await askUntil(() => latestKeys().every((sent) => sent === 'Bearer phx_second'));
     expect([...answers]).toEqual(['{"data":{"project":{"name":"Project 1"}}}']);
     expect(running.output()).not.toMatch(/phx_|eyJ/);
+  },
+);
+
+test.each(['1', '2'])(
+  '%s workers take other roles; those that name what no manifest has change nothing, also for a worker that starts later',
+  { timeout: 60_000 },
+  async (workers) => {
+    using folder = createFolder();
+    const key = await createSigningKey('1');
+    await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) }, { hold: 1 });
+    const settings = settingsIn(folder, key, upstream.url);
+    const entryWith = (roles: object): object => ({ acme: { key: 'phx_first', roles } });
+    replace(folder, 'keys.json', entryWith({ agent: { documents: ['Read'] } }));
+    await using running = runMain([], { ...settings, WORKERS: workers });
+    const [, url = ''] = await running.printed(/^Gateway +(\S+)/m);
+    const token = await signToken(key, 'acme', { claims: { roles: ['agent'] } });
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}`, connection: 'close' };
+    const body = JSON.stringify({ documentId: 'read' });
+    const statuses = async (): Promise<readonly number[]> =>
+      Promise.all(Array.from({ length: 8 }, async () => (await fetch(url, { method: 'POST', headers, body })).status));
+    expect(new Set(await statuses())).toEqual(new Set([200]));
+    replace(folder, 'keys.json', entryWith({ agent: { documents: ['Missing'] } }));
+    await running.printed(/upstream keys stay as they were: UPSTREAM_KEYS: expected Missing in the role/);
+    expect(new Set(await statuses())).toEqual(new Set([200]));
+    replace(folder, 'keys.json', entryWith({ viewer: {} }));
+    await expect.poll(async () => new Set(await statuses()), { timeout: 20_000 }).toEqual(new Set([403]));
+    // What no role names any more may go; a worker that starts later gets the entries of now.
+    replace(folder, 'manifest.json', { other: 'query Other { project(id: 1) { id } }' });
+    await running.printed(/persisted documents read again/);
+    if (workers === '1') return;
+    const pid = Number(/"pid":(\d+).*"msg":"operation"/.exec(running.output())?.[1]);
+    expect(pid).toBeGreaterThan(1);
+    process.kill(pid, 'SIGKILL');
+    const metrics = async (): Promise<string> => (await fetch(new URL('/metrics', url))).text().catch(() => '');
+    await expect.poll(metrics, { timeout: 20_000 }).toMatch(/^gateway_worker_restarts_total 1$/m);
+    await expect.poll(metrics, { timeout: 20_000 }).toMatch(/^gateway_workers 2$/m);
+    expect(new Set(await statuses())).toEqual(new Set([403]));
   },
 );

@@ -1,5 +1,5 @@
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
-import type { CacheOptions } from '../../src/rest/cache/rest-cache.ts';
+import type { CacheOptions } from '../../src/rest/cache/answer-cache.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
@@ -35,9 +35,9 @@ export interface Operation extends RestClient {
 
 /** Begins an operation. */
 export async function begin(upstream: Upstream, caller: Caller): Promise<Operation> {
-  const cache = await upstream.cache?.open(caller, 'normal');
+  const epoch = await upstream.epochOf?.(caller, 'normal');
   const [deadline, calls] = [new OperationDeadline(5000), new OperationCalls(10)];
-  const client = upstream.clientFor(caller, { deadline, calls, cache });
+  const client = upstream.clientFor(caller, { deadline, calls, epoch });
   return {
     deadline,
     calls,

@@ -103,7 +103,8 @@ export function outcomeOf({ status, data, errors }: Answer): readonly [status: n
   return [status, errors.length === 1 ? errors[0]?.extensions['code'] : errors];
 }
 
-function search(params: Params): URLSearchParams {
+/** Parameters as the query of a URL. */
+export function search(params: Params): URLSearchParams {
   return new URLSearchParams(
     Object.entries(params).map(([name, value]): [string, string] => [
       name,

@@ -15,7 +15,7 @@ export interface Running extends AsyncDisposable {
 
 const root = new URL('../../', import.meta.url);
 
-/** Where Node keeps what it has compiled of the gateway and its packages: with it a gateway starts in half the time. */
+/** The folder with the compiled code of earlier starts. */
 export const compileCache = fileURLToPath(new URL('node_modules/.cache/node-compile-cache', root));
 
 type Environment = Readonly<Record<string, string>>;
@@ -56,7 +56,7 @@ function run(command: string, args: readonly string[], options: RunOptions): Run
   const { folder = '.', environment, detached = false } = options;
   const child = spawn(command, args, {
     cwd: new URL(folder, root),
-    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compileCache, ...environment },
+    env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached,
   });

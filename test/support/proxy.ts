@@ -20,16 +20,19 @@ export interface TestProxy extends AsyncDisposable {
 export interface ProxyOptions {
   /** The status that it answers instead of doing what it is asked. */
   readonly refuseWith?: number;
+  /** The number of tunnels that it opens; further ones it leaves waiting. */
+  readonly tunnels?: number;
   /** Speaks HTTPS to its clients. */
   readonly tls?: ServerOptions;
 }
 
 /** Starts a proxy. */
-export async function startProxy({ refuseWith, tls }: ProxyOptions = {}): Promise<TestProxy> {
+export async function startProxy({ refuseWith, tunnels, tls }: ProxyOptions = {}): Promise<TestProxy> {
   const requests: string[] = [];
   const authorizations: (string | undefined)[] = [];
   const clients: string[] = [];
   const sockets = new Set<Socket>();
+  let opened = 0;
   const note = ({ method = '', url = '', headers }: IncomingMessage): void => {
     requests.push(`${method} ${url}`);
     authorizations.push(headers['proxy-authorization']);
@@ -51,6 +54,8 @@ export async function startProxy({ refuseWith, tls }: ProxyOptions = {}): Promis
   server.on('connect', (incoming: IncomingMessage, socket: Socket) => {
     note(incoming);
     if (refuseWith !== undefined) return void socket.end(`HTTP/1.1 ${refuseWith} No\r\ncontent-length: 0\r\n\r\n`);
+    opened += 1;
+    if (opened > (tunnels ?? opened)) return;
     const [host = '', port = ''] = (incoming.url ?? '').split(':');
     const onward = connect(Number(port), host, () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n');

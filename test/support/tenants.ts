@@ -13,24 +13,29 @@ export interface Entry {
   readonly projects?: readonly string[];
   readonly organizations?: readonly string[];
   readonly mutations?: boolean | readonly string[];
+  readonly roles?: Readonly<Record<string, RoleEntry>>;
 }
+
+/** What an entry says of a role. */
+export type RoleEntry = Omit<Entry, 'key' | 'roles'> & { readonly documents?: readonly string[] };
 
 /** The entries of a file of upstream keys. */
 export type Entries = Readonly<Record<string, Entry>>;
 
 /** The tenants that a file with these entries has. */
-function tenantsOf(entries: Entries): Tenants {
+export function tenantsOf(entries: Entries): Tenants {
   using folder = createFolder();
-  return readTenants({ path: folder.write('keys.json', entries), environment: {}, mutationNames }).tenants;
+  return readTenants({ path: folder.write('keys.json', entries), environment: {}, mutationNames, hasRoles: true })
+    .tenants;
 }
 
 /** A gateway that holds the keys of tenants. */
 export interface TenantGateway extends TestGateway {
   readonly signingKey: SigningKey;
-  /** Asks as a user of a tenant. */
-  askAs(tenant: string, query: string, request?: Request): Promise<Answer>;
+  /** Asks as a user of a tenant, `acme`, or as one with roles, `acme viewer editor`. */
+  askAs(user: string, query: string, request?: Request): Promise<Answer>;
   /** The headers of a request with a token. */
-  headersOf(tenant: string, parts?: TokenParts): Promise<Readonly<Record<string, string>>>;
+  headersOf(user: string, parts?: TokenParts): Promise<Readonly<Record<string, string>>>;
   /** Takes other entries. */
   take(entries: Entries): void;
 }
@@ -53,22 +58,24 @@ export async function startTenants(
   const signingKey = await onlyKey;
   const folder = createFolder();
   const keySet = folder.write('jwks.json', { keys: [signingKey.jwk] });
-  const rules = { issuer, audience, tenantClaim: 'tenant' };
+  const rules = { issuer, audience, tenantClaim: 'tenant', rolesClaim: 'roles' };
   const auth = { rules, keySet, route: {}, tenants: tenantsOf(entries) };
   const gateway = await startGateway(upstream, { auth, ...options }, serverOptions);
   const tokens = new Map<string, Promise<string>>();
-  const headersOf: TenantGateway['headersOf'] = async (tenant, parts) => {
-    const known = parts === undefined ? tokens.get(tenant) : undefined;
-    const token = known ?? signToken(signingKey, tenant, parts ?? lasting());
-    if (parts === undefined) tokens.set(tenant, token);
+  const headersOf: TenantGateway['headersOf'] = async (user, parts) => {
+    const known = parts === undefined ? tokens.get(user) : undefined;
+    const [tenant = '', ...roles] = user.split(' ');
+    const { claims, ...others } = parts ?? lasting();
+    const token = known ?? signToken(signingKey, tenant, { ...others, claims: { roles: roles.join(' '), ...claims } });
+    if (parts === undefined) tokens.set(user, token);
     return { authorization: `Bearer ${await token}` };
   };
   return {
     ...gateway,
     signingKey,
     headersOf,
-    askAs: async (tenant, query, request) =>
-      gateway.ask(query, { ...request, headers: { ...request?.headers, ...(await headersOf(tenant)) } }),
+    askAs: async (user, query, request) =>
+      gateway.ask(query, { ...request, headers: { ...request?.headers, ...(await headersOf(user)) } }),
     take: (others) => gateway.gateway.takeTenants(tenantsOf(others)),
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();

@@ -1,12 +1,11 @@
 import { afterAll, expect, test } from 'vitest';
-import { readDocument } from '../../workspace/document.ts';
+import { document } from '../../workspace/generated/document.ts';
 import { addRoutes } from '../../workspace/routes.ts';
 import { openStore } from '../../workspace/store.ts';
 import { createApp } from '../../workspace/workspace.ts';
 import { type Members, membersOf, resultsOf, startClient } from './client.ts';
 import { samples, targetIn } from './samples.ts';
 
-const document = readDocument();
 const client = await startClient();
 afterAll(() => client[Symbol.asyncDispose]());
 
@@ -36,7 +35,6 @@ async function errorsOf(content: unknown, contentType: string | null, body: unkn
   if (content === undefined) return body === '' ? null : 'expected no body';
   const { schema } = membersOf(membersOf(content)[String(contentType?.split(';')[0])]);
   const app = createApp();
-  app.addSchema({ $id: 'rest', ...document });
   app.get('/', (request) => {
     const validate = request.compileValidationSchema(absolute(schema));
     return { errors: validate(body) ? null : validate.errors };

@@ -11,8 +11,8 @@ export type RestrictionLevel =
   /** Only those invited to this dashboard can edit (37 in the REST API). */
   | 'ONLY_INVITED_CAN_EDIT'
   /**
-   * None of the others: a value that the upstream has beside them. In answers only, so that a new value does not fail the
-   * field; refused as an input.
+   * A value of the upstream that this enum does not have. It is for answers only, so that a new value does not fail the
+   * field.
    */
   | 'UNKNOWN';
 
@@ -45,8 +45,8 @@ export type UpdateDashboardInput = {
   /** Who may edit the dashboard. */
   restrictionLevel?: RestrictionLevel | null | undefined;
   /**
-   * A JSON object merged into the request body, for what the upstream reads and the contract does not document, under REST
-   * names (snake_case). A name that an input field of a mutation of dashboards sets, or that is a column, is refused.
+   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
+   * under REST names (snake_case). A name of a column, or of an input field of a mutation of dashboards, is refused.
    */
   extra?: unknown;
 };
