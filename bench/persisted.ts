@@ -102,7 +102,7 @@ writeFileSync(files, query);
 const child = fork(new URL('plan-load.ts', import.meta.url), [query]);
 const [upstreamUrl] = (await once(child, 'message')).map(String);
 const config = readConfig({ PERSISTED_DOCUMENTS: files });
-const gateway = createGateway({
+const gateway = await createGateway({
   ...config,
   persisted: { files },
   upstreamUrl: upstreamUrl ?? '',

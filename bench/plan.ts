@@ -39,7 +39,7 @@ console.log(`plan       ${plan.toFixed(1)} µs, ${((plan / operation) * 100).toF
 async function microsecondsOfOperation(count: number): Promise<number> {
   const child = fork(new URL('plan-load.ts', import.meta.url), [query]);
   const [upstreamUrl] = (await once(child, 'message')).map(String);
-  const gateway = createGateway({
+  const gateway = await createGateway({
     ...config,
     upstreamUrl: upstreamUrl ?? '',
     cursorSecret: secret,

@@ -8,9 +8,7 @@ import { BodyBudget } from './http/body-budget.ts';
 import { createHandle, type Handle } from './http/handle.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
 import type { Log } from './log.ts';
-import { createMcp, createToolsOf, type McpOptions } from './mcp/mcp.ts';
-import { type ProtectedResource, protectedResourceOf } from './mcp/protected-resource.ts';
-import { createToolOf, type Tools } from './mcp/tools.ts';
+import type { Agents, McpConfig } from './mcp/mcp.ts';
 import { createRefuseArguments } from './operation/argument-sizes.ts';
 import { createContexts } from './operation/contexts.ts';
 import { createCosts, type ToolOf } from './operation/cost.ts';
@@ -45,7 +43,6 @@ import { createUpstream, type Upstream } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
 import type { Config } from './settings/config.ts';
 import { type FollowedTls, followTls } from './settings/follow-tls.ts';
-import type { McpConfig } from './settings/mcp-settings.ts';
 import { currentRoute } from './settings/tls-settings.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { type Tracing, traceOperations } from './telemetry/tracing/operations.ts';
@@ -143,28 +140,27 @@ type Options = GatewayOptions & Required<Pick<GatewayOptions, 'log'>>;
 const preparedBytes = 48 * 2 ** 20;
 
 /**
- * Composes a gateway. Opens no socket until it is asked something, except to Redis. Throws a ManifestError for persisted
- * documents that cannot be used.
+ * Composes a gateway. Opens no socket until it is asked something, except to Redis. Rejects with a ManifestError for
+ * persisted documents that cannot be used.
  */
-export function createGateway(given: GatewayOptions): Gateway {
+export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   const options: Options = { log: () => undefined, ...given };
   const schema = createSchema(options.live !== undefined);
+  const agents = options.mcp && (await agentsOf(options.mcp, schema, options));
   const eventLoop = new EventLoopYield();
   const redis = connectRedis(options.persisted, options.log);
   const callBudget = callBudgetOf(options, redis);
   const caching = cacheOptionsOf(options, redis);
   const upstream = createUpstream({ ...upstreamOptionsOf(options), eventLoop, callBudget }, caching);
   const cursors = createCursorCodec(options.cursorSecret);
-  const toolsOf = options.mcp && createToolsOf(options.mcp.tools, { ...options, schema });
   const schemas = createSchemas(schema, options.incremental);
   let tenants: Tenants = options.auth?.tenants ?? new Map();
   const check = (set: DocumentSet): void => {
-    toolsOf?.(set);
+    agents?.check(set);
     checkRoleDocuments(tenants, () => textsOf(set));
   };
   const persisted = createPersistedDocuments(options, schemas, { redis, check });
-  const resource = resourceOf(options);
-  const auth = options.auth && startAuth(options.auth, options, resource);
+  const auth = options.auth && startAuth(options.auth, options, agents);
   const tls = followCertificates(options, upstream.reroute);
   const shared = new SharedOperations(options);
   const saved = new SavedCalls();
@@ -187,7 +183,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   metrics.measureCertificates(tls.expiries);
   metrics.measureReloads('keys', auth?.reloads);
   const watch = watchWith(metrics, options);
-  const toolOf = toolsOf && createToolOf(persisted.documents, toolsOf);
+  const toolOf = agents?.toolOf(persisted.documents);
   const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf };
   const { run, live } = createOperations(options, parts);
   if (live !== undefined) metrics.measureStreams(live);
@@ -204,10 +200,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   };
   return {
     handle: createHandle({ ...edge, hasBudget: upstream.budget !== undefined }),
-    others:
-      toolsOf === undefined
-        ? new Map()
-        : serveAgents({ ...edge, resource }, () => toolsOf(persisted.documents()), metrics),
+    others: agents?.serve({ ...edge, documents: persisted.documents, onCall: metrics.measureTools() }) ?? new Map(),
     reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), auth?.reload()])),
     takeTenants: (next) => {
       tenants = next;
@@ -223,38 +216,20 @@ export function createGateway(given: GatewayOptions): Gateway {
   };
 }
 
-/** The protected resource that tokens for agents are issued for; undefined if there is none. */
-function resourceOf({ auth, mcp }: Options): ProtectedResource | undefined {
-  const url = mcp?.publicUrl;
-  return auth && url !== undefined ? protectedResourceOf(url, auth.rules.issuer) : undefined;
+/** Agents, the code for whom is loaded only if there may be any. */
+async function agentsOf(mcp: McpConfig, schema: GraphQLSchema, options: Options): Promise<Agents> {
+  const { createAgents } = await import('./mcp/mcp.ts');
+  return createAgents(mcp, { ...options, schema }, options.auth?.rules.issuer);
 }
 
 /** Takes tokens for agents, too. */
 function startAuth(
   auth: TokenAuthOptions,
   { upstreamTlsFiles = {}, log }: Options,
-  resource: ProtectedResource | undefined,
+  agents: Agents | undefined,
 ): TokenAuth {
-  const rules = { ...auth.rules, agentAudience: resource?.url };
+  const rules = { ...auth.rules, agentAudience: agents?.resource?.url };
   return createTokenAuth({ ...auth, rules }, { route: currentRoute(auth.route, upstreamTlsFiles), log });
-}
-
-/** Serves agents: listed documents are their tools. */
-function serveAgents(
-  edge: Options &
-    Pick<McpOptions, 'run' | 'cursors' | 'bodyBudget' | 'authenticator' | 'resource' | 'report' | 'refused'>,
-  tools: () => Tools,
-  metrics: Metrics,
-): ReadonlyMap<string, Handle> {
-  const { mcp, corsHeaders = [], compression = false } = edge;
-  return createMcp({
-    ...edge,
-    tools,
-    publicUrl: mcp?.publicUrl,
-    corsHeaders,
-    compression,
-    onCall: metrics.measureTools(),
-  });
 }
 
 /** Stops following files, and then closes the connections to the upstream. */

@@ -168,7 +168,7 @@ async function startServing(
   const adminToken =
     config.adminTokenFile === undefined ? undefined : followAdminToken(config.adminTokenFile, plainLog);
   const tracing = config.traces ? await startTraces(environment, upstreamUrl, plainLog) : undefined;
-  const gateway = createGateway({
+  const gateway = await createGateway({
     ...config,
     ...sharedOver(link, config, remote),
     upstreamUrl,

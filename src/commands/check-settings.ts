@@ -1,4 +1,4 @@
-import { createToolsOf } from '../mcp/mcp.ts';
+import { createAgents } from '../mcp/mcp.ts';
 import { createPrepareListed } from '../operation/document.ts';
 import { type DocumentSet, textsOf } from '../operation/persisted/document-set.ts';
 import { followManifests } from '../operation/persisted/follow-manifests.ts';
@@ -48,9 +48,9 @@ function documentWarnings(config: Config): readonly string[] {
   const warnings: string[] = [];
   const schema = createSchema(live !== undefined);
   const schemas = createSchemas(schema, incremental);
-  const toolsOf = mcp && createToolsOf(mcp.tools, { ...config, schema });
+  const agents = mcp && createAgents(mcp, { ...config, schema });
   const check = (set: DocumentSet): void => {
-    toolsOf?.(set);
+    agents?.check(set);
     checkRoleDocuments(tenants, () => textsOf(set));
   };
   // Documents that only a server lists may be tools, or those of a role, too.

@@ -7,25 +7,43 @@ import type { BodyLimits } from '../http/request.ts';
 import { answerHeaders } from '../http/response.ts';
 import { createSend } from '../http/send.ts';
 import type { Log } from '../log.ts';
+import type { ToolOf } from '../operation/cost.ts';
 import type { DocumentSet } from '../operation/persisted/document-set.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
 import { type CallOptions, type CallResult } from './call.ts';
-import { createMcpHandler, type McpHandler } from './handler.ts';
-import { createMethods } from './methods.ts';
+import { createMcpHandler, type McpHandler, type McpHandlerOptions } from './handler.ts';
+import { createMethods, type MethodOptions } from './methods.ts';
 import type { OriginOptions } from './origins.ts';
-import { mcpPath, type ProtectedResource } from './protected-resource.ts';
+import { mcpPath, type ProtectedResource, protectedResourceOf } from './protected-resource.ts';
 import type { ToolOptions } from './tool.ts';
-import { type ToolNames, type Tools, toolsOf } from './tools.ts';
+import { createToolOf, type ToolNames, type Tools, toolsOf } from './tools.ts';
 
-/** Collaborators and settings of the endpoint for agents. */
-export interface McpOptions extends CallOptions, OriginOptions {
-  readonly tools: () => Tools;
-  /** Tells who asks from tokens; undefined: keys do. */
-  readonly authenticator: Authenticator | undefined;
+/** The settings of the endpoint for agents. */
+export interface McpConfig {
+  readonly tools: ToolNames;
+  /** The URL under which clients reach the gateway; undefined if they are on this machine. */
+  readonly publicUrl: string | undefined;
+}
+
+/** The part of a gateway that serves agents: listed documents as tools. */
+export interface Agents {
+  /** Throws a ManifestError if the tools of a set of documents cannot be made. */
+  readonly check: (set: DocumentSet) => void;
   /** The protected resource that tokens are issued for; undefined if there is none. */
   readonly resource: ProtectedResource | undefined;
-  readonly corsHeaders: readonly string[];
-  readonly compression: boolean;
+  /** Makes the look-up of the tool that an operation is. */
+  readonly toolOf: (documents: () => DocumentSet) => ToolOf;
+  /** Makes the handlers of requests, by path. */
+  readonly serve: (options: McpOptions) => ReadonlyMap<string, McpHandler>;
+}
+
+/** Collaborators and settings of the endpoint for agents. */
+export interface McpOptions extends CallOptions, Pick<OriginOptions, 'corsOrigins'> {
+  readonly documents: () => DocumentSet;
+  /** Tells who asks from tokens; undefined: keys do. */
+  readonly authenticator: Authenticator | undefined;
+  readonly corsHeaders?: readonly string[];
+  readonly compression?: boolean;
   readonly bodyLimits: BodyLimits;
   readonly bodyBudget: BodyBudget;
   readonly onCall: (tool: string, result: CallResult) => void;
@@ -37,18 +55,39 @@ export interface McpOptions extends CallOptions, OriginOptions {
 /** Headers that the protocol wants requests to have. */
 const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id', 'last-event-id'];
 
-/** Makes the handlers for agents, by path. */
-export function createMcp(options: McpOptions): ReadonlyMap<string, McpHandler> {
-  const { authenticator, resource, compression, corsOrigins: origins, corsHeaders, log } = options;
+/** Makes tools of listed documents. `issuer` issues the tokens of agents; undefined: they send keys. */
+export function createAgents({ tools: names, publicUrl }: McpConfig, options: ToolOptions, issuer?: string): Agents {
+  const known = new WeakMap<DocumentSet, Tools>();
+  const toolsIn = (set: DocumentSet): Tools => {
+    const tools = known.get(set) ?? toolsOf(set, names, options);
+    known.set(set, tools);
+    return tools;
+  };
+  const resource = issuer !== undefined && publicUrl !== undefined ? protectedResourceOf(publicUrl, issuer) : undefined;
+  return {
+    check: toolsIn,
+    resource,
+    toolOf: (documents) => createToolOf(documents, toolsIn),
+    serve: (edge) => serve(edge, { tools: () => toolsIn(edge.documents()), resource, publicUrl }),
+  };
+}
+
+function serve(
+  options: McpOptions,
+  own: Pick<MethodOptions, 'tools'> & Pick<McpHandlerOptions, 'resource' | 'publicUrl'>,
+): ReadonlyMap<string, McpHandler> {
+  const { authenticator, compression = false, corsOrigins: origins, corsHeaders = [], log } = options;
   const vary = `Authorization, Origin${compression ? ', Accept-Encoding' : ''}`;
   const headers = [...corsHeaders, ...protocolHeaders];
   const handle = createMcpHandler({
     ...options,
-    answer: createMethods({ ...options, isPrivate: authenticator !== undefined }),
+    ...own,
+    answer: createMethods({ ...options, ...own, isPrivate: authenticator !== undefined }),
     cors: createCors({ origins, headers, vary, isChallenging: authenticator !== undefined, hasBudget: false, log }),
     send: createSend({ compression, vary }),
     identify: authenticator && createIdentify(authenticator, 'agents'),
   });
+  const { resource } = own;
   const metadata = resource?.metadataPaths.map((path) => [path, answerWith(resource.metadata)] as const) ?? [];
   return new Map([[mcpPath, handle], ...metadata]);
 }
@@ -60,15 +99,5 @@ function answerWith(body: string): McpHandler {
       return void response.writeHead(405, { allow: 'GET', ...answerHeaders }).end();
     const headers = { 'content-type': 'application/json', 'access-control-allow-origin': '*', ...answerHeaders };
     response.writeHead(200, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
-  };
-}
-
-/** The tools of each set of documents, made once. Throws a ManifestError if there is one that cannot be. */
-export function createToolsOf(names: ToolNames, options: ToolOptions): (set: DocumentSet) => Tools {
-  const known = new WeakMap<DocumentSet, Tools>();
-  return (set) => {
-    const tools = known.get(set) ?? toolsOf(set, names, options);
-    known.set(set, tools);
-    return tools;
   };
 }

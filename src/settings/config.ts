@@ -1,3 +1,4 @@
+import type { McpConfig } from '../mcp/mcp.ts';
 import type { BudgetSettings } from '../rest/budget/settings.ts';
 import type { Route } from '../rest/transport/pools.ts';
 import { type AuthConfig, readAuth } from './auth-settings.ts';
@@ -5,7 +6,7 @@ import { readBudget } from './budget-settings.ts';
 import { type CacheConfig, readCache } from './cache-settings.ts';
 import { cursorSecret } from './cursor-secret.ts';
 import { plainSettings, settings } from './declaration.ts';
-import { type McpConfig, readMcp } from './mcp-settings.ts';
+import { readMcp } from './mcp-settings.ts';
 import { findMisspelt } from './misspelt.ts';
 import { type PersistedConfig, readPersisted } from './persisted-settings.ts';
 import { type EnvironmentFile, SettingsReader } from './reader.ts';

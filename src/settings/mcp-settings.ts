@@ -1,3 +1,4 @@
+import type { McpConfig } from '../mcp/mcp.ts';
 import type { ToolNames } from '../mcp/tools.ts';
 import { authSettings } from './auth-settings.ts';
 import { persistedSettings } from './persisted-settings.ts';
@@ -16,13 +17,6 @@ export const mcpSettings = {
     publicUrl('URL under which clients reach the gateway. Required with MCP_TOOLS and AUTH=jwt'),
   ),
 };
-
-/** The settings of the endpoint for agents. */
-export interface McpConfig {
-  readonly tools: ToolNames;
-  /** The URL under which clients reach the gateway; undefined if they are on this machine. */
-  readonly publicUrl: string | undefined;
-}
 
 /** Reads the settings of the endpoint for agents; undefined if there is none. */
 export function readMcp(reader: SettingsReader): McpConfig | undefined {

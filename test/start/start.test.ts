@@ -70,6 +70,34 @@ test('a termination signal lets what is in flight finish, then it exits with 0',
   expect(await gateway.exit()).toBe(0);
 });
 
+/** Has node print the path of each module of the gateway that it loads. */
+const printModules = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  registerHooks({ load: (url, context, next) => (console.log('module ' + url.split('/src/')[1]), next(url, context)) });
+`)}`;
+
+test('without MCP_TOOLS no code for agents is loaded', async () => {
+  await using upstream = await startUpstream({});
+  upstream.release();
+  using folder = createFolder();
+  const environment = {
+    PORT: '0',
+    UPSTREAM_URL: upstream.url,
+    NODE_OPTIONS: `--import=${printModules}`,
+    PERSISTED_DOCUMENTS: folder.write('tools.graphql', 'query Tool { __typename }'),
+  };
+  const modulesOf = async (more: Readonly<Record<string, string>>): Promise<readonly string[]> => {
+    await using gateway = runMain([], { ...environment, ...more });
+    const [, url = ''] = await gateway.printed(/^Gateway +(\S+) /m);
+    await (await fetch(`${url}?query={__typename}`)).text();
+    return [...gateway.output().matchAll(/^module (.+)$/gm)].map(([, path = '']) => path);
+  };
+  const without = await modulesOf({});
+  expect(without).toContain('operation/pipeline.ts');
+  expect(without.filter((path) => path.startsWith('mcp/'))).toEqual([]);
+  expect(await modulesOf({ MCP_TOOLS: 'Tool' })).toContain('mcp/handler.ts');
+});
+
 test('an interrupt stops it as well, and a second one at once', async () => {
   await using gateway = runMain([], { ...freePorts, STOP_DELAY_MS: '60000' });
   await gateway.printed(/^curl/m);

@@ -81,7 +81,7 @@ export async function startGateway(
   serverOptions: Partial<ServerOptions> = {},
 ): Promise<TestGateway> {
   const reported: unknown[] = [];
-  const gateway = createGateway({
+  const gateway = await createGateway({
     ...defaults,
     upstreamUrl: upstream.url,
     report: (error) => reported.push(error),
