@@ -17,7 +17,7 @@ import { type NodeType, nouns } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
 import { type JsonSchema, orNull } from './json-schema.ts';
-import { isAlone, isPageSize, namedBy, type VariableUse, variableUses } from './variable-uses.ts';
+import { isAlone, isOwner, isPageSize, namedBy, type VariableUse, variableUses } from './variable-uses.ts';
 
 /** The operation of a tool. */
 export interface ToolOperation {
@@ -29,8 +29,8 @@ export interface ToolOperation {
 
 /**
  * The schema of the arguments of a tool: the variables of its operation. Arguments that fit it run, or are refused
- * before any call for a cause that no schema can express: a damaged cursor or global id, `first` beside `last`, the
- * cost.
+ * before any call for a cause that no schema can express: a damaged cursor or global id, a time zone that does not
+ * exist, `first` beside `last`, an id without its owner, a member of `extra` that has a field of its own, the cost.
  */
 export function inputSchemaOf({ schema, document, operation, maxPageSize }: ToolOperation): JsonSchema {
   const uses = variableUses(schema, document, operation);
@@ -61,25 +61,26 @@ function variableSchema(
   const type = typeFromAST(schema, definition.type);
   if (!isInputType(type)) return {};
   const use = uses.find(({ isCondition }) => !isCondition);
+  const named = idOf(uses);
   const takesNull = !isNonNullType(type) && uses.every(({ isRequired }) => !isRequired);
   const inner = isNonNullType(type) ? type.ofType : type;
-  const bounded = boundedBy(valueSchema(inner, idOf(uses), uses.some(isAlone)), uses, maxPageSize);
+  const bounded = boundedBy(valueSchema(inner, named, { isGlobal: uses.some(isAlone) }), uses, maxPageSize);
   return {
     ...(takesNull ? orNull(bounded) : bounded),
-    ...describedBy(bounded.description, definition.description?.value, use?.argument.description),
+    ...describedBy(bounded, definition.description?.value ?? generalOf(use?.argument, named)),
     ...defaultOf(schema, definition),
   };
 }
 
-/** The special form of a value, if it has one, and its description by the author, or else by the schema. */
-function describedBy(
-  form: string | undefined,
-  own: string | undefined,
-  general: string | null | undefined,
-): Pick<JsonSchema, 'description'> {
-  const said = own ?? (form === undefined ? (general ?? undefined) : undefined);
+/** The form of a value, if it has a special one, and what its author or the schema says of it. */
+function describedBy({ description: form }: JsonSchema, said: string | undefined): Pick<JsonSchema, 'description'> {
   const parts = [form, said === undefined ? undefined : oneLine(said)].filter((part) => part !== undefined);
   return parts.length === 0 ? {} : { description: parts.join('. ') };
+}
+
+/** The description that the schema has of a place. That of an id would only repeat its form. */
+function generalOf(place: VariableUse['argument'] | undefined, named: NamedBy): string | undefined {
+  return named === undefined ? (place?.description ?? undefined) : undefined;
 }
 
 function defaultOf(schema: GraphQLSchema, definition: VariableDefinitionNode): Pick<JsonSchema, 'default'> {
@@ -89,11 +90,12 @@ function defaultOf(schema: GraphQLSchema, definition: VariableDefinitionNode): P
   return value === undefined || value === null ? {} : { default: value };
 }
 
-/** The type that the ids in all places of a variable name; `any` if they differ. */
-function idOf(uses: readonly VariableUse[]): ReturnType<typeof namedBy> {
-  const all = new Set(uses.map(namedBy));
-  const [only = 'any'] = all.size === 1 ? all : [];
-  return only;
+type NamedBy = ReturnType<typeof namedBy>;
+
+/** The type that the ids in all places of a variable name; `any` if they differ, undefined if they are no ids. */
+function idOf(uses: readonly VariableUse[]): NamedBy {
+  const [first, ...others] = new Set(uses.map(namedBy));
+  return others.length === 0 ? first : 'any';
 }
 
 /** A value with the bounds of its places, of which the tightest holds. */
@@ -110,27 +112,35 @@ function boundedBy(value: JsonSchema, uses: readonly VariableUse[], maxPageSize:
 /** Most items of lists in inputs. */
 const mostItems: Readonly<Record<string, number>> = { files: mostFiles, deletedFiles: mostFiles };
 
-/** The schema of a value that is not null; if it is an id, `id` is what it names, which may have to be said by its owner, too. */
-function valueSchema(type: GraphQLInputType, id: ReturnType<typeof namedBy>, isGlobal = false): JsonSchema {
-  if (isNonNullType(type)) return valueSchema(type.ofType, id, isGlobal);
+/** How an id names the owner of its object. */
+interface Owned {
+  /** True if it has to do so by itself. */
+  readonly isGlobal?: boolean;
+  /** The field beside it that may do so instead. */
+  readonly owner?: string | undefined;
+}
+
+/** The schema of a value that is not null. `id` is what it names if it is an id. */
+function valueSchema(type: GraphQLInputType, id: NamedBy, owned: Owned = {}): JsonSchema {
+  if (isNonNullType(type)) return valueSchema(type.ofType, id, owned);
   if (isListType(type)) {
-    const item = valueSchema(type.ofType, id, isGlobal);
+    const item = valueSchema(type.ofType, id, owned);
     return { type: 'array', items: isNonNullType(type.ofType) ? item : orNull(item) };
   }
   if (isEnumType(type)) {
     const names = type.getValues().map(({ name }) => name);
     return { type: 'string', enum: names.filter((name) => name !== 'UNKNOWN') };
   }
-  if (!isInputObjectType(type))
-    return type.name === 'ID' ? idSchema(id ?? 'any', isGlobal) : (scalars[type.name] ?? {});
+  if (!isInputObjectType(type)) return type.name === 'ID' ? idSchema(id ?? 'any', owned) : (scalars[type.name] ?? {});
   const fields = Object.values(type.getFields());
+  const owner = fields.find(({ name }) => isOwner(name))?.name;
   const properties = fields.map((field): [string, JsonSchema] => {
     const named = namedBy({ argument: field, parent: type.name, field: undefined, answer: undefined });
-    const value = field.name === 'extra' ? ({ type: 'object' } as const) : valueSchema(field.type, named);
+    const value = field.name === 'extra' ? ({ type: 'object' } as const) : valueSchema(field.type, named, { owner });
     const most = mostItems[field.name];
     const bounded = most === undefined ? value : { ...value, maxItems: most };
     const allowed = isNonNullType(field.type) ? bounded : orNull(bounded);
-    return [field.name, { ...allowed, ...describedBy(bounded.description, undefined, field.description) }];
+    return [field.name, { ...allowed, ...describedBy(bounded, generalOf(field, named)) }];
   });
   const required = fields.filter(({ type: inner, default: value }) => isNonNullType(inner) && value === undefined);
   return {
@@ -170,7 +180,7 @@ const forms = {
   text: '[a-zA-PX-Z0-9][\\w-]{0,198}',
 } as const;
 
-function idSchema(named: NodeType | 'any' | 'tile', isGlobal: boolean): JsonSchema {
+function idSchema(named: NodeType | 'any' | 'tile', { isGlobal = false, owner }: Owned): JsonSchema {
   if (named === 'any')
     return { type: 'string', pattern: '^[Q-W][\\w-]{7,2199}$', description: 'a global id, the `id` of an object' };
   if (named === 'tile')
@@ -180,11 +190,12 @@ function idSchema(named: NodeType | 'any' | 'tile', isGlobal: boolean): JsonSche
   if (isGlobal && named !== 'Organization' && nouns[named].owner !== undefined)
     return { type: 'string', pattern: `^${global}$`, description: `the global id of ${article} ${named}, its \`id\`` };
   const form = named === 'Organization' ? 'uuid' : nouns[named].ids;
-  const isOwner = named === 'Organization' || named === 'Project';
-  const texts = [forms[form], ...(isOwner ? [current] : []), global];
+  const mayBeCurrent = named === 'Organization' || named === 'Project';
+  const texts = [forms[form], ...(mayBeCurrent ? [current] : []), global];
+  const beside = mayBeCurrent || owner === undefined ? '' : ` beside \`${owner}\``;
   const words = [
-    { integer: 'an integer', uuid: 'a UUID', text: 'a text' }[form],
-    ...(isOwner ? [current] : []),
+    `${{ integer: 'an integer', uuid: 'a UUID', text: 'a text' }[form]}${beside}`,
+    ...(mayBeCurrent ? [current] : []),
     'or its global id',
   ];
   const description = `the id of ${article} ${named}: ${words.join(', ')}`;

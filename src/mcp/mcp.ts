@@ -92,12 +92,19 @@ function serve(
   return new Map([[mcpPath, handle], ...metadata]);
 }
 
-/** Answers with metadata, which anyone may read: it is where agents learn who issues tokens. */
+/**
+ * Answers with metadata, which any page may read, with the headers of the protocol, too: it is where agents learn who
+ * issues tokens.
+ */
 function answerWith(body: string): McpHandler {
+  const headers = { 'access-control-allow-origin': '*', ...answerHeaders };
   return ({ method = '' }: IncomingMessage, response: ServerResponse) => {
-    if (method !== 'GET' && method !== 'HEAD')
-      return void response.writeHead(405, { allow: 'GET', ...answerHeaders }).end();
-    const headers = { 'content-type': 'application/json', 'access-control-allow-origin': '*', ...answerHeaders };
-    response.writeHead(200, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+    if (method === 'OPTIONS')
+      return void response
+        .writeHead(204, { ...headers, 'access-control-allow-headers': protocolHeaders.join(', ') })
+        .end();
+    if (method !== 'GET' && method !== 'HEAD') return void response.writeHead(405, { allow: 'GET', ...headers }).end();
+    const content = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    response.writeHead(200, { ...headers, ...content }).end(body);
   };
 }

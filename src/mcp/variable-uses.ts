@@ -148,12 +148,12 @@ export function namedBy({
 
 /** True if an id has to name the owner of its object by itself, because no argument beside it does. */
 export function isAlone({ argument, field, siblings }: VariableUse): boolean {
-  return (
-    field === undefined &&
-    argument.name === 'id' &&
-    !siblings.includes('projectId') &&
-    !siblings.includes('organizationId')
-  );
+  return field === undefined && argument.name === 'id' && !siblings.some(isOwner);
+}
+
+/** True if a field of an input names the owner of the object that the `id` beside it is of. */
+export function isOwner(field: string): boolean {
+  return field === 'projectId' || field === 'organizationId';
 }
 
 function typeOf(word: string): NodeType | 'any' {

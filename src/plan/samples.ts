@@ -32,10 +32,13 @@ function ownerOf({ reach, number }: Sampling, type: 'Project' | 'Organization'):
   return reachable[number % reachable.length] ?? (type === 'Project' ? `${number}` : uuidOf(number));
 }
 
-/** Values of each scalar that make a difference to what is read: ids by what they may name, switches both ways. */
+/**
+ * Values of each scalar that make a difference to what is read: ids by what they may name, switches both ways. Those of
+ * two numbers differ: equal arguments would be read once.
+ */
 const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[]>> = {
   Boolean: () => [true, false],
-  DateTime: () => ['2024-05-01T10:00:00Z'],
+  DateTime: ({ number }) => [new Date(Date.UTC(2024, 4, 1) + number * 60_000).toISOString()],
   Float: () => [1],
   ID: (sampling) => {
     const id = `${sampling.number}`;
@@ -58,9 +61,10 @@ const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[
       ...(sampling.reach === undefined ? [] : [beyond, toGlobalId({ type: 'Project', scope: '', id: beyond })]),
     ];
   },
-  Int: ({ many }) => [many, 0],
-  JSON: () => [{}],
-  String: ({ number }) => [`text ${number}`],
+  Int: ({ many, number }) => [many, Math.max(1, many - 1 - Math.floor(number / many)), 0],
+  JSON: ({ number }) => [{}, { key: number }],
+  // A text that may be the name of a file, too.
+  String: ({ number }) => [`text-${number}.txt`],
   TimeZone: () => ['UTC'],
   UUID: ({ number }) => [uuidOf(number)],
 };
@@ -81,8 +85,8 @@ export function samplesOf(type: GraphQLInputType, sampling: Sampling): readonly 
 }
 
 /**
- * The required members, of either sort of owner; and, for a filter, one of its texts. Once more with the dashboards that it
- * may name, which are read first for a narrowed tenant.
+ * The required members, of either sort of owner; for a filter, one of its texts; and files, without which the change of a
+ * plugin's source code is refused. Once more with the dashboards that it may name, which are read first for a narrowed tenant.
  */
 function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly unknown[] {
   const fields = Object.values(type.getFields());
@@ -99,7 +103,7 @@ function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly u
         const { name, type: inner } = field;
         if (name === 'id') return [[name, project]];
         if (name === 'projectId' || name === 'organizationId') return [[name, owner]];
-        return isNonNullType(inner) || field === filtered ? [[name, samplesOf(inner, sampling)[0]]] : [];
+        return isNonNullType(inner) || field === filtered || name === 'files' ? [[name, samplesOf(inner, sampling)[0]]] : [];
       }),
     ),
   );

@@ -74,9 +74,13 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   const first = planWith(base, options);
   if (first === undefined) return undefined;
   const start: Found = { ...first, variables: base };
-  const switched = switchesOf(operation).flatMap((variables): readonly Found[] => {
-    const planned = planWith({ ...base, ...variables }, options);
-    return planned === undefined ? [] : [{ ...planned, variables: { ...base, ...variables } }];
+  // A mutation may be refused unless several of its variables are given.
+  const given = Object.fromEntries(choices.map(({ name, values }) => [name, values.find((one) => one !== undefined)]));
+  const changes = [...switchesOf(operation), ...(isRefused(start) ? [given] : [])];
+  const changed = changes.flatMap((some): readonly Found[] => {
+    const variables = { ...base, ...some };
+    const planned = planWith(variables, options);
+    return planned === undefined ? [] : [{ ...planned, variables }];
   });
   let usual = start;
   let worst = start;
@@ -87,7 +91,7 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   const search = (): void => {
     for (const { name, values } of choices) {
       // Each is also tried without the others: some exclude each other, as `first` and `last` do.
-      for (const around of new Set([worst, least, bottom, start, ...switched])) {
+      for (const around of new Set([worst, least, bottom, start, ...changed])) {
         const twins = around === least || around === bottom ? twinsOf(name, around.variables) : [];
         for (const value of [...values, ...twins]) {
           const variables = { ...around.variables, [name]: value };
@@ -109,11 +113,11 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
     search();
   }
   const lower = Math.min(least.plan.lower, worst.plan.upper);
-  const changed = Object.entries(worst.variables).filter(([name, value]) => value !== usual.variables[name]);
+  const others = Object.entries(worst.variables).filter(([name, value]) => value !== usual.variables[name]);
   return {
     usual: usual.plan,
     worst: { ...worst.plan, lower, objects },
-    variables: Object.fromEntries(changed),
+    variables: Object.fromEntries(others),
     lower,
   };
 }

@@ -61,6 +61,9 @@ describe('With tokens', () => {
         },
       ]);
       expect((await fetch(new URL(path, gateway.url), { method: 'POST' })).status).toBe(405);
+      const preflight = await fetch(new URL(path, gateway.url), { method: 'OPTIONS' });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers.get('access-control-allow-headers')).toContain('mcp-protocol-version');
     },
   );
 

@@ -1,17 +1,21 @@
-import { parse } from 'graphql';
+import { isInputObjectType, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { Tool } from '../../src/mcp/tool.ts';
 import { createSchema } from '../../src/schema.ts';
 
 const schema = createSchema();
 
-/** The fewest REST calls of the tool that a document is. */
-function lowerOf(text: string): number {
+/** The tool that a document is. */
+function toolOf(text: string): Tool {
   const document = parse(text);
   const [operation] = document.definitions;
   if (operation?.kind !== 'OperationDefinition') throw new Error('expected an operation');
-  const tool = new Tool('A', 'id', { document, operation }, { schema, maxPageSize: 100, maxUpstreamCalls: 150 });
-  return tool.costFor(undefined).lower;
+  return new Tool('A', 'id', { document, operation }, { schema, maxPageSize: 100, maxUpstreamCalls: 150 });
+}
+
+/** The fewest REST calls of the tool that a document is. */
+function lowerOf(text: string): number {
+  return toolOf(text).costFor(undefined).lower;
 }
 
 const ofA = 'a: eventValues(key: $a) { body }';
@@ -55,4 +59,43 @@ test.each([
 
 test('places that can never name the same are read each', () => {
   expect(lowerOf(`query A { project(id: "1") { ${ofX} y: eventValues(key: "y") { body } } }`)).toBe(2);
+});
+
+const csvOf = (alias: string): string => `${alias}: eventsCsv(first: $${alias}) { csv }`;
+const eventsOf = (alias: string, filter: string): string =>
+  `${alias}: events(filter: { ${filter}: $${alias} }) { nodes { event } }`;
+
+test.each([
+  [
+    'page sizes',
+    `query A($a: Int, $b: Int, $c: Int) { project(id: "1") { ${csvOf('a')} ${csvOf('b')} ${csvOf('c')} } }`,
+    3,
+  ],
+  [
+    'moments',
+    `query A($a: DateTime, $b: DateTime) {
+      project(id: "1") { ${eventsOf('a', 'occurredAfter')} ${eventsOf('b', 'occurredAfter')} } }`,
+    2,
+  ],
+  [
+    'filters',
+    `query A($a: [JSON!], $b: [JSON!]) { project(id: "1") { ${eventsOf('a', 'properties')} ${eventsOf('b', 'properties')} } }`,
+    2,
+  ],
+])('the most REST calls of a tool are those for which all %s differ', (_what, text, lists) => {
+  expect(toolOf(text).costFor(undefined).upper).toBe(1 + lists);
+});
+
+const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
+
+test.each(mutations.map(({ name }) => name))('the tool %s costs a REST call, whatever its input names', (name) => {
+  const type = `${name.slice(0, 1).toUpperCase()}${name.slice(1)}Input`;
+  const whole = toolOf(`mutation A($input: ${type}!) { ${name}(input: $input) { __typename } }`);
+  expect(whole.costFor(undefined).upper).toBeGreaterThan(0);
+  const input = schema.getType(type);
+  const fields = isInputObjectType(input) ? Object.values(input.getFields()) : [];
+  const variables = fields.map((field) => `$${field.name}: ${String(field.type)}`).join(', ');
+  const members = fields.map((field) => `${field.name}: $${field.name}`).join(', ');
+  const each = toolOf(`mutation A(${variables}) { ${name}(input: { ${members} }) { __typename } }`);
+  expect(each.costFor(undefined).upper).toBeGreaterThan(0);
 });
