@@ -30,7 +30,8 @@ export interface ToolOperation {
 /**
  * The schema of the arguments of a tool: the variables of its operation. Arguments that fit it run, or are refused
  * before any call for a cause that no schema can express: a damaged cursor or global id, a time zone that does not
- * exist, `first` beside `last`, an id without its owner, a member of `extra` that has a field of its own, the cost.
+ * exist, the name of a file, `first` beside `last`, an id without its owner, a member of `extra` that has a field of its
+ * own, the cost.
  */
 export function inputSchemaOf({ schema, document, operation, maxPageSize }: ToolOperation): JsonSchema {
   const uses = variableUses(schema, document, operation);

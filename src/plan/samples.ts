@@ -103,7 +103,9 @@ function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly u
         const { name, type: inner } = field;
         if (name === 'id') return [[name, project]];
         if (name === 'projectId' || name === 'organizationId') return [[name, owner]];
-        return isNonNullType(inner) || field === filtered || name === 'files' ? [[name, samplesOf(inner, sampling)[0]]] : [];
+        return isNonNullType(inner) || field === filtered || name === 'files'
+          ? [[name, samplesOf(inner, sampling)[0]]]
+          : [];
       }),
     ),
   );

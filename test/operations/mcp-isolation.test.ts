@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
-import { callTool, startTenantAgents } from '../support/agents.ts';
+import { askMcp, callTool, startAgents, startTenantAgents } from '../support/agents.ts';
 import { cacheSettings } from '../support/cache.ts';
 import { inForm, measured } from '../support/form.ts';
+import { key } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { together } from '../support/load.ts';
+import { disconnect, type Reply, refusal, reply, truncated } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, listedDashboard, project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -63,4 +65,23 @@ test('two tenants that share a key never see what only the other reaches', async
   expect([...seen.globex].toSorted()).toEqual(['2', '3']);
   expect(gateway.reported).toEqual([]);
   measured('tools of two tenants', { calls, upstream: upstream.requests.length });
+});
+
+test.each<[string, Reply]>([
+  ['an error', refusal(500, 'server_error', 'secret words')],
+  ['that it does not know the key', refusal(401, 'authentication_failed', 'secret words')],
+  ['a page', reply({ headers: { 'content-type': 'text/html' }, body: '<b>secret words</b>' })],
+  ['half of its body', truncated('{"name":"secret words"}')],
+  ['the way to another server', reply({ status: 302, headers: { location: 'http://secret.words.test/' } })],
+  ['nothing', disconnect],
+])('a result tells no key, host or words of the upstream that answers %s', async (_what, answer) => {
+  await using upstream = await startUpstream({
+    'GET /api/projects/:id/': answer,
+    'GET /api/projects/:id/dashboards/': answer,
+  });
+  upstream.release();
+  await using gateway = await startAgents(upstream, documents);
+  const { text } = await askMcp(gateway, 'tools/call', { name: 'Project', arguments: { id: '1' } });
+  expect(text).toContain('"isError":true');
+  for (const secret of ['secret', key, new URL(upstream.url).host, '/api/']) expect(text).not.toContain(secret);
 });

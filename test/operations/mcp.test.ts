@@ -4,7 +4,7 @@ import { textOf } from '../support/documentation.ts';
 import { key, startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { createFolder } from '../support/persisted.ts';
-import { disconnect, hang, type JsonObject, type Reply, refusal, reply, truncated } from '../support/replies.ts';
+import { hang, type JsonObject, refusal, reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import { listedDashboard, project } from '../support/rows.ts';
 import { until } from '../support/until.ts';
@@ -244,24 +244,6 @@ describe('A tool', () => {
     });
     expect(sentencesOf(result)).toContain('`project.dashboards`: The key is not allowed to do this.');
     expect(JSON.stringify(result)).not.toContain('secret words');
-  });
-
-  test.each<[string, Reply]>([
-    ['an error', refusal(500, 'server_error', 'secret words')],
-    ['that it does not know the key', refusal(401, 'authentication_failed', 'secret words')],
-    ['a page', reply({ headers: { 'content-type': 'text/html' }, body: '<b>secret words</b>' })],
-    ['half of its body', truncated('{"name":"secret words"}')],
-    ['the way to another server', reply({ status: 302, headers: { location: 'http://secret.words.test/' } })],
-    ['nothing', disconnect],
-  ])('tells no key, host or words of the upstream that answers %s', async (_what, answer) => {
-    await using upstream = await startOpen({
-      'GET /api/projects/:id/': answer,
-      'GET /api/projects/:id/dashboards/': answer,
-    });
-    await using gateway = await startAgents(upstream, documents);
-    const { text } = await askMcp(gateway, 'tools/call', { name: 'Dashboards', arguments: { project: '1' } });
-    expect(text).toContain('"isError":true');
-    for (const secret of ['secret', key, new URL(upstream.url).host, '/api/']) expect(text).not.toContain(secret);
   });
 
   test('says when to come back if the upstream limits its key', async () => {

@@ -14,7 +14,7 @@ import {
   startAgents,
 } from '../support/agents.ts';
 import { inForm, measured, seedOf } from '../support/form.ts';
-import { notFound, type Reply, reply } from '../support/replies.ts';
+import { notFound, type Reply, refusal, reply } from '../support/replies.ts';
 import { until } from '../support/until.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { operationOf } from './operations.ts';
@@ -46,10 +46,15 @@ const allowed = [
   // Ids may be of objects that are not there.
   /does not know this object/,
   /must (?:not )?be/,
+  /Expected a file in `files` or `deletedFiles`/,
+  /to name files with an extension/,
+  // What the upstream of these tests answers to changes.
+  /not allowed to do this/,
 ];
 
 function handlerOf(world: World) {
-  return ({ target }: { readonly target: string }): Reply => {
+  return ({ method, target }: { readonly method: string; readonly target: string }): Reply => {
+    if (method !== 'GET') return refusal(403, 'permission_denied', 'No.');
     try {
       const answer = answerOf(world, target);
       const isCsv = target.includes('format=csv');
@@ -94,6 +99,7 @@ function valueFor(random: Random, one: JsonSchema, known: readonly unknown[]): u
     '99',
     '2024-05-01T10:00:00Z',
     '018f1c4e-0000-7000-8000-00000000000a',
+    'UTC',
   ];
   const fitting = texts.filter((text) => typeof text === 'string' && new RegExp(pattern, 'u').test(text));
   return random.pick(fitting.length === 0 ? ['UHJvamVjdDox', 'RGFzaGJvYXJkOjE6MTAx'] : fitting);
@@ -188,4 +194,25 @@ test(`tools take, answer and cost what they say (seed ${seed})`, { timeout: 3_60
   );
   measured('tools', { documents: numRuns * documentsOfCase, ran });
   expect(ran).toBeGreaterThan(numRuns * documentsOfCase);
+});
+
+/** Each mutation as a tool whose one argument is the whole input. */
+const changes = Object.values(schema.getMutationType()?.getFields() ?? {}).map(({ name, args }): ToolDocument => {
+  const text = `mutation ${name}($input: ${String(args[0]?.type)}) { ${name}(input: $input) { __typename } }`;
+  return { name, text, values: {} };
+});
+
+test(`tools that change something take and cost what they say (seed ${seed})`, { timeout: 3_600_000 }, async () => {
+  const manifest = Object.fromEntries(changes.map(({ name, text }) => [name, text]));
+  await assert(
+    asyncProperty(gen(), async (g) => {
+      const random = new Random(g);
+      await using upstream = await startUpstream(handlerOf(worldOf(random, 3)));
+      upstream.release();
+      await using gateway = await startAgents(upstream, manifest, { tools: changes.map(({ name }) => name) });
+      await checkAll(random, upstream, gateway, changes);
+      expect(gateway.reported).toEqual([]);
+    }),
+    { numRuns, seed, endOnFailure: true },
+  );
 });
