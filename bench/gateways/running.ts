@@ -31,6 +31,8 @@ export interface StartOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** The words before its command, such as `taskset -c 0`. */
   readonly prefix?: readonly string[];
+  /** Options of Node itself. */
+  readonly nodeOptions?: readonly string[];
 }
 
 /** Installs what a peer needs into its folder, if that has not been done since its lock changed. */
@@ -70,7 +72,8 @@ export async function startGateway(entry: GatewayEntry, options: StartOptions): 
 }
 
 function launch(entry: GatewayEntry, options: StartOptions, port: number, log: string): ChildProcess {
-  const [command, ...args] = [...(options.prefix ?? []), process.execPath, entry.module];
+  const node = [process.execPath, ...(options.nodeOptions ?? [])];
+  const [command, ...args] = [...(options.prefix ?? []), ...node, entry.module];
   const file = openSync(log, 'w');
   const child = spawn(command, args, {
     cwd: entry.folder,

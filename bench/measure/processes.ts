@@ -17,9 +17,16 @@ export function cpuTimeOf(pid: number): number {
  * in ticks of 10 ms, but it knows neither descendants nor threads that have ended.
  */
 export function threadTimeOf(pid: number): number {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const times = threads.map((thread) => Number((readProc(`${pid}/task/${thread}/schedstat`) ?? '0').split(' ')[0]));
-  return times.reduce((sum, value) => sum + value, 0) / 1000;
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + timeOfThread(pid, Number(thread)), 0);
+}
+
+/** CPU time of the thread of a process that runs its JavaScript, in microseconds. */
+export function mainThreadTimeOf(pid: number): number {
+  return timeOfThread(pid, pid);
+}
+
+function timeOfThread(pid: number, thread: number): number {
+  return Number((readProc(`${pid}/task/${thread}/schedstat`) ?? '0').split(' ')[0]) / 1000;
 }
 
 /** The memory of a process and its descendants in mebibytes: what they hold now, or the most that each has held. */
