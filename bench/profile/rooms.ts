@@ -16,6 +16,7 @@ const rooms = {
   metrics: 'metrics',
   garbage: 'garbage collection',
   compilers: "V8's compilers and inline caches",
+  modules: 'modules that are loaded',
   node: 'the rest of Node',
   loop: 'event loop, and what it calls outside JavaScript',
 } as const;
@@ -50,9 +51,10 @@ const packageRooms: Readonly<Record<string, string>> = {
 
 /** Files of Node and packages that work for those who call them. */
 const helpers =
-  /^node:(buffer|util|events|url|querystring|crypto|async_hooks|assert|internal\/(?!http|streams|stream_base|net|process\/task_queues|timers|async_local|js_stream|deps))|node_modules\/(lru-cache|safe-stable-stringify|quick-format-unescaped)\//;
+  /^node:(buffer|util|events|url|querystring|crypto|async_hooks|assert|internal\/(?!http|streams|stream_base|net|process\/task_queues|timers|async_local|js_stream|deps|modules|vm))|node_modules\/(lru-cache|safe-stable-stringify|quick-format-unescaped)\//;
 
 const nodeRooms: readonly (readonly [RegExp, string])[] = [
+  [/^node:internal\/(modules|deps\/(cjs-module-lexer|amaro)|vm)/, rooms.modules],
   [/^node:(_http_|http|internal\/http)/, rooms.http],
   [/^node:(net|stream|_stream|internal\/(stream|net|js_stream))/, rooms.sockets],
   [/^node:(timers|internal\/(process\/task_queues|timers|async_))/, rooms.promises],

@@ -66,7 +66,7 @@ test('what the heap holds is of the room of the innermost function that has one'
   );
   expect(Object.fromEntries(heapByRoom(head))).toEqual({
     loaders: 30,
-    'the rest of Node': 7,
+    'modules that are loaded': 7,
     yaml: 40,
     'event loop, and what it calls outside JavaScript': 5,
   });
