@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
+import connectThrough from 'undici/lib/api/api-connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 
@@ -178,9 +179,10 @@ type Connect = NonNullable<Pool.Options['connect']>;
 /** Connections to a proxy, over which tunnels are opened. */
 function createTunnels(proxy: URL, options: Pool.Options): Pool {
   const pool = new Pool(proxy, connectingToProxy(options));
-  const open = pool.connect.bind(pool);
   const connect = async (to: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> => {
-    const answer = await open(to).catch((error: unknown) => Promise.reject(new ProxyFailure(error)));
+    const answer = await connectThrough
+      .call(pool, to)
+      .catch((error: unknown) => Promise.reject(new ProxyFailure(error)));
     if (answer.statusCode === 200) return answer;
     answer.socket.on('error', () => undefined).destroy();
     throw new ProxyFailure(undefined, answer.statusCode);

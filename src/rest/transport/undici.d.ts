@@ -1,4 +1,11 @@
-/** The parts of undici that are used. All of it takes twice the time to load: it is a whole `fetch` with WebSockets, too. */
+// The parts of undici that are used. All of it takes twice the time to load: it is a whole `fetch` with WebSockets, too.
+
+/** The `connect` that only the whole of undici gives to its pools. */
+declare module 'undici/lib/api/api-connect.js' {
+  import type { Dispatcher } from 'undici';
+  export default function connect(this: Dispatcher, to: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData>;
+}
+
 declare module 'undici/lib/core/errors.js' {
   import { errors } from 'undici';
   export default errors;
