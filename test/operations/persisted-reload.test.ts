@@ -283,7 +283,7 @@ describe('The command line', () => {
     ],
     [
       { PERSISTED_DOCUMENTS_MODE: 'only' },
-      'error: PERSISTED_DOCUMENTS: expected the path of a file or a folder, a glob such as manifests/*.json, or an https URL (http on loopback only); several are separated by commas, because PERSISTED_DOCUMENTS_MODE is only (set in the environment), but it is not set\n',
+      `error: PERSISTED_DOCUMENTS: expected ${settings['PERSISTED_DOCUMENTS']?.expected}, because PERSISTED_DOCUMENTS_MODE is only (set in the environment), but it is not set\n`,
     ],
     [
       { REDIS_URL: 'tcp://:secret@host' },

@@ -12,7 +12,7 @@ test('a whole answer is given until the first answer that it was made of is stal
   let now = 0;
   const whole = new WholeAnswers({ counts: new CacheCounts(), now: () => now, maxBytes: 2 ** 20 });
   whole.keep('query', '{"data":1}', [answerOf('a').source, answerOf('b', { freshUntil: 30 }).source]);
-  expect(whole.find('query')).toMatchObject({ text: '{"data":1}', bytes: 10, freshUntil: 30 });
+  expect(whole.find('query')).toMatchObject({ text: '{"data":1}', mostBytes: 10, freshUntil: 30 });
   expect(whole.find('other')).toBeUndefined();
   now = 29;
   expect(whole.find('query')).toBeDefined();
