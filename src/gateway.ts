@@ -281,6 +281,7 @@ function createOperations(
     wholeAnswers: options.cache && cache?.whole,
     now: cache?.now ?? (() => performance.now()),
     shared,
+    operationDeadlineMs: options.operationDeadlineMs,
     budget: upstream.budget,
     eventLoop,
     results,

@@ -21,16 +21,11 @@ interface InPartsOptions extends ErrorReporting {
   readonly budget?: CallBudget | undefined;
 }
 
-/** An operation with `@defer` whose client takes answers in parts. */
-interface DeferredRun {
-  readonly run: PlannedRun;
-  readonly deferred: DeferredOperation & { readonly format: PartsFormat };
-  /** Executes it as a whole. */
-  readonly whole: () => Promise<OperationResult> | OperationResult;
-}
+/** The form of an operation with `@defer`, and the format of its parts. */
+type Deferred = DeferredOperation & { readonly format: PartsFormat };
 
 /** The form of an operation with `@defer` and the format of its parts; undefined if it is answered as a whole. */
-export function deferredOf({ document: { prepared }, cost, request }: PlannedRun): DeferredRun['deferred'] | undefined {
+export function deferredOf({ document: { prepared }, cost, request }: PlannedRun): Deferred | undefined {
   const { deferred } = prepared;
   if (deferred === undefined || request.parts === undefined || !cost.mayDefer) return undefined;
   return { ...deferred, format: request.parts };
@@ -38,15 +33,16 @@ export function deferredOf({ document: { prepared }, cost, request }: PlannedRun
 
 /**
  * Executes an operation in parts. The result is that of the first part and holds the texts of all parts. If the variables
- * defer nothing, it is an ordinary result. The operation ends with its last part, however slowly the client reads.
+ * defer nothing, it is an ordinary result; if they do not fit, it is undefined. The operation ends with its last part,
+ * however slowly the client reads.
  */
 export async function executeInParts(
-  { run, deferred, whole }: DeferredRun,
+  run: PlannedRun,
+  { format, execute }: Deferred,
   deadline: OperationDeadline,
   options: InPartsOptions,
-): Promise<OperationResult> {
+): Promise<OperationResult | undefined> {
   const { cost, request, params } = run;
-  const { format } = deferred;
   const context: GatewayContext = { ...options.createContext(request, deadline, cost.calls, run.epoch), parts: format };
   deadline.isLarge = cost.isLarge;
   const finish = (): void => {
@@ -54,10 +50,11 @@ export async function executeInParts(
     context.answer.finish();
   };
   try {
-    const executed = await deferred.execute(context, params.variables);
-    // The variables do not fit: executing it as a whole gives the usual error.
-    if (!('initialResult' in executed) && executed.data === undefined) return await whole();
-    return await answerOf(executed, run, { context, format, deadline, finish }, options);
+    const executed = await execute(context, params.variables);
+    if ('initialResult' in executed || executed.data !== undefined)
+      return await answerOf(executed, run, { context, format, deadline, finish }, options);
+    context.answer.finish();
+    return undefined;
   } catch (error) {
     finish();
     throw error;

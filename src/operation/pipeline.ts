@@ -5,7 +5,7 @@ import type { Caller } from '../rest/caller.ts';
 import type { OperationEpoch } from '../rest/epochs.ts';
 import type { UpstreamError } from '../rest/errors.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
-import type { OperationDeadline } from '../rest/operation-deadline.ts';
+import { OperationDeadline } from '../rest/operation-deadline.ts';
 import { runningOperation } from '../rest/roles.ts';
 import type { RefuseArguments } from './argument-sizes.ts';
 import type { CreateContext } from './contexts.ts';
@@ -22,7 +22,7 @@ import { overload, RefusedDocument, requestError } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 import type { Results } from './results.ts';
 import { stringifyResult } from './serialize.ts';
-import type { SharedOperations, Start } from './shared-operations.ts';
+import type { SharedOperations } from './shared-operations.ts';
 import { withBudget } from './spent-budget.ts';
 import type { Subscribe } from './subscriptions.ts';
 import { keepDeclared, variablesTextOf } from './variables.ts';
@@ -44,6 +44,8 @@ export interface OperationsOptions extends ErrorReporting {
   /** Whole answers of queries; undefined if none are kept. */
   readonly wholeAnswers: WholeAnswers | undefined;
   readonly shared: SharedOperations;
+  /** The total time that an operation may take, in milliseconds. */
+  readonly operationDeadlineMs: number;
   /** The budget of each key; undefined if calls are not limited. */
   readonly budget?: CallBudget | undefined;
   readonly results: Results;
@@ -124,7 +126,9 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         if (results.isFull || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
         // OVERLOADED and RATE_LIMITED if its first calls are refused; errors of resolvers are in the result
-        const running = beginUnderEpoch(planned, options);
+        const begun = options.epochOf?.(request);
+        run.epoch = begun instanceof Promise ? await begun : begun;
+        const running = begin(planned, options);
         const made = running instanceof Promise ? await running : running;
         if (results.isLarge(made)) await eventLoop.takeLast();
 
@@ -199,56 +203,77 @@ function callerFor({ listed, operation }: PreparedOperation, caller: Caller | un
   return { ...caller, tenant };
 }
 
-/** Runs the operation under the epoch of its caller's key, if there is one. */
-function beginUnderEpoch(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> | OperationResult {
-  const begun = options.epochOf?.(run.request);
-  if (begun instanceof Promise) {
-    return begun.then((epoch) => {
-      run.epoch = epoch;
-      return shareOrExecute(run, options);
-    });
+function begin(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> | OperationResult {
+  switch (run.document.prepared.operation.operation) {
+    case 'query':
+      return joinOrExecute(run, options);
+    case 'mutation':
+      return executeMutation(run, options);
+    case 'subscription':
+      return beginStream(run, options);
   }
-  run.epoch = begun;
-  return shareOrExecute(run, options);
+}
+
+/** Equal queries that run at the same time, or while everything that they read is kept and fresh, are executed once. */
+function joinOrExecute(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> | OperationResult {
+  const { request, epoch } = run;
+  const { caller } = request;
+  const name = sharedNameOf(run);
+  if (caller === undefined || name === undefined) return execute(run, options);
+  if (epoch !== undefined && options.wholeAnswers !== undefined) {
+    run.answerName = `${epoch.generation} ${name}`;
+    const known = options.wholeAnswers.find(run.answerName);
+    if (known !== undefined) return known;
+  }
+  return options.shared.join(caller.sharingKey, name, request) ?? execute(run, options, name);
 }
 
 /**
- * Executes an operation. Equal queries that run at the same time, or while everything that they read is kept and fresh, are
- * executed once. A query whose client wants the cost is not shared.
+ * The name under which equal queries of a caller are executed once; undefined for an answer in parts, one with the cost,
+ * and one that asks for the latest data.
  */
-function shareOrExecute(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> | OperationResult {
-  const {
-    document: { prepared },
-    request,
-    cost,
-    epoch,
-  } = run;
-  const { shared, wholeAnswers } = options;
-  if (prepared.operation.operation === 'subscription') return beginStream(run, options);
-  const { caller } = request;
+function sharedNameOf(run: PlannedRun): string | undefined {
+  const { request, cost, epoch } = run;
+  if (
+    request.caller === undefined ||
+    cost.wantsExtensions ||
+    epoch?.isBypassed === true ||
+    deferredOf(run) !== undefined
+  )
+    return undefined;
+  const own = nameOf(run, request.caller);
+  // The epoch keeps it from sharing an operation that began before another process sent a write.
+  return epoch === undefined ? own : `${epoch.name} ${own}`;
+}
+
+/** A write ends what may be joined for all with its key: the same user may have other roles in another operation. */
+async function executeMutation(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> {
+  const { sharingKey = '' } = run.request.caller ?? {};
+  options.shared.invalidate(sharingKey);
+  try {
+    return await execute(run, options);
+  } finally {
+    options.shared.invalidate(sharingKey);
+  }
+}
+
+/** Executes an operation until its client leaves, or if it has a name until all who have joined it have left. */
+function execute(
+  run: PlannedRun,
+  options: OperationsOptions,
+  name?: string,
+): Promise<OperationResult> | OperationResult {
+  const { request, cost } = run;
+  const deadline = new OperationDeadline(options.operationDeadlineMs);
   const deferred = deferredOf(run);
-  const start: Start = (deadline) =>
+  const result =
     deferred === undefined
       ? executeWhole(run, deadline, options)
-      : executeInParts({ run, deferred, whole: () => executeWhole(run, deadline, options) }, deadline, options);
-  if (caller === undefined || deferred !== undefined) return shared.startUnshared(request, start);
-  // A write ends what may be joined for all with its key: the same user may have other roles in another operation.
-  const { sharingKey } = caller;
-  if (prepared.operation.operation === 'query') {
-    if (cost.wantsExtensions || epoch?.isBypassed === true) return shared.startUnshared(request, start);
-    // The epoch keeps it from sharing an operation that began before another process sent a write.
-    const own = nameOf(run, caller);
-    const name = epoch === undefined ? own : `${epoch.name} ${own}`;
-    if (epoch !== undefined && wholeAnswers !== undefined) {
-      run.answerName = `${epoch.generation} ${name}`;
-      const known = wholeAnswers.find(run.answerName);
-      if (known !== undefined) return known;
-    }
-    return shared.joinOrStart(sharingKey, name, request, start, cost.calls);
-  }
-  shared.invalidate(sharingKey);
-  const written = shared.startUnshared(request, start);
-  return written instanceof Promise ? written.finally(() => shared.invalidate(sharingKey)) : written;
+      : executeInParts(run, deferred, deadline, options).then((parts) => parts ?? executeWhole(run, deadline, options));
+  if (!(result instanceof Promise)) return result;
+  if (name === undefined || request.caller === undefined) request.onLeave(() => deadline.end('left'));
+  else options.shared.share(request.caller.sharingKey, name, { result, deadline, request, calls: cost.calls });
+  return result;
 }
 
 function executeWhole(

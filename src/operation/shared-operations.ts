@@ -1,11 +1,8 @@
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
-import { OperationDeadline } from '../rest/operation-deadline.ts';
+import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import { SharedWork, SingleFlight } from '../rest/single-flight.ts';
 import type { OperationResult } from './result.ts';
-
-/** Executes an operation before its deadline. The result is returned at once if nothing has to be read. */
-export type Start = (deadline: OperationDeadline) => Promise<OperationResult> | OperationResult;
 
 /** A request that waits for an operation. */
 export interface Waiter {
@@ -17,15 +14,23 @@ export interface Waiter {
   readonly spans?: Pick<CallSpans, 'share'> | undefined;
 }
 
-/** Settings of shared operations. Times in milliseconds. */
+/** Settings of shared operations. */
 export interface SharingOptions {
-  /** The total deadline of an operation. */
-  readonly operationDeadlineMs: number;
   /**
-   * The time after its start in which an operation can be joined, by default 100. Its deadline is that of the first
+   * The time after its start in which an operation can be joined, by default 100 ms. Its deadline is that of the first
    * request, which ends before those of later ones. Later requests can still share its reads.
    */
   readonly joinWindowMs?: number | undefined;
+}
+
+/** An operation that is under way. */
+interface Begun {
+  readonly result: Promise<OperationResult>;
+  readonly deadline: OperationDeadline;
+  /** The request that it was begun for. */
+  readonly request: Waiter;
+  /** Its REST calls. */
+  readonly calls: Pick<OperationCalls, 'made'>;
 }
 
 /**
@@ -33,12 +38,10 @@ export interface SharingOptions {
  * operation ends early when its last client has left. Its deadline is that of the first request.
  */
 export class SharedOperations {
-  readonly #deadlineMs: number;
   readonly #operations: SingleFlight<SharedOperation>;
   #savedCalls = 0;
 
-  constructor({ operationDeadlineMs, joinWindowMs = 100 }: SharingOptions) {
-    this.#deadlineMs = operationDeadlineMs;
+  constructor({ joinWindowMs = 100 }: SharingOptions) {
     this.#operations = new SingleFlight({ joinWindowMs, now: () => performance.now() });
   }
 
@@ -52,35 +55,20 @@ export class SharedOperations {
     return this.#savedCalls;
   }
 
-  /** Joins the operation of (caller, name), or starts it. `calls` are those of the request that starts it. */
-  joinOrStart(
-    caller: string,
-    name: string,
-    waiter: Waiter,
-    start: Start,
-    calls: Pick<OperationCalls, 'made'>,
-  ): Promise<OperationResult> | OperationResult {
-    const joined = this.#operations.find(caller, name)?.join(waiter);
-    if (joined !== undefined) return joined;
-    const deadline = new OperationDeadline(this.#deadlineMs);
-    const result = start(deadline);
-    if (!(result instanceof Promise)) return result;
-    const operation = new SharedOperation(result, deadline, waiter);
-    this.#operations.add(caller, name, operation);
-    const end = (): void => {
-      this.#savedCalls += operation.joined * calls.made;
-      operation.end();
-    };
-    result.then(end, end);
-    return result;
+  /** Joins the operation of a caller with this name, if one is under way. */
+  join(caller: string, name: string, waiter: Waiter): Promise<OperationResult> | undefined {
+    return this.#operations.find(caller, name)?.join(waiter);
   }
 
-  /** Executes an operation that must not be shared. */
-  startUnshared(waiter: Waiter, start: Start): Promise<OperationResult> | OperationResult {
-    const deadline = new OperationDeadline(this.#deadlineMs);
-    const result = start(deadline);
-    if (result instanceof Promise) waiter.onLeave(() => deadline.end('left'));
-    return result;
+  /** Lets others join an operation of a caller that has just begun. */
+  share(caller: string, name: string, begun: Begun): void {
+    const operation = new SharedOperation(begun);
+    this.#operations.add(caller, name, operation);
+    const end = (): void => {
+      this.#savedCalls += operation.joined * begun.calls.made;
+      operation.end();
+    };
+    begun.result.then(end, end);
   }
 
   /** Prevents joining any operation of this caller that has already begun, so that a caller reads its own writes. */
@@ -98,12 +86,12 @@ class SharedOperation extends SharedWork<Waiter> {
   /** The number of requests that have joined it. */
   joined = 0;
 
-  constructor(result: Promise<OperationResult>, deadline: OperationDeadline, first: Waiter) {
+  constructor({ result, deadline, request }: Begun) {
     super();
     this.#result = result;
     this.#deadline = deadline;
-    this.#trace = first.trace;
-    this.add(first);
+    this.#trace = request.trace;
+    this.add(request);
   }
 
   /** Adds a waiter and returns the result; undefined once the operation has ended. */
