@@ -35,6 +35,7 @@ const layers = [
     'hang-up.ts',
     'late-packages.ts',
     'log.ts',
+    'maybe-promise.ts',
     'memoize.ts',
     'read-text.ts',
     'recent-map.ts',

@@ -95,11 +95,10 @@ export class Channel<Theirs extends Functions<Theirs>> {
   }
 
   #run(name: string, argument: unknown, id: number | undefined): void {
-    const result = this.#functions.get(name)?.(argument);
+    const result = Promise.try(() => this.#functions.get(name)?.(argument));
     if (id === undefined) return;
     const answer = (value: unknown): void => this.#say({ answerTo: id, value });
-    if (result instanceof Promise) result.then(answer, () => answer(undefined));
-    else answer(result);
+    result.then(answer, () => answer(undefined));
   }
 
   #say(message: Message): void {

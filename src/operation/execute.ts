@@ -15,16 +15,14 @@ import type { GatewayContext } from '../context.ts';
 import { latePackage } from '../late-packages.ts';
 import { measureOf } from '../look-ahead/document-measure.ts';
 import { isIntrospection } from '../look-ahead/selection-tree.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { CompileTime } from './compile-time.ts';
 import { type LiftedDocument, liftedPrefix, liftLiterals } from './lift-literals.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
 /** Runs one prepared operation. */
-export type Execute = (
-  context: GatewayContext,
-  variables: Variables | undefined,
-) => Promise<ExecutionResult> | ExecutionResult;
+export type Execute = (context: GatewayContext, variables: Variables | undefined) => MaybePromise<ExecutionResult>;
 
 /** The schema, and the schema that compiled operations run on (see `createCompilerSchema`). */
 export interface Schemas {

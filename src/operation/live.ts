@@ -1,6 +1,7 @@
 import { type BackoffOf, backoffBy } from '../live/pace.ts';
 import { type StreamLimits, Streams } from '../live/streams.ts';
 import { Tails } from '../live/tails.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { OperationEpoch } from '../rest/epochs.ts';
@@ -31,7 +32,7 @@ interface LiveParts extends Omit<SubscriptionsOptions, 'streams' | 'tails' | 'cr
   /**
    * The epoch for the reads of a caller's stream, which are given nothing that was kept; undefined if there are none.
    */
-  readonly epochOf: ((caller: Caller) => Promise<OperationEpoch> | OperationEpoch) | undefined;
+  readonly epochOf: ((caller: Caller) => MaybePromise<OperationEpoch>) | undefined;
   /** The most rows that one REST call asks for. */
   readonly maxPageSize: number;
   /** The budget of REST calls, if there is one. */

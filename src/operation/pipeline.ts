@@ -1,5 +1,6 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { EventLoopYield } from '../event-loop-yield.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { OperationEpoch } from '../rest/epochs.ts';
@@ -73,7 +74,7 @@ export interface WholeAnswers {
 }
 
 /** The epoch that the operation of a request begins under; undefined if its caller has no key. */
-export type EpochOf = (request: RequestContext) => OperationEpoch | Promise<OperationEpoch> | undefined;
+export type EpochOf = (request: RequestContext) => MaybePromise<OperationEpoch> | undefined;
 
 /** Runs one operation from its parameters. Never rejects: every error becomes a result. */
 export type RunOperation = (params: GraphQLParams, request: RequestContext) => Promise<OperationResult>;
@@ -203,7 +204,7 @@ function callerFor({ listed, operation }: PreparedOperation, caller: Caller | un
   return { ...caller, tenant };
 }
 
-function begin(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> | OperationResult {
+function begin(run: PlannedRun, options: OperationsOptions): MaybePromise<OperationResult> {
   switch (run.document.prepared.operation.operation) {
     case 'query':
       return joinOrExecute(run, options);
@@ -215,7 +216,7 @@ function begin(run: PlannedRun, options: OperationsOptions): Promise<OperationRe
 }
 
 /** Equal queries that run at the same time, or while everything that they read is kept and fresh, are executed once. */
-function joinOrExecute(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> | OperationResult {
+function joinOrExecute(run: PlannedRun, options: OperationsOptions): MaybePromise<OperationResult> {
   const { request, epoch } = run;
   const { caller } = request;
   const name = sharedNameOf(run);
@@ -258,11 +259,7 @@ async function executeMutation(run: PlannedRun, options: OperationsOptions): Pro
 }
 
 /** Executes an operation until its client leaves, or if it has a name until all who have joined it have left. */
-function execute(
-  run: PlannedRun,
-  options: OperationsOptions,
-  name?: string,
-): Promise<OperationResult> | OperationResult {
+function execute(run: PlannedRun, options: OperationsOptions, name?: string): MaybePromise<OperationResult> {
   const { request, cost } = run;
   const deadline = new OperationDeadline(options.operationDeadlineMs);
   const deferred = deferredOf(run);
@@ -280,21 +277,21 @@ function executeWhole(
   run: PlannedRun,
   deadline: OperationDeadline,
   { createContext, refusalOf, results, eventLoop, budget }: OperationsOptions,
-): Promise<OperationResult> | OperationResult {
+): MaybePromise<OperationResult> {
   const { document, params, request, cost, epoch } = run;
   const { prepared } = document;
   const context = createContext(request, deadline, cost.calls, epoch);
   const { answer } = context;
   deadline.isLarge = cost.isLarge;
   const executed = prepared.execute(context, params.variables);
-  const weigh = ({ data, errors }: ExecutionResult): Promise<OperationResult> | OperationResult => {
+  const weigh = ({ data, errors }: ExecutionResult): MaybePromise<OperationResult> => {
     answer.finish();
     const { freshUntil } = cost.calls;
     const result = results.of({ data, errors, prepared, cost, answer, deadline, freshUntil });
     const isCounted = budget !== undefined && refusalOf(request.caller) === undefined;
     return isCounted ? withBudget(run, result, budget) : result;
   };
-  const end = (result: ExecutionResult): Promise<OperationResult> | OperationResult => {
+  const end = (result: ExecutionResult): MaybePromise<OperationResult> => {
     deadline.finish();
     const largeTurn = cost.isLarge ? eventLoop.takeLast() : undefined;
     return largeTurn === undefined ? weigh(result) : largeTurn.then(() => weigh(result));

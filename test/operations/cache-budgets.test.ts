@@ -47,7 +47,7 @@ test('a client that joins a refresh has the calls that are left for clients', as
       if (isBackground) refreshes.push(reject);
       return { permit: isBackground ? promise : Promise.resolve(permit), leave: () => undefined };
     },
-    look: () => new Map(),
+    look: () => Promise.resolve(new Map()),
     covers: () => true,
     close: () => undefined,
   };

@@ -37,7 +37,7 @@ function createHeldUpstream(): HeldUpstream {
       begin = resolve;
       return { permit: promise, leave: () => undefined };
     },
-    look: () => new Map(),
+    look: () => Promise.resolve(new Map()),
     covers: () => true,
     close: () => undefined,
   };

@@ -1,4 +1,5 @@
 import type { GraphQLError } from 'graphql';
+import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
 import type { Prepare, PreparedOperation } from '../document.ts';
 import type { GraphQLParams } from '../params.ts';
 import { requestError } from '../request-error.ts';
@@ -19,7 +20,7 @@ export interface Resolved {
 }
 
 /** Finds and prepares the operation of a request. Throws, or rejects with, GraphQLErrors and RefusedDocuments. */
-export type ResolveDocument = (params: GraphQLParams) => Resolved | Promise<Resolved>;
+export type ResolveDocument = (params: GraphQLParams) => MaybePromise<Resolved>;
 
 /** Decides which texts that are not listed may run. */
 export interface Policy {
@@ -91,18 +92,15 @@ function ofProven(text: string, id: DocumentId, params: GraphQLParams, options: 
   return { ...resolved, share: store.shareOf(id.id, text) };
 }
 
-function ofStored(id: DocumentId, params: GraphQLParams, options: ResolveOptions): Resolved | Promise<Resolved> {
+function ofStored(id: DocumentId, params: GraphQLParams, options: ResolveOptions): MaybePromise<Resolved> {
   const { store, automatic } = options;
   if (store === undefined)
     throw id.automatic ? requestError('automaticOff', 'PersistedQueryNotSupported') : unknownDocument(id.id);
-  const answer = (text: string | undefined): Resolved => {
+  return mapMaybePromise(isHash(id.id) ? store.get(id.id) : undefined, (text): Resolved => {
     automatic[text === undefined ? 'misses' : 'hits'] += 1;
     if (text !== undefined) return { ...ofText(text, params, options, true), share: store.shareOf(id.id, text) };
     throw id.automatic ? requestError('automaticMiss', 'PersistedQueryNotFound') : unknownDocument(id.id);
-  };
-  if (!isHash(id.id)) return answer(undefined);
-  const found = store.get(id.id);
-  return found instanceof Promise ? found.then(answer) : answer(found);
+  });
 }
 
 /**

@@ -1,8 +1,9 @@
+import { mapMaybePromise } from '../../maybe-promise.ts';
 import { type BudgetShortage, Refusal, UpstreamError } from '../errors.ts';
 import { FairQueue, type Queued } from '../fair-queue.ts';
 import type { Surface } from '../operation-ids.ts';
 import type { CallBudget, Claim, Demand, Outlooks, Permit } from './call-budget.ts';
-import type { AccountCall, Counts, Ledger, Outlook, Verdict, Want } from './ledger.ts';
+import type { AccountCall, Counts, Ledger, Verdict, Want } from './ledger.ts';
 import { type BudgetSettings, type BudgetWindow, partsOf, percentOf, shareOf } from './settings.ts';
 
 /** Settings of the scheduler. */
@@ -93,13 +94,11 @@ export class BudgetScheduler implements CallBudget {
     return { permit, leave: () => this.#fail(queue, call, new UpstreamError('OVERLOADED')) };
   }
 
-  look({ key, subject }: Pick<Demand, 'key' | 'subject'>, asked: readonly Surface[]): Promise<Outlooks> | Outlooks {
+  async look({ key, subject }: Pick<Demand, 'key' | 'subject'>, asked: readonly Surface[]): Promise<Outlooks> {
     const covered = asked.filter((surface) => this.covers(surface));
-    const name = (outlooks: readonly Outlook[]): Outlooks =>
-      new Map(covered.map((surface, index) => [surface, outlooks[index] ?? []]));
     const questions = covered.map((surface) => ({ account: { key: this.#keyOf(key), surface }, subject }));
-    const looked = this.#options.ledger.look(questions);
-    return looked instanceof Promise ? looked.then(name) : name(looked);
+    const outlooks = await this.#options.ledger.look(questions);
+    return new Map(covered.map((surface, index) => [surface, outlooks[index] ?? []]));
   }
 
   /** Decides waiting calls anew, because more calls may be available. */
@@ -153,17 +152,14 @@ export class BudgetScheduler implements CallBudget {
       }
     }
     if (asked.length === 0) return;
-    const hear = (verdicts: readonly Verdict[]): void => {
+    void mapMaybePromise(this.#options.ledger.reserve(asked.map(({ want }) => want)), (verdicts) => {
       for (const queue of new Set(asked.map((one) => one.queue))) {
         this.#hear(
           queue,
           asked.flatMap((one, index) => (one.queue === queue ? [{ ...one, verdict: verdicts[index] ?? never }] : [])),
         );
       }
-    };
-    const reserved = this.#options.ledger.reserve(asked.map(({ want }) => want));
-    if (reserved instanceof Promise) void reserved.then(hear);
-    else hear(reserved);
+    });
   }
 
   #hear(

@@ -56,7 +56,7 @@ export interface CallBudget {
    */
   readonly claim: (demand: Demand, operation: object) => Claim;
   /** Reads the present state of the windows of surfaces. */
-  readonly look: (who: Pick<Demand, 'key' | 'subject'>, asked: readonly Surface[]) => Promise<Outlooks> | Outlooks;
+  readonly look: (who: Pick<Demand, 'key' | 'subject'>, asked: readonly Surface[]) => Promise<Outlooks>;
   /** True if calls of a surface are counted at all. */
   readonly covers: (surface: Surface) => boolean;
   /** The present way of counting with a Redis; undefined if this process does not know. */

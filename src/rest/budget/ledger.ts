@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Surface } from '../operation-ids.ts';
 
 /** The account that a call counts against. */
@@ -76,11 +77,11 @@ export interface End extends AccountCall {
 /** The place where calls are counted. An answer from another process comes as a promise. No method fails. */
 export interface Ledger {
   /** Reserves calls for wants, in their order. */
-  readonly reserve: (wants: readonly Want[]) => Promise<readonly Verdict[]> | readonly Verdict[];
+  readonly reserve: (wants: readonly Want[]) => MaybePromise<readonly Verdict[]>;
   /** Reports calls that have ended. */
   readonly end: (ends: readonly End[]) => void;
   /** Takes back a reserved call that is not sent. */
   readonly drop: (account: Account, call: CountedCall) => void;
   /** Reads the state of accounts, in the order of the questions. */
-  readonly look: (questions: readonly Question[]) => Promise<readonly Outlook[]> | readonly Outlook[];
+  readonly look: (questions: readonly Question[]) => MaybePromise<readonly Outlook[]>;
 }

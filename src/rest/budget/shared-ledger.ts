@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Account, AccountCall, CountedCall, End, Ledger, Outlook, Question, Verdict, Want } from './ledger.ts';
 import type { LocalLedger } from './local-ledger.ts';
 import type { RedisCounts } from './redis-counts.ts';
@@ -22,7 +23,7 @@ export class SharedLedger implements Ledger {
     this.#options = options;
   }
 
-  reserve(wants: readonly Want[]): Promise<readonly Verdict[]> | readonly Verdict[] {
+  reserve(wants: readonly Want[]): MaybePromise<readonly Verdict[]> {
     const { local, redis } = this.#options;
     const shared = wants.filter(({ key }) => redis.isUp && local.isProven(key));
     if (shared.length === 0) return this.#reserveHere(wants);
@@ -50,7 +51,7 @@ export class SharedLedger implements Ledger {
     if (local.isProven(account.key)) redis.dropped({ account, call });
   }
 
-  look(questions: readonly Question[]): Promise<readonly Outlook[]> | readonly Outlook[] {
+  look(questions: readonly Question[]): MaybePromise<readonly Outlook[]> {
     const { local, redis } = this.#options;
     const shared = questions.filter(({ account }) => redis.isUp && local.isProven(account.key));
     return shared.length === 0 ? local.look(questions) : this.#lookThere(questions, shared);

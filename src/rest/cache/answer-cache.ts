@@ -1,3 +1,4 @@
+import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
 import { RecentMap } from '../../recent-map.ts';
 import type { SharedRedis } from '../../redis.ts';
 import type { Caller } from '../caller.ts';
@@ -99,16 +100,15 @@ export class AnswerCache {
   }
 
   /** The epoch that an operation of a caller begins under. If it cannot be known, the operation uses nothing of the cache. */
-  open(caller: Caller, reuse: Reuse): OperationEpoch | Promise<OperationEpoch> {
+  open(caller: Caller, reuse: Reuse): MaybePromise<OperationEpoch> {
     const { sharingKey, tenant } = caller;
     // A key that the gateway holds is not one that a caller has invented.
     if (tenant !== undefined) this.epochs.prove(sharingKey);
-    const begin = (epoch: Epoch | undefined): OperationEpoch =>
+    return mapMaybePromise(this.epochs.current(sharingKey), (epoch) =>
       this.keepsAny
         ? new OperationEpoch(epoch, reuse, this.#kept.generationOf(sharingKey))
-        : new OperationEpoch(epoch, 'uncounted');
-    const epoch = this.epochs.current(sharingKey);
-    return epoch instanceof Promise ? epoch.then(begin) : begin(epoch);
+        : new OperationEpoch(epoch, 'uncounted'),
+    );
   }
 
   /**

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { mapMaybePromise } from '../../maybe-promise.ts';
 import type { Caller } from '../caller.ts';
 import type { CallerClient, CallingOperation, OnResponse, RestClient } from '../client.ts';
 import type { OperationEpoch } from '../epochs.ts';
@@ -111,13 +112,9 @@ export class CachedClient implements RestClient {
     // The client refuses the reads of an operation that has ended.
     if (kept === undefined || own.deadline.ended !== undefined) return this.#call(read);
     const found = cache.find(kept, own.epoch.reuse);
-    return found instanceof Promise
-      ? found.then((answer) => this.#answer(read, kept, answer))
-      : this.#answer(read, kept, found);
-  }
-
-  #answer<T>(read: Read<T>, kept: KeptRead, answer: KeptAnswer | undefined): Promise<T> {
-    return answer === undefined ? this.#call(read) : this.#give(answer, read, kept);
+    return mapMaybePromise(found, (answer) =>
+      answer === undefined ? this.#call(read) : this.#give(answer, read, kept),
+    );
   }
 
   /** Reads a target of the upstream, and keeps its answer under the epoch from before the read. */
