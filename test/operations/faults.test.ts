@@ -290,21 +290,6 @@ function invalidWith(status: number): Met {
   return { code: 'UPSTREAM_INVALID_RESPONSE', facts: { status } };
 }
 
-describe('a redirect', () => {
-  test.each([301, 302, 303, 307, 308])('with %i to another host or to itself is not followed', async (status) => {
-    await using other = await startUpstream(() => page);
-    for (const location of [
-      `${other.url}/secret/`,
-      '/api/projects/1/dashboards/',
-      '//secret.example.com/',
-      ':',
-      undefined,
-    ])
-      expect(await meet(reply({ status, headers: { location } }), invalidWith(status))).toEqual([]);
-    expect(other.requests).toEqual([]);
-  });
-});
-
 describe('a status', () => {
   // 401 is about the key, and ends the operation.
   const special: Readonly<Record<number, string>> = {

@@ -34,15 +34,6 @@ async function startLimited(
   return upstream;
 }
 
-test('a read waits as long as the upstream says, and is asked once more', async () => {
-  await using upstream = await startLimited('projects', 1, { 'retry-after': '1' });
-  await using gateway = await startGateway(upstream);
-  const answer = await askTimed(gateway.url, one);
-  expect(answer.data).toEqual({ project: { name: 'Project 1' } });
-  expect(answer.tookMs).toBeGreaterThan(950);
-  expect(upstream.requests).toEqual(['GET /api/projects/1/', 'GET /api/projects/1/']);
-});
-
 test('other reads of the key on that surface wait too, without a call, and come back one after the other', async () => {
   const arrivals: number[] = [];
   const onRequest = (): void => void arrivals.push(performance.now());

@@ -187,15 +187,6 @@ describe('the `next` of an event list', () => {
     ]);
   });
 
-  test('may have left the plus of its time unencoded', async () => {
-    const next = `/api/projects/1/events/?before=${secondOf(2)}`;
-    await using upstream = await startUpstream({ [path]: inTurn(page(next, 1), page(null, 2)) });
-    upstream.release();
-    await using gateway = await startGateway(upstream);
-    await askPage(gateway, events, { first: 2 });
-    expect(upstream.requests[1]).toBe(`${path}?limit=1&before=2024-05-01T10%3A00%3A57%2B00%3A00`);
-  });
-
   test('counts by offset as well, and an upstream that caps its pages is asked on until the page is full', async () => {
     const rows = rowsOf(10, event);
     await using upstream = await startUpstream({ [path]: listOf(rows, { cap: 3, omitCount: true }) });

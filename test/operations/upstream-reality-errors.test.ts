@@ -241,22 +241,3 @@ test('restoring a dashboard sends a body that holds only `deleted`', async () =>
     Array(inputs.length).fill('PATCH {"deleted":false}'),
   );
 });
-
-test('512 and 524 are upstream failures like any other 5xx', async () => {
-  let answer: UpstreamAnswer = {};
-  await using upstream = await startUpstream(() => answer);
-  await using gateway = await startGateway(upstream);
-  for (const status of [500, 512, 520, 524, 529, 599]) {
-    for (const body of [
-      undefined,
-      'error code: 524',
-      { type: 'server_error', code: 'query_timeout', detail: 'Slow.' },
-    ]) {
-      answer = reply({ status, ...(body !== undefined && { body }) });
-      const asked = await gateway.ask(one);
-      expect(codesOf(asked)).toEqual(['project UPSTREAM_UNAVAILABLE']);
-      expect(factsOf(asked)).toEqual({ status, ...(typeof body === 'object' && { code: 'query_timeout' }) });
-      expect(codesOf(await gateway.ask(writes['POST /api/projects/']))).toEqual(['createProject UPSTREAM_UNAVAILABLE']);
-    }
-  }
-});

@@ -57,13 +57,15 @@ test('only the query of next and previous is used: their host and their scheme a
       expect(upstream.records.every(({ headers }) => upstream.url.endsWith(headers.host ?? '?'))).toBe(true);
     }
     // Nor is the path, nor any parameter that does not move through the list.
-    const stray = `http://user:pw@web.internal/api/users/@me/?limit=1000&offset=2&format=csv&select=%5B%5D&x=1#y`;
-    await using upstream = await startUpstream(
-      inTurn({ count: 3, next: stray, results: rows.slice(0, 2) }, { count: 3, next: null, results: rows.slice(2, 3) }),
-    );
-    await using gateway = await startGateway(upstream);
-    await walkForward(gateway, place, 2);
-    expect(upstream.requests).toEqual([`GET ${path}?limit=2`, `GET ${path}?limit=2&offset=2`]);
+    for (const elsewhere of ['http://user:pw@web.internal', internal.url.replace('http:', ''), 'file:///etc']) {
+      const next = `${elsewhere}/api/users/@me/?limit=1000&offset=2&format=csv&select=%5B%5D&x=1#y`;
+      await using upstream = await startUpstream(
+        inTurn({ count: 3, next, results: rows.slice(0, 2) }, { count: 3, next: null, results: rows.slice(2, 3) }),
+      );
+      await using gateway = await startGateway(upstream);
+      await walkForward(gateway, place, 2);
+      expect(upstream.requests).toEqual([`GET ${path}?limit=2`, `GET ${path}?limit=2&offset=2`]);
+    }
   }
   expect(internal.requests).toEqual([]);
 });

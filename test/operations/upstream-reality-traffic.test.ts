@@ -130,7 +130,9 @@ test('redirects are followed by neither reads nor writes, and the key is never s
     for (const location of [
       `${other.url}/api/projects/1/`,
       '/api/projects/2/',
+      '/api/projects/1/',
       other.url.replace('http:', ''),
+      ':',
       undefined,
     ]) {
       answer = reply({ status, headers: { location } });
